@@ -1,16 +1,16 @@
-# `make` alone tells what there is.
+# `make` without a target prints the help.
 .DEFAULT_GOAL := help
 
 BIN ?= bin/atrium
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# Every Go test sees both engines: SQLite is embedded, this starts the other one.
+# The Go tests run on both engines: SQLite is embedded, and this starts PostgreSQL.
 WITH_POSTGRES := scripts/with-postgres
 
 # Checks schema/proto; pinned in a module of its own.
 BUF := go tool -modfile=tools/proto/go.mod buf
 
-# What `make generate` writes, and nobody edits.
+# The files that `make generate` writes. Nobody edits them.
 GENERATED := graph internal/oracle rpc/gen rest/openapi.json.gz rest/openapi.yaml.gz
 
 .PHONY: help
@@ -21,13 +21,13 @@ help: ## Print this help
 run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
 	$(abspath $(BIN)) serve --dev $(ARGS)
 
-# The pages that the program embeds. Where they cannot be built, build.sh says so and the program has small pages.
+# The pages that the program embeds. If they cannot be built, build.sh says so, and the program has only small pages.
 GRAPHIQL := web/dist/main.js.gz
 $(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $(wildcard web/graphiql/*) $(wildcard web/builtin/*.js) \
 	$(wildcard web/console/*.*) $(wildcard web/console/pages/*) $(wildcard schema/*.graphqls)
 	@web/build.sh
 
-# The version is given here, so Go need not ask git, which refuses in a clone that another user owns.
+# The version is set here, so that Go does not call git, which fails in a clone of another user.
 .PHONY: build
 build: $(GRAPHIQL) ## Build the program into bin/atrium (BIN=path overrides)
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/atrium
@@ -37,7 +37,7 @@ IMAGE ?= bin/atrium-image.tar
 image: build ## Build the container image, without a daemon or a registry, into bin/atrium-image.tar (IMAGE=path)
 	deploy/image/build $(BIN) $(VERSION) $(IMAGE)
 
-# The whole of GoReleaser takes minutes to build; e2e's suite `packages` checks its configuration in seconds.
+# Building GoReleaser takes minutes. The e2e suite `packages` checks its configuration in seconds.
 GORELEASER := VERSION=$(VERSION) go tool -modfile=tools/goreleaser/go.mod goreleaser
 
 .PHONY: packages
@@ -46,7 +46,7 @@ packages: ## Build archives, Debian and RPM packages, lists of contents and chec
 	$(GORELEASER) release --snapshot --clean
 
 .PHONY: release
-release: ## Publish what the tag at this commit names (GITHUB_TOKEN)
+release: ## Publish the release of the tag at this commit (GITHUB_TOKEN)
 	$(GORELEASER) release --clean
 
 .PHONY: test
@@ -54,7 +54,7 @@ test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-rac
 	$(WITH_POSTGRES) go test $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
-e2e: build ## Run the public suites of others against the program (SUITES='audit playground'; takes Node and Chromium)
+e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
 	BIN=$(abspath $(BIN)) e2e/run $(SUITES)
 
 BENCH ?= .
@@ -63,19 +63,19 @@ bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
 .PHONY: scale
-scale: ## Prove what PostgreSQL is for: versions 15 to 18, and pgbouncer (PARTS='versions pooler'; takes npm)
+scale: ## Prove what PostgreSQL is for: versions 15 to 18, pgbouncer, promotion (PARTS='versions pooler promotion'; takes npm)
 	scripts/scale $(PARTS)
 
 KILLS ?= 5
 .PHONY: proof
-proof: ## Kill the server while it is written to, and see that no event is lost (KILLS=20)
+proof: ## Kill the server during writes, and check that no event is lost (KILLS=20)
 	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
 
 .PHONY: memory
-memory: ## Hold large answers of a server open, and see what memory it takes
+memory: ## Hold large answers of a server open, and check its memory
 	ATRIUM_MEMORY=1 $(WITH_POSTGRES) go test ./cmd/atrium -run=TestNoCallerRaises -count=1 -v
 
-# Go fuzzes one target of one package at a time.
+# Go can fuzz only one target of one package at a time.
 FUZZTIME ?= 20s
 .PHONY: fuzz
 fuzz: ## Fuzz every parser in turn (FUZZTIME=1m)
@@ -95,7 +95,7 @@ generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, and the
 	go -C tools/proto run ./generate ../..
 	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
-# Generating comes last: a generator may tidy go.mod, which would hide what the check before it is for.
+# Generation comes last, because a generator may tidy go.mod, which would hide the result of the check before it.
 .PHONY: verify
 verify: ## Check formatting, vet, go.mod, that the generated files are those of the sources, and what breaks clients
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }

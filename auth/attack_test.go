@@ -24,7 +24,7 @@ const (
 	rsaHeader = `{"alg":"RS256","kid":"r"}`
 )
 
-func TestAGoodTokenIsAccepted(t *testing.T) {
+func TestAValidTokenIsAccepted(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	now := f.clock.now().Unix()
@@ -50,7 +50,7 @@ func TestAGoodTokenIsAccepted(t *testing.T) {
 }
 
 // Every token breaks exactly one rule. Otherwise it would be accepted.
-func TestATokenThatBreaksOneRuleIsRefused(t *testing.T) {
+func TestATokenThatBreaksOneRuleIsRejected(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil)) // the keys are there
@@ -172,7 +172,7 @@ func TestKeysThatATokenBringsAreNeverUsed(t *testing.T) {
 	}
 }
 
-func TestAnUnknownIssuerIsNeverAsked(t *testing.T) {
+func TestKeysOfAnUnknownIssuerAreNeverFetched(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.directory.setKnown(f.issuer.URL, false)

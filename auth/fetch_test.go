@@ -12,7 +12,7 @@ import (
 	"atrium/platform"
 )
 
-func TestAnIssuerThatMisbehavesGivesNoKeys(t *testing.T) {
+func TestAMisbehavingIssuerHasNoKeys(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat(" ", 2<<20)
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestAnAllowedHostMayBePlainHTTP(t *testing.T) {
 	f.accept(f.token(map[string]any{"iss": plain.URL}))
 }
 
-func TestAnIssuerThatIsNoPlainURLIsNotAsked(t *testing.T) {
+func TestAnIssuerWithAnUnusualURLIsNotFetched(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	for _, issuer := range []string{"accounts.example", "https://", "https://a.example?x", "https://a.example#x", "https://u@a.example", "file:///etc/passwd", "https://a b"} {

@@ -95,7 +95,7 @@ func TestTheGuardedClientStaysOnItsPath(t *testing.T) {
 	}
 }
 
-func TestAReusingClientChecksWhatItDials(t *testing.T) {
+func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 	t.Parallel()
 	ends := map[string]bool{} // the client's, of each connection
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ends[r.RemoteAddr] = true }))

@@ -39,7 +39,7 @@ func (i *issuers) cachedKey(issuer string, t *token) (crypto.PublicKey, bool) {
 	if set == nil {
 		return nil, false
 	}
-	key, answered, err := set.cached(t, i.now())
+	key, answered, err := set.findCached(t, i.now())
 	return key, answered && err == nil
 }
 
@@ -47,7 +47,7 @@ func (i *issuers) cachedKey(issuer string, t *token) (crypto.PublicKey, bool) {
 // only from an issuer that is known.
 func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
 	if set := i.lookup(issuer); set != nil {
-		if key, answered, err := set.cached(t, i.now()); answered {
+		if key, answered, err := set.findCached(t, i.now()); answered {
 			return key, err
 		}
 	}

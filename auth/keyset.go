@@ -97,9 +97,9 @@ func newKeySet(fetchKeys func(context.Context) ([]publicKey, error)) *keySet {
 // An issuerUnavailableError says why the keys of an issuer could not be fetched.
 type issuerUnavailableError struct{ error }
 
-// cached answers from the cached keys. It reports answered as false if a fetch is
+// findCached answers from the cached keys. It reports answered as false if a fetch is
 // due or running.
-func (s *keySet) cached(t *token, now time.Time) (key crypto.PublicKey, answered bool, err error) {
+func (s *keySet) findCached(t *token, now time.Time) (key crypto.PublicKey, answered bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key, found := findKey(s.keys, t)
@@ -133,7 +133,7 @@ func (s *keySet) stale(t *token, now time.Time) (crypto.PublicKey, bool) {
 // stale key, and the fetch continues in the background.
 func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) (crypto.PublicKey, error) {
 	now := clock()
-	if key, answered, err := s.cached(t, now); answered {
+	if key, answered, err := s.findCached(t, now); answered {
 		return key, err
 	}
 	running := s.startFetch(ctx, now)
@@ -149,7 +149,7 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	key, answered, err := s.cached(t, now)
+	key, answered, err := s.findCached(t, now)
 	if !answered { // the next fetch has begun already
 		return nil, platform.Unavailable("the token's issuer is being asked for its keys", nil)
 	}

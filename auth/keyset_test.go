@@ -121,7 +121,7 @@ func TestKeysAreUsedForADayWhileTheIssuerIsUnavailable(t *testing.T) {
 	f.accept(f.token(nil))
 }
 
-func TestAnIssuerThatIsForgottenIsNotAskedAgain(t *testing.T) {
+func TestAForgottenIssuerIsNotFetchedAgain(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil))
@@ -207,7 +207,7 @@ func TestAStaleKeyIsUsedWhileItsIssuerHangs(t *testing.T) {
 	f.accept(f.token(nil))
 }
 
-func TestRetryAfterIsWhenTheIssuerIsAskedAgain(t *testing.T) {
+func TestRetryAfterIsTheTimeUntilTheNextFetch(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.issuer.set(func() { f.issuer.override = http.NotFoundHandler() })
@@ -250,7 +250,7 @@ func (g *testGate) Admit() error {
 
 func (g *testGate) Failed(err error) error { g.left--; return err }
 
-func TestForgedTokensAreLimitedBeforeTheDatabaseIsAsked(t *testing.T) {
+func TestForgedTokensAreLimitedBeforeADatabaseQuery(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.accept(f.token(nil))
@@ -276,7 +276,7 @@ func TestForgedTokensAreLimitedBeforeTheDatabaseIsAsked(t *testing.T) {
 	}
 }
 
-func TestTheNumberOfKeySetsIsBounded(t *testing.T) {
+func TestTheNumberOfKeySetsIsLimited(t *testing.T) {
 	t.Parallel()
 	clock := newTestClock()
 	i := &issuers{now: clock.now, sets: map[string]*usedKeySet{}}

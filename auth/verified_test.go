@@ -17,7 +17,7 @@ func (f *fixture) isRemembered(token string) bool {
 	return known
 }
 
-func TestAVerifiedTokenIsRemembered(t *testing.T) {
+func TestAVerifiedTokenIsCached(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	token := f.token(map[string]any{"email": "ada@example.com", "groups": []string{"a", "b"}})
@@ -73,7 +73,7 @@ func TestARememberedTokenEndsWithItsIssuer(t *testing.T) {
 	f.refuse(token, platform.CodeUnauthenticated, "issuer is unknown")
 }
 
-func TestARememberedTokenHasItsTimesChecked(t *testing.T) {
+func TestTheTimesOfACachedTokenAreChecked(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	token := f.token(map[string]any{"exp": f.clock.now().Add(5 * time.Minute).Unix()})
@@ -108,7 +108,7 @@ func TestATokenIsRememberedForOneAudience(t *testing.T) {
 	}
 }
 
-func TestWhatKeysOfIdentitiesVerifyIsNotRemembered(t *testing.T) {
+func TestTokensVerifiedByStaticKeysAreNotCached(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t, jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"})}}
@@ -118,7 +118,7 @@ func TestWhatKeysOfIdentitiesVerifyIsNotRemembered(t *testing.T) {
 	f.refuse(token, platform.CodeUnauthenticated, "a key that its issuer does not have")
 }
 
-func TestARefusedTokenIsNotRemembered(t *testing.T) {
+func TestAnInvalidTokenIsNotCached(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	token := sign(testKeys().otherEC, `{"alg":"ES256","kid":"new"}`, f.claims(nil))
@@ -128,7 +128,7 @@ func TestARefusedTokenIsNotRemembered(t *testing.T) {
 	f.accept(token)
 }
 
-func TestWhatIsRememberedOfTokensIsBounded(t *testing.T) {
+func TestTheCacheOfTokensIsLimited(t *testing.T) {
 	t.Parallel()
 	large := map[string]any{"list": slices.Repeat([]any{map[string]any{"a": "b"}}, 1000)}
 	for name, claims := range map[string]map[string]any{"number": {"sub": "ada"}, "bytes": large} {

@@ -73,7 +73,7 @@ func unavailable(retryAfter time.Duration) error {
 	return e
 }
 
-func TestWhatIsUnavailableIsTriedAgain(t *testing.T) {
+func TestUnavailableCallsAreRetried(t *testing.T) {
 	t.Parallel()
 	away := unavailable(0)
 	for name, x := range map[string]struct {
@@ -98,7 +98,7 @@ func TestWhatIsUnavailableIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestPausesGrowAndAreAtLeastWhatTheServerAsks(t *testing.T) {
+func TestPausesGrowAndObeyTheServer(t *testing.T) {
 	t.Parallel()
 	c, pauses := calling(t, &groups{answers: []error{unavailable(0), unavailable(0), unavailable(time.Minute)}}, Options{})
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); err != nil {

@@ -15,8 +15,8 @@ import (
 	registryv2 "atrium/rpc/gen/platform/registry/v2"
 )
 
-// connected starts a server and returns a client of it and its organisation.
-func connected(ctx context.Context) (c *client.Client, org string, done func()) {
+// startAndConnect starts a server and returns a client of it and its organisation.
+func startAndConnect(ctx context.Context) (c *client.Client, org string, done func()) {
 	s, err := serve(ctx)
 	if err != nil {
 		log.Fatal(err)
@@ -29,7 +29,7 @@ func connected(ctx context.Context) (c *client.Client, org string, done func()) 
 
 func Example() {
 	ctx := context.Background()
-	c, org, done := connected(ctx) // client.New("https://atrium.example.com", client.Options{Token: ...})
+	c, org, done := startAndConnect(ctx) // client.New("https://atrium.example.com", client.Options{Token: ...})
 	defer done()
 
 	repo, err := c.Repos.CreateRepo(ctx, &registryv2.CreateRepoRequest{
@@ -53,7 +53,7 @@ func Example() {
 
 func ExampleAll() {
 	ctx := context.Background()
-	c, org, done := connected(ctx)
+	c, org, done := startAndConnect(ctx)
 	defer done()
 	for _, name := range []string{"alpha", "beta", "gamma"} {
 		if _, err := c.Groups.CreateGroup(ctx, &iamv2.CreateGroupRequest{Parent: org, Group: &iamv2.Group{Name: name}}); err != nil {
@@ -79,7 +79,7 @@ func ExampleAll() {
 
 func Example_errors() {
 	ctx := context.Background()
-	c, org, done := connected(ctx)
+	c, org, done := startAndConnect(ctx)
 	defer done()
 
 	_, err := c.Repos.CreateRepo(ctx, &registryv2.CreateRepoRequest{Parent: org, Repo: &registryv2.Repo{Name: "No Such Name"}})

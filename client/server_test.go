@@ -47,7 +47,7 @@ func serve(ctx context.Context) (*server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.org = string(made.Group.UID)
-	s.Server = httptest.NewUnstartedServer(authenticated(p, rpc.New(p, rpc.Options{})))
+	s.Server = httptest.NewUnstartedServer(authenticate(p, rpc.New(p, rpc.Options{})))
 	s.Config.Protocols = new(http.Protocols)
 	s.Config.Protocols.SetUnencryptedHTTP2(true)
 	s.Start()
@@ -56,7 +56,7 @@ func serve(ctx context.Context) (*server, error) {
 
 const issuer = "https://issuer.example.com"
 
-func authenticated(p *platform.Platform, next http.Handler) http.Handler {
+func authenticate(p *platform.Platform, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		if subject, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {

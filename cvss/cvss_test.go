@@ -27,7 +27,7 @@ func TestVectorsOfEveryVersionAreScored(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoVectorIsNotScored(t *testing.T) {
+func TestInvalidVectorsHaveNoScore(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "high", "7.5", "CVSS:3.1/AV:N", "CVSS:4.0/AV:N", "CVSS:3.0/AV:N", "CVSS:5.0/AV:N", "AV:N", "cvss:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N"} {
 		if score, version, ok := Score(text); ok {

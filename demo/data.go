@@ -53,15 +53,15 @@ func newAdvisories() ([]*platform.Advisory, []*platform.Vulnerability) {
 		})
 	}
 	add("ACME-2026-0001", "DEMO-2026-1001", "billing", "pdf", "Invoices of other customers could be read", "CVSS:3.1/AV:N/AC:L/PR:L/UI:N/S:U/C:H/I:N/A:N",
-		detected(2), fixedIn(5, "2.4.1"))
+		detection(2), fixedIn(5, "2.4.1"))
 	add("ACME-2026-0002", "DEMO-2026-1002", "checkout", "basket", "A negative quantity lowered the price", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:H/A:N",
-		detected(9), fixedIn(10, "5.0.2"))
+		detection(9), fixedIn(10, "5.0.2"))
 	add("ACME-2026-0003", "DEMO-2026-1003", "gateway", "tls", "A slow handshake kept a connection for ever", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
-		detected(14), platform.AdvisoryEvent{CreateTime: march(15), Author: reviewer, PendingUpstreamFix: &platform.Note{Note: "The library's makers work on it"}})
+		detection(14), platform.AdvisoryEvent{CreateTime: march(15), Author: reviewer, PendingUpstreamFix: &platform.Note{Note: "The library's makers work on it"}})
 	add("ACME-2026-0004", "DEMO-2026-1004", "frontend", "markdown", "Product texts could run scripts", "CVSS:3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:L/I:L/A:N",
-		detected(18), fixedIn(21, "12.1.0"))
+		detection(18), fixedIn(21, "12.1.0"))
 	add("ACME-2026-0005", "DEMO-2026-1005", "search", "parser", "A query of brackets used up the memory", "CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:N/I:N/A:L",
-		detected(24), platform.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &platform.FalsePositiveDetermination{
+		detection(24), platform.AdvisoryEvent{CreateTime: march(25), Author: reviewer, FalsePositiveDetermination: &platform.FalsePositiveDetermination{
 			Type: "TYPE_VULNERABLE_CODE_NOT_IN_EXECUTION_PATH", Note: "The parser is not reached",
 		}})
 	return advisories, vulnerabilities
@@ -93,7 +93,7 @@ func march(day int) platform.Time {
 	return platform.At(time.Date(2026, time.March, day, 9, 30, 0, 0, time.UTC))
 }
 
-func detected(day int) platform.AdvisoryEvent {
+func detection(day int) platform.AdvisoryEvent {
 	return platform.AdvisoryEvent{CreateTime: march(day), Author: reviewer, Detection: &platform.Detection{Manual: &struct{}{}}}
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestTheDemonstrationStandsApartFromRealData(t *testing.T) {
+func TestTheDemonstrationDiffersFromRealData(t *testing.T) {
 	t.Parallel()
 	for _, s := range services {
 		if s.name < "b" {

@@ -1,4 +1,4 @@
-// Chromium, and what a page of ours may do in it.
+// Runs Chromium, and checks that pages follow their policy.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

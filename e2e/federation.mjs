@@ -1,4 +1,4 @@
-// Atrium as one of two subgraphs. The other adds a note to every repo, and lists repos that it knows by uid only.
+// Atrium as one of two subgraphs. The other one adds a note to every repo, and lists repos of which it knows only the uid.
 
 import assert from 'node:assert/strict';
 import http from 'node:http';

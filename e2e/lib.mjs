@@ -1,5 +1,5 @@
-// What the suites share: where the server is, how to ask it, and how a check is told.
-// A suite is a script of its own, which `run` calls with two variables set:
+// Functions that the suites share: the address of the server, requests, and the output of checks.
+// A suite is a separate script, which `run` calls with two variables:
 //
 //     ATRIUM_URL=http://127.0.0.1:8080 ATRIUM_TOKEN=$(atrium token) node suites/audit.mjs
 

@@ -1,4 +1,4 @@
-// Prism in front of the server: a proxy that holds what goes by against the OpenAPI document.
+// Prism in front of the server: a proxy that compares requests and responses with the OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -14,8 +14,8 @@ const freePort = () => new Promise((done) => {
 });
 
 /**
- * Closes every schema, so that a field that an answer has and the document has not is a difference. The schema `wrong`
- * loses its fields: what has it is always different, which shows that the proxy looks.
+ * Closes every schema, so that an undocumented field in a response is a difference. The schema `wrong` loses its fields, so
+ * responses with it always differ. This shows that the proxy compares.
  */
 function closed(document, wrong) {
   for (const [name, schema] of Object.entries(document.components.schemas)) {

@@ -1,4 +1,4 @@
-// A receiver of webhooks, made of the field's public libraries alone: cloudevents, standardwebhooks and jose.
+// A receiver of webhooks that uses only public libraries: cloudevents, standardwebhooks and jose.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -14,8 +14,8 @@ const textOf = async (stream) => {
 };
 
 /**
- * Starts a sink, which ends with the suite. It keeps every request as {path, headers, body}, and answers it as
- * `answer(request, seen)` says, {status, headers}, where seen is how many came before on the same path: else 204.
+ * Starts a sink, which ends with the suite. It keeps every request as {path, headers, body}, and answers it with the result of
+ * `answer(request, seen)`, {status, headers}, or else 204. seen is the number of earlier requests on the same path.
  */
 export async function startSink(answer = () => ({})) {
   const received = [];

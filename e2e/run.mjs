@@ -1,4 +1,4 @@
-// Serves with the given program, runs the suites one after the other, and prints a line for each. `run` calls it.
+// Starts a server with the given program, runs the suites one after the other, and prints a line for each. `run` calls it.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, openSync } from 'node:fs';

@@ -23,7 +23,7 @@ func TestEveryCodeHasAnHTTPStatus(t *testing.T) {
 	}
 }
 
-func TestWhatClientsAreNotShownIsReported(t *testing.T) {
+func TestHiddenErrorsAreLogged(t *testing.T) {
 	t.Parallel()
 	gone, leave := context.WithCancel(t.Context())
 	leave()
@@ -79,7 +79,7 @@ func TestPathsLieInAreas(t *testing.T) {
 	}
 }
 
-func TestHeadersSayWhatHTTPHasHeadersFor(t *testing.T) {
+func TestErrorsSetTheirHTTPHeaders(t *testing.T) {
 	t.Parallel()
 	h := http.Header{}
 	SetHeaders(h, &platform.Error{Code: platform.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})

@@ -175,7 +175,7 @@ func TestARestartLosesNothing(t *testing.T) {
 
 // A process that is killed stores nothing, neither in the database nor in the
 // queue.
-func TestAnAttemptOfADeadProcessIsMadeAgain(t *testing.T) {
+func TestAnAttemptOfADeadProcessIsRepeated(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		w.subscribe(sink.url)

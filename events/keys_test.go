@@ -96,7 +96,7 @@ func TestAKeyIsNamedByItsThumbprint(t *testing.T) {
 	}
 }
 
-func TestWithoutGoodKeysThereIsNoSet(t *testing.T) {
+func TestWithoutValidKeysThereIsNoKeySet(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*service){
 		"the store is unavailable": func(s *service) { s.err = errors.New("unavailable") },

@@ -84,7 +84,7 @@ func quickHeartbeats(o *events.DelivererOptions) {
 	o.HeartbeatInterval, o.RescueAfter = 20*time.Millisecond, time.Hour
 }
 
-func TestDeliveriesOfAKilledReplicaAreMadeByAnother(t *testing.T) {
+func TestAnotherReplicaTakesOverFromAKilledOne(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
@@ -109,7 +109,7 @@ func TestDeliveriesOfAKilledReplicaAreMadeByAnother(t *testing.T) {
 	})
 }
 
-func TestAReplicaThatEndsGivesBackItsTickets(t *testing.T) {
+func TestAReplicaThatEndsReleasesItsTickets(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		s := w.subscribe(newSink(t, nil).url)
 		w.write(20)

@@ -15,7 +15,7 @@ import (
 	"atrium/platform"
 )
 
-func TestAnAttemptTellsWhatTheSinkAnswered(t *testing.T) {
+func TestAnAttemptRecordsTheAnswerOfTheSink(t *testing.T) {
 	t.Parallel()
 	type answer struct {
 		status           int

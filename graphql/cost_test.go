@@ -51,14 +51,14 @@ func TestAnOperationCostsWhatItCanRead(t *testing.T) {
 		{`{__schema{types{name}}}`, 1000},
 		{`{__type(name: "Item"){name}}`, 100},
 	} {
-		r := post(t, h, c.query).executed()
+		r := post(t, h, c.query).expectSuccess()
 		if got, want := fmt.Sprint(r.Extensions["cost"]), fmt.Sprintf("map[limit:5000 requested:%d]", c.cost); got != want {
 			t.Errorf("%s costs %s, want %s", c.query, got, want)
 		}
 	}
 }
 
-func TestVariablesCountAsWhatTheyHold(t *testing.T) {
+func TestVariablesCountByTheirValues(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	query := `query($n: Int = 4, $ids: [ID!] = ["1"], $no: Boolean = false) {
@@ -78,7 +78,7 @@ func TestVariablesCountAsWhatTheyHold(t *testing.T) {
 		{`{"no": true}`, 7},
 	} {
 		body := fmt.Sprintf(`{"query": %q, "variables": %s}`, strings.Join(strings.Fields(query), " "), c.variables)
-		r := tell(t, h, "POST", "/", body)
+		r := send(t, h, "POST", "/", body)
 		if got := r.Extensions["cost"]; got == nil || got.(map[string]any)["requested"] != float64(c.cost) {
 			t.Errorf("%s costs %v, want %d: %.200s", c.variables, got, c.cost, r.body)
 		}
@@ -93,19 +93,19 @@ func TestNoValueOfAnArgumentOrVariablePanics(t *testing.T) {
 		for _, declared := range []string{"Int", "Int!", "[ID!]!", "[ID!]", "ItemFilter", "Boolean!", "Boolean = true", "ID"} {
 			for _, use := range []string{"items(first: $v){nodes{id}}", "items(last: $v){nodes{id}}", "nodes(ids: $v){id}", "items(where: $v){totalCount}", "item @include(if: $v){id}", "item(id: $v){id}"} {
 				body := fmt.Sprintf(`{"query": "query($v: %s){%s}", "variables": {"v": %s}}`, declared, use, value)
-				unharmed(t, tell(t, h, "POST", "/", body), body)
+				expectNoInternalError(t, send(t, h, "POST", "/", body), body)
 			}
 		}
 		literal := strings.ReplaceAll(strings.ReplaceAll(value, `"name"`, "name"), `"a"`, "a")
 		for _, use := range []string{"items(first: %s){nodes{id}}", "nodes(ids: %s){id}", "nodes(ids: [%s]){id}", "items(where: %s){totalCount}", "item @include(if: %s){id}", "item(id: %s){id}"} {
 			query := fmt.Sprintf("{"+use+"}", literal)
-			unharmed(t, post(t, h, query), query)
+			expectNoInternalError(t, post(t, h, query), query)
 		}
 	}
 }
 
-// unharmed wants any answer but an internal error.
-func unharmed(t *testing.T, r reply, asked string) {
+// expectNoInternalError accepts any answer except an internal error.
+func expectNoInternalError(t *testing.T, r reply, asked string) {
 	t.Helper()
 	for _, err := range r.Errors {
 		if code := err["extensions"].(map[string]any)["code"]; code == "INTERNAL" {
@@ -114,7 +114,7 @@ func unharmed(t *testing.T, r reply, asked string) {
 	}
 }
 
-func TestKeysAreBounded(t *testing.T) {
+func TestKeysAreLimited(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{Limits: &limit.Limits{Keys: 200}})
 	ids := func(n int) []string { return strings.Split(strings.Repeat("x,", n-1)+"x", ",") }
@@ -123,16 +123,16 @@ func TestKeysAreBounded(t *testing.T) {
 		return fmt.Sprintf("{nodes(ids: %s){id}}", list)
 	}
 	query := "query($ids: [ID!]!) {nodes(ids: $ids){id}}"
-	post(t, h, query, "ids", ids(200)).executed()
-	post(t, h, query, "ids", ids(201)).refusedBy("ids", 200, 201)
-	post(t, h, literal(200)).executed()
-	post(t, h, literal(201)).refusedBy("ids", 200, 201)
+	post(t, h, query, "ids", ids(200)).expectSuccess()
+	post(t, h, query, "ids", ids(201)).expectRefusal("ids", 200, 201)
+	post(t, h, literal(200)).expectSuccess()
+	post(t, h, literal(201)).expectRefusal("ids", 200, 201)
 }
 
-func TestARefusalShowsTheCost(t *testing.T) {
+func TestARejectionShowsTheCost(t *testing.T) {
 	t.Parallel()
 	r := post(t, stageHandler(stageOptions{}), "{items(first: 200){nodes{items(first: 200){nodes{id}}}}}")
-	r.refusedBy("cost", 5000, 1+200*202)
+	r.expectRefusal("cost", 5000, 1+200*202)
 	if got := fmt.Sprint(r.Extensions["cost"]); got != "map[limit:5000 requested:40401]" {
 		t.Errorf("got cost %s", got)
 	}
@@ -142,5 +142,5 @@ func TestCostsDoNotOverflow(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{Limits: &limit.Limits{Cost: 5000}})
 	query := "{items(first: 200){nodes" + strings.Repeat("{items(first: 200){nodes", 30) + "{id}" + strings.Repeat("}}", 30) + "}}"
-	post(t, h, query).refusedBy("cost", 5000, 1<<30)
+	post(t, h, query).expectRefusal("cost", 5000, 1<<30)
 }

@@ -13,7 +13,7 @@ import (
 	"atrium/graphql/limit"
 )
 
-func byHash(hash, query string) string {
+func hashRequest(hash, query string) string {
 	member := ""
 	if query != "" {
 		member = fmt.Sprintf(`"query": %q, `, query)
@@ -23,55 +23,55 @@ func byHash(hash, query string) string {
 
 func hashOf(document string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(document))) }
 
-func TestADocumentGivenOnceWithItsHashIsKnownByItsHash(t *testing.T) {
+func TestADocumentSentOnceWithItsHashIsFoundByItsHash(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	query := "{ping}"
 	hash := hashOf(query)
 
-	r := tell(t, h, "POST", "/", byHash(hash, ""))
+	r := send(t, h, "POST", "/", hashRequest(hash, ""))
 	if len(r.Errors) != 1 || r.Errors[0]["message"] != "PersistedQueryNotFound" || r.Errors[0]["extensions"].(map[string]any)["status"] != 5.0 || r.status != http.StatusOK {
 		t.Errorf("unknown: got %d %s", r.status, r.body)
 	}
-	for _, body := range []string{byHash(hash, query), byHash(hash, ""), fmt.Sprintf(`{"documentId": "sha256:%s"}`, hash)} {
-		if r := tell(t, h, "POST", "/", body).executed(); r.Data["ping"] != "pong" {
+	for _, body := range []string{hashRequest(hash, query), hashRequest(hash, ""), fmt.Sprintf(`{"documentId": "sha256:%s"}`, hash)} {
+		if r := send(t, h, "POST", "/", body).expectSuccess(); r.Data["ping"] != "pong" {
 			t.Errorf("%s gives %s", body, r.body)
 		}
 	}
 	extensions := url.QueryEscape(fmt.Sprintf(`{"persistedQuery": {"version": 1, "sha256Hash": %q}}`, hash))
-	if r := tell(t, h, "GET", "/?extensions="+extensions, "").executed(); r.Data["ping"] != "pong" {
+	if r := send(t, h, "GET", "/?extensions="+extensions, "").expectSuccess(); r.Data["ping"] != "pong" {
 		t.Errorf("by GET: got %s", r.body)
 	}
 }
 
-func TestAHashOfSomethingElseIsRefused(t *testing.T) {
+func TestAHashOfAnotherDocumentIsRejected(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	for _, body := range []string{
-		byHash(hashOf("{item{id}}"), "{ping}"),
-		byHash(strings.ToUpper(hashOf("{ping}")), "{ping}"),
+		hashRequest(hashOf("{item{id}}"), "{ping}"),
+		hashRequest(strings.ToUpper(hashOf("{ping}")), "{ping}"),
 		`{"query": "{ping}", "extensions": {"persistedQuery": {"version": 2, "sha256Hash": "x"}}}`,
 		`{"query": "{ping}", "extensions": {"persistedQuery": {"version": 1, "sha256Hash": 5}}}`,
 		`{"query": "{ping}", "extensions": {"persistedQuery": []}}`,
 		`{"extensions": {"persistedQuery": {"version": 1}}}`,
 		`{"query": "{ping}", "documentId": "x"}`,
 	} {
-		r := tell(t, h, "POST", "/", body)
+		r := send(t, h, "POST", "/", body)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "INVALID_ARGUMENT" {
 			t.Errorf("%s gives %s", body, r.body)
 		}
 	}
 }
 
-func TestWhatIsRefusedIsNotKept(t *testing.T) {
+func TestARejectedDocumentIsNotCached(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	for _, query := range []string{
 		"{nothing}", "{", "{" + strings.Repeat("ping ", 500) + "}", "{items(first: 200){nodes{items(first: 200){nodes{id}}}}}",
 		`{ping item(id: "` + strings.Repeat("x", 16<<10) + `"){id}}`,
 	} {
-		tell(t, h, "POST", "/", byHash(hashOf(query), query))
-		r := tell(t, h, "POST", "/", byHash(hashOf(query), ""))
+		send(t, h, "POST", "/", hashRequest(hashOf(query), query))
+		r := send(t, h, "POST", "/", hashRequest(hashOf(query), ""))
 		kept := len(r.Errors) != 1 || r.Errors[0]["message"] != "PersistedQueryNotFound"
 		if expensive := strings.HasPrefix(query, "{items"); kept && !expensive { // valid with other variables
 			t.Errorf("%.60s gives %.200s", query, r.body)
@@ -79,31 +79,31 @@ func TestWhatIsRefusedIsNotKept(t *testing.T) {
 	}
 }
 
-func TestDocumentsKeptAreBounded(t *testing.T) {
+func TestCachedDocumentsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	query := func(i int) string { return fmt.Sprintf("{a%d: ping}", i) }
 	for i := range 256 + 1 {
-		tell(t, h, "POST", "/", byHash(hashOf(query(i)), query(i))).executed()
+		send(t, h, "POST", "/", hashRequest(hashOf(query(i)), query(i))).expectSuccess()
 	}
-	if r := tell(t, h, "POST", "/", byHash(hashOf(query(0)), "")); len(r.Errors) != 1 {
+	if r := send(t, h, "POST", "/", hashRequest(hashOf(query(0)), "")); len(r.Errors) != 1 {
 		t.Errorf("the oldest is still known: %s", r.body)
 	}
-	tell(t, h, "POST", "/", byHash(hashOf(query(1)), "")).executed()
+	send(t, h, "POST", "/", hashRequest(hashOf(query(1)), "")).expectSuccess()
 }
 
 func TestAMutationIsNotExecutedByGetEvenByItsHash(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	query := "mutation{touch{id}}"
-	tell(t, h, "POST", "/", byHash(hashOf(query), query)).executed()
-	r := tell(t, h, "GET", "/?documentId="+hashOf(query), "")
+	send(t, h, "POST", "/", hashRequest(hashOf(query), query)).expectSuccess()
+	r := send(t, h, "GET", "/?documentId="+hashOf(query), "")
 	if r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "POST" {
 		t.Errorf("got %d %s", r.status, r.body)
 	}
 }
 
-func TestOnlyTrustedDocumentsAreExecutedWhereThereAreAny(t *testing.T) {
+func TestOnlyTrustedDocumentsAreExecutedIfThereAreAny(t *testing.T) {
 	t.Parallel()
 	query := "{ping}"
 	manifest := filepath.Join(t.TempDir(), "manifest.json")
@@ -116,16 +116,16 @@ func TestOnlyTrustedDocumentsAreExecutedWhereThereAreAny(t *testing.T) {
 	}
 	h := stageHandler(stageOptions{Trusted: trusted})
 	for _, body := range []string{
-		`{"documentId": "ping"}`, byHash(hashOf(query), ""), byHash("ping", ""), byHash(hashOf(query), query), `{"query": "{ping}"}`,
+		`{"documentId": "ping"}`, hashRequest(hashOf(query), ""), hashRequest("ping", ""), hashRequest(hashOf(query), query), `{"query": "{ping}"}`,
 		fmt.Sprintf(`{"documentId": "sha256:%s"}`, hashOf(query)),
 	} {
-		if r := tell(t, h, "POST", "/", body).executed(); r.Data["ping"] != "pong" {
+		if r := send(t, h, "POST", "/", body).expectSuccess(); r.Data["ping"] != "pong" {
 			t.Errorf("%s gives %s", body, r.body)
 		}
 	}
 	other := "{a: ping}"
-	for _, body := range []string{`{"query": "{a: ping}"}`, `{"documentId": "other"}`, byHash(hashOf(other), other), byHash(hashOf(other), ""), byHash("ping", other)} {
-		r := tell(t, h, "POST", "/", body)
+	for _, body := range []string{`{"query": "{a: ping}"}`, `{"documentId": "other"}`, hashRequest(hashOf(other), other), hashRequest(hashOf(other), ""), hashRequest("ping", other)} {
+		r := send(t, h, "POST", "/", body)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "PERMISSION_DENIED" {
 			t.Errorf("%s gives %s", body, r.body)
 		}
@@ -154,16 +154,16 @@ func TestAManifestIsReadAndChecked(t *testing.T) {
 	}
 }
 
-func TestTheSchemaIsShownToCallersWithAToken(t *testing.T) {
+func TestCallersWithATokenCanReadTheSchema(t *testing.T) {
 	t.Parallel()
 	open, hidden := stageHandler(stageOptions{}), stageHandler(stageOptions{HideSchema: true})
 	anonymous := func(h http.Handler, query string) reply {
-		return tell(t, h, "POST", "/", fmt.Sprintf(`{"query": %q}`, query))
+		return send(t, h, "POST", "/", fmt.Sprintf(`{"query": %q}`, query))
 	}
 	for _, query := range []string{
 		`{__schema{types{name}}}`, `{__type(name: "Item"){name}}`, `{ping ...F} fragment F on Query {... on Query {a: __type(name: "Item"){name}}}`,
 	} {
-		post(t, open, query).executed()
+		post(t, open, query).expectSuccess()
 		for r, code := range map[*reply]string{
 			new(anonymous(open, query)):   "UNAUTHENTICATED",
 			new(post(t, hidden, query)):   "PERMISSION_DENIED",
@@ -174,8 +174,8 @@ func TestTheSchemaIsShownToCallersWithAToken(t *testing.T) {
 			}
 		}
 	}
-	anonymous(open, "{__typename}").executed()
-	anonymous(hidden, "{__typename}").executed()
+	anonymous(open, "{__typename}").expectSuccess()
+	anonymous(hidden, "{__typename}").expectSuccess()
 }
 
 func TestAHiddenSchemaIsNotSuggested(t *testing.T) {

@@ -19,18 +19,18 @@ import (
 // Options are the settings of an endpoint.
 type Options struct {
 	Settings
-	Schema    limit.Schema                    // what the limits must know of it
-	ReadSDL   func(ctx context.Context) error // refuses a caller who may not read the SDL
-	Budget    execute.Budget                  // of what responses hold in memory; nil: nobody counts
+	Schema    limit.Schema                    // facts about the schema for the limits
+	ReadSDL   func(ctx context.Context) error // returns an error if the caller may not read the SDL
+	Budget    execute.Budget                  // counts the memory of responses; nil counts nothing
 	CheckJSON func(value []byte) error        // see transport.Options
 	Present   graphql.ErrorPresenterFunc
 
-	// Observe is told of each operation before it is executed, in the context
-	// that Observe gives, and gives what is called after its one response; a
-	// subscription ends with its context. Either may be nil: nobody is told.
+	// Observe is called before each operation and returns the context of the operation. If
+	// it also returns a function, that is called with the response. A subscription ends with
+	// its context instead. Observe may be nil.
 	Observe func(ctx context.Context, o Operation) (_ context.Context, end func(*graphql.Response))
 
-	// Identify gives the caller of a request; the zero Caller is nobody.
+	// Identify returns the caller of a request; the zero Caller is anonymous.
 	Identify func(ctx context.Context) transport.Caller
 	// Authorize, Admit, Origins and Closing are those of transport.Options.
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
@@ -39,20 +39,22 @@ type Options struct {
 	Closing   <-chan struct{}
 }
 
-// Settings are the settings of an operator.
+// Settings are the settings that an operator may change.
 type Settings struct {
 	Limits     limit.Limits
 	Bounds     transport.Bounds
-	Trusted    *limit.TrustedDocuments // the only documents that are executed; nil: any
+	Trusted    *limit.TrustedDocuments // the only documents that are executed; nil means any
 	HideSchema bool                    // no introspection, and no suggestions in errors
 }
 
-// DefaultSettings allow the standard introspection query and large dashboards.
+// DefaultSettings returns settings that allow the standard introspection query and large
+// dashboards.
 func DefaultSettings() Settings {
 	return Settings{Limits: limit.DefaultLimits(), Bounds: transport.DefaultBounds()}
 }
 
-// New serves the operations of x, within limits.
+// New returns the handler of an endpoint that executes operations with x. It adds the
+// limits to x.
 func New(x *executor.Executor, o Options) http.Handler {
 	limit.Guard(x, limit.Options{
 		Limits: o.Limits, Schema: o.Schema, Trusted: o.Trusted, HideSchema: o.HideSchema,

@@ -9,7 +9,7 @@ import (
 	"atrium/graphql/limit"
 )
 
-func TestEachLimitAllowsWhatIsWithinAndRefusesWhatIsBeyond(t *testing.T) {
+func TestEachLimitAcceptsItsValueAndRejectsMore(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) string {
 		return "{" + strings.Repeat("item{", n-1) + "id" + strings.Repeat("}", n-1) + "}"
@@ -55,9 +55,9 @@ func TestEachLimitAllowsWhatIsWithinAndRefusesWhatIsBeyond(t *testing.T) {
 		{"cost", limit.Limits{Cost: 60}, func(n int) string { return fmt.Sprintf("{items(first: %d){nodes{id}}}", n-1) }, 60},
 	} {
 		h := stageHandler(stageOptions{Limits: &c.limits})
-		post(t, h, c.size(c.n)).executed()
-		post(t, h, c.size(c.n+1)).refusedBy(c.name, c.n, c.n+1)
-		post(t, stageHandler(stageOptions{Limits: &limit.Limits{}}), c.size(c.n+1)).executed()
+		post(t, h, c.size(c.n)).expectSuccess()
+		post(t, h, c.size(c.n+1)).expectRefusal(c.name, c.n, c.n+1)
+		post(t, stageHandler(stageOptions{Limits: &limit.Limits{}}), c.size(c.n+1)).expectSuccess()
 	}
 }
 
@@ -67,14 +67,14 @@ func TestTheStandardIntrospectionQueryIsWithinTheLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post(t, stageHandler(stageOptions{}), string(query)).executed()
+	post(t, stageHandler(stageOptions{}), string(query)).expectSuccess()
 }
 
-func TestLimitsAreAskedOfEveryOperationOfADocument(t *testing.T) {
+func TestLimitsApplyToEveryOperationOfADocument(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{Limits: &limit.Limits{Depth: 2}})
 	r := post(t, h, "query A {ping} query B {item{item{id}}}")
-	r.refusedBy("depth", 2, 3)
+	r.expectRefusal("depth", 2, 3)
 }
 
 func TestCyclesOfFragmentsAreRefused(t *testing.T) {

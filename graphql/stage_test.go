@@ -26,8 +26,8 @@ import (
 	"atrium/resolvers"
 )
 
-// stage is a schema with one of everything that transports, limits and costs
-// tell apart. Its fields are all null, but for those of stageExec.
+// stage is a schema with everything that transports, limits and costs distinguish. Its
+// fields are null, except those in stageExec.
 const stage = `
 	type Query {
 		ping: String
@@ -52,7 +52,7 @@ const stage = `
 	input ItemFilter { name: String ids: [ID!] }
 `
 
-// stageSchema executes the stage as far as transports need it.
+// stageSchema returns an executable schema of the stage.
 func stageSchema() graphql.ExecutableSchema {
 	schema := gqlparser.MustLoadSchema(&ast.Source{Input: stage})
 	return &graphql.ExecutableSchemaMock{
@@ -125,7 +125,7 @@ func stageStream(field graphql.CollectedField) graphql.ResponseHandler {
 	}
 }
 
-// stageOptions are the settings of a stage; what is nil is as by default.
+// stageOptions are the settings of a stage; nil means the default.
 type stageOptions struct {
 	Limits     *limit.Limits
 	Bounds     *transport.Bounds
@@ -149,8 +149,8 @@ func (o stageOptions) settings() Settings {
 	return s
 }
 
-// stageHandler serves the stage. Someone with the token "ann" is known, and who
-// has one that ends in a number, for so many milliseconds.
+// stageHandler serves the stage. It accepts the token "ann", and tokens that end in a
+// number for that number of milliseconds.
 func stageHandler(o stageOptions) http.Handler {
 	authorize := func(ctx context.Context, authorization []string) (context.Context, error) {
 		if len(authorization) == 0 {
@@ -192,14 +192,14 @@ func stageHandler(o stageOptions) http.Handler {
 
 func textLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-// The media types of answers.
+// The media types of responses.
 const (
 	mediaJSON     = "application/json"
 	mediaResponse = "application/graphql-response+json"
 	mediaEvents   = "text/event-stream"
 )
 
-// A reply is what came back from a stage.
+// A reply is the response of a stage.
 type reply struct {
 	t      testing.TB
 	status int
@@ -211,8 +211,8 @@ type reply struct {
 	Extensions map[string]any
 }
 
-// tell sends one request; header alternates names and values.
-func tell(t testing.TB, h http.Handler, method, target, body string, header ...string) reply {
+// send sends one request. header is a list of names, each followed by its value.
+func send(t testing.TB, h http.Handler, method, target, body string, header ...string) reply {
 	t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -236,7 +236,7 @@ func tell(t testing.TB, h http.Handler, method, target, body string, header ...s
 	return got
 }
 
-// post sends a document as someone who is known.
+// post sends a document as an authenticated caller.
 func post(t testing.TB, h http.Handler, query string, variables ...any) reply {
 	t.Helper()
 	given := map[string]any{}
@@ -247,11 +247,11 @@ func post(t testing.TB, h http.Handler, query string, variables ...any) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tell(t, h, http.MethodPost, "/graphql", string(body), "Authorization", "Bearer ann")
+	return send(t, h, http.MethodPost, "/graphql", string(body), "Authorization", "Bearer ann")
 }
 
-// refusedBy wants the refusal of one limit.
-func (r reply) refusedBy(name string, value, requested int) {
+// expectRefusal expects that one limit rejected the request.
+func (r reply) expectRefusal(name string, value, requested int) {
 	r.t.Helper()
 	if len(r.Errors) != 1 || r.Data != nil {
 		r.t.Fatalf("got %.300s, want a refusal by %s", r.body, name)
@@ -259,7 +259,7 @@ func (r reply) refusedBy(name string, value, requested int) {
 	extensions := r.Errors[0]["extensions"].(map[string]any)
 	want := map[string]any{"name": name, "value": float64(value), "requested": float64(requested)}
 	got, _ := extensions["limit"].(map[string]any)
-	delete(got, "field") // what helps against a cost is for who knows the schema
+	delete(got, "field") // the hint how to reduce the cost depends on the schema
 	delete(got, "help")
 	if !reflect.DeepEqual(got, want) {
 		r.t.Errorf("got limit %v, want %v", got, want)
@@ -269,8 +269,8 @@ func (r reply) refusedBy(name string, value, requested int) {
 	}
 }
 
-// executed wants no errors.
-func (r reply) executed() reply {
+// expectSuccess expects no errors.
+func (r reply) expectSuccess() reply {
 	r.t.Helper()
 	if r.status != http.StatusOK || len(r.Errors) > 0 {
 		r.t.Fatalf("got %d %.300s", r.status, r.body)

@@ -13,8 +13,8 @@ import (
 	"atrium/graphql/transport"
 )
 
-// serveStage serves a stage as the program does: with timeouts that streams
-// must lift.
+// serveStage starts a server for a stage. Like the program, it has timeouts that streams
+// must remove.
 func serveStage(t *testing.T, o stageOptions) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(stageHandler(o))
@@ -24,7 +24,7 @@ func serveStage(t *testing.T, o stageOptions) string {
 	return s.URL
 }
 
-// HTTP/2 ends a stream when the time for a write is up, written or not.
+// HTTP/2 ends a stream at its write deadline, even if nothing is written.
 func TestASilentStreamStaysOpenOverHTTP2(t *testing.T) {
 	t.Parallel()
 	protocols := new(http.Protocols)
@@ -43,17 +43,17 @@ func TestASilentStreamStaysOpenOverHTTP2(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if got := whole(t, answer); answer.ProtoMajor != 2 || !strings.Contains(got, "event: complete") {
+	if got := readAll(t, answer); answer.ProtoMajor != 2 || !strings.Contains(got, "event: complete") {
 		t.Errorf("over %s: %s", answer.Proto, got)
 	}
 }
 
-func TestStreamsOfACallerAreBounded(t *testing.T) {
+func TestStreamsOfACallerAreLimited(t *testing.T) {
 	t.Parallel()
 	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
 	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Sockets: 2}})
 	listen(t, server, silent, "ann")
-	met(t, server, "ann")
+	dialAs(t, server, "ann")
 	listen(t, server, silent, "bob")
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server+"?query="+url.QueryEscape(silent), nil)
 	if err != nil {
@@ -71,15 +71,15 @@ func TestStreamsOfACallerAreBounded(t *testing.T) {
 	}
 }
 
-// The attack: within the limits of sockets and of operations on each, a caller
-// opens more subscriptions than the process can serve.
-func TestSubscriptionsOfACallerAreBoundedOverSocketsAndStreams(t *testing.T) {
+// The attack: a caller opens more subscriptions than the process can serve, within the
+// limits of sockets and of operations on each socket.
+func TestSubscriptionsOfACallerAreLimitedOverSocketsAndStreams(t *testing.T) {
 	t.Parallel()
 	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
 	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Subscriptions: 2}})
 	stream := listen(t, server, silent, "ann")
-	first, second := met(t, server, "ann"), met(t, server, "ann")
-	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // ends by itself and counts no more
+	first, second := dialAs(t, server, "ann"), dialAs(t, server, "ann")
+	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // ends by itself and no longer counts
 	for range 3 {
 		first.listen()
 	}
@@ -131,7 +131,7 @@ func listen(t *testing.T, target, query, token string) *http.Response {
 	return answer
 }
 
-func whole(t *testing.T, answer *http.Response) string {
+func readAll(t *testing.T, answer *http.Response) string {
 	t.Helper()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -144,21 +144,21 @@ func TestASubscriptionIsAStreamOfEvents(t *testing.T) {
 	t.Parallel()
 	const want = "event: next\ndata: {\"data\":{\"countdown\":1}}\n\nevent: next\ndata: {\"data\":{\"countdown\":0}}\n\nevent: complete\ndata: \n\n"
 	server := serveStage(t, stageOptions{})
-	if got := whole(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // longer than the server's timeouts
+	if got := readAll(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // longer than the timeouts of the server
 		t.Errorf("by GET: %s", got)
 	}
 	for _, accept := range []string{"text/event-stream", "application/json, text/event-stream", "*/*"} {
-		r := tell(t, stageHandler(stageOptions{}), "POST", "/", `{"query": "subscription{countdown(n: 2)}"}`, "Accept", accept)
+		r := send(t, stageHandler(stageOptions{}), "POST", "/", `{"query": "subscription{countdown(n: 2)}"}`, "Accept", accept)
 		if got := strings.ReplaceAll(r.body, ":\n\n", ""); got != want {
 			t.Errorf("by POST that accepts %s: %s", accept, got)
 		}
 	}
 }
 
-func TestAStreamTellsWhatWasRefused(t *testing.T) {
+func TestAStreamReportsARejectedOperation(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{"subscription{nothing}", "{", "{ping}"} {
-		got := whole(t, listen(t, serveStage(t, stageOptions{}), query, "ann"))
+		got := readAll(t, listen(t, serveStage(t, stageOptions{}), query, "ann"))
 		if events := strings.Count(got, "event: next"); events != 1 || !strings.HasSuffix(got, "\n\nevent: complete\ndata: \n\n") {
 			t.Errorf("%s gives %s", query, got)
 		}
@@ -179,7 +179,7 @@ func TestASilentStreamShowsThatItIsAlive(t *testing.T) {
 
 func TestAStreamEndsWithTheToken(t *testing.T) {
 	t.Parallel()
-	got := whole(t, listen(t, serveStage(t, stageOptions{}), "subscription{countdown(n: 9, delayMs: 200)}", "ann300"))
+	got := readAll(t, listen(t, serveStage(t, stageOptions{}), "subscription{countdown(n: 9, delayMs: 200)}", "ann300"))
 	if !strings.Contains(got, `{"countdown":8}`) || strings.Contains(got, `{"countdown":7}`) {
 		t.Errorf("got %s", got)
 	}
@@ -188,7 +188,7 @@ func TestAStreamEndsWithTheToken(t *testing.T) {
 	}
 }
 
-func TestAStreamEndsWithTheServerToBeResumed(t *testing.T) {
+func TestAStreamEndsResumablyWithTheServer(t *testing.T) {
 	t.Parallel()
 	closing := make(chan struct{})
 	answer := listen(t, serveStage(t, stageOptions{Closing: closing}), "subscription{countdown(n: 9, delayMs: 100)}", "ann")
@@ -206,7 +206,7 @@ func TestAStreamEndsWithTheServerToBeResumed(t *testing.T) {
 	}
 }
 
-func TestAReaderOfAStreamThatIsTooSlowIsDropped(t *testing.T) {
+func TestASlowReaderOfAStreamIsDisconnected(t *testing.T) {
 	t.Parallel()
 	ended := make(chan time.Duration, 1)
 	h := stageHandler(stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}})
@@ -216,7 +216,7 @@ func TestAReaderOfAStreamThatIsTooSlowIsDropped(t *testing.T) {
 		ended <- time.Since(start)
 	}))
 	t.Cleanup(s.Close)
-	listen(t, s.URL, "subscription{floods}", "ann") // and read nothing
+	listen(t, s.URL, "subscription{floods}", "ann") // without reading
 	select {
 	case <-ended:
 	case <-time.After(5 * time.Second):
@@ -224,25 +224,25 @@ func TestAReaderOfAStreamThatIsTooSlowIsDropped(t *testing.T) {
 	}
 }
 
-func TestAPanicInAStreamEndsItAlone(t *testing.T) {
+func TestAPanicEndsOnlyItsStream(t *testing.T) {
 	t.Parallel()
-	got := whole(t, listen(t, serveStage(t, stageOptions{}), "subscription{panics}", "ann"))
+	got := readAll(t, listen(t, serveStage(t, stageOptions{}), "subscription{panics}", "ann"))
 	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"INTERNAL"`) {
 		t.Errorf("got %s", got)
 	}
 }
 
-func TestAStreamTellsWhyItEnds(t *testing.T) {
+func TestAStreamReportsWhyItEnds(t *testing.T) {
 	t.Parallel()
 	server := serveStage(t, stageOptions{})
-	got := whole(t, listen(t, server, "subscription{breaks}", "ann"))
+	got := readAll(t, listen(t, server, "subscription{breaks}", "ann"))
 	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"UNAVAILABLE"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
 		t.Errorf("got %s", got)
 	}
-	p := met(t, server, "ann")
+	p := dialAs(t, server, "ann")
 	p.subscribe("1", "subscription{breaks}")
 	if got := p.listen(); !strings.Contains(got, `"code":"UNAVAILABLE"`) {
 		t.Errorf("got %s", got)
 	}
-	p.hears(`{"id":"1","type":"complete"}`)
+	p.expect(`{"id":"1","type":"complete"}`)
 }

@@ -24,7 +24,7 @@ type peer struct {
 	conn *websocket.Conn
 }
 
-// The codes that the protocol closes a websocket with.
+// The codes with which the protocol closes a websocket.
 const (
 	closeInvalid      = websocket.StatusCode(4400)
 	closeUnauthorized = websocket.StatusCode(4401)
@@ -46,12 +46,12 @@ func dial(t *testing.T, server string, header http.Header) peer {
 	return peer{t, conn}
 }
 
-// met opens a websocket as someone, and waits until it is acknowledged.
-func met(t *testing.T, server, token string) peer {
+// dialAs opens a websocket with a token and waits for the acknowledgement.
+func dialAs(t *testing.T, server, token string) peer {
 	t.Helper()
 	p := dial(t, server, nil)
 	p.say(`{"type": "connection_init", "payload": {"Authorization": "Bearer ` + token + `"}}`)
-	p.hears(`{"type":"connection_ack"}`)
+	p.expect(`{"type":"connection_ack"}`)
 	return p
 }
 
@@ -76,7 +76,7 @@ func (p peer) listen() string {
 	return string(data)
 }
 
-func (p peer) hears(want ...string) {
+func (p peer) expect(want ...string) {
 	p.Helper()
 	for _, text := range want {
 		if got := p.listen(); got != text {
@@ -85,8 +85,8 @@ func (p peer) hears(want ...string) {
 	}
 }
 
-// endsWith reads what is left, and wants the close code.
-func (p peer) endsWith(code websocket.StatusCode) (heard []string) {
+// expectClose reads the remaining messages and expects the close code.
+func (p peer) expectClose(code websocket.StatusCode) (heard []string) {
 	p.Helper()
 	for {
 		_, data, err := p.conn.Read(p.Context())
@@ -101,26 +101,26 @@ func (p peer) endsWith(code websocket.StatusCode) (heard []string) {
 	}
 }
 
-func TestAWebsocketExecutesWhatItIsAsked(t *testing.T) {
+func TestAWebsocketExecutesOperations(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, stageOptions{}), "ann")
+	p := dialAs(t, serveStage(t, stageOptions{}), "ann")
 	p.subscribe("1", "subscription{countdown(n: 2, delayMs: 200)}")
-	p.hears(
+	p.expect(
 		`{"id":"1","type":"next","payload":{"data":{"countdown":1}}}`, `{"id":"1","type":"next","payload":{"data":{"countdown":0}}}`,
 		`{"id":"1","type":"complete"}`,
 	)
 	p.subscribe("1", "{ping}")
-	p.hears(
+	p.expect(
 		`{"id":"1","type":"next","payload":{"data":{"ping":"pong"},"extensions":{"cost":{"limit":5000,"requested":0}}}}`,
 		`{"id":"1","type":"complete"}`,
 	)
 	p.say(`{"type": "ping", "payload": {"n": 1}}`)
-	p.hears(`{"type":"pong","payload":{"n":1}}`)
+	p.expect(`{"type":"pong","payload":{"n":1}}`)
 }
 
-func TestAWebsocketTellsWhatWasRefused(t *testing.T) {
+func TestAWebsocketReportsARejectedOperation(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, stageOptions{}), "ann")
+	p := dialAs(t, serveStage(t, stageOptions{}), "ann")
 	for _, payload := range []string{`{"query": 1}`, `[]`, `{}`, `{"query": "{` + strings.Repeat("ping ", 1001) + `}"}`} {
 		p.say(`{"id": "a", "type": "subscribe", "payload": ` + payload + `}`)
 		var got struct {
@@ -135,10 +135,10 @@ func TestAWebsocketTellsWhatWasRefused(t *testing.T) {
 	if got := p.listen(); !strings.Contains(got, `"code":"INTERNAL"`) {
 		t.Errorf("a panic gives %s", got)
 	}
-	p.hears(`{"id":"b","type":"complete"}`)
+	p.expect(`{"id":"b","type":"complete"}`)
 }
 
-func TestAWebsocketIsClosedOnWhatTheProtocolDoesNotHave(t *testing.T) {
+func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
 	t.Parallel()
 	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{InitWait: 100 * time.Millisecond, BodyBytes: 1000}})
 	init := `{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`
@@ -168,7 +168,7 @@ func TestAWebsocketIsClosedOnWhatTheProtocolDoesNotHave(t *testing.T) {
 			p.say(text)
 		}
 		t.Log(c.name)
-		p.endsWith(c.code)
+		p.expectClose(c.code)
 	}
 }
 
@@ -178,14 +178,14 @@ func TestAWebsocketOfAnotherProtocolIsClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	peer{t, conn}.endsWith(closeNoProtocol)
+	peer{t, conn}.expectClose(closeNoProtocol)
 }
 
-func TestAWebsocketTakesTheCallerOfItsRequest(t *testing.T) {
+func TestAWebsocketHasTheCallerOfItsRequest(t *testing.T) {
 	t.Parallel()
 	p := dial(t, serveStage(t, stageOptions{}), http.Header{"Authorization": {"Bearer ann"}})
 	p.say(`{"type": "connection_init"}`)
-	p.hears(`{"type":"connection_ack"}`)
+	p.expect(`{"type":"connection_ack"}`)
 }
 
 func TestOnlyPagesOfKnownOriginsOpenWebsockets(t *testing.T) {
@@ -210,9 +210,9 @@ func TestOnlyPagesOfKnownOriginsOpenWebsockets(t *testing.T) {
 
 func TestAWebsocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, stageOptions{}), "ann300")
+	p := dialAs(t, serveStage(t, stageOptions{}), "ann300")
 	p.subscribe("1", "subscription{countdown(n: 9, delayMs: 200)}")
-	if heard := p.endsWith(closeForbidden); len(heard) != 1 || !strings.Contains(heard[0], `{"countdown":8}`) {
+	if heard := p.expectClose(closeForbidden); len(heard) != 1 || !strings.Contains(heard[0], `{"countdown":8}`) {
 		t.Errorf("got %q", heard)
 	}
 }
@@ -220,14 +220,14 @@ func TestAWebsocketEndsWithItsToken(t *testing.T) {
 func TestAWebsocketEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	closing := make(chan struct{})
-	p := met(t, serveStage(t, stageOptions{Closing: closing}), "ann")
+	p := dialAs(t, serveStage(t, stageOptions{Closing: closing}), "ann")
 	close(closing)
-	p.endsWith(websocket.StatusGoingAway)
+	p.expectClose(websocket.StatusGoingAway)
 }
 
-func TestWhatAClientIsThroughWithEnds(t *testing.T) {
+func TestAnOperationThatTheClientCompletesEnds(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 1}}), "ann")
+	p := dialAs(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 1}}), "ann")
 	p.subscribe("1", "subscription{countdown(n: 1000, delayMs: 10)}")
 	p.listen()
 	p.say(`{"id": "1", "type": "complete"}`)
@@ -236,7 +236,7 @@ func TestWhatAClientIsThroughWithEnds(t *testing.T) {
 	for {
 		got := p.listen()
 		switch {
-		case strings.Contains(got, "countdown"): // it was under way
+		case strings.Contains(got, "countdown"): // it was running
 			continue
 		case strings.Contains(got, `"limit":{"name":"operations"`): // the first has not ended yet
 			p.subscribe("1", "{__typename}")
@@ -246,12 +246,12 @@ func TestWhatAClientIsThroughWithEnds(t *testing.T) {
 		}
 		break
 	}
-	p.hears(`{"id":"1","type":"complete"}`)
+	p.expect(`{"id":"1","type":"complete"}`)
 }
 
-func TestOperationsOfAWebsocketAreBounded(t *testing.T) {
+func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
 	t.Parallel()
-	p := met(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 50}}), "ann")
+	p := dialAs(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 50}}), "ann")
 	for i := range 50 {
 		p.subscribe(fmt.Sprint(i), "subscription{countdown(n: 1, delayMs: 1500)}")
 	}
@@ -268,7 +268,7 @@ func TestOperationsOfAWebsocketAreBounded(t *testing.T) {
 	}
 }
 
-func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
+func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	t.Parallel()
 	var open, came atomic.Int32
 	admit := func(ctx context.Context) (func(), error) {
@@ -278,7 +278,7 @@ func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
 		open.Add(1)
 		return sync.OnceFunc(func() { open.Add(-1) }), nil
 	}
-	p := met(t, serveStage(t, stageOptions{Admit: admit}), "ann")
+	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
 	p.subscribe("query", "{ping}")
 	for range 2 { // next and complete
@@ -297,27 +297,27 @@ func TestOperationsOfAWebsocketAreCountedByWhoeverCounts(t *testing.T) {
 	}
 }
 
-func TestWebsocketsOfACallerAreBounded(t *testing.T) {
+func TestWebsocketsOfACallerAreLimited(t *testing.T) {
 	t.Parallel()
 	server, ended := serveCounted(t, stageOptions{Bounds: &transport.Bounds{Sockets: 2}})
-	first := met(t, server, "ann")
-	met(t, server, "ann")
-	met(t, server, "bob")
+	first := dialAs(t, server, "ann")
+	dialAs(t, server, "ann")
+	dialAs(t, server, "bob")
 	third := dial(t, server, nil)
 	third.say(`{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`)
-	third.endsWith(websocket.StatusTryAgainLater)
+	third.expectClose(websocket.StatusTryAgainLater)
 	<-ended
 	_ = first.conn.Close(websocket.StatusNormalClosure, "")
 	<-ended
-	fourth := met(t, server, "ann") // in the place of the first
+	fourth := dialAs(t, server, "ann") // replaces the first one
 	fourth.subscribe("1", "{ping}")
 	if got := fourth.listen(); !strings.Contains(got, `"ping":"pong"`) {
 		t.Errorf("the place of the first is not free: %s", got)
 	}
 }
 
-// serveCounted serves a stage, and tells whenever a request or a websocket has
-// ended.
+// serveCounted starts a server for a stage. ended receives a value whenever a request or
+// a websocket has ended.
 func serveCounted(t *testing.T, o stageOptions) (url string, ended <-chan bool) {
 	t.Helper()
 	over := make(chan bool, 100)
@@ -330,11 +330,11 @@ func serveCounted(t *testing.T, o stageOptions) (url string, ended <-chan bool) 
 	return s.URL, over
 }
 
-// slowly reports when the handler of a websocket that nobody reads has ended.
-func slowly(t *testing.T, o stageOptions, query string) {
+// testSlowReader opens a websocket, does not read from it, and waits for its end.
+func testSlowReader(t *testing.T, o stageOptions, query string) {
 	t.Helper()
 	server, ended := serveCounted(t, o)
-	p := met(t, server, "ann")
+	p := dialAs(t, server, "ann")
 	p.subscribe("1", query)
 	select {
 	case <-ended:
@@ -343,13 +343,13 @@ func slowly(t *testing.T, o stageOptions, query string) {
 	}
 }
 
-func TestAReaderOfAWebsocketThatIsTooSlowIsDropped(t *testing.T) {
+func TestASlowReaderOfAWebsocketIsDisconnected(t *testing.T) {
 	t.Parallel()
-	slowly(t, stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}}, "subscription{floods}")
+	testSlowReader(t, stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}}, "subscription{floods}")
 }
 
-func TestAClientThatShowsNoSignOfLifeIsDropped(t *testing.T) {
+func TestAClientWithoutPongsIsDisconnected(t *testing.T) {
 	t.Parallel()
 	bounds := transport.Bounds{WriteWait: 50 * time.Millisecond, KeepAlive: 50 * time.Millisecond}
-	slowly(t, stageOptions{Bounds: &bounds}, "subscription{countdown(n: 1, delayMs: 60000)}")
+	testSlowReader(t, stageOptions{Bounds: &bounds}, "subscription{countdown(n: 1, delayMs: 60000)}")
 }

@@ -18,7 +18,7 @@ import (
 
 const pinging = `{"query": "{ping}"}`
 
-func TestStatusesAreThoseOfTheMediaType(t *testing.T) {
+func TestTheStatusFollowsTheMediaType(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: 20 * time.Millisecond}})
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestStatusesAreThoseOfTheMediaType(t *testing.T) {
 	} {
 		body, _ := json.Marshal(map[string]string{"query": c.query})
 		for media, status := range map[string]int{mediaJSON: c.json, mediaResponse: c.response} {
-			r := tell(t, h, "POST", "/", string(body), "Accept", media)
+			r := send(t, h, "POST", "/", string(body), "Accept", media)
 			if r.status != status || r.header.Get("Content-Type") != media+"; charset=utf-8" || strings.Contains(r.body, `"data":`) != c.data {
 				t.Errorf("%s as %s gives %d %s %.200s, want %d", c.query, media, r.status, r.header.Get("Content-Type"), r.body, status)
 			}
@@ -46,7 +46,7 @@ func TestStatusesAreThoseOfTheMediaType(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreNoneAreRefused(t *testing.T) {
+func TestInvalidRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 		{"a mutation by GET", "GET", "/?query=mutation{touch{id}}", "", nil, 405},
 		{"a subscription as JSON", "POST", "/", `{"query": "subscription{countdown(n: 1)}"}`, []string{"Accept", mediaJSON}, 406},
 	} {
-		r := tell(t, h, c.method, c.target, c.body, c.header...)
+		r := send(t, h, c.method, c.target, c.body, c.header...)
 		if r.status != c.status || len(r.Errors) != 1 || r.Data != nil {
 			t.Errorf("%s gives %d %s, want %d", c.name, r.status, r.body, c.status)
 			continue
@@ -100,9 +100,9 @@ func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
-func TestEverythingWrongWithARequestIsReportedAtOnce(t *testing.T) {
+func TestAllViolationsOfARequestAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	r := tell(t, stageHandler(stageOptions{}), "POST", "/", `{"query": 1, "operationName": [], "variables": "x", "extensions": true}`)
+	r := send(t, stageHandler(stageOptions{}), "POST", "/", `{"query": 1, "operationName": [], "variables": "x", "extensions": true}`)
 	for _, field := range []string{"query", "operationName", "variables", "extensions"} {
 		if !strings.Contains(r.body, fmt.Sprintf(`"field":%q`, field)) {
 			t.Errorf("%s is missing in %s", field, r.body)
@@ -110,7 +110,7 @@ func TestEverythingWrongWithARequestIsReportedAtOnce(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreWholeAreAnswered(t *testing.T) {
+func TestValidRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	for _, body := range []string{
@@ -120,32 +120,32 @@ func TestRequestsThatAreWholeAreAnswered(t *testing.T) {
 		`{"query": "{ping}", "operationName": ""}`,
 		`{"query": "{ping} # 🏃", "variables": {"unused": 1}}`,
 	} {
-		if r := tell(t, h, "POST", "/", body, "Content-Type", "application/json; charset=utf-8").executed(); r.Data["ping"] != "pong" {
+		if r := send(t, h, "POST", "/", body, "Content-Type", "application/json; charset=utf-8").expectSuccess(); r.Data["ping"] != "pong" {
 			t.Errorf("%s gives %s", body, r.body)
 		}
 	}
 	query := url.Values{"query": {"query A($id: ID) {ping item(id: $id){id}}"}, "operationName": {"A"}, "variables": {`{"id": "1"}`}, "extensions": {"{}"}}
-	if r := tell(t, h, "GET", "/?"+query.Encode(), "").executed(); r.Data["ping"] != "pong" {
+	if r := send(t, h, "GET", "/?"+query.Encode(), "").expectSuccess(); r.Data["ping"] != "pong" {
 		t.Errorf("GET gives %s", r.body)
 	}
 }
 
-func TestARequestIsNeverRepeatedInAnError(t *testing.T) {
+func TestAnErrorDoesNotQuoteTheRequest(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	for _, body := range []string{`{"query": "secret`, `secret`, `["secret"]`, `{"query": ["secret"]}`, `{"query": "{ping}", "variables": "secret"}`} {
-		if r := tell(t, h, "POST", "/", body); r.status != http.StatusBadRequest || strings.Contains(r.body, "secret") {
+		if r := send(t, h, "POST", "/", body); r.status != http.StatusBadRequest || strings.Contains(r.body, "secret") {
 			t.Errorf("%s gives %d %s", body, r.status, r.body)
 		}
 	}
 }
 
-func TestABodyIsBounded(t *testing.T) {
+func TestABodyIsLimited(t *testing.T) {
 	t.Parallel()
 	bounds := transport.DefaultBounds()
 	h := stageHandler(stageOptions{Bounds: &bounds})
 	fill := func(n int64) string { return pinging + strings.Repeat(" ", int(n)-len(pinging)) }
-	tell(t, h, "POST", "/", fill(bounds.BodyBytes)).executed()
+	send(t, h, "POST", "/", fill(bounds.BodyBytes)).expectSuccess()
 
 	for _, known := range []bool{true, false} {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(fill(bounds.BodyBytes+1)))
@@ -161,7 +161,7 @@ func TestABodyIsBounded(t *testing.T) {
 	}
 }
 
-func TestErrorsAreBounded(t *testing.T) {
+func TestErrorsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{Limits: &limit.Limits{}})
 	long := strings.Repeat("n", 2000)
@@ -197,7 +197,7 @@ func TestAPanicIsAnInternalErrorThatIsLogged(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutTimeIsAnError(t *testing.T) {
+func TestATimeoutIsAnError(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: time.Nanosecond}})
 	r := post(t, h, "{ping}")
@@ -206,8 +206,8 @@ func TestAnAnswerWithoutTimeIsAnError(t *testing.T) {
 	}
 }
 
-// Decoding JSON makes U+FFFD of half a character, which was then stored.
-func TestHalfACharacterIsRefusedWhereverItStands(t *testing.T) {
+// Decoding JSON replaces a lone surrogate by U+FFFD, which must not be stored.
+func TestALoneSurrogateIsRejectedEverywhere(t *testing.T) {
 	t.Parallel()
 	h := stageHandler(stageOptions{})
 	for body, field := range map[string]string{
@@ -217,7 +217,7 @@ func TestHalfACharacterIsRefusedWhereverItStands(t *testing.T) {
 		`{"query": "{ping} # \ud83d"}`:                                                 "query",
 		`{"query": "{ping} # \ud83d\ude00"}`:                                           "",
 	} {
-		got := tell(t, h, http.MethodPost, "/", body, "Authorization", "Bearer ann").body
+		got := send(t, h, http.MethodPost, "/", body, "Authorization", "Bearer ann").body
 		want := `"data":{"ping":"pong"}`
 		if field != "" {
 			want = `"field":"` + field + `","description":"must not hold half of a surrogate pair`
@@ -227,7 +227,7 @@ func TestHalfACharacterIsRefusedWhereverItStands(t *testing.T) {
 		}
 	}
 	variables := url.Values{"query": {"{ping}"}, "variables": {`{"a": "\ud800"}`}}
-	if got := tell(t, h, http.MethodGet, "/?"+variables.Encode(), "", "Authorization", "Bearer ann").body; !strings.Contains(got, `"field":"variables","description":"must not hold half`) {
+	if got := send(t, h, http.MethodGet, "/?"+variables.Encode(), "", "Authorization", "Bearer ann").body; !strings.Contains(got, `"field":"variables","description":"must not hold half`) {
 		t.Errorf("by GET: got %s", got)
 	}
 }

@@ -28,7 +28,7 @@ func TestABatchFitsTheTimeOfACommit(t *testing.T) {
 	}
 }
 
-func TestABatchIsBoundedInBytesAndHoldsNoKeyTwice(t *testing.T) {
+func TestABatchIsLimitedInBytesAndContainsNoKeyTwice(t *testing.T) {
 	t.Parallel()
 	var written []int
 	write := func(_ context.Context, rows []*string) (platform.Imported, error) {

@@ -182,7 +182,7 @@ func TestNoMoreRequestsAreUnderWayThanMayBe(t *testing.T) {
 	}
 }
 
-func TestTagsAreRemovedOnlyWhereThatIsAskedFor(t *testing.T) {
+func TestTagsAreRemovedOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	for _, tag := range []string{"r:1", "r:2", "r:3", "r:4", "kept:1"} {
@@ -250,7 +250,7 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 	}
 }
 
-func TestNothingIsEmptiedWhereARepoMayStillBeThere(t *testing.T) {
+func TestNothingIsPrunedIfARepoMayStillExist(t *testing.T) {
 	t.Parallel()
 	for why, answer := range map[string]struct {
 		status int
@@ -305,7 +305,7 @@ func TestPruningLeavesTheTagsOfAnotherRegistryWithTheSamePath(t *testing.T) {
 	}
 }
 
-func TestARegistryWithoutHEADIsAskedWithGET(t *testing.T) {
+func TestARegistryWithoutHEADIsReadWithGET(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
@@ -320,7 +320,7 @@ func TestARegistryWithoutHEADIsAskedWithGET(t *testing.T) {
 	}
 }
 
-func TestTheSameRepoOfTwoRegistriesIsTakenOnce(t *testing.T) {
+func TestTheSameRepoOfTwoRegistriesIsImportedOnce(t *testing.T) {
 	t.Parallel()
 	h, other, c := newHub(t), newHub(t), newFakeCore()
 	first := h.push("r:1", h.image("linux/amd64"))
@@ -332,7 +332,7 @@ func TestTheSameRepoOfTwoRegistriesIsTakenOnce(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreNoRegistryAreRefusedBeforeAnythingIsRead(t *testing.T) {
+func TestInvalidRegistryNamesAreRejectedBeforeReading(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	o := h.pull(newFakeCore(), func(from *OCISource) {

@@ -15,7 +15,7 @@ import (
 	"atrium/platform"
 )
 
-func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
+func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	broken := h.push("a:broken", h.image("linux/amd64"))
@@ -93,7 +93,7 @@ func TestWhatFailsIsNamedAndTheRestImported(t *testing.T) {
 	}
 }
 
-func TestWhatARegistrySaysIsOneShortLine(t *testing.T) {
+func TestTextOfARegistryIsOneShortLine(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	h.push("r:1", h.image("linux/amd64"))
@@ -110,7 +110,7 @@ func TestWhatARegistrySaysIsOneShortLine(t *testing.T) {
 	}
 }
 
-func TestWhatFailsForAMomentIsTriedAgain(t *testing.T) {
+func TestTransientFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
@@ -178,7 +178,7 @@ func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
 	}
 }
 
-func TestListsWithoutEndAndAnswersWithoutEndAreGivenUp(t *testing.T) {
+func TestEndlessListsAndAnswersAreAborted(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	h.push("loop:1", h.image("linux/amd64"))

@@ -132,7 +132,7 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	}
 }
 
-func TestWhatTheGoDatabaseSaysBesideTheSchemaIsRead(t *testing.T) {
+func TestExtraFieldsOfTheGoDatabaseAreRead(t *testing.T) {
 	t.Parallel()
 	c := newFakeCore()
 	long := strings.Repeat("x", 200)
@@ -197,7 +197,7 @@ var osvCounts = map[string]int{
 	"withdrawn":       19,
 }
 
-func TestZeroTimestampsAreNotGiven(t *testing.T) {
+func TestZeroTimestampsAreAbsent(t *testing.T) {
 	t.Parallel()
 	c := newFakeCore()
 	importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-1", "modified": "0001-01-01T00:00:00Z",

@@ -41,7 +41,7 @@ func TestTheOfficialImagesImportWholeAndTwiceChangesNothing(t *testing.T) {
 
 const digest = "sha256:f6d3b8dcd1f60bb7dcb1b9fc301648b6db37f79b4c47fd458133bffb18e4ba6c"
 
-func TestTagsAndImagesFindTheirRepoWhereverItStands(t *testing.T) {
+func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 	t.Parallel()
 	c := newFakeCore()
 	c.repos["there"] = &platform.ImportedRepo{}
@@ -104,7 +104,7 @@ func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 	}
 }
 
-func TestATruncatedFileIsReportedWhereItEnds(t *testing.T) {
+func TestATruncatedFileIsReportedAtItsEnd(t *testing.T) {
 	t.Parallel()
 	whole := gzipOf(t, `{"kind": "repo", "name": "r"}`+"\n"+`{"kind": "tag", "repo": "r", "name": "2"}`+"\n")
 	path := write(t, filepath.Join(t.TempDir(), "a.jsonl.gz"), whole[:len(whole)-6])

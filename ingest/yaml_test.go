@@ -107,7 +107,7 @@ func TestYAMLThatCannotBeARecordIsReportedWithItsReason(t *testing.T) {
 	}
 }
 
-func TestAPathWithoutRecordsIsAFailureThatSaysWhatWasLookedFor(t *testing.T) {
+func TestAPathWithoutRecordsIsAClearFailure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	good := write(t, filepath.Join(dir, "good.json"), `{"id": "A-1"}`)
@@ -126,7 +126,7 @@ func TestAPathWithoutRecordsIsAFailureThatSaysWhatWasLookedFor(t *testing.T) {
 	}
 }
 
-func TestAFileWithoutLinesIsAFailureThatSaysWhatWasLookedFor(t *testing.T) {
+func TestAFileWithoutLinesIsAClearFailure(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{"", "\n \n", gzipOf(t, "")} {
 		file := write(t, filepath.Join(t.TempDir(), "lines.jsonl"), content)

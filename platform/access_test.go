@@ -37,13 +37,13 @@ func (w *world) namedRepo(group platform.UID, name string) platform.UID {
 // Specification, Identity: one created under a subgroup is scoped to it and
 // cannot see the registry, which lies in the root.
 func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		rootRepo, teamRepo := w.namedRepo(acme.uid, "at-the-root"), w.namedRepo(team, "in-the-team")
 		low := w.member(team, "low")
 		_, err := w.p.RoleBindings.Create(acme.owner, acme.uid, binding(low, platform.ViewerRole))
-		if got := violated(err); got != "identityUid" {
+		if got := violationFields(err); got != "identityUid" {
 			t.Errorf("a binding that reaches out of the identity's group: %s", got)
 		}
 		// Even one that got there in another way reaches no further.
@@ -59,10 +59,10 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 			t.Errorf("below the root it sees %q", got)
 		}
 		_, err = w.p.Repos.Get(ctx, rootRepo)
-		refused(t, "the root's repo", err, platform.CodePermissionDenied)
-		refused(t, "deleting the root's repo", w.p.Repos.Delete(ctx, rootRepo), platform.CodePermissionDenied)
+		expectRefused(t, "the root's repo", err, platform.CodePermissionDenied)
+		expectRefused(t, "deleting the root's repo", w.p.Repos.Delete(ctx, rootRepo), platform.CodePermissionDenied)
 		_, err = w.p.Repos.Create(ctx, acme.uid, body[platform.Repo](`{"name": "x"}`))
-		refused(t, "creating at the root", err, platform.CodePermissionDenied)
+		expectRefused(t, "creating at the root", err, platform.CodePermissionDenied)
 		_, err = w.p.Repos.Get(ctx, teamRepo)
 		must(t, err)
 
@@ -73,8 +73,8 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 	})
 }
 
-func TestAListShowsWhatTheCallerMaySeeWithinTheScope(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		sub := w.group(team)
@@ -118,7 +118,7 @@ func TestAListShowsWhatTheCallerMaySeeWithinTheScope(t *testing.T) {
 		} {
 			if x.want == nil {
 				_, err := w.p.Repos.List(x.ctx, platform.ListRequest[platform.RepoFilter]{UIDP: x.f})
-				refused(t, x.what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
+				expectRefused(t, x.what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 			} else if got := w.reposOf(x.ctx, x.f); !slices.Equal(got, x.want) {
 				t.Errorf("%s: %q, want %q", x.what, got, x.want)
 			}
@@ -138,7 +138,7 @@ func TestAListShowsWhatTheCallerMaySeeWithinTheScope(t *testing.T) {
 }
 
 func TestAncestorsAndRootsAreListedAsFarAsTheCallerSees(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -171,7 +171,7 @@ func TestAncestorsAndRootsAreListedAsFarAsTheCallerSees(t *testing.T) {
 }
 
 func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		stranger := w.as("a stranger")
 		if w.p.Ping(t.Context()) != "pong" || w.p.Ping(stranger) != "pong" {
@@ -186,21 +186,21 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 			t.Errorf("%+v", e.Resource)
 		}
 		_, err = w.p.Identities.Lookup(stranger, "", "")
-		if got := violated(err); got != "issuer subject" {
+		if got := violationFields(err); got != "issuer subject" {
 			t.Error(got)
 		}
 		_, err = w.p.Vulnerabilities.Get(stranger, "GO-1")
-		refused(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		expectRefused(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		_, err = w.p.Groups.Create(stranger, "", body[platform.Group](`{"name": "mine"}`))
-		refused(t, "signing up", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		expectRefused(t, "signing up", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		if own, err := w.p.Identities.ListOwn(stranger); err != nil || len(own) != 0 {
 			t.Errorf("it is %v (%v)", own, err)
 		}
 	})
 }
 
-func TestManyAreReadInTheOrderAskedEachWithItsOwnVerdict(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestManyResourcesAreReadInOrderEachWithItsOwnResult(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		a, b, foreign := w.repo(acme.uid), w.repo(acme.uid), w.repo(other.uid)
 		uids := []platform.UID{b, foreign, "nonsense", a, missingBelow(acme.uid), b, missingBelow(other.uid)}
@@ -208,7 +208,7 @@ func TestManyAreReadInTheOrderAskedEachWithItsOwnVerdict(t *testing.T) {
 		rows, errs := w.p.Repos.GetMany(acme.owner, uids)
 		for i := range uids {
 			if want[i] != 0 {
-				refused(t, string(uids[i]), errs[i], want[i])
+				expectRefused(t, string(uids[i]), errs[i], want[i])
 			} else if errs[i] != nil || rows[i] == nil || rows[i].UID != uids[i] {
 				t.Errorf("place %d: %v, %v", i, rows[i], errs[i])
 			}

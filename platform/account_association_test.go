@@ -9,7 +9,7 @@ import (
 )
 
 func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		a := w.group(acme.uid)
 		b := w.group(a)
@@ -48,24 +48,24 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 				}
 				page, err = w.p.AccountAssociations.List(sub, platform.ListRequest[platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
 				if x.part < 0 {
-					refused(t, what, err, platform.CodePermissionDenied)
+					expectRefused(t, what, err, platform.CodePermissionDenied)
 				} else if err != nil || page.TotalCount != x.part || int64(len(page.Items)) != x.part {
 					t.Errorf("%s, ordered by %q, seen in part: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.part, err)
 				}
 			}
 		}
-		w.counted()
-		refused(t, "its group", w.p.Groups.Delete(acme.owner, deep), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		w.checkCounters()
+		expectRefused(t, "its group", w.p.Groups.Delete(acme.owner, deep), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		must(t, w.p.AccountAssociations.Delete(acme.owner, deep))
 		must(t, w.p.Groups.Delete(acme.owner, deep))
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 // What is bound to an identity elsewhere must not show in how a service
 // binding to it is refused.
 func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
 		team := w.group(acme.uid)
 		secret := w.group(acme.uid)
@@ -80,13 +80,13 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 		for what, identity := range map[string]platform.UID{
 			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"),
 		} {
-			if got := violated(as(identity)); got != "platform.serviceBindings.builds" {
+			if got := violationFields(as(identity)); got != "platform.serviceBindings.builds" {
 				t.Errorf("an identity %s: %s", what, got)
 			}
 		}
-		refused(t, "an organisation as the identity", as(acme.uid), platform.CodeNotFound)
+		expectRefused(t, "an organisation as the identity", as(acme.uid), platform.CodeNotFound)
 		err := as(above)
-		refused(t, "an identity with more", err, platform.CodePermissionDenied)
+		expectRefused(t, "an identity with more", err, platform.CodePermissionDenied)
 		if strings.Contains(err.Error(), string(secret)) || strings.Contains(err.Error(), "groups.list") {
 			t.Errorf("it tells what is bound: %v", err)
 		}
@@ -97,7 +97,7 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 }
 
 func TestAnAssociationKeepsEveryAccount(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const full = `{"name": "Accounts of Acme", "description": "d", "amazon": {"account": "123456789012"},
 			"google": {"project_id": "p", "projectNumber": "42"}, "platform": {"serviceBindings": {"catalog": "syncer"}},
@@ -118,7 +118,7 @@ func TestAnAssociationKeepsEveryAccount(t *testing.T) {
 		}
 		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[platform.AccountAssociation](
 			`{"amazon": {}, "google": {"projectId": ""}, "platform": {}, "azure": {"clientIds": {"x": ""}}, "github": {"appInstallations": {"1": {"installations": [{}]}}}}`))
-		if got, want := violated(err), "name amazon.account google.projectId google.projectNumber platform.serviceBindings azure.tenantId azure.clientIds.x github.appInstallations.1.installations[0].installationId"; got != want {
+		if got, want := violationFields(err), "name amazon.account google.projectId google.projectNumber platform.serviceBindings azure.tenantId azure.clientIds.x github.appInstallations.1.installations[0].installationId"; got != want {
 			t.Errorf("violated: %s, want %s", got, want)
 		}
 	})

@@ -15,7 +15,7 @@ func dayOf(date int) platform.Time {
 }
 
 func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		repo, err := w.p.Repos.Create(acme.owner, team, body[platform.Repo](`{"name": "openssl"}`))
@@ -73,28 +73,28 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 		for want, req := range map[string]platform.ActivityRequest{
 			"from": {Within: acme.uid, From: platform.At(dayOf(9).AddDate(0, 0, -400)), To: dayOf(9)}, "to": {Within: acme.uid, From: dayOf(9), To: dayOf(8)}, "within": {Within: "x"},
 		} {
-			if got := violated(ask(req)); got != want {
+			if got := violationFields(ask(req)); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 		}
-		refused(t, "what is not there", ask(platform.ActivityRequest{Within: missingBelow(acme.uid)}), platform.CodeNotFound)
+		expectRefused(t, "what is not there", ask(platform.ActivityRequest{Within: missingBelow(acme.uid)}), platform.CodeNotFound)
 		_, err = w.p.Advisories.Activity(w.as("stranger"), platform.ActivityRequest{Within: acme.uid})
-		refused(t, "a stranger", err, platform.CodePermissionDenied)
+		expectRefused(t, "a stranger", err, platform.CodePermissionDenied)
 		onlyAdvisories := w.with(w.role(acme.uid, platform.CapAdvisoriesList), acme.uid, acme.uid)
 		_, err = w.p.Advisories.Activity(onlyAdvisories, platform.ActivityRequest{Within: repo.UID})
-		refused(t, "one who may not read repos", err, platform.CodePermissionDenied)
+		expectRefused(t, "one who may not read repos", err, platform.CodePermissionDenied)
 	})
 }
 
-func TestTheActivityOfTheAuditLogCountsWhatWasMadeAndWhatWasRefused(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTheActivityCountsChangesAndDenials(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team, other := w.group(acme.uid), w.group(acme.uid)
 		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
 		w.repo(team)
 		for range 3 {
 			_, err := w.p.Repos.Create(viewer, team, body[platform.Repo](`{"name": "no"}`))
-			refused(t, "a viewer", err, platform.CodePermissionDenied)
+			expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
 		}
 		w.pass(48 * time.Hour)
 		w.repo(team)
@@ -119,10 +119,10 @@ func TestTheActivityOfTheAuditLogCountsWhatWasMadeAndWhatWasRefused(t *testing.T
 			t.Errorf("of no types: %s", got)
 		}
 		_, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team}, []string{"none"})
-		if got := violated(err); got != "types[0]" {
+		if got := violationFields(err); got != "types[0]" {
 			t.Errorf("a type: %s", got)
 		}
 		_, err = w.p.AuditLog.Activity(viewer, platform.ActivityRequest{Within: team}, nil)
-		refused(t, "a viewer", err, platform.CodePermissionDenied)
+		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
 	})
 }

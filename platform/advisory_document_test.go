@@ -33,8 +33,8 @@ func fixedOn(id, artifact string, aliases string, days ...int) *platform.Advisor
 	return a
 }
 
-// told is what documents hold: artifact: ids; artifact: ids.
-func told(documents []*platform.AdvisoryDocument) string {
+// describeDocuments is what documents hold: artifact: ids; artifact: ids.
+func describeDocuments(documents []*platform.AdvisoryDocument) string {
 	var all []string
 	for _, d := range documents {
 		text := d.ID + ":"
@@ -47,7 +47,7 @@ func told(documents []*platform.AdvisoryDocument) string {
 }
 
 func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		gone := fixedOn("GO-5", "stdlib", "CVE-1")
 		gone.DeleteTime = day(9)
@@ -71,27 +71,27 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 			"part of a id": {platform.DocumentRequest{CVEs: []string{"CVE-"}}, ""},
 		} {
 			got, err := w.p.AdvisoryDocuments.List(w.with(w.role(other.uid), other.uid, other.uid), x.req)
-			if must(t, err); told(got) != x.want || got == nil {
-				t.Errorf("%s: %q, want %q", what, told(got), x.want)
+			if must(t, err); describeDocuments(got) != x.want || got == nil {
+				t.Errorf("%s: %q, want %q", what, describeDocuments(got), x.want)
 			}
 		}
 		_, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "\x00", CVEs: make([]string, 1001)})
-		if got := violated(err); got != "id cves" {
+		if got := violationFields(err); got != "id cves" {
 			t.Error(got)
 		}
 		found, errs := w.p.AdvisoryDocuments.GetMany(acme.owner, []string{"stdlib", "none", "net", "\xff", "stdlib"})
-		if told([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib: GO-1 GO-2 GO-3; net: GO-1; stdlib: GO-1 GO-2 GO-3" {
+		if describeDocuments([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib: GO-1 GO-2 GO-3; net: GO-1; stdlib: GO-1 GO-2 GO-3" {
 			t.Errorf("%v", errs)
 		}
-		refused(t, "a missing one", errs[1], platform.CodeNotFound)
-		refused(t, "no text", errs[3], platform.CodeNotFound)
+		expectRefused(t, "a missing one", errs[1], platform.CodeNotFound)
+		expectRefused(t, "no text", errs[3], platform.CodeNotFound)
 	})
 }
 
 // What several groups have is there once: as it was changed last, and as long
 // as one of them has it standing.
 func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		of := func(note string, changed, withdrawn int) *platform.Advisory {
 			a := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: day(changed), Events: []platform.AdvisoryEvent{{FixNotPlanned: &platform.Note{Note: note}}}}
@@ -104,14 +104,14 @@ func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 		w.feed(w.group(acme.uid), of("new", 3, 0))
 		w.feed(other.uid, of("withdrawn", 4, 4))
 		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{})
-		if must(t, err); told(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
-			t.Errorf("%s", told(documents))
+		if must(t, err); describeDocuments(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
+			t.Errorf("%s", describeDocuments(documents))
 		}
 	})
 }
 
 func TestADocumentShowsEventsInItsOwnWords(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		events := everyVariant()
 		for i := range events[:len(events)-2] {
@@ -153,8 +153,8 @@ func compact(indented string) string {
 	return strings.ReplaceAll(b.String(), `": `, `":`)
 }
 
-func TestAllDocumentsAreRefusedWhereTheyAreTooMany(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTooManyDocumentsAreRejected(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		for batch := range 10 {
 			advisories := make([]*platform.Advisory, platform.ImportBatch)
@@ -203,16 +203,16 @@ func TestAllDocumentsAreRefusedWhereTheyAreTooMany(t *testing.T) {
 }
 
 func TestDocumentsAskForAnIdentityAndNothingElse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.feed(acme.uid, fixedOn("GO-1", "stdlib", ""))
 		for what, ctx := range map[string]context.Context{"nobody": t.Context(), "a stranger": w.as("a stranger")} {
 			code := map[string]platform.Code{"nobody": platform.CodeUnauthenticated, "a stranger": platform.CodePermissionDenied}[what]
 			_, err := w.p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{})
-			refused(t, what, err, code)
+			expectRefused(t, what, err, code)
 			_, errs := w.p.AdvisoryDocuments.GetMany(ctx, []string{"stdlib", "none"})
-			refused(t, what, errs[0], code)
-			refused(t, what, errs[1], code)
+			expectRefused(t, what, errs[0], code)
+			expectRefused(t, what, errs[1], code)
 		}
 	})
 }

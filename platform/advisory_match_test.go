@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-func TestReposOfOneNameDoNotShareWhatNamesOnlyOneOfThem(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestReposOfOneNameDoNotShareAdvisoriesOfOneOfThem(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		shop, pay := w.group(acme.uid), w.group(acme.uid)
 		advise := func(group platform.UID, id, artifact string) {
@@ -60,9 +60,9 @@ func TestReposOfOneNameDoNotShareWhatNamesOnlyOneOfThem(t *testing.T) {
 			t.Errorf("summaries are %+v, %+v, %+v", summaries[0], summaries[1], summaries[2])
 		}
 		_, errs = w.p.Advisories.SummarizeTags(w.with(w.role(acme.uid, platform.CapAdvisoriesList, platform.CapTagList), acme.uid, acme.uid), tags[:1])
-		refused(t, "a summary without the image", errs[0], platform.CodePermissionDenied)
+		expectRefused(t, "a summary without the image", errs[0], platform.CodePermissionDenied)
 		_, errs = w.p.Advisories.ListOfTags(w.with(w.role(acme.uid, platform.CapRepoList, platform.CapManifestMetadataList), acme.uid, acme.uid), req, tags[:1])
-		refused(t, "advisories without their capability", errs[0], platform.CodePermissionDenied)
+		expectRefused(t, "advisories without their capability", errs[0], platform.CodePermissionDenied)
 	})
 }
 

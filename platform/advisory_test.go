@@ -13,7 +13,7 @@ import (
 )
 
 func TestAdvisoriesAreFiltered(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		event := func(author, reviewer string, state platform.ReviewState, set func(*platform.AdvisoryEvent)) platform.AdvisoryEvent {
 			e := platform.AdvisoryEvent{Author: author, Reviewer: reviewer, ReviewState: state}
@@ -79,7 +79,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 		_, err = w.p.Advisories.List(acme.owner, platform.ListRequest[f]{Filter: f{
 			AdvisoryIDs: make([]string, 1001), EventTypes: []platform.EventType{"FIXED"}, EventReviewStates: []platform.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb",
 			EventAuthors: []string{"a\neve"}, ExcludeEventAuthors: []string{strings.Repeat("x", 60_000)}, EventReviewers: []string{""}}})
-		if got := violated(err); got != "advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query" {
+		if got := violationFields(err); got != "advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query" {
 			t.Error(got)
 		}
 		one, err := w.p.Advisories.List(acme.owner, platform.ListRequest[f]{Filter: f{AdvisoryIDs: []string{"GO-1"}}})
@@ -123,7 +123,7 @@ func everyVariant() []platform.AdvisoryEvent {
 }
 
 func TestEveryVariantOfAnEventSurvives(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made := &platform.Advisory{
 			AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(),
@@ -148,7 +148,7 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 
 // The order of a list is not that of time, and times can be equal.
 func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		at := func(hours int, e platform.AdvisoryEvent) platform.AdvisoryEvent {
 			e.CreateTime = platform.At(epoch.Add(time.Duration(hours) * time.Hour))
@@ -179,8 +179,8 @@ func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 	})
 }
 
-func TestAnImportRefusesWhatNoFilterAndNoEnumCouldShow(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		note := &platform.Note{}
 		bad := map[string]platform.AdvisoryEvent{
@@ -193,23 +193,23 @@ func TestAnImportRefusesWhatNoFilterAndNoEnumCouldShow(t *testing.T) {
 		}
 		for field, e := range bad {
 			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []platform.AdvisoryEvent{e}}})
-			if must(t, err); violated(done.Rejected[0]) != field {
+			if must(t, err); violationFields(done.Rejected[0]) != field {
 				t.Errorf("%s: %v", field, done.Rejected[0])
 			}
 		}
 		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []platform.Severity{{Type: "HIGH"}}}})
-		if must(t, err); violated(done.Rejected[0]) != "severities[0].type" {
+		if must(t, err); violationFields(done.Rejected[0]) != "severities[0].type" {
 			t.Error(done.Rejected[0])
 		}
 		done, err = w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "GO-1", References: []platform.Reference{{Type: "HOME"}}, Severities: []platform.Severity{{}, {Type: "HIGH"}}}})
-		if must(t, err); violated(done.Rejected[0]) != "references[0].type severities[1].type" {
+		if must(t, err); violationFields(done.Rejected[0]) != "references[0].type severities[1].type" {
 			t.Error(done.Rejected[0])
 		}
 	})
 }
 
 func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		_, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{
 			{ID: "GO-1", Summary: "s", Aliases: []string{"CVE-1", "GHSA-1"}, References: []platform.Reference{{Type: "TYPE_WEB", URL: "https://example.com"}}},
@@ -218,7 +218,7 @@ func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 		found, errs := w.p.Vulnerabilities.GetMany(acme.owner, []string{"GHSA-1", "GO-2", "CVE-1", "none", "\xff", "GO-2"})
 		for i, want := range []string{"GO-1", "GO-2", "CVE-1", "", "", "GO-2"} {
 			if want == "" {
-				refused(t, "what is missing", errs[i], platform.CodeNotFound)
+				expectRefused(t, "what is missing", errs[i], platform.CodeNotFound)
 			} else if errs[i] != nil || found[i].ID != want {
 				t.Errorf("place %d is %+v (%v), want %s", i, found[i], errs[i], want)
 			}
@@ -245,12 +245,12 @@ func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 				t.Errorf("%s: %q of %d", what, got, page.TotalCount)
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestReplicasShareTheDevelopmentKey(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		first, err := w.p.DevelopmentKey(t.Context())
 		must(t, err)
 		second, err := w.replica(w.store, platform.Options{}).DevelopmentKey(t.Context())

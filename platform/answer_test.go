@@ -14,7 +14,7 @@ func openAnswer(t *testing.T, p *AnswerPool, caller string) (context.Context, fu
 
 func read(ctx context.Context, n int) error { return AnswerOf(ctx).Read(ctx, n) }
 
-func TestAnAnswerIsRefusedBeyondItsBytes(t *testing.T) {
+func TestAnAnswerAboveItsLimitIsRejected(t *testing.T) {
 	t.Parallel()
 	ctx, end := openAnswer(t, NewAnswerPool(AnswerLimits{PerAnswer: 1000}, nil), "ann")
 	defer end()
@@ -100,7 +100,7 @@ func TestFewWaitForMemory(t *testing.T) {
 	}
 }
 
-func TestWhatWasReadIsGivenBackWhenTheBodyIsThere(t *testing.T) {
+func TestReadMemoryIsReleasedWhenTheBodyIsComplete(t *testing.T) {
 	t.Parallel()
 	pool := NewAnswerPool(AnswerLimits{Total: 400 << 20}, nil)
 	ctx, end := openAnswer(t, pool, "ann")

@@ -28,8 +28,8 @@ func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *pl
 func (w *world) bring(t *testing.T, artifacts, versions string, records ...*platform.ImportedArtifact) {
 	t.Helper()
 	done, of, err := w.p.Artifacts.Import(w.operator(), records)
-	imported(t, "artifacts", done, err, artifacts)
-	imported(t, "versions", of, err, versions)
+	expectImported(t, "artifacts", done, err, artifacts)
+	expectImported(t, "versions", of, err, versions)
 }
 
 // shown draws the artifacts of a filter: name latest/count.
@@ -67,7 +67,7 @@ func (w *world) versionsOf(t *testing.T, ctx context.Context, uid platform.UID, 
 }
 
 func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const javaEco, python = platform.EcosystemJava, platform.EcosystemPython
 		netty := func() *platform.ImportedArtifact {
@@ -76,8 +76,8 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		numpy := func() *platform.ImportedArtifact {
 			return artifact(python, "numpy", "1.9.3", "1.26.4", "2.0.0rc1", "2.0.0.dev1")
 		}
-		w.bring(t, done(3, 0, 0, 0), done(9, 0, 0, 0), netty(), numpy(), artifact(python, "empty"))
-		w.bring(t, done(0, 0, 3, 0), done(0, 0, 9, 0), netty(), numpy(), artifact(python, "empty"))
+		w.bring(t, mustSucceed(3, 0, 0, 0), mustSucceed(9, 0, 0, 0), netty(), numpy(), artifact(python, "empty"))
+		w.bring(t, mustSucceed(0, 0, 3, 0), mustSucceed(0, 0, 9, 0), netty(), numpy(), artifact(python, "empty"))
 		both := platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{python, javaEco}}
 		if got := w.shown(t, acme.owner, both, ""); got != "empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4" {
 			t.Error(got)
@@ -96,20 +96,20 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 
 		// One version more, one changed, one not named: it stays.
 		more := artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")
-		more.Versions[0].SizeBytes, more.Versions[0].CreateTime = 7, modified(1)
-		w.bring(t, done(0, 1, 0, 0), done(1, 1, 0, 0), more)
+		more.Versions[0].SizeBytes, more.Versions[0].CreateTime = 7, onDay(1)
+		w.bring(t, mustSucceed(0, 1, 0, 0), mustSucceed(1, 1, 0, 0), more)
 		if got := w.versionsOf(t, acme.owner, uid, ""); got != "4.2.0.Final 4.2.0.RC1 4.2.0.Alpha1 4.1.100.Final 4.1.99.Final 4.1.0.Final" {
 			t.Error(got)
 		}
-		w.bring(t, done(0, 0, 1, 0), done(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // says nothing of size and time
-		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                // not by the import that changed nothing
+		w.bring(t, mustSucceed(0, 0, 1, 0), mustSucceed(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // says nothing of size and time
+		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                              // not by the import that changed nothing
 		if err != nil || changed.LatestVersion != "4.2.0.Final" || changed.VersionCount != 6 || !changed.UpdateTime.After(changed.CreateTime.Time) {
 			t.Errorf("%+v (%v)", changed, err)
 		}
 		first, err := w.p.ArtifactVersions.ListOf(acme.owner, uid, versionList{OrderBy: "version", PageSize: 1})
 		must(t, err)
 		v := first.Items[0]
-		if v.Version != "4.1.0.Final" || v.Name != "io.netty:netty" || v.SizeBytes != 7 || v.CreateTime != modified(1) || v.UpdateTime != changed.UpdateTime || v.UID.Parent() != uid {
+		if v.Version != "4.1.0.Final" || v.Name != "io.netty:netty" || v.SizeBytes != 7 || v.CreateTime != onDay(1) || v.UpdateTime != changed.UpdateTime || v.UID.Parent() != uid {
 			t.Errorf("%+v", v)
 		}
 		one, err := w.p.ArtifactVersions.Get(acme.owner, v.UID)
@@ -119,12 +119,12 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		if events := types(w.events()); strings.Contains(events, "librar") {
 			t.Errorf("events: %s", events)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestArtifactsAreFilteredAndCounted(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		torch := artifact(platform.EcosystemPython, "torch", "2.1.0")
 		torch.Description, torch.CudaVersion, torch.Remediated = "Tensors, on 100% of GPUs", "12.1", true
@@ -132,7 +132,7 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 		older.Description, older.CudaVersion = "tensors", "11.8"
 		log4j := artifact(platform.EcosystemJava, "log4j:log4j_core", "2.17.1")
 		log4j.Remediated = true
-		w.bring(t, done(3, 0, 0, 0), done(3, 0, 0, 0), torch, older, log4j)
+		w.bring(t, mustSucceed(3, 0, 0, 0), mustSucceed(3, 0, 0, 0), torch, older, log4j)
 		all := []platform.Ecosystem{platform.EcosystemPython, platform.EcosystemJava, platform.EcosystemPython}
 		for want, f := range map[string]platform.ArtifactFilter{
 			"log4j:log4j_core 2.17.1/1, torch 2.1.0/1, torch-cu118 2.1.0/1": {Ecosystems: all},
@@ -163,8 +163,8 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 	})
 }
 
-func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for want, req := range map[string]artifactList{
 			"ecosystems":           {},
@@ -173,16 +173,16 @@ func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
 			"order_by": {Filter: java, OrderBy: "version"},
 		} {
 			_, err := w.p.Artifacts.List(acme.owner, req)
-			if got := violated(err); got != want {
+			if got := violationFields(err); got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
 		_, err := w.p.Artifacts.Counts(acme.owner, nil)
-		if got := violated(err); got != "ecosystems" {
+		if got := violationFields(err); got != "ecosystems" {
 			t.Error(got)
 		}
 		_, err = w.p.ArtifactVersions.ListOf(acme.owner, "log4j", versionList{Skip: -1, OrderBy: "size"})
-		if got := violated(err); got != "artifact_id skip order_by" {
+		if got := violationFields(err); got != "artifact_id skip order_by" {
 			t.Error(got)
 		}
 		uid := w.artifact()
@@ -193,7 +193,7 @@ func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
 				if e.Resource.Kind != "Artifact" || e.Resource.Name != string(other) || e.Area != "libraries" {
 					t.Errorf("%s: %+v", what, e)
 				}
-			} else if violated(err) != "artifact_id" {
+			} else if violationFields(err) != "artifact_id" {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -204,7 +204,7 @@ func TestWhatIsWrongWithAListOfArtifactsIsNamed(t *testing.T) {
 }
 
 func TestBadArtifactsAreRejectedWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		long := strings.Repeat("x", 256)
 		negative := artifact(platform.EcosystemJava, "d", "1")
@@ -215,8 +215,8 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 			odd, artifact("", long), artifact(platform.EcosystemJava, "a", "1", ""), artifact(platform.EcosystemJava, "b", "1", "2", "1"),
 			artifact(platform.EcosystemJava, "c", long), negative, artifact(platform.EcosystemJava, "good", "1"), artifact(platform.EcosystemJava, "good", "2"),
 		})
-		imported(t, "artifacts", got, err, done(1, 0, 0, 7))
-		imported(t, "versions", versions, err, done(1, 0, 0, 0))
+		expectImported(t, "artifacts", got, err, mustSucceed(1, 0, 0, 7))
+		expectImported(t, "versions", versions, err, mustSucceed(1, 0, 0, 0))
 		want := "0: ecosystem name description cudaVersion, 1: ecosystem name, 2: versions.version, 3: versions.version, 4: versions.version, 5: versions.sizeBytes, 7: name"
 		if fields := rejectedFields(got); fields != want {
 			t.Errorf("%s, want %s", fields, want)
@@ -225,14 +225,14 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 			t.Error(got)
 		}
 		_, _, err = w.p.Artifacts.Import(acme.owner, nil)
-		refused(t, "an owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "an owner", err, platform.CodePermissionDenied)
 	})
 }
 
 // Each import brings versions of its own to the same artifacts: none is lost
 // from a count.
 func TestImportsOfTheSameArtifactAtOnceCountEveryVersion(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const imports, records = 4, 20
 		var running sync.WaitGroup
@@ -259,6 +259,6 @@ func TestImportsOfTheSameArtifactAtOnceCountEveryVersion(t *testing.T) {
 				t.Errorf("%+v has %v", a, versions)
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }

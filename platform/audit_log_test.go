@@ -20,8 +20,8 @@ func ids(events []*platform.Event) []string {
 	return found
 }
 
-// logged reads all that the caller may see of the log, in small pages.
-func (w *world) logged(ctx context.Context, req platform.AuditRequest) []*platform.Event {
+// mustReadLog reads all that the caller may see of the log, in small pages.
+func (w *world) mustReadLog(ctx context.Context, req platform.AuditRequest) []*platform.Event {
 	w.Helper()
 	var all []*platform.Event
 	req.PageSize = 3
@@ -37,7 +37,7 @@ func (w *world) logged(ctx context.Context, req platform.AuditRequest) []*platfo
 }
 
 func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, side := w.group(acme.uid), w.group(acme.uid)
 		lead := w.with(platform.OwnerRole, team, acme.uid)
@@ -47,11 +47,11 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 		}
 		_, err := w.p.Repos.Create(lead, team, body[platform.Repo](`{"name": "of-the-lead"}`))
 		must(t, err)
-		refused(t, "a change", w.p.Groups.Delete(lead, side), platform.CodePermissionDenied)
-		refused(t, "a change", w.p.Groups.Delete(w.as("stranger"), team), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(lead, side), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), team), platform.CodePermissionDenied)
 		w.repo(other.uid)
 
-		recorded := w.recorded("1 = 1")
+		recorded := w.readEvents("1 = 1")
 		slices.SortFunc(recorded, func(x, y event) int { return strings.Compare(y.id, x.id) })
 		want := func(keep func(event) bool) []string {
 			var found []string
@@ -69,7 +69,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 		yes, no := true, false
 		middle := recorded[len(recorded)/2]
 		var at platform.Time
-		for _, e := range w.logged(acme.owner, platform.AuditRequest{}) {
+		for _, e := range w.mustReadLog(acme.owner, platform.AuditRequest{}) {
 			if e.ID == middle.id {
 				at = e.Time
 			}
@@ -92,7 +92,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			"of types": {acme.owner, request{Types: []string{"dev.atrium.api.iam.group.created.v1", "dev.atrium.api.iam.group.deleted.v1"}},
 				func(e event) bool { return lies(acme.uid)(e) && strings.HasPrefix(e.kind, "iam.group.") }},
 		} {
-			got, expected := ids(w.logged(c.as, c.req)), want(c.keep)
+			got, expected := ids(w.mustReadLog(c.as, c.req)), want(c.keep)
 			if fmt.Sprint(got) != fmt.Sprint(expected) || len(got) == 0 {
 				t.Errorf("%s: got %d, want %d: %v, %v", name, len(got), len(expected), got, expected)
 			}
@@ -125,9 +125,9 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			w.bind(g, many, platform.OwnerRole)
 			held = append(held, g)
 		}
-		recorded = w.recorded("1 = 1")
+		recorded = w.readEvents("1 = 1")
 		slices.SortFunc(recorded, func(x, y event) int { return strings.Compare(y.id, x.id) })
-		if got, expected := ids(w.logged(w.as("many"), request{})), want(lies(held...)); fmt.Sprint(got) != fmt.Sprint(expected) || len(got) != 80 {
+		if got, expected := ids(w.mustReadLog(w.as("many"), request{})), want(lies(held...)); fmt.Sprint(got) != fmt.Sprint(expected) || len(got) != 80 {
 			t.Errorf("many groups: got %d, want %d", len(got), len(expected))
 		}
 
@@ -140,12 +140,12 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			"what is above": {lead, request{DescendantsOf: acme.uid}}, "another organisation": {acme.owner, request{DescendantsOf: other.uid}}, "a stranger": {w.as("stranger"), request{}},
 		} {
 			_, err := w.p.AuditLog.List(c.as, c.req)
-			refused(t, name, err, platform.CodePermissionDenied)
+			expectRefused(t, name, err, platform.CodePermissionDenied)
 		}
 
 		var exported []string
 		must(t, w.p.AuditLog.Export(w.Context(), request{}, func(e *platform.Event) error { exported = append(exported, e.ID); return nil }))
-		recorded = w.recorded("1 = 1")
+		recorded = w.readEvents("1 = 1")
 		slices.SortFunc(recorded, func(x, y event) int { return strings.Compare(y.id, x.id) })
 		if all := want(func(event) bool { return true }); fmt.Sprint(exported) != fmt.Sprint(all) {
 			t.Errorf("exported %d, want %d", len(exported), len(all))
@@ -154,10 +154,10 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 }
 
 func TestOldEventsGoOnceTheyAreRelayed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscription(acme.uid)
-		refused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)
 		w.relay()
 		page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
 		must(t, err)

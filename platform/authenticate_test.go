@@ -9,8 +9,8 @@ import (
 	"atrium/platform"
 )
 
-// identified makes an identity with a rule.
-func (w *world) identified(group platform.UID, rule string) platform.UID {
+// newIdentity makes an identity with a rule.
+func (w *world) newIdentity(group platform.UID, rule string) platform.UID {
 	w.Helper()
 	made, err := w.p.Identities.Create(w.operator(), group, body[platform.Identity](`{"name": %q, "claimMatch": %s}`, w.name(), rule))
 	must(w, err)
@@ -20,18 +20,18 @@ func (w *world) identified(group platform.UID, rule string) platform.UID {
 // The store narrows the rules down by issuer and subject; which of them match
 // is the core's to say. Here both work together.
 func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		rules := map[string]platform.UID{
-			"exact":           w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
-			"exact twin":      w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
-			"elsewhere":       w.identified(other.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
-			"issuer pattern":  w.identified(acme.uid, `{"issuerPattern": "https://[ab]\\.example\\.com", "subject": "ada"}`),
-			"subject pattern": w.identified(acme.uid, `{"issuer": "https://a.example.com", "subjectPattern": "a.*"}`),
-			"patterns":        w.identified(acme.uid, `{"issuerPattern": "https://.*", "subjectPattern": "ad|bob"}`),
-			"claims":          w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "claims": {"team": "blue"}, "claimPatterns": {"env": "prod|test"}}`),
-			"audience":        w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audience": "runner"}`),
-			"audiences":       w.identified(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audiencePattern": "run.*"}`),
+			"exact":           w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
+			"exact twin":      w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
+			"elsewhere":       w.newIdentity(other.uid, `{"issuer": "https://a.example.com", "subject": "ada"}`),
+			"issuer pattern":  w.newIdentity(acme.uid, `{"issuerPattern": "https://[ab]\\.example\\.com", "subject": "ada"}`),
+			"subject pattern": w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subjectPattern": "a.*"}`),
+			"patterns":        w.newIdentity(acme.uid, `{"issuerPattern": "https://.*", "subjectPattern": "ad|bob"}`),
+			"claims":          w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "claims": {"team": "blue"}, "claimPatterns": {"env": "prod|test"}}`),
+			"audience":        w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audience": "runner"}`),
+			"audiences":       w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audiencePattern": "run.*"}`),
 		}
 		ruleless, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ruleless"}`))
 		must(t, err)
@@ -72,8 +72,8 @@ func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
 	})
 }
 
-func TestACallerHoldsWhatAllItsIdentitiesHold(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestACallerHoldsTheCapabilitiesOfAllItsIdentities(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
@@ -99,8 +99,8 @@ func TestACallerHoldsWhatAllItsIdentitiesHold(t *testing.T) {
 	})
 }
 
-func TestARevokedBindingIsGoneFromTheNextRequestOn(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestARevokedBindingHasNoEffectFromTheNextRequest(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		replica := w.replica(w.store, platform.Options{})
 		bound := w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
@@ -110,7 +110,7 @@ func TestARevokedBindingIsGoneFromTheNextRequestOn(t *testing.T) {
 			must(t, err)
 			_, err = replica.Groups.Get(platform.WithActor(t.Context(), actor), acme.uid)
 			if err != nil {
-				refused(t, "reading", err, platform.CodePermissionDenied)
+				expectRefused(t, "reading", err, platform.CodePermissionDenied)
 			}
 			return err == nil
 		}
@@ -143,7 +143,7 @@ func (w *world) memberUID(subject string) platform.UID {
 }
 
 func TestAuthenticationIsOneStatement(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 3 {
 			w.bind(acme.uid, w.member(acme.uid, "ada"), platform.ViewerRole)
@@ -157,10 +157,10 @@ func TestAuthenticationIsOneStatement(t *testing.T) {
 }
 
 func TestOnlyIssuersThatARuleNamesAreKnown(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.identified(acme.uid, `{"issuer": "https://a.example.com", "subjectPattern": ".*"}`)
-		w.identified(acme.uid, `{"issuerPattern": ".*", "subject": "x"}`)
+		w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subjectPattern": ".*"}`)
+		w.newIdentity(acme.uid, `{"issuerPattern": ".*", "subject": "x"}`)
 		for name, want := range map[string]bool{
 			issuer: true, "https://a.example.com": true, "https://a.example.com/": false, "https://a.example.co": false, "https://z.example.com": false, "": false, ".*": false, "\x01": false,
 		} {
@@ -172,7 +172,7 @@ func TestOnlyIssuersThatARuleNamesAreKnown(t *testing.T) {
 }
 
 func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ada := w.member(acme.uid, "ada")
 		w.bind(acme.uid, ada, platform.ViewerRole)
@@ -236,8 +236,8 @@ func waitFor(t *testing.T, ok func() bool) {
 	t.Error("it does not happen")
 }
 
-func TestEffectiveBindingsAndCapabilitiesTellWhatCounts(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		ada := w.member(acme.uid, "ada")
@@ -266,7 +266,7 @@ func TestEffectiveBindingsAndCapabilitiesTellWhatCounts(t *testing.T) {
 			t.Errorf("ada, who may list them on the team only, sees %v", got)
 		}
 		_, err := w.p.RoleBindings.ListEffectiveOn(w.as("ada"), acme.uid, "", none)
-		refused(t, "above", err, platform.CodePermissionDenied)
+		expectRefused(t, "above", err, platform.CodePermissionDenied)
 		held, err := w.p.Identities.EffectiveCapabilities(acme.owner, ada, missingBelow(team))
 		if err != nil || !slices.Contains(held, platform.CapAdvisoriesList) || slices.Contains(held, platform.CapRepoDelete) {
 			t.Errorf("holds %v (%v)", held, err)
@@ -275,6 +275,6 @@ func TestEffectiveBindingsAndCapabilitiesTellWhatCounts(t *testing.T) {
 			t.Errorf("at the root it holds %v (%v)", held, err)
 		}
 		_, err = w.p.Identities.EffectiveCapabilities(w.as("ada"), ada, team)
-		refused(t, "of an identity that lives above", err, platform.CodePermissionDenied)
+		expectRefused(t, "of an identity that lives above", err, platform.CodePermissionDenied)
 	})
 }

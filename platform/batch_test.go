@@ -8,7 +8,7 @@ import (
 )
 
 func TestABatchMakesAllBindingsOrNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		a, b, foreign := w.member(acme.uid, "a"), w.member(acme.uid, "b"), w.member(other.uid, "f")
@@ -32,24 +32,24 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 				"requests[0].roleBinding.identityUid requests[0].roleBinding.roleUid requests[0].roleBinding.nope requests[2].roleBinding.roleUid"},
 			{"out of reach", []platform.Input[platform.RoleBinding]{good, binding(foreign, platform.ViewerRole), binding(a, "x")}, "requests[1].roleBinding.identityUid requests[2].roleBinding.roleUid"},
 		} {
-			if got := violated(batch(x.ins...)); got != x.want {
+			if got := violationFields(batch(x.ins...)); got != x.want {
 				t.Errorf("%s: %s, want %s", x.what, got, x.want)
 			}
 		}
 		_, err := w.p.RoleBindings.CreateBatch(acme.owner, "nonsense", []platform.Input[platform.RoleBinding]{good, binding("x", platform.ViewerRole)})
-		if got := violated(err); got != "parent requests[1].roleBinding.identityUid" {
+		if got := violationFields(err); got != "parent requests[1].roleBinding.identityUid" {
 			t.Error(got)
 		}
 		e := refusal(t, "one that is there", batch(good, binding(b, platform.EditorRole)), platform.CodeAlreadyExists)
 		if e.Resource.Name != string(taken) || e.Resource.Kind != "RoleBinding" {
 			t.Errorf("%+v", e.Resource)
 		}
-		refused(t, "the same twice", batch(good, good), platform.CodeAlreadyExists)
-		refused(t, "a missing identity", batch(good, binding(missingBelow(acme.uid), platform.ViewerRole)), platform.CodeNotFound)
+		expectRefused(t, "the same twice", batch(good, good), platform.CodeAlreadyExists)
+		expectRefused(t, "a missing identity", batch(good, binding(missingBelow(acme.uid), platform.ViewerRole)), platform.CodeNotFound)
 		_, err = w.p.RoleBindings.CreateBatch(w.as("a stranger"), team, []platform.Input[platform.RoleBinding]{good})
-		refused(t, "a stranger", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		expectRefused(t, "a stranger", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		_, err = w.p.RoleBindings.CreateBatch(t.Context(), team, nil)
-		refused(t, "nobody", err, platform.CodeUnauthenticated)
+		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
 
 		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: team}})
 		must(t, err)
@@ -67,6 +67,6 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		if got := strings.Count(types(w.events()), "created.batch"); got != 2 {
 			t.Errorf("%d events", got)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }

@@ -19,8 +19,8 @@ func tagBody(name string, n int) string {
 	return `{"name": "` + name + `", "digest": "` + digest(n) + `"}`
 }
 
-func TestABatchOfTagsIsMadeOrMovedAsAWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		repo, other := w.repo(acme.uid), w.repo(team)
@@ -38,8 +38,8 @@ func TestABatchOfTagsIsMadeOrMovedAsAWhole(t *testing.T) {
 			"what is not a field":  {requests[platform.Tag](repo, tagBody("a", 1), `{"name": "b", "digest": "`+digest(1)+`", "nope": 1}`), "requests[1].nope"},
 			"what the service set": {requests[platform.Tag](repo, `{"name": "b", "digest": "`+digest(1)+`", "updateTime": "2026-01-01T00:00:00Z"}`), "requests[0].updateTime"},
 		} {
-			if _, err := w.p.Tags.CreateBatch(acme.owner, c.requests); violated(err) != c.want {
-				t.Errorf("%s: %s, want %s", what, violated(err), c.want)
+			if _, err := w.p.Tags.CreateBatch(acme.owner, c.requests); violationFields(err) != c.want {
+				t.Errorf("%s: %s, want %s", what, violationFields(err), c.want)
 			}
 		}
 		_, err = w.p.Tags.CreateBatch(acme.owner, append(requests[platform.Tag](repo, tagBody("a", 1)), requests[platform.Tag](missingBelow(acme.uid), tagBody("b", 1))...))
@@ -58,7 +58,7 @@ func TestABatchOfTagsIsMadeOrMovedAsAWhole(t *testing.T) {
 			t.Error("the refusal is not in the log")
 		}
 		_, err = w.p.Tags.CreateBatch(t.Context(), nil)
-		refused(t, "nobody", err, platform.CodeUnauthenticated)
+		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
 		before = len(w.events())
 
 		bodies := []string{tagBody("zero", 7), tagBody("one", 8)}
@@ -78,20 +78,20 @@ func TestABatchOfTagsIsMadeOrMovedAsAWhole(t *testing.T) {
 		if page.TotalCount != 22 {
 			t.Errorf("the repo has %d tags", page.TotalCount)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		one, two := w.tag(repo), w.tag(repo)
 		before := len(w.events())
-		if got := violated(w.p.Tags.DeleteBatch(acme.owner, nil)); got != "uids" {
+		if got := violationFields(w.p.Tags.DeleteBatch(acme.owner, nil)); got != "uids" {
 			t.Errorf("none: %s", got)
 		}
-		if got := violated(w.p.Tags.DeleteBatch(acme.owner, []platform.UID{one, "x", one, two, "y"})); got != "uids[1] uids[2] uids[4]" {
+		if got := violationFields(w.p.Tags.DeleteBatch(acme.owner, []platform.UID{one, "x", one, two, "y"})); got != "uids[1] uids[2] uids[4]" {
 			t.Errorf("wrong ones: %s", got)
 		}
 		err := w.p.Tags.DeleteBatch(acme.owner, []platform.UID{two, missingBelow(repo), one})
@@ -105,16 +105,16 @@ func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
 		if got := types(w.events()[before:]); got != "platform.registry.tag.deleted platform.registry.tag.deleted" {
 			t.Errorf("it recorded %s", got)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestABatchOfBindingsNeverTakesTheLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		second := w.bind(acme.uid, w.member(acme.uid, "ann"), platform.OwnerRole)
 		third := w.bind(acme.uid, w.member(acme.uid, "bob"), platform.ViewerRole)
-		refused(t, "every owner", w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second, acme.Binding.UID}), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "every owner", w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second, acme.Binding.UID}), platform.CodeFailedPrecondition, "LAST_OWNER")
 		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second}))
 		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{})
 		must(t, err)
@@ -125,7 +125,7 @@ func TestABatchOfBindingsNeverTakesTheLastOwner(t *testing.T) {
 }
 
 func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		one, two, three := w.repo(acme.uid), w.repo(acme.uid), w.repo(acme.uid)
 		before := len(w.events())
@@ -136,7 +136,7 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 			return requests[platform.Repo](uid, body)[0]
 		}
 		_, err := batch(of(one, `{"name": "A B"}`), of("x", `{}`), of(one, `{"description": "d"}`), of(two, `{"catalogTier": "none", "uid": "y"}`))
-		if got := violated(err); got != "requests[0].name requests[1].uid requests[2].uid requests[3].uid requests[3].catalogTier" && got != "requests[0].name requests[1].uid requests[2].uid requests[3].catalogTier requests[3].uid" {
+		if got := violationFields(err); got != "requests[0].name requests[1].uid requests[2].uid requests[3].uid requests[3].catalogTier" && got != "requests[0].name requests[1].uid requests[2].uid requests[3].catalogTier requests[3].uid" {
 			t.Errorf("wrong ones: %s", got)
 		}
 		_, err = batch(of(one, `{"description": "d"}`), of(missingBelow(acme.uid), `{"description": "d"}`))

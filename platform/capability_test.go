@@ -27,7 +27,7 @@ func TestACapabilityIsReadByBothItsNames(t *testing.T) {
 	}
 }
 
-func TestACapabilitySetHoldsExactlyWhatWasPutIn(t *testing.T) {
+func TestACapabilitySetContainsExactlyItsMembers(t *testing.T) {
 	t.Parallel()
 	all := Capabilities()
 	if len(all) > 64 {

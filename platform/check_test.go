@@ -59,7 +59,7 @@ func TestTagsAreSortedIntoClasses(t *testing.T) {
 	}
 }
 
-func TestListsOfTextAreBounded(t *testing.T) {
+func TestListsOfTextAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		list []string

@@ -21,8 +21,8 @@ func bearer(change func(*Claims)) Claims {
 	return c
 }
 
-// tried tries the rule of an identity on a token.
-func tried(i *Identity, c Claims, now Time) bool {
+// matches tries the rule of an identity on a token.
+func matches(i *Identity, c Claims, now Time) bool {
 	return (&matcher{patterns: newPatterns()}).matches(i, c, now)
 }
 
@@ -98,33 +98,33 @@ func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
 			m.Claims, m.ClaimPatterns = map[string]string{"team": "blue", "admin": "false"}, map[string]string{"level": `\d`}
 		}), false},
 	} {
-		if got := tried(&Identity{ClaimMatch: &x.rule}, bearer(nil), Time{}); got != x.want {
+		if got := matches(&Identity{ClaimMatch: &x.rule}, bearer(nil), Time{}); got != x.want {
 			t.Errorf("%s: matches is %t", x.what, got)
 		}
 	}
-	if tried(&Identity{}, bearer(nil), Time{}) || tried(&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}, bearer(nil), Time{}) {
+	if matches(&Identity{}, bearer(nil), Time{}) || matches(&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}, bearer(nil), Time{}) {
 		t.Error("an identity without a claim match matches")
 	}
 }
 
-func TestWithoutAnAudienceRuleATokenMustBeMadeForThisService(t *testing.T) {
+func TestWithoutAnAudienceRuleATokenMustBeForThisService(t *testing.T) {
 	t.Parallel()
 	elsewhere := bearer(func(c *Claims) { c.Audience, c.ServiceAudience = []string{"other", "third"}, false })
 	plain := ClaimMatch{Issuer: elsewhere.Issuer, Subject: elsewhere.Subject}
-	if tried(&Identity{ClaimMatch: &plain}, elsewhere, Time{}) {
+	if matches(&Identity{ClaimMatch: &plain}, elsewhere, Time{}) {
 		t.Error("a token for another service matches")
 	}
 	named := plain
 	named.Audience = "third"
-	if !tried(&Identity{ClaimMatch: &named}, elsewhere, Time{}) {
+	if !matches(&Identity{ClaimMatch: &named}, elsewhere, Time{}) {
 		t.Error("one of its audiences is named, yet it does not match")
 	}
-	if tried(&Identity{ClaimMatch: &named}, bearer(nil), Time{}) {
+	if matches(&Identity{ClaimMatch: &named}, bearer(nil), Time{}) {
 		t.Error("a token for this service matches a rule for another one")
 	}
 	pattern := plain
 	pattern.AudiencePattern = "o.*"
-	if nobody := bearer(func(c *Claims) { c.Audience = nil }); tried(&Identity{ClaimMatch: &pattern}, nobody, Time{}) {
+	if nobody := bearer(func(c *Claims) { c.Audience = nil }); matches(&Identity{ClaimMatch: &pattern}, nobody, Time{}) {
 		t.Error("a token for nobody matches")
 	}
 }

@@ -35,7 +35,7 @@ type Attempt struct {
 	Error      string        // why there was no response
 }
 
-func (a Attempt) succeeded() bool {
+func (a Attempt) hasSucceeded() bool {
 	return a.Status >= 200 && a.Status < 300
 }
 
@@ -44,7 +44,7 @@ func (a Attempt) isGone() bool { return a.Status == statusGone }
 
 func (a Attempt) failure() string {
 	switch {
-	case a.succeeded():
+	case a.hasSucceeded():
 		return ""
 	case a.Status == 0:
 		return a.Error
@@ -67,7 +67,7 @@ func (d *Delivery) recordAttempt(a Attempt, now Time, random, scale float64) {
 	d.Attempts++
 	d.LastStatus, d.LastAnswer, d.LastError, d.LastAttemptTime = int32(a.Status), a.Answer, a.failure(), now //nolint:gosec // three digits
 	switch {
-	case a.succeeded():
+	case a.hasSucceeded():
 		d.finish(DeliveryDelivered, now)
 	case a.isGone() || int(d.Attempts) >= len(deliverySchedule):
 		d.finish(DeliveryFailed, now)
@@ -86,7 +86,7 @@ func (d *Delivery) finish(state DeliveryState, now Time) {
 // It reports whether the subscription changed.
 func (s *Subscription) recordAttempt(a Attempt, now Time) (changed bool) {
 	switch {
-	case a.succeeded():
+	case a.hasSucceeded():
 		changed = !s.FailingSince.IsZero()
 		s.FailingSince = Time{}
 	case !s.DisableTime.IsZero():

@@ -35,7 +35,7 @@ func TestADeliveryIsTriedTenTimesOverThreeDays(t *testing.T) {
 	}
 }
 
-func TestWhatAnAttemptLeavesOfADelivery(t *testing.T) {
+func TestTheResultOfAnAttemptDecidesTheDelivery(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		attempt Attempt
@@ -73,7 +73,7 @@ func TestWhatAnAttemptLeavesOfADelivery(t *testing.T) {
 	}
 }
 
-func TestASubscriptionIsGivenUpAfterFiveDaysOfNothingButFailures(t *testing.T) {
+func TestASubscriptionIsDisabledAfterFiveDaysOfFailures(t *testing.T) {
 	t.Parallel()
 	failure, success := Attempt{Status: 500}, Attempt{Status: 200}
 	at := func(hours int) Time { return At(attemptsStart.Add(time.Duration(hours) * time.Hour)) }

@@ -64,8 +64,8 @@ func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
 	return all
 }
 
-func TestEveryRefusedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		callers := map[string]context.Context{
@@ -107,12 +107,12 @@ func TestEveryRefusedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 				}
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestWhatIsNoRefusedChangeOfAnOrganisationIsNoDenial(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		stranger := w.as("stranger")
@@ -147,14 +147,14 @@ func TestWhatIsNoRefusedChangeOfAnOrganisationIsNoDenial(t *testing.T) {
 	})
 }
 
-func TestHandingOutWhatOneDoesNotHoldIsRecorded(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
 		ins := []platform.Input[platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
 		_, err := w.p.RoleBindings.CreateBatch(binder, team, ins)
-		refused(t, "a batch", err, platform.CodePermissionDenied)
+		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()
 		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "cannot grant") {
 			t.Errorf("recorded %+v", made)
@@ -165,7 +165,7 @@ func TestHandingOutWhatOneDoesNotHoldIsRecorded(t *testing.T) {
 		other := w.found("other")
 		foreign := missingBelow(w.subscription(other.uid))
 		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{missingBelow(own), foreign})
-		refused(t, "another's delivery", err, platform.CodePermissionDenied)
+		expectRefused(t, "another's delivery", err, platform.CodePermissionDenied)
 		if made = w.denials(); len(made) != 2 || made[1].subject != foreign || made[1].group != other.uid {
 			t.Errorf("recorded %+v", made)
 		}
@@ -180,7 +180,7 @@ func (s unrecorded) Write(context.Context, func(platform.Tx) error) error {
 }
 
 func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var log strings.Builder
 		p := w.replica(unrecorded{w.store}, platform.Options{NoSecrets: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -196,7 +196,7 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 		// Who hangs up is recorded too.
 		gone, hangUp := context.WithCancel(stranger)
 		hangUp()
-		refused(t, "a change", w.p.Repos.Delete(gone, uid), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Repos.Delete(gone, uid), platform.CodePermissionDenied)
 		if len(w.denials()) != 1 {
 			t.Error("who hung up is not recorded")
 		}
@@ -205,16 +205,16 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 
 // Whoever is refused the same again and again makes the log no longer.
 func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		now := epoch.Add(time.Duration(w.clock.Load()) * time.Millisecond)
 		w.pass(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // almost all of the minute is left
 		uid, stranger := w.repo(acme.uid), w.as("stranger")
-		again := func() { refused(t, "a change", w.p.Repos.Delete(stranger, uid), platform.CodePermissionDenied) }
+		again := func() { expectRefused(t, "a change", w.p.Repos.Delete(stranger, uid), platform.CodePermissionDenied) }
 		for range 5 {
 			again()
 		}
-		refused(t, "another", w.p.Repos.Delete(w.as("another"), uid), platform.CodePermissionDenied)
+		expectRefused(t, "another", w.p.Repos.Delete(w.as("another"), uid), platform.CodePermissionDenied)
 		w.pass(time.Minute)
 		again()
 		page, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Denied: new(true)})
@@ -251,7 +251,7 @@ func (s watchedWrites) Write(ctx context.Context, unit func(platform.Tx) error) 
 }
 
 func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		const writers, denials = 200, 841
 		acme := w.found("acme")
 		watched := watchedWrites{w.store, new(atomic.Int64), new(atomic.Int64)}
@@ -308,10 +308,10 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 // A token may have a subject that no index takes. It keeps nobody's denial
 // from being stored, its own neither.
 func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for _, subject := range []string{strings.Repeat("ü7", 4000), "a\x00b"} {
-			refused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
+			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
 		}
 		if made := w.denials(); len(made) != 2 || len(made[0].actor.Subject) > 1024 || made[1].actor.Subject != "a\uFFFDb" {
 			t.Errorf("%d are recorded", len(made))

@@ -1,64 +1,77 @@
-// Package platform is the product: the kinds of a cloud platform's v2 API,
-// their rules, every operation on them, and who may do what. It imports the
-// standard library only; protocols are adapters above it, databases below.
+// Package platform is the core: the kinds of a cloud platform's v2 API, their rules,
+// all operations on them, and who may do what. It imports only the standard library.
+// The protocols are adapters that call it, and the databases implement its Store.
 //
 // # Map
 //
-// A file per kind tells one noun whole: its type, rules, filter and
-// operations. group.go, identity.go, role.go and role_binding.go decide who
-// may do what; identity_provider.go, external_group_role_mapping.go and
-// group_invite.go, how more people come in; account_association.go and
-// terms.go are notes on a group; repo.go, tag.go and image.go are the registry;
-// advisory.go and vulnerability.go come from feeds, severity.go rates them,
-// advisory_match.go says what they are of, advisory_summary.go counts them,
-// advisory_document.go and resolved_vulnerability.go are views of them;
-// repo_facet.go tells how repos are spread; artifact.go and artifact_version.go
-// are the catalogue of libraries, whose versions sort by version.go;
-// subscription.go asks for events, and delivery.go tells what became of each.
+// There is one file per kind, with its type, rules, filter and operations:
 //
-// What kinds share:
+//	group.go, identity.go, role.go, role_binding.go    who may do what;
+//	               role_binding_lists.go lists bindings in other ways
+//	identity_provider.go, external_group_role_mapping.go, group_invite.go
+//	               how more people can sign in
+//	account_association.go, terms.go   cloud accounts and accepted terms of a group
+//	repo.go, tag.go, image.go          the registry; tag_batch.go creates many tags,
+//	               repo_facet.go counts repos by tier and by bundle
+//	artifact.go, artifact_version.go   the catalogue of libraries; version.go and
+//	               version_maven.go sort their versions
+//	advisory.go, vulnerability.go      from feeds; severity.go rates them,
+//	               advisory_match.go matches advisories with repos and tags,
+//	               advisory_summary.go counts advisories; advisory_document.go and
+//	               resolved_vulnerability.go are views of both
+//	subscription.go, delivery.go       who receives events, and the result of each delivery
 //
-//	uid.go         a resource's name is its path; path.go reads one by names
-//	kind.go        what is known of a kind, as data; kinds.go lists all kinds
-//	read.go        the recipes that kinds share: get,
-//	list.go        list, also of many scopes at once,
-//	write.go       create, update, delete,
-//	batch.go       and many at once; tag_batch.go makes tags so
-//	mask.go        what a caller sends, and which fields it is for;
-//	               mask_part.go names parts of them, json.go reads JSON
-//	search.go      what is found by words, of several kinds at once;
-//	               search_text.go says which words find what
+// The other files hold what kinds share. Operations:
+//
+//	platform.go    Platform, which has all operations of all kinds
+//	kind.go        the facts about a kind, as data; kinds.go lists all kinds
+//	entity.go      the kinds that other systems can store a key of
+//	uid.go         a UID contains the path of its resource; path.go reads a resource
+//	               by names; reference.go checks UIDs that name another resource
+//	read.go        get; list.go lists, also for many scopes at once
+//	write.go       create, update and delete; batch.go does so with many resources
+//	mask.go        the fields that a request sets; mask_part.go names parts of fields,
+//	               json.go reads JSON
+//	search.go      finds resources of several kinds by words; search_text.go decides
+//	               which words match
 //	page.go        page sizes and orders; token.go seals page tokens
-//	check.go       what names and texts must be
-//	actor.go       who asks: identities and their grants; presumption.go has it
-//	               proven by the statements of the request itself
-//	claim.go       which tokens act as an identity; rule_key.go finds its rules
-//	               by an index, pattern.go bounds their expressions;
-//	               sign_in.go lets new people in
+//	check.go       what names and texts may contain; time.go has times
+//	import.go      stores many records at once: import_feed.go advisories,
+//	               import_libraries.go artifacts, import_registry.go repos, tags and
+//	               images; import_prune.go removes what vanished from a registry
+//	error.go       errors; answer.go limits the memory of responses
+//
+// Callers and their rights:
+//
+//	actor.go       a caller: identities and grants; presumption.go proves the caller
+//	               together with the statements of the request
+//	claim.go       which tokens act as an identity; rule_key.go finds claim rules by an
+//	               index, pattern.go limits their patterns; sign_in.go admits new people
 //	issuer.go      which organisations may decide about callers of an issuer:
-//	               those that have proven it (issuer_proof.go) or whom the
-//	               operator has allowed it (issuer_operator.go)
-//	access.go      what they may see and do, decided from paths; viewer.go tells it
-//	               of each object
-//	capability.go  the ledger of rights
-//	event.go       the record of each change, event_type.go what there may be;
-//	               denial.go records the changes that were refused;
-//	               event_feed.go gives events live, from event_broadcast.go,
-//	               which reads them once for all feeds, with what callers hold
-//	               by event_holders.go; audit_log.go reads them later, with the
-//	               denials; retention.go ends them
-//	               event_change.go tells what updates changed, and activity.go
-//	               counts day by day
-//	webhook.go     events on their way to sinks; delivery_attempt.go what follows
-//	               from an attempt, replica.go which processes deliver
-//	error.go       what is answered instead of a result
-//	store.go       what a database must do for all this, query.go what it is
-//	               asked for; background.go marks
-//	               what must leave it to requests
-//	import.go      many records at once
-//	keys.go        what replicas share to sign and to seal; encryption.go hides
-//	               it and other secrets in the store, encryption_change.go from
-//	               one key to another
+//	               issuer_proof.go checks a proof, issuer_operator.go is for the operator
+//	access.go      what a caller may see and do, decided from paths; viewer.go answers
+//	               that for one object
+//	capability.go  all capabilities
+//
+// Events:
+//
+//	event.go       the record of a change; event_type.go lists the types,
+//	               event_change.go the changed fields, denial.go records rejected changes
+//	event_feed.go  live events; event_broadcast.go reads them once for all feeds,
+//	               event_holders.go keeps the grants of their callers
+//	audit_log.go   recorded events and denials; activity.go counts events by day or week,
+//	               retention.go deletes old ones
+//	webhook.go     events on their way to sinks; delivery_attempt.go decides what follows
+//	               an attempt, replica.go which processes deliver
+//
+// The database and the process:
+//
+//	store.go       what a database must do; query.go describes a query
+//	background.go  marks work that must leave room for requests
+//	keys.go        the keys that replicas share; encryption.go encrypts secrets in the
+//	               store, encryption_change.go changes the key
+//	trace.go       facts about a request for logs and metrics; observer.go receives
+//	               measurements of background work
 //
 // # Four ways through the program
 //

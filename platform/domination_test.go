@@ -12,8 +12,8 @@ import (
 // No one hands out more than they hold: what is handed out must be held where
 // it is handed out, at the moment it is.
 
-// dominated demands a refusal that names capability.
-func dominated(t *testing.T, what string, err error, capability platform.Capability) {
+// expectDominated demands a refusal that names capability.
+func expectDominated(t *testing.T, what string, err error, capability platform.Capability) {
 	t.Helper()
 	e := refusal(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 	if got := e.Metadata["capability"]; got != string(capability) {
@@ -25,7 +25,7 @@ func dominated(t *testing.T, what string, err error, capability platform.Capabil
 }
 
 func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		// The binder may bind, read groups and repos, on the team.
@@ -37,31 +37,31 @@ func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
 			return w.p.RoleBindings.Create(binder, team, binding(identity, role))
 		}
 		_, err := create(friend, platform.OwnerRole)
-		refused(t, "owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "owner", err, platform.CodePermissionDenied)
 		_, err = create(friend, platform.ViewerRole)
-		dominated(t, "viewer", err, platform.CapGroupInvitesList)
+		expectDominated(t, "viewer", err, platform.CapGroupInvitesList)
 		_, err = create(friend, deleter)
-		dominated(t, "one capability more", err, platform.CapRepoDelete)
+		expectDominated(t, "one capability more", err, platform.CapRepoDelete)
 		_, err = w.p.RoleBindings.CreateBatch(binder, team, []platform.Input[platform.RoleBinding]{binding(friend, reader), binding(other, deleter)})
-		dominated(t, "the second of a batch", err, platform.CapRepoDelete)
+		expectDominated(t, "the second of a batch", err, platform.CapRepoDelete)
 		made, err := create(friend, reader)
 		must(t, err)
 
 		_, err = w.p.RoleBindings.Update(binder, made.UID, body[platform.RoleBinding](`{"roleUid": %q}`, deleter))
-		dominated(t, "another role", err, platform.CapRepoDelete)
+		expectDominated(t, "another role", err, platform.CapRepoDelete)
 		_, err = w.p.RoleBindings.Update(binder, made.UID, body[platform.RoleBinding](`{"identityUid": %q}`, other))
 		must(t, err)
 		owners := w.bind(team, friend, platform.OwnerRole)
 		_, err = w.p.RoleBindings.Update(binder, owners, body[platform.RoleBinding](`{"identityUid": %q}`, other))
-		refused(t, "another identity for a role that is more", err, platform.CodePermissionDenied)
+		expectRefused(t, "another identity for a role that is more", err, platform.CodePermissionDenied)
 		// What is held on the team only cannot be handed out above it.
 		_, err = w.p.RoleBindings.Create(binder, acme.uid, binding(friend, reader))
-		refused(t, "above", err, platform.CodePermissionDenied)
+		expectRefused(t, "above", err, platform.CodePermissionDenied)
 	})
 }
 
-func TestWhatIsHandedOutMustBeHeldThere(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestGrantedCapabilitiesMustBeHeldOnTheScope(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -72,27 +72,27 @@ func TestWhatIsHandedOutMustBeHeldThere(t *testing.T) {
 		w.bind(team, who, w.role(acme.uid, platform.CapRoleBindingsCreate, platform.CapRolesCreate))
 		ctx, friend := w.as(subject), w.member(acme.uid, "friend")
 		_, err := w.p.RoleBindings.Create(ctx, team, binding(friend, platform.ViewerRole))
-		refused(t, "held below only", err, platform.CodePermissionDenied)
+		expectRefused(t, "held below only", err, platform.CodePermissionDenied)
 		_, err = w.p.Roles.Create(ctx, team, body[platform.Role](`{"name": "r", "capabilities": ["repo.list"]}`))
-		dominated(t, "a role of what is held below only", err, platform.CapRepoList)
+		expectDominated(t, "a role of what is held below only", err, platform.CapRepoList)
 		_, err = w.p.RoleBindings.Create(ctx, sub, binding(friend, platform.OwnerRole))
 		must(t, err)
 	})
 }
 
 func TestARoleHoldsNothingThatItsMakerLacks(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		maker := w.with(w.role(acme.uid, platform.CapRolesCreate, platform.CapRolesUpdate, platform.CapRolesDelete, platform.CapRepoList), team, acme.uid)
 		_, err := w.p.Roles.Create(maker, team, body[platform.Role](`{"name": "r", "capabilities": ["CAP_REPO_LIST", "repo.delete"]}`))
-		dominated(t, "creating", err, platform.CapRepoDelete)
+		expectDominated(t, "creating", err, platform.CapRepoDelete)
 		role, err := w.p.Roles.Create(maker, team, body[platform.Role](`{"name": "r", "capabilities": ["CAP_REPO_LIST"]}`))
 		must(t, err)
 		_, err = w.p.Roles.Update(maker, role.UID, body[platform.Role](`{"capabilities": ["repo.list", "tag.list"]}`))
-		dominated(t, "widening", err, platform.CapTagList)
-		_, err = w.p.Roles.Update(maker, role.UID, masked[platform.Role](`{"name": "r", "capabilities": ["tag.list"]}`, "*"))
-		dominated(t, "replacing", err, platform.CapTagList)
+		expectDominated(t, "widening", err, platform.CapTagList)
+		_, err = w.p.Roles.Update(maker, role.UID, inputWithMask[platform.Role](`{"name": "r", "capabilities": ["tag.list"]}`, "*"))
+		expectDominated(t, "replacing", err, platform.CapTagList)
 		changed, err := w.p.Roles.Update(maker, role.UID, body[platform.Role](`{"capabilities": ["roles.create", "repo.list"], "description": "more"}`))
 		must(t, err)
 		if want := []platform.Capability{platform.CapRolesCreate, platform.CapRepoList}; !slices.Equal(changed.Capabilities, want) {
@@ -101,14 +101,14 @@ func TestARoleHoldsNothingThatItsMakerLacks(t *testing.T) {
 		// A role of more than they hold is not theirs to change at all.
 		strong := w.role(team, platform.CapRepoDelete)
 		_, err = w.p.Roles.Update(maker, strong, body[platform.Role](`{"description": "x"}`))
-		dominated(t, "describing a stronger role", err, platform.CapRepoDelete)
+		expectDominated(t, "describing a stronger role", err, platform.CapRepoDelete)
 		_, err = w.p.Roles.Update(maker, strong, body[platform.Role](`{"capabilities": []}`))
 		must(t, err) // taking away is no handing out
 	})
 }
 
-func TestWhoChangesARuleMustHoldAllThatIsBoundToItsIdentity(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestChangingARuleNeedsAllCapabilitiesOfItsIdentity(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		clerk := w.with(w.role(acme.uid, platform.CapIdentityUpdate, platform.CapIdentityList, platform.CapRepoList), acme.uid, acme.uid)
@@ -123,12 +123,12 @@ func TestWhoChangesARuleMustHoldAllThatIsBoundToItsIdentity(t *testing.T) {
 		}
 		for what, in := range map[string]platform.Input[platform.Identity]{
 			"the rule": body[platform.Identity](mine), "clearing the rule": body[platform.Identity](`{"claimMatch": null}`), "keys": body[platform.Identity](keys),
-			"all of it": masked[platform.Identity](`{"name": "x"}`, "*"), "by mask": masked[platform.Identity](mine, "claim_match", "name"),
+			"all of it": inputWithMask[platform.Identity](`{"name": "x"}`, "*"), "by mask": inputWithMask[platform.Identity](mine, "claim_match", "name"),
 		} {
 			if what == "by mask" {
-				in = masked[platform.Identity](mine, "claim_match")
+				in = inputWithMask[platform.Identity](mine, "claim_match")
 			}
-			refused(t, what+" of a stronger identity", change(boss, in), platform.CodePermissionDenied)
+			expectRefused(t, what+" of a stronger identity", change(boss, in), platform.CodePermissionDenied)
 		}
 		must(t, change(boss, body[platform.Identity](`{"description": "the boss"}`)))
 		must(t, change(peer, body[platform.Identity](mine)))
@@ -142,7 +142,7 @@ func TestWhoChangesARuleMustHoldAllThatIsBoundToItsIdentity(t *testing.T) {
 // The grants that count are those of the moment of writing, not those that the
 // request came with.
 func TestAGrantRevokedInBetweenHandsOutNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		friend, boss := w.member(acme.uid, "friend"), w.member(acme.uid, "boss")
@@ -157,14 +157,14 @@ func TestAGrantRevokedInBetweenHandsOutNothing(t *testing.T) {
 			return ctx
 		}
 		_, err := w.p.RoleBindings.Create(revoked(), team, binding(friend, platform.ViewerRole))
-		refused(t, "binding", err, platform.CodePermissionDenied)
+		expectRefused(t, "binding", err, platform.CodePermissionDenied)
 		_, err = w.p.RoleBindings.Update(revoked(), old, body[platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
-		refused(t, "changing a binding", err, platform.CodePermissionDenied)
+		expectRefused(t, "changing a binding", err, platform.CodePermissionDenied)
 		_, err = w.p.Roles.Create(revoked(), team, body[platform.Role](`{"name": "r", "capabilities": ["repo.list"]}`))
-		refused(t, "making a role", err, platform.CodePermissionDenied)
+		expectRefused(t, "making a role", err, platform.CodePermissionDenied)
 		_, err = w.p.Roles.Update(revoked(), role, body[platform.Role](`{"capabilities": ["repo.delete"]}`))
-		refused(t, "changing a role", err, platform.CodePermissionDenied)
+		expectRefused(t, "changing a role", err, platform.CodePermissionDenied)
 		_, err = w.p.Identities.Update(revoked(), boss, body[platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "me"}}`))
-		refused(t, "changing a rule", err, platform.CodePermissionDenied)
+		expectRefused(t, "changing a rule", err, platform.CodePermissionDenied)
 	})
 }

@@ -78,7 +78,7 @@ func (w *world) fault(p *platform.Platform, subscription platform.UID) (secret s
 	return "", nil
 }
 
-func TestAnotherEncryptionKeyIsRefused(t *testing.T) {
+func TestAnotherEncryptionKeyIsRejected(t *testing.T) {
 	eachEncrypted(t, func(_ *testing.T, w *world) {
 		w.isOtherKey("another key", w.starts(secondKey), "another --encryption-key")
 		w.isOtherKey("no key", w.starts(nil), "none is given")
@@ -88,7 +88,7 @@ func TestAnotherEncryptionKeyIsRefused(t *testing.T) {
 		}
 	})
 	t.Run("own", func(t *testing.T) {
-		each(t, func(_ *testing.T, w *world) {
+		onEachEngine(t, func(_ *testing.T, w *world) {
 			w.isOtherKey("a key", w.starts(firstKey), "atrium change-encryption-key")
 			must(w, w.starts(nil))
 		})
@@ -130,9 +130,9 @@ func (w *world) asBefore(p *platform.Platform) {
 }
 
 func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
-	each(t, func(_ *testing.T, w *world) {
+	onEachEngine(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid) // with the key that the database keeps
+		sub := w.subscribe(acme.uid) // with the key that the database keeps
 		w.asBefore(w.p)
 		var starting sync.WaitGroup
 		for range 4 {
@@ -153,10 +153,10 @@ func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
 	})
 }
 
-func TestADatabaseOfAnOlderProgramWithAnotherKeyIsRefusedAsItIs(t *testing.T) {
+func TestAnOldDatabaseWithAnotherKeyIsRejectedUnchanged(t *testing.T) {
 	eachEncrypted(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid)
+		sub := w.subscribe(acme.uid)
 		w.asBefore(w.p)
 		w.isOtherKey("another key", w.starts(secondKey), "1 secrets in the database")
 		w.isOtherKey("no key", w.starts(nil), "1 secrets in the database")
@@ -177,11 +177,11 @@ func (w *world) changeKey(from, to []byte, discard bool) (int, error) {
 func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 	eachEncrypted(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid)
+		sub := w.subscribe(acme.uid)
 		for range 3 {
 			w.repo(acme.uid)
 		}
-		page := w.listed(acme.owner, repoList{PageSize: 1})
+		page := w.mustList(acme.owner, repoList{PageSize: 1})
 		signing, err := w.p.Webhooks.Keys(w.Context())
 		must(w, err)
 
@@ -191,14 +191,14 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 		must(w, err)
 
 		// The server that runs stores nothing that the new key does not open.
-		refused(w, "ready", w.p.Ready(w.Context()), platform.CodeUnavailable)
+		expectRefused(w, "ready", w.p.Ready(w.Context()), platform.CodeUnavailable)
 		_, err = w.p.Subscriptions.Create(w.operator(), acme.uid, body[platform.Subscription](`{"sink": "https://late.example.com/"}`))
-		refused(w, "a subscription", err, platform.CodeUnavailable)
+		expectRefused(w, "a subscription", err, platform.CodeUnavailable)
 		_, err = w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
-		refused(w, "a secret", err, platform.CodeUnavailable)
-		refused(w, "a page token key", w.p.RotateKeys(w.Context()), platform.CodeUnavailable)
+		expectRefused(w, "a secret", err, platform.CodeUnavailable)
+		expectRefused(w, "a page token key", w.p.RotateKeys(w.Context()), platform.CodeUnavailable)
 		_, err = w.p.Webhooks.Keys(w.Context())
-		refused(w, "signing keys", err, platform.CodeUnavailable)
+		expectRefused(w, "signing keys", err, platform.CodeUnavailable)
 		if _, fault := w.fault(w.p, sub.UID); fault == nil {
 			w.Error("a delivery begins without the secret")
 		}
@@ -225,7 +225,7 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
 	eachEncrypted(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
-		w.subscribed(acme.uid)
+		w.subscribe(acme.uid)
 		var first, making sync.WaitGroup
 		for range 4 {
 			first.Add(1)
@@ -256,10 +256,10 @@ func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
 	})
 }
 
-func TestWhatALostKeyHidIsDiscardedOnRequestOnly(t *testing.T) {
+func TestSecretsOfALostKeyAreDiscardedOnlyOnRequest(t *testing.T) {
 	eachEncrypted(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid)
+		sub := w.subscribe(acme.uid)
 		if _, err := w.changeKey(secondKey, thirdKey, false); err == nil {
 			w.Fatal("a lost key is ignored")
 		}
@@ -294,7 +294,7 @@ func (f *flaky) Keys(ctx context.Context, purpose string) ([]platform.Key, error
 }
 
 func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
-	each(t, func(_ *testing.T, w *world) {
+	onEachEngine(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 3 {
 			w.repo(acme.uid)
@@ -302,11 +302,11 @@ func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
 		store := &flaky{Store: w.store}
 		other := w.replica(store, platform.Options{})
 		must(w, w.p.RotateKeys(w.Context()))
-		next := repoList{PageSize: 1, PageToken: w.listed(acme.owner, repoList{PageSize: 1}).NextPageToken()}
+		next := repoList{PageSize: 1, PageToken: w.mustList(acme.owner, repoList{PageSize: 1}).NextPageToken()}
 
 		store.broken = func(context.Context) error { return errors.New("once") }
 		_, err := other.Repos.List(acme.owner, next)
-		refused(w, "a token of a new key, while keys cannot be read", err, platform.CodeUnavailable)
+		expectRefused(w, "a token of a new key, while keys cannot be read", err, platform.CodeUnavailable)
 
 		// A caller who goes away does not end the reading, which others wait for.
 		leaving, leave := context.WithCancel(acme.owner)

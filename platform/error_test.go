@@ -149,7 +149,7 @@ func TestViolationsComeInTheOrderOfFields(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToNonsenseIsBounded(t *testing.T) {
+func TestAnErrorForInvalidInputIsLimited(t *testing.T) {
 	t.Parallel()
 	var v violations
 	for i := range 5000 {

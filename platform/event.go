@@ -101,7 +101,7 @@ func (p *Platform) event(ctx context.Context, kind, verb string, subject, group 
 	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{
 		ID: newEventID(now.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1, Cause: TraceOf(ctx).parent(),
+		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1, Cause: TraceOf(ctx).traceParent(),
 	}
 }
 

@@ -101,7 +101,7 @@ func (w *world) many(org platform.UID, n int) []context.Context {
 // The attack: 1,000 subscriptions of one caller, or 10,000 of many, each with
 // reads of its own for every event.
 func TestFeedsReadNewEventsAndGrantsTogether(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
 		counting := &countingStore{Store: storetest.Open(t, w.url)}
 		p := w.replica(counting, platform.Options{})
@@ -142,8 +142,8 @@ func TestFeedsReadNewEventsAndGrantsTogether(t *testing.T) {
 
 // A feed whose reader is slow keeps a bounded part in memory. It goes on from
 // the store, as often as it falls behind, and then from memory again.
-func TestAFeedThatFellBehindGoesOnWithoutGapOrRepeat(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestASlowFeedContinuesWithoutGapOrRepeat(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		counting := &countingStore{Store: storetest.Open(t, w.url)}
 		p := w.replica(counting, platform.Options{})
@@ -176,7 +176,7 @@ func TestAFeedThatFellBehindGoesOnWithoutGapOrRepeat(t *testing.T) {
 		}
 		<-ended
 		cancel()
-		if want := w.created(); !slices.Equal(got, want) {
+		if want := w.createdIDs(); !slices.Equal(got, want) {
 			t.Errorf("the feed gave %d events\n%v\nwant %d\n%v", len(got), got, len(want), want)
 		}
 	})
@@ -185,7 +185,7 @@ func TestAFeedThatFellBehindGoesOnWithoutGapOrRepeat(t *testing.T) {
 // Grants are read for many callers in one statement; each gets only its own,
 // those of the groups that its token lists among them.
 func TestCallersWhoseGrantsAreReadTogetherHearOnlyTheirOwn(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		provider := w.providerOf(acme.uid, workplace, w.role(acme.uid)) // a role without any right
 		var teams []platform.UID
@@ -229,7 +229,7 @@ func TestCallersWhoseGrantsAreReadTogetherHearOnlyTheirOwn(t *testing.T) {
 
 // While new events cannot be read feeds wait, and none is lost.
 func TestFeedsGoOnWhenTheStoreIsBack(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		failing := &failingStore{Store: storetest.Open(t, w.url), failed: make(chan struct{}, 1)}
 		p := w.replica(failing, platform.Options{})

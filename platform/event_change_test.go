@@ -19,8 +19,8 @@ func (w *world) changesOf(o org) string {
 	return strings.Join(all, "; ")
 }
 
-func TestAnUpdateTellsWhatItMadeOfEachFieldThatItNamed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "go", "description": "one", "bundles": ["b"], "sync_config": {"source": "docker.io/go"}}`))
 		must(t, err)
@@ -56,8 +56,8 @@ func TestAnUpdateTellsWhatItMadeOfEachFieldThatItNamed(t *testing.T) {
 	})
 }
 
-func TestWhatIsBoundAndSecretsAreToldAsWhatTheyAre(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		ann := w.member(acme.uid, "ann")
 		bound := w.bind(acme.uid, ann, platform.ViewerRole)
@@ -75,12 +75,12 @@ func TestWhatIsBoundAndSecretsAreToldAsWhatTheyAre(t *testing.T) {
 		provider, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
 			`{"name": "okta", "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, platform.ViewerRole))
 		must(t, err)
-		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, masked[platform.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[platform.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
 		must(t, err)
 		if got := w.changesOf(acme); got != `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"` {
 			t.Errorf("a client secret: %s", got)
 		}
-		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, masked[platform.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[platform.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
 		must(t, err)
 		if got := w.changesOf(acme); strings.Contains(got, "shout") || !strings.Contains(got, `"clientId":"e"`) {
 			t.Errorf("a configuration: %s", got)
@@ -91,7 +91,7 @@ func TestWhatIsBoundAndSecretsAreToldAsWhatTheyAre(t *testing.T) {
 // Two updates at once: each tells what it found, so that one begins where the
 // other ended.
 func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		done := make(chan error)
@@ -111,7 +111,7 @@ func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 			must(t, <-done)
 		}
 		before, after := map[string]int{}, map[string]int{}
-		for _, e := range w.logged(acme.owner, platform.AuditRequest{Types: []string{"platform.registry.repo.updated"}}) {
+		for _, e := range w.mustReadLog(acme.owner, platform.AuditRequest{Types: []string{"platform.registry.repo.updated"}}) {
 			before[string(e.Changes[0].Before)]++
 			after[string(e.Changes[0].After)]++
 		}
@@ -130,8 +130,8 @@ func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 	})
 }
 
-func TestAnEventTypeIsTakenInShortAndRefusedWhereItIsNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestShortEventTypesAreAcceptedAndUnknownOnesRejected(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.repo(acme.uid)
 		for _, spelled := range []string{"iam.group.created", "iam.group.created.v1", "dev.atrium.api.iam.group.created", "dev.atrium.api.iam.group.created.v1"} {
@@ -162,20 +162,20 @@ func TestAnEventTypeIsTakenInShortAndRefusedWhereItIsNone(t *testing.T) {
 		}
 		wrong := []string{"iam.group.created", "iam.groups.created"}
 		_, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: wrong})
-		if got := violated(err); got != "types[1]" {
+		if got := violationFields(err); got != "types[1]" {
 			t.Errorf("the log: %s", got)
 		}
 		_, err = w.p.Events.Open(acme.owner, platform.EventRequest{Types: wrong})
-		if got := violated(err); got != "types[1]" {
+		if got := violationFields(err); got != "types[1]" {
 			t.Errorf("the feed: %s", got)
 		}
-		if got := violated(w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: wrong}, nil)); got != "types[1]" {
+		if got := violationFields(w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: wrong}, nil)); got != "types[1]" {
 			t.Errorf("the export: %s", got)
 		}
 	})
 }
 
-func TestAnEventNamesWhatItTellsOf(t *testing.T) {
+func TestAnEventNamesItsResource(t *testing.T) {
 	t.Parallel()
 	group := platform.UID(strings.Repeat("a", 40))
 	for _, c := range []struct{ kind, denied, want string }{

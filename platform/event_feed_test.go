@@ -12,7 +12,7 @@ import (
 	"atrium/store/storetest"
 )
 
-func TestTheFeedGivesEachEventInOrderAndGoesOnLive(t *testing.T) {
+func TestTheFeedSendsEachEventInOrderAndThenNewOnes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *sqlstore.Store) {
 		p, err := platform.New(t.Context(), s, platform.Options{})
@@ -58,7 +58,7 @@ func TestTheFeedGivesEachEventInOrderAndGoesOnLive(t *testing.T) {
 	})
 }
 
-func TestTheFeedIsSilentForWhoLostTheRight(t *testing.T) {
+func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *sqlstore.Store) {
 		p, err := platform.New(t.Context(), s, platform.Options{})

@@ -25,8 +25,8 @@ func runs(t testing.TB, p *platform.Platform) {
 // Writers go on while the feed moves from one replica to the other, again and
 // again. Their transactions overlap, so that events are not committed in the
 // order of their numbers.
-func TestTheFeedGoesOnAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTheFeedContinuesAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		replicas := []*platform.Platform{w.p, w.replica(storetest.Open(t, w.url), platform.Options{})}
 		for _, p := range replicas {
@@ -56,7 +56,7 @@ func TestTheFeedGoesOnAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
 			last = got[len(got)-1]
 		}
 		writing.Wait()
-		if want := w.created(); !slices.Equal(got, want) {
+		if want := w.createdIDs(); !slices.Equal(got, want) {
 			t.Errorf("the feed gave\n%v\nwant\n%v", got, want)
 		}
 	})
@@ -69,8 +69,8 @@ func (w *world) newest() string {
 	return all[len(all)-1].id
 }
 
-// created lists the events of created repos in the order of the feed.
-func (w *world) created() (ids []string) {
+// createdIDs lists the events of created repos in the order of the feed.
+func (w *world) createdIDs() (ids []string) {
 	w.Helper()
 	rows, err := w.raw().QueryContext(w.Context(), "SELECT id FROM event WHERE type LIKE '%repo.created.v1' ORDER BY xact, seq")
 	must(w, err)
@@ -120,7 +120,7 @@ func (s *seenStore) then() {
 // The right is lost at the worst moment: between the two reads of the feed.
 // Grants that were read before would let the event behind through.
 func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		reader := w.member(acme.uid, "reader")
 		bound := w.bind(acme.uid, reader, platform.ViewerRole)

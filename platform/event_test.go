@@ -15,7 +15,7 @@ import (
 )
 
 func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		viewer := w.with(platform.ViewerRole, team, acme.uid)
@@ -94,7 +94,7 @@ func since(all, before []event, without ...string) []event {
 }
 
 func TestEventsAreOrderedByTheirIDs(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 20 {
 			w.pass(5e6)
@@ -111,7 +111,7 @@ func TestEventsAreOrderedByTheirIDs(t *testing.T) {
 }
 
 func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var ins []platform.Input[platform.RoleBinding]
 		for range platform.MaxBatch {
@@ -133,12 +133,12 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 }
 
 func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"]}`))
 		must(t, err)
 		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
-		if got := violated(err); got != "secret" {
+		if got := violationFields(err); got != "secret" {
 			t.Errorf("a secret of the caller's own: %s", got)
 		}
 		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
@@ -192,7 +192,7 @@ func (s again) Write(ctx context.Context, unit func(platform.Tx) error) error {
 }
 
 func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		w.p = w.replica(again{w.store}, platform.Options{AllowSignup: true})
 		acme := w.found("acme")
 		team := w.group(acme.uid)
@@ -224,22 +224,22 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		}
 		_, err = w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
 		must(t, err)
-		for round, want := range []string{done(1, 0, 0, 0), done(0, 0, 1, 0), done(0, 1, 0, 0)} {
+		for round, want := range []string{mustSucceed(1, 0, 0, 0), mustSucceed(0, 0, 1, 0), mustSucceed(0, 1, 0, 0)} {
 			text := fmt.Sprint(round / 2)
 			repos, err := w.p.Repos.Import(w.operator(), team, []*platform.ImportedRepo{{Repo: platform.Repo{Name: "imported"}, Readme: text}}, platform.ImportOptions{})
-			imported(t, "repo", repos, err, want)
+			expectImported(t, "repo", repos, err, want)
 			tags, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "i", Digest: digest(round / 2)}}}, platform.ImportOptions{})
-			imported(t, "tag", tags, err, want)
+			expectImported(t, "tag", tags, err, want)
 			advisories, err := w.p.Advisories.Import(w.operator(), team, []*platform.Advisory{{AdvisoryID: "A", ArtifactName: "a", Author: text}})
-			imported(t, "advisory", advisories, err, want)
+			expectImported(t, "advisory", advisories, err, want)
 			vulnerabilities, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "A", Summary: text, Aliases: []string{"B"}}})
-			imported(t, "vulnerability", vulnerabilities, err, want)
+			expectImported(t, "vulnerability", vulnerabilities, err, want)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestEveryEventTellsWhatItsBodyIs(t *testing.T) {
+func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 	t.Parallel()
 	const group = platform.UID("0123456789abcdef0123456789abcdef01234567")
 	bodies := map[string]bool{}

@@ -229,7 +229,7 @@ func (s GroupInvites) mayAccept(actor *Actor, invite *GroupInvite) error {
 // bindInvited creates the identity and the role binding of an accepted invite.
 func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invite *GroupInvite) (*RoleBinding, error) {
 	group := invite.UID.Parent()
-	identity, err := s.invited(ctx, tx, actor, group)
+	identity, err := s.findInvitedIdentity(ctx, tx, actor, group)
 	if err != nil {
 		return nil, err
 	}
@@ -260,9 +260,9 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	return bindings[0], err
 }
 
-// invited returns the identity of the caller that can act in group. It creates
+// findInvitedIdentity returns the identity of the caller that can act in group. It creates
 // one if there is none.
-func (s GroupInvites) invited(ctx context.Context, tx Tx, actor *Actor, group UID) (UID, error) {
+func (s GroupInvites) findInvitedIdentity(ctx context.Context, tx Tx, actor *Actor, group UID) (UID, error) {
 	for _, identity := range actor.Identities {
 		if group.Within(identity.Parent()) {
 			return identity, nil

@@ -13,7 +13,7 @@ import (
 )
 
 func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[platform.GroupInvite](
 			`{"roleUid": %q, "ttl": "3600s", "email": "bob@example.com"}`, platform.ViewerRole))
@@ -45,7 +45,7 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 }
 
 func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.found("elsewhere")
 		team := w.group(acme.uid)
@@ -76,12 +76,12 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 		if e := last[slices.IndexFunc(last, func(e event) bool { return e.kind == "iam.identity.created" && strings.Contains(e.body, "a stranger") })]; e.actor.Act["sub"] != "a stranger" {
 			t.Errorf("the stranger's identity was made by %+v", e.actor)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestAnInviteIsRefusedToWhoItIsNotFor(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnInviteIsRejectedForOtherCallers(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		accept := func(ctx context.Context, code string) error {
 			_, err := w.p.GroupInvites.Accept(ctx, code)
@@ -91,10 +91,10 @@ func TestAnInviteIsRefusedToWhoItIsNotFor(t *testing.T) {
 		if err := accept(w.as("first"), once.Code); err != nil {
 			t.Error(err)
 		}
-		refused(t, "a second use", accept(w.as("second"), once.Code), platform.CodeNotFound)
+		expectRefused(t, "a second use", accept(w.as("second"), once.Code), platform.CodeNotFound)
 
 		for what, code := range map[string]string{"nothing": "", "nonsense": "x", "half": once.KeyID + "."} {
-			if got := violated(accept(w.as("x"), code)); got != "code" {
+			if got := violationFields(accept(w.as("x"), code)); got != "code" {
 				t.Errorf("%s: %s", what, got)
 			}
 		}
@@ -103,9 +103,9 @@ func TestAnInviteIsRefusedToWhoItIsNotFor(t *testing.T) {
 		if forged == open.Code {
 			forged = open.Code[:len(open.Code)-1] + "1"
 		}
-		refused(t, "a forged code", accept(w.as("x"), forged), platform.CodeNotFound)
-		refused(t, "without a token", accept(w.Context(), open.Code), platform.CodeUnauthenticated)
-		refused(t, "an operator", accept(w.operator(), open.Code), platform.CodePermissionDenied)
+		expectRefused(t, "a forged code", accept(w.as("x"), forged), platform.CodeNotFound)
+		expectRefused(t, "without a token", accept(w.Context(), open.Code), platform.CodeUnauthenticated)
+		expectRefused(t, "an operator", accept(w.operator(), open.Code), platform.CodePermissionDenied)
 
 		personal := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s", "email": "Bob@example.com"`)
 		with := func(email string, verified bool) context.Context {
@@ -116,20 +116,20 @@ func TestAnInviteIsRefusedToWhoItIsNotFor(t *testing.T) {
 		if _, told := e.Metadata["capability"]; told || e.Metadata["resource"] != string(personal.UID) {
 			t.Errorf("got %v, which names a capability that no one lacks", e.Metadata)
 		}
-		refused(t, "an unverified address", accept(with("bob@example.com", false), personal.Code), platform.CodePermissionDenied)
+		expectRefused(t, "an unverified address", accept(with("bob@example.com", false), personal.Code), platform.CodePermissionDenied)
 		if err := accept(with("bob@example.com", true), personal.Code); err != nil {
 			t.Error(err)
 		}
 
 		w.pass(2 * time.Minute)
-		refused(t, "an expired invite", accept(w.as("x"), open.Code), platform.CodeFailedPrecondition, "INVITE_EXPIRED")
+		expectRefused(t, "an expired invite", accept(w.as("x"), open.Code), platform.CodeFailedPrecondition, "INVITE_EXPIRED")
 		must(t, w.p.GroupInvites.Delete(acme.owner, open.UID))
-		refused(t, "a deleted invite", accept(w.as("x"), open.Code), platform.CodeNotFound)
+		expectRefused(t, "a deleted invite", accept(w.as("x"), open.Code), platform.CodeNotFound)
 	})
 }
 
 func TestASingleUseInviteIsUsedOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		code := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "600s", "singleUse": true`).Code
 		var all sync.WaitGroup

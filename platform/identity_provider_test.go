@@ -10,7 +10,7 @@ import (
 )
 
 func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const secret = "very secret indeed"
 		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
@@ -53,7 +53,7 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 }
 
 func TestAProviderIsCheckedAsAWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		for given, want := range map[string]string{
@@ -64,15 +64,15 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 			`{"name": "a", "default_role": "` + string(platform.ViewerRole) + `", "oidc": "nothing"}`: "oidc",
 		} {
 			_, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider]("%s", given))
-			if got := violated(err); got != want {
+			if got := violationFields(err); got != want {
 				t.Errorf("%s: %s, want %s", given, got, want)
 			}
 		}
 	})
 }
 
-func TestNobodyHandsOutByAProviderWhatTheyDoNotHold(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		clerk := w.with(w.role(acme.uid, platform.CapIdentityProvidersCreate, platform.CapIdentityProvidersUpdate, platform.CapRoleBindingsCreate,
 			platform.CapGroupInvitesCreate, platform.CapAccountAssociationsCreate, platform.CapRepoList), acme.uid, acme.uid)
@@ -84,8 +84,8 @@ func TestNobodyHandsOutByAProviderWhatTheyDoNotHold(t *testing.T) {
 		if err := provider(held); err != nil {
 			t.Error(err)
 		}
-		refused(t, "a default role", provider(platform.OwnerRole), platform.CodePermissionDenied)
-		refused(t, "a missing default role", provider(missingBelow(acme.uid)), platform.CodeNotFound)
+		expectRefused(t, "a default role", provider(platform.OwnerRole), platform.CodePermissionDenied)
+		expectRefused(t, "a missing default role", provider(missingBelow(acme.uid)), platform.CodeNotFound)
 
 		strong := w.providerOf(acme.uid, workplace, platform.OwnerRole)
 		update := func(what string) error {
@@ -96,33 +96,33 @@ func TestNobodyHandsOutByAProviderWhatTheyDoNotHold(t *testing.T) {
 			t.Error(err)
 		}
 		// Whoever names the issuer decides who becomes an owner.
-		refused(t, "the issuer of a strong provider", update(`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`), platform.CodePermissionDenied)
+		expectRefused(t, "the issuer of a strong provider", update(`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`), platform.CodePermissionDenied)
 		weak := w.providerOf(acme.uid, workplace, held)
 		w.mappingTo(weak.UID, "admins", platform.OwnerRole, acme.uid)
 		_, err := w.p.IdentityProviders.Update(clerk, weak.UID, body[platform.IdentityProvider](`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`))
-		refused(t, "the issuer of a provider with strong mappings", err, platform.CodePermissionDenied)
+		expectRefused(t, "the issuer of a provider with strong mappings", err, platform.CodePermissionDenied)
 		_, err = w.p.ExternalGroupRoleMappings.Create(clerk, weak.UID, body[platform.ExternalGroupRoleMapping](`{"externalGroupId": "x", "roleUid": %q}`, platform.OwnerRole))
-		refused(t, "a mapping", err, platform.CodePermissionDenied)
+		expectRefused(t, "a mapping", err, platform.CodePermissionDenied)
 		_, err = w.p.GroupInvites.Create(clerk, acme.uid, body[platform.GroupInvite](`{"roleUid": %q, "ttl": "60s"}`, platform.OwnerRole))
-		refused(t, "an invite", err, platform.CodePermissionDenied)
+		expectRefused(t, "an invite", err, platform.CodePermissionDenied)
 		_, err = w.p.AccountAssociations.Create(clerk, acme.uid, body[platform.AccountAssociation](
 			`{"name": "x", "platform": {"serviceBindings": {"catalog": %q}}}`, acme.Identity.UID))
-		refused(t, "an identity that a service acts as", err, platform.CodePermissionDenied)
+		expectRefused(t, "an identity that a service acts as", err, platform.CodePermissionDenied)
 	})
 }
 
 func TestRolesAndProvidersInUseStay(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		role := w.role(acme.uid)
 		provider := w.providerOf(acme.uid, workplace, role).UID
 		blocked := func(what string) {
 			t.Helper()
-			refused(t, what, w.p.Roles.Delete(acme.owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+			expectRefused(t, what, w.p.Roles.Delete(acme.owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
 		}
 		blocked("the default role of a provider")
 		mapping := w.mappingTo(provider, "x", w.role(acme.uid), acme.uid)
-		refused(t, "a provider with mappings", w.p.IdentityProviders.Delete(acme.owner, provider), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectRefused(t, "a provider with mappings", w.p.IdentityProviders.Delete(acme.owner, provider), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
 		must(t, w.p.IdentityProviders.Delete(acme.owner, provider))
 		invite := w.inviteTo(acme.uid, role, `"ttl": "60s"`)

@@ -21,7 +21,7 @@ func TestArchitecturesAreSpelledAsDocumented(t *testing.T) {
 }
 
 func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		old := platform.ImageKey{Repo: repo, Digest: digest(1)}
@@ -44,7 +44,7 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 				t.Errorf("%+v (%v)", image, err)
 			}
 			_, err = w.p.Images.Size(acme.owner, key, "armv6")
-			refused(t, "another architecture", err, platform.CodeNotFound)
+			expectRefused(t, "another architecture", err, platform.CodeNotFound)
 		}
 		check(old)
 
@@ -56,10 +56,10 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 				image.Architectures = append(image.Architectures, platform.Architecture{Name: name, Size: int64(i + 1)})
 			}
 			got, err := w.p.Images.Import(w.operator(), []*platform.Image{image})
-			imported(t, "images", got, err, want)
+			expectImported(t, "images", got, err, want)
 			check(made)
 		}
-		bring(done(1, 0, 0, 0), "amd64", "arm64v8", "arm32v7")
-		bring(done(0, 0, 1, 0), "amd64", "arm64", "armv7")
+		bring(mustSucceed(1, 0, 0, 0), "amd64", "arm64v8", "arm32v7")
+		bring(mustSucceed(0, 0, 1, 0), "amd64", "arm64", "armv7")
 	})
 }

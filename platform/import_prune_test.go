@@ -35,7 +35,7 @@ func (w *world) tagsIn(repo platform.UID) int64 {
 }
 
 func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
 		const many = platform.ImportBatch + 50 // more than a page, and than a transaction
@@ -70,19 +70,19 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		if _, err := w.p.Repos.Get(acme.owner, repo); err != nil {
 			t.Errorf("the repo: %v", err)
 		}
-		w.counted()
+		w.checkCounters()
 
 		_, err := w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: missingBelow(acme.uid), Source: hubApp}, nil, platform.ImportOptions{})
-		refused(t, "a missing repo", err, platform.CodeNotFound)
+		expectRefused(t, "a missing repo", err, platform.CodeNotFound)
 		_, err = w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: "nonsense", Source: hubApp}, nil, platform.ImportOptions{})
-		if got := violated(err); got != "repo" {
+		if got := violationFields(err); got != "repo" {
 			t.Error(got)
 		}
 	})
 }
 
-func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, elsewhere := w.repo(acme.uid), w.repo(w.found("globex").uid)
 		bring := func(repo platform.UID, source, want string, tags ...string) {
@@ -92,7 +92,7 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 				rows[i] = &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(i), Source: source}}
 			}
 			got, err := w.p.Tags.Import(w.operator(), rows, platform.ImportOptions{NamesOnly: true})
-			imported(t, source, got, err, want)
+			expectImported(t, source, got, err, want)
 		}
 		prune := func(source string, want int, keep ...string) {
 			t.Helper()
@@ -109,10 +109,10 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 			}
 		}
 		own := w.tag(repo)
-		bring(repo, "", done(1, 0, 0, 0), "listed") // from a file
-		bring(repo, hubApp, done(3, 0, 0, 0), "1", "2", "both")
-		bring(repo, otherApp, done(1, 1, 0, 0), "3", "both") // moves it
-		bring(elsewhere, hubApp, done(1, 0, 0, 0), "1")
+		bring(repo, "", mustSucceed(1, 0, 0, 0), "listed") // from a file
+		bring(repo, hubApp, mustSucceed(3, 0, 0, 0), "1", "2", "both")
+		bring(repo, otherApp, mustSucceed(1, 1, 0, 0), "3", "both") // moves it
+		bring(elsewhere, hubApp, mustSucceed(1, 0, 0, 0), "1")
 		sources("hub.example.com", platform.RepoSource{Repo: repo, Source: hubApp})
 		sources("other.example.com", platform.RepoSource{Repo: repo, Source: otherApp})
 		sources("example.com")
@@ -126,7 +126,7 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 		}
 
 		before := w.events()
-		bring(repo, hubApp, done(0, 0, 1, 0), "listed") // what is as it was belongs to who brought it last
+		bring(repo, hubApp, mustSucceed(0, 0, 1, 0), "listed") // what is as it was belongs to who brought it last
 		if happened := since(w.events(), before); len(happened) != 0 {
 			t.Errorf("a claim has events: %v", happened)
 		}
@@ -137,15 +137,15 @@ func TestPruningTouchesOnlyWhatItsSourceBrought(t *testing.T) {
 			t.Errorf("a tag of a caller: %v", err)
 		}
 		sources("hub.example.com")
-		w.counted()
+		w.checkCounters()
 
 		_, err = w.p.Repos.Sources(acme.owner, acme.uid, "hub.example.com")
-		refused(t, "an owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "an owner", err, platform.CodePermissionDenied)
 	})
 }
 
 func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		repo := w.repo(w.found("acme").uid)
 		w.manyTags(repo, 300)
 		var both sync.WaitGroup
@@ -163,22 +163,22 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 		if left := w.tagsIn(repo); removed.Load() != 299 || left != 1 {
 			t.Errorf("removed %d, %d are left", removed.Load(), left)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestABareImportLeavesWhatItDoesNotTellOf(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repos := func(description, readme string, o platform.ImportOptions, want string) platform.UID {
 			t.Helper()
 			rows := []*platform.ImportedRepo{{Repo: platform.Repo{Name: "golang", Description: description}, Readme: readme}}
 			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
-			imported(t, "repos", got, err, want)
+			expectImported(t, "repos", got, err, want)
 			return rows[0].UID
 		}
-		golang := repos("Go", "# Go", platform.ImportOptions{}, done(1, 0, 0, 0))
-		if again := repos("", "", platform.ImportOptions{NamesOnly: true}, done(0, 0, 1, 0)); again != golang {
+		golang := repos("Go", "# Go", platform.ImportOptions{}, mustSucceed(1, 0, 0, 0))
+		if again := repos("", "", platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0)); again != golang {
 			t.Errorf("%s became %s", golang, again)
 		}
 		readme, err := w.p.Repos.Readme(acme.owner, golang)
@@ -188,11 +188,11 @@ func TestABareImportLeavesWhatItDoesNotTellOf(t *testing.T) {
 		tag := func(n int, deprecated bool, o platform.ImportOptions, want string) {
 			t.Helper()
 			got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(n), Deprecated: deprecated}}}, o)
-			imported(t, "tags", got, err, want)
+			expectImported(t, "tags", got, err, want)
 		}
-		tag(1, true, platform.ImportOptions{}, done(1, 0, 0, 0))
-		tag(1, false, platform.ImportOptions{NamesOnly: true}, done(0, 0, 1, 0))
-		tag(2, false, platform.ImportOptions{NamesOnly: true}, done(0, 1, 0, 0))
+		tag(1, true, platform.ImportOptions{}, mustSucceed(1, 0, 0, 0))
+		tag(1, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0))
+		tag(2, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 1, 0, 0))
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
 		if err != nil || len(page.Items) != 1 || !page.Items[0].Deprecated || page.Items[0].Digest != digest(2) {
 			t.Errorf("%+v (%v)", page.Items, err)

@@ -12,15 +12,15 @@ import (
 	"atrium/platform"
 )
 
-func done(added, updated, unchanged, rejected int) string {
+func mustSucceed(added, updated, unchanged, rejected int) string {
 	return fmt.Sprintf("%d added, %d updated, %d unchanged, %d rejected", added, updated, unchanged, rejected)
 }
 
-// imported demands what an import did.
-func imported(t *testing.T, what string, got platform.Imported, err error, want string) {
+// expectImported demands what an import did.
+func expectImported(t *testing.T, what string, got platform.Imported, err error, want string) {
 	t.Helper()
 	must(t, err)
-	if s := done(got.Added, got.Updated, got.Unchanged, len(got.Rejected)); s != want {
+	if s := mustSucceed(got.Added, got.Updated, got.Unchanged, len(got.Rejected)); s != want {
 		t.Errorf("%s: %s, want %s: %v", what, s, want, got.Rejected)
 	}
 }
@@ -30,46 +30,46 @@ func rejectedFields(got platform.Imported) string {
 	var all []string
 	for i := range 20 {
 		if err := got.Rejected[i]; err != nil {
-			all = append(all, fmt.Sprintf("%d: %s", i, violated(err)))
+			all = append(all, fmt.Sprintf("%d: %s", i, violationFields(err)))
 		}
 	}
 	return strings.Join(all, ", ")
 }
 
-func modified(day int) platform.Time {
+func onDay(day int) platform.Time {
 	return platform.At(epoch.Add(time.Duration(day) * 24 * time.Hour))
 }
 
 func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		records := func(day int, author string) []*platform.Advisory {
 			all := []*platform.Advisory{
-				{AdvisoryID: "GO-1", ArtifactName: "stdlib", Author: author, UpdateTime: modified(day), CreateTime: modified(0), Origin: "osv", Aliases: []string{"CVE-1", "GHSA-1"},
+				{AdvisoryID: "GO-1", ArtifactName: "stdlib", Author: author, UpdateTime: onDay(day), CreateTime: onDay(0), Origin: "osv", Aliases: []string{"CVE-1", "GHSA-1"},
 					Events: []platform.AdvisoryEvent{
-						{CreateTime: modified(0), Author: "x", ReviewState: platform.ReviewStateApproved, Fixed: &platform.Fixed{FixedVersion: "1.2.3"}},
-						{CreateTime: modified(1), Detection: &platform.Detection{Manual: &struct{}{}}}},
+						{CreateTime: onDay(0), Author: "x", ReviewState: platform.ReviewStateApproved, Fixed: &platform.Fixed{FixedVersion: "1.2.3"}},
+						{CreateTime: onDay(1), Detection: &platform.Detection{Manual: &struct{}{}}}},
 					Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N"}}},
-				{AdvisoryID: "GO-1", ArtifactName: "toolchain", Author: author, UpdateTime: modified(day)},
-				{AdvisoryID: "GO-2", ArtifactName: "stdlib", Author: author, UpdateTime: modified(day), ComponentName: "net/http", ArtifactArchitecture: "amd64", LegacyAdvisoryID: "old-2"},
+				{AdvisoryID: "GO-1", ArtifactName: "toolchain", Author: author, UpdateTime: onDay(day)},
+				{AdvisoryID: "GO-2", ArtifactName: "stdlib", Author: author, UpdateTime: onDay(day), ComponentName: "net/http", ArtifactArchitecture: "amd64", LegacyAdvisoryID: "old-2"},
 			}
 			for n := range 20 { // enough that they are copied
-				all = append(all, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-X", n), ArtifactName: "x", Author: author, UpdateTime: modified(day)})
+				all = append(all, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-X", n), ArtifactName: "x", Author: author, UpdateTime: onDay(day)})
 			}
 			return all
 		}
 		run := func(what string, group platform.UID, rows []*platform.Advisory, want string) {
 			t.Helper()
 			got, err := w.p.Advisories.Import(w.operator(), group, rows)
-			imported(t, what, got, err, want)
+			expectImported(t, what, got, err, want)
 		}
 		before := len(w.events())
-		run("first", acme.uid, records(2, "a"), done(23, 0, 0, 0))
+		run("first", acme.uid, records(2, "a"), mustSucceed(23, 0, 0, 0))
 		all := platform.ListRequest[platform.AdvisoryFilter]{UIDP: platform.UIDFilter{ChildrenOf: acme.uid}, OrderBy: "uid"}
 		first, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
-		run("again", acme.uid, records(2, "a"), done(0, 0, 23, 0))
-		run("older, and other", acme.uid, records(1, "b"), done(0, 0, 23, 0))
+		run("again", acme.uid, records(2, "a"), mustSucceed(0, 0, 23, 0))
+		run("older, and other", acme.uid, records(1, "b"), mustSucceed(0, 0, 23, 0))
 		second, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
 		for i, a := range first.Items {
@@ -77,11 +77,11 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 				t.Errorf("%+v became %+v", a, b)
 			}
 		}
-		run("later, but the same", acme.uid, records(3, "a"), done(0, 0, 23, 0))
-		run("later, and other", acme.uid, records(4, "c"), done(0, 23, 0, 0))
-		run("that again", acme.uid, records(4, "c"), done(0, 0, 23, 0))
-		run("of the same day, and other", acme.uid, records(4, "d"), done(0, 23, 0, 0))
-		run("into another organisation", other.uid, records(1, "b"), done(23, 0, 0, 0))
+		run("later, but the same", acme.uid, records(3, "a"), mustSucceed(0, 0, 23, 0))
+		run("later, and other", acme.uid, records(4, "c"), mustSucceed(0, 23, 0, 0))
+		run("that again", acme.uid, records(4, "c"), mustSucceed(0, 0, 23, 0))
+		run("of the same day, and other", acme.uid, records(4, "d"), mustSucceed(0, 23, 0, 0))
+		run("into another organisation", other.uid, records(1, "b"), mustSucceed(23, 0, 0, 0))
 		third, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
 		for i, a := range third.Items {
@@ -92,20 +92,20 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 		if n := len(w.events()) - before; n != 0 {
 			t.Errorf("%d events of a feed", n)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestEveryFieldOfAnAdvisoryThatTheSourceChangesIsTaken(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnImportUpdatesEveryChangedFieldOfAnAdvisory(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		a := platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: modified(1)}
+		a := platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: onDay(1)}
 		put := func(what, want string, a platform.Advisory) {
 			t.Helper()
 			got, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{&a})
-			imported(t, what, got, err, want)
+			expectImported(t, what, got, err, want)
 		}
-		put("new", done(1, 0, 0, 0), a)
+		put("new", mustSucceed(1, 0, 0, 0), a)
 		for what, change := range map[string]func(*platform.Advisory){
 			"author":       func(a *platform.Advisory) { a.Author = "x" },
 			"type":         func(a *platform.Advisory) { a.ArtifactType = "x" },
@@ -114,7 +114,7 @@ func TestEveryFieldOfAnAdvisoryThatTheSourceChangesIsTaken(t *testing.T) {
 			"location":     func(a *platform.Advisory) { a.ComponentLocation = "x" },
 			"its type":     func(a *platform.Advisory) { a.ComponentType = "x" },
 			"legacy id":    func(a *platform.Advisory) { a.LegacyAdvisoryID = "x" },
-			"withdrawn":    func(a *platform.Advisory) { a.DeleteTime = modified(1) },
+			"withdrawn":    func(a *platform.Advisory) { a.DeleteTime = onDay(1) },
 			"aliases":      func(a *platform.Advisory) { a.Aliases = []string{"CVE-1"} },
 			"severities":   func(a *platform.Advisory) { a.Severities = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "x"}} },
 			"origin":       func(a *platform.Advisory) { a.Origin = "x" },
@@ -123,24 +123,24 @@ func TestEveryFieldOfAnAdvisoryThatTheSourceChangesIsTaken(t *testing.T) {
 			},
 		} {
 			change(&a)
-			put("changed "+what, done(0, 1, 0, 0), a)
-			put("changed "+what+", again", done(0, 0, 1, 0), a)
+			put("changed "+what, mustSucceed(0, 1, 0, 0), a)
+			put("changed "+what+", again", mustSucceed(0, 0, 1, 0), a)
 		}
 	})
 }
 
-func TestBadRecordsAreRejectedByTheirPlaceAndTheGoodOnesStored(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		op, long := w.operator(), strings.Repeat("x", 256)
 		advisories, err := w.p.Advisories.Import(op, acme.uid, []*platform.Advisory{
 			{}, {AdvisoryID: "A", ArtifactName: "a"}, {AdvisoryID: "a\nb", ArtifactName: long}, {AdvisoryID: "B", ArtifactName: "a"}, {AdvisoryID: "A", ArtifactName: "a"}})
-		imported(t, "advisories", advisories, err, done(2, 0, 0, 3))
+		expectImported(t, "advisories", advisories, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(advisories); got != "0: advisoryId artifactName, 2: advisoryId artifactName, 4: name" {
 			t.Error(got)
 		}
 		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*platform.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}})
-		imported(t, "vulnerabilities", vulnerabilities, err, done(2, 0, 0, 3))
+		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name" {
 			t.Error(got)
 		}
@@ -149,7 +149,7 @@ func TestBadRecordsAreRejectedByTheirPlaceAndTheGoodOnesStored(t *testing.T) {
 		}
 		repos := []*platform.ImportedRepo{repo("golang", "d", "# Go"), repo("Bad", "a\nb", "\xff"), repo("", "", ""), repo("golang", "", ""), repo("redis", "", "")}
 		got, err := w.p.Repos.Import(op, acme.uid, repos, platform.ImportOptions{})
-		imported(t, "repos", got, err, done(2, 0, 0, 3))
+		expectImported(t, "repos", got, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(got); got != "1: name description readme, 2: name, 3: name" {
 			t.Error(got)
 		}
@@ -157,12 +157,12 @@ func TestBadRecordsAreRejectedByTheirPlaceAndTheGoodOnesStored(t *testing.T) {
 		tags, err := w.p.Tags.Import(op, []*platform.ImportedTag{
 			{Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(1)}}, {Repo: "x", Tag: platform.Tag{Name: ".1", Digest: "y"}}, {Repo: golang, Tag: platform.Tag{Name: "1", Digest: digest(2)}},
 			{Repo: repos[4].UID, Tag: platform.Tag{Name: "1", Digest: digest(1)}}}, platform.ImportOptions{})
-		imported(t, "tags", tags, err, done(2, 0, 0, 2))
+		expectImported(t, "tags", tags, err, mustSucceed(2, 0, 0, 2))
 		if got := rejectedFields(tags); got != "1: repo name digest, 2: name" {
 			t.Error(got)
 		}
 		images, err := w.p.Images.Import(op, []*platform.Image{{Repo: golang, Digest: digest(1)}, {Repo: "x", Digest: "y"}, {Repo: golang, Digest: digest(1)}})
-		imported(t, "images", images, err, done(1, 0, 0, 2))
+		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 2))
 		if got := rejectedFields(images); got != "1: repo digest, 2: name" {
 			t.Error(got)
 		}
@@ -174,34 +174,34 @@ func TestBadRecordsAreRejectedByTheirPlaceAndTheGoodOnesStored(t *testing.T) {
 		if err != nil || found.ID != "A" {
 			t.Errorf("%+v (%v)", found, err)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 // A record that points to a repo that is not there is a bad one as well.
 func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		tag := func(repo platform.UID, name string) *platform.ImportedTag {
 			return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: name, Digest: digest(1)}}
 		}
 		got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{tag(repo, "a"), tag(missingBelow(acme.uid), "b"), tag(repo, "c")}, platform.ImportOptions{})
-		imported(t, "tags", got, err, done(2, 0, 0, 1))
+		expectImported(t, "tags", got, err, mustSucceed(2, 0, 0, 1))
 		if got := rejectedFields(got); got != "1: repo" {
 			t.Error(got)
 		}
 		images, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: missingBelow(acme.uid), Digest: digest(1)}, {Repo: repo, Digest: digest(1)}})
-		imported(t, "images", images, err, done(1, 0, 0, 1))
+		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 1))
 		if got := rejectedFields(images); got != "0: repo" {
 			t.Error(got)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repos := func(readme string) []*platform.ImportedRepo {
 			var all []*platform.ImportedRepo
@@ -214,16 +214,16 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 			t.Helper()
 			before, rows := w.events(), repos(readme)
 			got, err := w.p.Repos.Import(w.operator(), acme.uid, rows, o)
-			imported(t, what, got, err, want)
+			expectImported(t, what, got, err, want)
 			if happened := since(w.events(), before); strings.Repeat(events+" ", len(happened)) != types(happened)+strings.Repeat(" ", min(1, len(happened))) || len(happened) > 0 != (events != "") {
 				t.Errorf("%s: %s", what, types(happened))
 			}
 			return rows
 		}
-		first := run("first", done(20, 0, 0, 0), "platform.registry.repo.created", "a", platform.ImportOptions{})
-		again := run("again", done(0, 0, 20, 0), "", "a", platform.ImportOptions{})
-		run("changed", done(0, 20, 0, 0), "platform.registry.repo.updated", "b", platform.ImportOptions{})
-		last := run("changed in silence", done(0, 20, 0, 0), "", "c", platform.ImportOptions{NoEvents: true})
+		first := run("first", mustSucceed(20, 0, 0, 0), "platform.registry.repo.created", "a", platform.ImportOptions{})
+		again := run("again", mustSucceed(0, 0, 20, 0), "", "a", platform.ImportOptions{})
+		run("changed", mustSucceed(0, 20, 0, 0), "platform.registry.repo.updated", "b", platform.ImportOptions{})
+		last := run("changed in silence", mustSucceed(0, 20, 0, 0), "", "c", platform.ImportOptions{NoEvents: true})
 		for i, r := range first {
 			if r.UID != again[i].UID || r.UID != last[i].UID || r.UID.Parent() != acme.uid {
 				t.Errorf("%s, %s and %s", r.UID, again[i].UID, last[i].UID)
@@ -242,26 +242,26 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		put := func(what, want string, n, shift, events int) {
 			t.Helper()
 			got, err := w.p.Tags.Import(w.operator(), tags(n, shift), platform.ImportOptions{})
-			imported(t, what, got, err, want)
+			expectImported(t, what, got, err, want)
 			if now := len(w.events()); now-before != events {
 				t.Errorf("%s: %d events", what, now-before)
 			}
 			before = len(w.events())
 		}
-		put("new tags", done(40, 0, 0, 0), 2, 0, 40)
-		put("the same", done(0, 0, 40, 0), 2, 0, 0)
-		put("one more each", done(20, 0, 40, 0), 3, 0, 20)
-		put("moved", done(0, 60, 0, 0), 3, 1, 60)
+		put("new tags", mustSucceed(40, 0, 0, 0), 2, 0, 40)
+		put("the same", mustSucceed(0, 0, 40, 0), 2, 0, 0)
+		put("one more each", mustSucceed(20, 0, 40, 0), 3, 0, 20)
+		put("moved", mustSucceed(0, 60, 0, 0), 3, 1, 60)
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}})
 		if err != nil || page.TotalCount != 60 || slices.ContainsFunc(page.Items, func(tag *platform.Tag) bool { return tag.Digest == digest(0) }) {
 			t.Errorf("%d tags (%v)", page.TotalCount, err)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestImportsAreAnOperatorsCommands(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		_, advisories := w.p.Advisories.Import(acme.owner, acme.uid, nil)
 		_, vulnerabilities := w.p.Vulnerabilities.Import(acme.owner, nil)
@@ -270,21 +270,21 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		_, images := w.p.Images.Import(acme.owner, nil)
 		_, pruned := w.p.Tags.Prune(acme.owner, platform.RepoSource{Repo: w.repo(acme.uid), Source: hubApp}, nil, platform.ImportOptions{})
 		for what, err := range map[string]error{"advisories": advisories, "vulnerabilities": vulnerabilities, "repos": repos, "tags": tags, "images": images, "prune": pruned} {
-			refused(t, what, err, platform.CodePermissionDenied)
+			expectRefused(t, what, err, platform.CodePermissionDenied)
 		}
 		_, err := w.p.Repos.Import(t.Context(), acme.uid, nil, platform.ImportOptions{})
-		refused(t, "nobody", err, platform.CodeUnauthenticated)
+		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
 		_, err = w.p.Repos.Import(w.operator(), missingBelow(acme.uid), nil, platform.ImportOptions{})
-		refused(t, "a missing group", err, platform.CodeNotFound)
+		expectRefused(t, "a missing group", err, platform.CodeNotFound)
 		_, err = w.p.Advisories.Import(w.operator(), "nonsense", nil)
-		if got := violated(err); got != "group" {
+		if got := violationFields(err); got != "group" {
 			t.Error(got)
 		}
 	})
 }
 
 func TestTwoImportsOfTheSameAtOnceBothEndWell(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const imports, records = 4, 200
 		var running sync.WaitGroup
@@ -306,6 +306,6 @@ func TestTwoImportsOfTheSameAtOnceBothEndWell(t *testing.T) {
 		if added.Load() != records {
 			t.Errorf("%d were added, want %d", added.Load(), records)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }

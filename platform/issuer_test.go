@@ -44,8 +44,8 @@ func (w *world) providerBy(owner context.Context, group platform.UID) *platform.
 	return made
 }
 
-func TestNobodyEnrolsTheCallersOfSomebodyElsesIssuer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme, thief := w.found("acme"), w.found("thief")
 		mine, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
@@ -57,13 +57,13 @@ func TestNobodyEnrolsTheCallersOfSomebodyElsesIssuer(t *testing.T) {
 			t.Errorf("before a proof she acts as %d identities", n)
 		}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
-		refused(t, "while the issuer is away", err, platform.CodeUnavailable)
+		expectRefused(t, "while the issuer is away", err, platform.CodeUnavailable)
 
 		served[workplace] = []platform.UID{acme.uid}
 		_, err = w.p.IdentityProviders.Verify(thief.owner, theirs.UID)
-		refused(t, "for an organisation that the file does not list", err, platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		expectRefused(t, "for an organisation that the file does not list", err, platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
 		_, err = w.p.IdentityProviders.Verify(w.with(platform.ViewerRole, acme.uid, acme.uid), mine.UID)
-		refused(t, "for who may not change the provider", err, platform.CodePermissionDenied)
+		expectRefused(t, "for who may not change the provider", err, platform.CodePermissionDenied)
 		verified, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
 		must(t, err)
 		got, err := w.p.IdentityProviders.Get(acme.owner, mine.UID)
@@ -91,7 +91,7 @@ func TestNobodyEnrolsTheCallersOfSomebodyElsesIssuer(t *testing.T) {
 }
 
 func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme := w.found("acme")
 		provider := w.providerBy(acme.owner, acme.uid)
@@ -114,7 +114,7 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 }
 
 func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		w.strict()
 		acme, thief := w.found("acme"), w.found("thief")
 		provider, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
@@ -125,10 +125,10 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		}
 		_, plain := w.enter(visitor("admin", nil))
 		_, err := w.p.IdentityProviders.Verify(plain, provider.UID)
-		refused(t, "without the claim", err, platform.CodeUnavailable)
+		expectRefused(t, "without the claim", err, platform.CodeUnavailable)
 		_, vouched := w.enter(visitor("admin", map[string]any{platform.OrganisationClaim: []any{"other", string(acme.uid)}}))
 		_, err = w.p.IdentityProviders.Verify(vouched, theirs.UID)
-		refused(t, "for another organisation", err, platform.CodeUnavailable)
+		expectRefused(t, "for another organisation", err, platform.CodeUnavailable)
 		_, err = w.p.IdentityProviders.Verify(vouched, provider.UID)
 		must(t, err)
 		if actor, _ := w.enter(visitor("alice", nil)); len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
@@ -138,7 +138,7 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 }
 
 func TestPatternsNeedAProofOrATenant(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme := w.found("acme")
 		create := func(rule string) error {
@@ -196,16 +196,16 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 			t.Errorf("listed: %v", states)
 		}
 		_, err = w.p.Issuers.List(acme.owner)
-		refused(t, "listing by an owner", err, platform.CodePermissionDenied)
-		refused(t, "allowing by an owner", w.p.Issuers.Allow(acme.owner, acme.uid, "*"), platform.CodePermissionDenied)
-		if got := violated(w.p.Issuers.Allow(w.operator(), acme.uid, "https://a/b/*")); got != "issuer" {
+		expectRefused(t, "listing by an owner", err, platform.CodePermissionDenied)
+		expectRefused(t, "allowing by an owner", w.p.Issuers.Allow(acme.owner, acme.uid, "*"), platform.CodePermissionDenied)
+		if got := violationFields(w.p.Issuers.Allow(w.operator(), acme.uid, "https://a/b/*")); got != "issuer" {
 			t.Errorf("violated: %s", got)
 		}
 	})
 }
 
 func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		rule := func(n int) string {
 			return fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*%d"}`, issuer, n)
@@ -231,12 +231,12 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 		third, err := create(acme, fmt.Sprintf(`{"issuer": %q, "subject": "x"}`, issuer))
 		must(t, err)
 		_, err = w.p.Identities.Update(acme.owner, third.UID, body[platform.Identity](`{"claimMatch": %s}`, rule(31)))
-		refused(t, "one that is changed to be the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
+		expectRefused(t, "one that is changed to be the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
 	})
 }
 
 func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		w.strict()
 		thief := w.found("thief")
 		create := func(pattern string) error {
@@ -249,7 +249,7 @@ func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
 			".*", "repo:.*", "repo:acme", "repo:acme.*", "repo:acme/*", "repo:acme/?.*", "repo:(acme|acmes)/.*", "repo:acm[e]?/.*", "repo:acme/.*|.*",
 			"(repo:thief/)?repo:acme/.*", "(repo:thief/)*repo:acme/.*", "(?i)repo:acme/.*", "repo:(?i:acme)/.*", "repo:thief/x|repo:acme/.*", `repo:\w+/.*`, ".*repo:acme/.*", "xrepo:acme/.*",
 		} {
-			refused(t, pattern, create(pattern), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+			expectRefused(t, pattern, create(pattern), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
 		}
 		for _, pattern := range []string{"repo:thief/.*", "^repo:thief/.*$", "(repo:thief/).*", "repo:thief/(a|b)", "repo:thief/.*|repo:thief/x"} {
 			must(t, create(pattern))
@@ -267,8 +267,8 @@ func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
 	})
 }
 
-func TestWhatChangesAProofIsRecordedOfItsProviders(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		served := w.strict()
 		acme, other := w.found("acme"), w.found("other")
 		first, second := w.providerBy(acme.owner, acme.uid), w.providerBy(acme.owner, w.group(acme.uid))
@@ -303,8 +303,8 @@ func TestWhatChangesAProofIsRecordedOfItsProviders(t *testing.T) {
 		recorded("allowed", "issuer_allowed", true)
 		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace))
 		recorded("revoked", "issuer_revoked", false)
-		refused(t, "what is not there", w.p.Issuers.Revoke(w.operator(), acme.uid, workplace), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
-		refused(t, "of no organisation", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), platform.CodeNotFound)
+		expectRefused(t, "what is not there", w.p.Issuers.Revoke(w.operator(), acme.uid, workplace), platform.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		expectRefused(t, "of no organisation", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), platform.CodeNotFound)
 
 		served[workplace] = []platform.UID{acme.uid}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, first.UID)

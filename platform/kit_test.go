@@ -38,8 +38,8 @@ type world struct {
 	beside  *sql.DB
 }
 
-// each runs test on every engine with an empty world.
-func each(t *testing.T, test func(t *testing.T, w *world)) {
+// onEachEngine runs test on every engine with an empty world.
+func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -169,8 +169,8 @@ func body[T any](format string, args ...any) platform.Input[T] {
 	return platform.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
 }
 
-// masked is an input of JSON with a mask.
-func masked[T any](body string, mask ...string) platform.Input[T] {
+// inputWithMask is an input of JSON with a mask.
+func inputWithMask[T any](body string, mask ...string) platform.Input[T] {
 	return platform.JSONInput[T]([]byte(body), mask)
 }
 
@@ -186,9 +186,9 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// refused demands an error of a code, and of a reason or type where one is
+// expectRefused demands an error of a code, and of a reason or type where one is
 // given: what narrows a PERMISSION_DENIED, or blocks a FAILED_PRECONDITION.
-func refused(t testing.TB, what string, err error, code platform.Code, narrower ...string) {
+func expectRefused(t testing.TB, what string, err error, code platform.Code, narrower ...string) {
 	t.Helper()
 	_ = refusal(t, what, err, code, narrower...)
 }
@@ -211,8 +211,8 @@ func refusal(t testing.TB, what string, err error, code platform.Code, narrower 
 	return e
 }
 
-// violated lists the fields that an error says are wrong.
-func violated(err error) string {
+// violationFields lists the fields that an error says are wrong.
+func violationFields(err error) string {
 	var e *platform.Error
 	if !errors.As(err, &e) || e.Code != platform.CodeInvalidArgument {
 		return fmt.Sprintf("no violation but %v", err)
@@ -253,12 +253,12 @@ type event struct {
 
 // events reads the changes in the event table beside the store, the oldest
 // first.
-func (w *world) events() []event { w.Helper(); return w.recorded("denied = ''") }
+func (w *world) events() []event { w.Helper(); return w.readEvents("denied = ''") }
 
 // denials reads what was refused.
-func (w *world) denials() []event { w.Helper(); return w.recorded("denied <> ''") }
+func (w *world) denials() []event { w.Helper(); return w.readEvents("denied <> ''") }
 
-func (w *world) recorded(where string) []event {
+func (w *world) readEvents(where string) []event {
 	w.Helper()
 	rows, err := w.raw().QueryContext(w.Context(), "SELECT id, type, root, subject, grp, actor, body, denied, times FROM event WHERE "+where+" ORDER BY seq")
 	must(w, err)
@@ -288,8 +288,8 @@ func types(events []event) string {
 	return strings.Join(kinds, " ")
 }
 
-// counted demands that every counter is right.
-func (w *world) counted() {
+// checkCounters demands that every counter is right.
+func (w *world) checkCounters() {
 	w.Helper()
 	if wrong, err := w.store.Recount(w.Context()); err != nil || wrong != 0 {
 		w.Errorf("%d counters are wrong (%v)", wrong, err)

@@ -21,7 +21,7 @@ func (w *world) twelve(group platform.UID) {
 	}
 }
 
-func (w *world) listed(ctx context.Context, req repoList) platform.Page[platform.Repo] {
+func (w *world) mustList(ctx context.Context, req repoList) platform.Page[platform.Repo] {
 	w.Helper()
 	page, err := w.p.Repos.List(ctx, req)
 	must(w, err)
@@ -31,31 +31,31 @@ func (w *world) listed(ctx context.Context, req repoList) platform.Page[platform
 // Specification, Pagination: page_size 5, order_by name and skip 10 over 12
 // matching items.
 func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		page := w.listed(acme.owner, repoList{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
+		page := w.mustList(acme.owner, repoList{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
 		if got := names(page.Items); !slices.Equal(got, []string{"r11", "r12"}) || page.Skipped != 10 || page.TotalCount != 12 || page.NextPageToken() != "" || page.HasNext || !page.HasPrevious {
 			t.Errorf("%q, skipped %d of %d, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken())
 		}
-		past := w.listed(acme.owner, repoList{PageSize: 5, Skip: 12})
+		past := w.mustList(acme.owner, repoList{PageSize: 5, Skip: 12})
 		if len(past.Items) != 0 || past.Skipped != 12 || past.TotalCount != 12 || past.NextPageToken() != "" {
 			t.Errorf("%+v", past)
 		}
 	})
 }
 
-func TestPagesHoldEveryRowOnceInTheOrderAskedFor(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		for _, order := range []string{"", "name", "name desc", "created_at", "created_at desc", "uid", "uid desc", "updateTime desc"} {
 			for _, size := range []int{1, 5, 6, 12, 200} {
 				var whole, walked []string
-				whole = names(w.listed(acme.owner, repoList{OrderBy: order}).Items)
+				whole = names(w.mustList(acme.owner, repoList{OrderBy: order}).Items)
 				req := repoList{OrderBy: order, PageSize: size}
 				for pages := 0; ; pages++ {
-					page := w.listed(acme.owner, req)
+					page := w.mustList(acme.owner, req)
 					walked = append(walked, names(page.Items)...)
 					if page.TotalCount != 12 || len(page.Items) > size || page.HasNext != (page.NextPageToken() != "") || page.HasPrevious != (pages > 0) {
 						t.Errorf("%s by %d: page %d is %+v", order, size, pages, page)
@@ -70,29 +70,29 @@ func TestPagesHoldEveryRowOnceInTheOrderAskedFor(t *testing.T) {
 				}
 			}
 		}
-		if got := names(w.listed(acme.owner, repoList{OrderBy: "created_at desc", PageSize: 2}).Items); !slices.Equal(got, []string{"r01", "r02"}) {
+		if got := names(w.mustList(acme.owner, repoList{OrderBy: "created_at desc", PageSize: 2}).Items); !slices.Equal(got, []string{"r01", "r02"}) {
 			t.Errorf("the newest are %q", got)
 		}
 	})
 }
 
 func TestPagesAreWalkedBackwardToo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		last := w.listed(acme.owner, repoList{PageSize: 5, Backward: true})
+		last := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true})
 		if got := names(last.Items); !slices.Equal(got, []string{"r08", "r09", "r10", "r11", "r12"}) || last.HasNext || !last.HasPrevious {
 			t.Errorf("%q %+v", got, last)
 		}
-		before := w.listed(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: last.NextPageToken()})
+		before := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: last.NextPageToken()})
 		if got := names(before.Items); !slices.Equal(got, []string{"r03", "r04", "r05", "r06", "r07"}) || !before.HasNext || !before.HasPrevious {
 			t.Errorf("%q %+v", got, before)
 		}
-		first := w.listed(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: before.Cursor(0)})
+		first := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: before.Cursor(0)})
 		if got := names(first.Items); !slices.Equal(got, []string{"r01", "r02"}) || first.HasPrevious || first.NextPageToken() != "" {
 			t.Errorf("%q %+v", got, first)
 		}
-		again := w.listed(acme.owner, repoList{PageSize: 2, PageToken: before.Cursor(4)})
+		again := w.mustList(acme.owner, repoList{PageSize: 2, PageToken: before.Cursor(4)})
 		if got := names(again.Items); !slices.Equal(got, []string{"r08", "r09"}) {
 			t.Errorf("forward from a backward page's cursor: %q", got)
 		}
@@ -100,11 +100,11 @@ func TestPagesAreWalkedBackwardToo(t *testing.T) {
 }
 
 func TestSkipCountsFromTheToken(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		first := w.listed(acme.owner, repoList{PageSize: 3})
-		page := w.listed(acme.owner, repoList{PageSize: 2, Skip: 4, PageToken: first.NextPageToken()})
+		first := w.mustList(acme.owner, repoList{PageSize: 3})
+		page := w.mustList(acme.owner, repoList{PageSize: 2, Skip: 4, PageToken: first.NextPageToken()})
 		if got := names(page.Items); !slices.Equal(got, []string{"r08", "r09"}) || page.Skipped != 4 || page.TotalCount != 12 {
 			t.Errorf("%q, skipped %d of %d", got, page.Skipped, page.TotalCount)
 		}
@@ -112,7 +112,7 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 }
 
 func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var repos []*platform.ImportedRepo
 		for n := range 230 {
@@ -121,7 +121,7 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 		_, err := w.p.Repos.Import(w.operator(), acme.uid, repos, platform.ImportOptions{NoEvents: true})
 		must(t, err)
 		for size, want := range map[int]int{0: 50, 1: 1, 200: 200, 201: 200, 100_000: 200} {
-			if page := w.listed(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken() == "" {
+			if page := w.mustList(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken() == "" {
 				t.Errorf("%d: %d of %d", size, len(page.Items), page.TotalCount)
 			}
 		}
@@ -136,7 +136,7 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 			{repoList{Malformed: []platform.Violation{{Field: "page_size", Description: "must be a number"}}, Skip: -1}, "page_size skip"},
 		} {
 			_, err := w.p.Repos.List(acme.owner, x.req)
-			if got := violated(err); got != x.want {
+			if got := violationFields(err); got != x.want {
 				t.Errorf("%s, want %s", got, x.want)
 			}
 		}
@@ -144,16 +144,16 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 }
 
 func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		w.twelve(acme.uid)
 		w.twelve(team)
 		below := platform.UIDFilter{DescendantsOf: acme.uid}
-		token := w.listed(acme.owner, repoList{UIDP: below, PageSize: 2, OrderBy: "name desc"}).NextPageToken()
+		token := w.mustList(acme.owner, repoList{UIDP: below, PageSize: 2, OrderBy: "name desc"}).NextPageToken()
 		refuses := func(what string, err error) {
 			t.Helper()
-			if got := violated(err); got != "page_token" {
+			if got := violationFields(err); got != "page_token" {
 				t.Errorf("%s: %s", what, got)
 			}
 		}
@@ -174,52 +174,52 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 		_, err := w.p.Groups.List(acme.owner, platform.ListRequest[platform.GroupFilter]{UIDP: below, PageToken: token})
 		refuses("another kind", err)
 		for _, order := range []string{"", "name desc"} {
-			if page := w.listed(acme.owner, repoList{UIDP: below, PageToken: token, OrderBy: order, PageSize: 7}); len(page.Items) != 7 || page.Items[0].Name != "r11" {
+			if page := w.mustList(acme.owner, repoList{UIDP: below, PageToken: token, OrderBy: order, PageSize: 7}); len(page.Items) != 7 || page.Items[0].Name != "r11" {
 				t.Errorf("%q: %q", order, names(page.Items))
 			}
 		}
 		// It authorises nothing: each page is what its caller may see.
 		viewer := w.with(platform.ViewerRole, team, acme.uid)
-		if page := w.listed(viewer, repoList{UIDP: below, PageToken: token}); page.TotalCount != 12 || len(page.Items) != 11 {
+		if page := w.mustList(viewer, repoList{UIDP: below, PageToken: token}); page.TotalCount != 12 || len(page.Items) != 11 {
 			t.Errorf("a caller who sees half: %q of %d", names(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Repos.List(w.as("a stranger"), repoList{UIDP: below, PageToken: token})
-		refused(t, "a stranger with a good token", err, platform.CodePermissionDenied)
+		expectRefused(t, "a stranger with a good token", err, platform.CodePermissionDenied)
 	})
 }
 
 func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		token := w.listed(acme.owner, repoList{PageSize: 5, OrderBy: "name desc"}).NextPageToken()
+		token := w.mustList(acme.owner, repoList{PageSize: 5, OrderBy: "name desc"}).NextPageToken()
 		w.pass(3*24*time.Hour - time.Minute)
-		if got := names(w.listed(acme.owner, repoList{PageSize: 2, PageToken: token}).Items); !slices.Equal(got, []string{"r07", "r06"}) {
+		if got := names(w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token}).Items); !slices.Equal(got, []string{"r07", "r06"}) {
 			t.Errorf("before three days: %q", got)
 		}
 		w.pass(2 * time.Minute)
-		page := w.listed(acme.owner, repoList{PageSize: 2, PageToken: token})
+		page := w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token})
 		if got := names(page.Items); !slices.Equal(got, []string{"r12", "r11"}) || page.HasPrevious {
 			t.Errorf("after three days: %q", got)
 		}
-		if got := names(w.listed(acme.owner, repoList{PageSize: 2, PageToken: page.NextPageToken()}).Items); !slices.Equal(got, []string{"r10", "r09"}) {
+		if got := names(w.mustList(acme.owner, repoList{PageSize: 2, PageToken: page.NextPageToken()}).Items); !slices.Equal(got, []string{"r10", "r09"}) {
 			t.Errorf("the restarted list goes on with %q", got)
 		}
 		_, err := w.p.Repos.List(acme.owner, repoList{PageToken: token, OrderBy: "name"})
-		if got := violated(err); got != "page_token" {
+		if got := violationFields(err); got != "page_token" {
 			t.Errorf("with another order: %s", got)
 		}
 	})
 }
 
 func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
-		token := w.listed(acme.owner, repoList{PageSize: 5}).NextPageToken()
+		token := w.mustList(acme.owner, repoList{PageSize: 5}).NextPageToken()
 		first, second := w.p, w.replica(w.store, platform.Options{})
 		must(t, first.RotateKeys(t.Context()))
-		newer := w.listed(acme.owner, repoList{PageSize: 5}).NextPageToken()
+		newer := w.mustList(acme.owner, repoList{PageSize: 5}).NextPageToken()
 		for what, p := range map[string]*platform.Platform{"the same": first, "another": second, "a new": w.replica(w.store, platform.Options{})} {
 			for age, token := range map[string]string{"old": token, "new": newer} {
 				page, err := p.Repos.List(acme.owner, repoList{PageToken: token, PageSize: 1})
@@ -233,7 +233,7 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 		ctx := platform.WithTrace(acme.owner, &trace)
 		for n := range 20 {
 			_, err := second.Repos.List(ctx, repoList{PageToken: fmt.Sprintf("_%s%02d", strings.Repeat("A", 60), n)})
-			if got := violated(err); got != "page_token" {
+			if got := violationFields(err); got != "page_token" {
 				t.Fatal(got)
 			}
 		}
@@ -244,12 +244,12 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 }
 
 func TestNamesAreMatchedExactly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)
 		w.namedRepo(w.group(acme.uid), "r01")
 		for name, want := range map[string]int64{"r01": 2, "r02": 1, "r0": 0, "R01": 0, "r0_": 0, "%": 0} {
-			page := w.listed(acme.owner, repoList{Filter: platform.RepoFilter{Name: name}})
+			page := w.mustList(acme.owner, repoList{Filter: platform.RepoFilter{Name: name}})
 			if page.TotalCount != want || len(page.Items) != int(want) {
 				t.Errorf("%q finds %q of %d", name, names(page.Items), page.TotalCount)
 			}
@@ -259,7 +259,7 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 
 // What no row can hold finds nothing, on every engine.
 func TestAFilterOfOddTextFindsNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.advisory(acme.uid)
 		for _, odd := range []string{"a\x00b", "\xff", "'; DROP TABLE repo; --", strings.Repeat("x", 100_000)} {

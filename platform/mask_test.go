@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// decoded decodes an update of a repo, and tells what it would write.
-func decoded(body string, mask ...string) (Repo, []string, violations) {
+// decodeInput decodes an update of a repo, and tells what it would write.
+func decodeInput(body string, mask ...string) (Repo, []string, violations) {
 	var v violations
 	c := JSONInput[Repo]([]byte(body), mask).decodeUpdate(repoKind.Fields, &v)
 	return *c.row, c.fields, v.sortByField(repoKind.fieldNames())
@@ -78,7 +78,7 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{`{"nope": 1, "name": "n"}`, []string{"*"}, all, "nope"},
 		{`{"nope": 1, "name": "n"}`, nil, "name", "nope"},
 	} {
-		_, fields, v := decoded(x.body, x.mask...)
+		_, fields, v := decodeInput(x.body, x.mask...)
 		if got := strings.Join(fields, " "); got != x.change && x.refuse == "" {
 			t.Errorf("%s with mask %q writes %q, want %q", x.body, x.mask, got, x.change)
 		}
@@ -90,14 +90,14 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 
 func TestNullClearsAField(t *testing.T) {
 	t.Parallel()
-	row, fields, v := decoded(`{"description": null, "bundles": null, "sync_config": null, "catalogTier": null}`)
+	row, fields, v := decodeInput(`{"description": null, "bundles": null, "sync_config": null, "catalogTier": null}`)
 	if len(v) > 0 || strings.Join(fields, " ") != "bundles catalogTier description sync_config" {
 		t.Errorf("writes %q, %v", fields, v)
 	}
 	if row.Description != "" || row.Bundles != nil || row.SyncConfig != nil || row.CatalogTier != "" {
 		t.Errorf("%+v", row)
 	}
-	if _, fields, v = decoded(`{}`, "description"); len(v) > 0 || !slices.Equal(fields, []string{"description"}) {
+	if _, fields, v = decodeInput(`{}`, "description"); len(v) > 0 || !slices.Equal(fields, []string{"description"}) {
 		t.Errorf("a listed field that the body lacks: writes %q, %v", fields, v)
 	}
 }
@@ -136,7 +136,7 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 		{`{"catalogTier": 1.5}`, "catalogTier", "1.5 is not the number of one of "},
 		{`{"catalogTier": true}`, "catalogTier", "must be a string"},
 	} {
-		_, _, v := decoded(x.body)
+		_, _, v := decodeInput(x.body)
 		if got := fieldsOf(v); got != x.fields {
 			t.Errorf("%s: violations of %q, want %q: %v", x.body, got, x.fields, v)
 		} else if !strings.HasPrefix(v[0].Description, x.first) {
@@ -148,8 +148,8 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 func TestWhatAClientSentIsShownCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)
-	_, _, v := decoded(fmt.Sprintf(`{%q: 1}`, long), long)
-	_, _, w := decoded(fmt.Sprintf(`{%q: 1}`, long))
+	_, _, v := decodeInput(fmt.Sprintf(`{%q: 1}`, long), long)
+	_, _, w := decodeInput(fmt.Sprintf(`{%q: 1}`, long))
 	for _, x := range append(v, w...) {
 		if len(x.Field)+len(x.Description) > 200 {
 			t.Errorf("%d bytes of field and %d of description", len(x.Field), len(x.Description))
@@ -160,15 +160,15 @@ func TestWhatAClientSentIsShownCut(t *testing.T) {
 	}
 }
 
-func TestDeepBodiesAreRefusedNotFollowed(t *testing.T) {
+func TestDeeplyNestedBodiesAreRejected(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
-	if _, _, v := decoded(`{"sync_config": ` + deep + `}`); len(v) != 1 {
+	if _, _, v := decodeInput(`{"sync_config": ` + deep + `}`); len(v) != 1 {
 		t.Errorf("%d violations", len(v))
 	}
 }
 
-func TestACreationIgnoresWhatOnlyTheServiceSetsInAResourceThatWasReadAndRefusesItElsewhere(t *testing.T) {
+func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *testing.T) {
 	t.Parallel()
 	var v violations
 	in := JSONInput[Group]([]byte(`{"name": "acme", "uid": "`+string(rootA)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
@@ -222,7 +222,7 @@ func FuzzInput(f *testing.F) {
 		if mask != "" {
 			paths = strings.Split(mask, ",")
 		}
-		row, fields, v := decoded(string(body), paths...)
+		row, fields, v := decodeInput(string(body), paths...)
 		for _, name := range fields {
 			if f := findField(repoKind.Fields, name); f == nil || f.Mode != Updatable {
 				t.Fatalf("%s with mask %q writes %q", body, mask, name)
@@ -245,7 +245,7 @@ func FuzzInput(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same, _, v := decoded(string(again))
+		same, _, v := decodeInput(string(again))
 		if len(v) > 0 || !equalJSON(same, row) {
 			t.Fatalf("%s decodes to %+v, that to %+v (%v)", body, row, same, v)
 		}

@@ -66,7 +66,7 @@ func (w *world) builtIn(name string) platform.UID {
 // not: the verdict follows from the ledgers, and without the capability it is
 // the same for both.
 func TestEveryOperationAsksForTheCapabilitiesOfTheLedger(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ledger, rpcs := builtInLedger(t), wireRPCs(t)
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
@@ -104,24 +104,24 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	verdicts[err == nil]++
 	switch {
 	case name == "Ping":
-		wanted(t, what, err, 0, "")
+		expectVerdict(t, what, err, 0, "")
 	case c.anonymous:
-		wanted(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		expectVerdict(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case name == "LookupIdentity":
-		wanted(t, what, err, 0, "")
+		expectVerdict(t, what, err, 0, "")
 	case c.unknown:
-		wanted(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		expectVerdict(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case free:
-		wanted(t, what, err, 0, "")
+		expectVerdict(t, what, err, 0, "")
 	case isList && c.has(ledger, rpc.capabilities):
-		wanted(t, what, err, 0, "")
+		expectVerdict(t, what, err, 0, "")
 		if seen != holds {
 			t.Errorf("%s: the resource is seen: %t, want %t", what, seen, holds)
 		}
 	case holds:
-		wanted(t, what, err, 0, "")
+		expectVerdict(t, what, err, 0, "")
 	default:
-		w.denied(t, what, err, rpc, uid, isList || shared)
+		w.expectDenied(t, what, err, rpc, uid, isList || shared)
 	}
 	if isList {
 		w.judgeScope(t, what, rpc, o, c, uid.Parent(), ledger)
@@ -135,7 +135,7 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	_, other := o.call(c.ctx, gone)
 	switch {
 	case holds:
-		refused(t, what+", of what is missing", other, platform.CodeNotFound, "NOT_FOUND")
+		expectRefused(t, what+", of what is missing", other, platform.CodeNotFound, "NOT_FOUND")
 	case err != nil && strings.ReplaceAll(fmt.Sprint(other), string(gone), string(uid)) != err.Error():
 		t.Errorf("%s: of what exists it answers %v, of what is missing %v", what, err, other)
 	}
@@ -164,31 +164,31 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 	has := c.has(ledger, rpc.capabilities) && !c.anonymous && !c.unknown
 	switch {
 	case c.anonymous:
-		wanted(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		expectVerdict(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case c.unknown:
-		wanted(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		expectVerdict(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case has && (parent.Within(c.on) || partly):
-		wanted(t, what, err, 0, "")
+		expectVerdict(t, what, err, 0, "")
 	default:
-		w.denied(t, what, err, rpc, parent, false)
+		w.expectDenied(t, what, err, rpc, parent, false)
 	}
 	switch {
 	case has && gone.Within(c.on):
-		refused(t, what+" that is missing", ofMissing, platform.CodeNotFound, "NOT_FOUND")
+		expectRefused(t, what+" that is missing", ofMissing, platform.CodeNotFound, "NOT_FOUND")
 	case !has || !parent.Within(c.on) && !partly:
 		if err == nil || strings.ReplaceAll(fmt.Sprint(ofMissing), string(gone), string(parent)) != err.Error() {
 			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
 		}
 	default: // what lies above is seen in part, what is missing beside it is not
-		w.denied(t, what+" that is missing", ofMissing, rpc, gone, false)
+		w.expectDenied(t, what+" that is missing", ofMissing, rpc, gone, false)
 	}
 }
 
-// wanted demands a code, or success for 0.
-func wanted(t *testing.T, what string, err error, code platform.Code, reason string) {
+// expectVerdict demands a code, or success for 0.
+func expectVerdict(t *testing.T, what string, err error, code platform.Code, reason string) {
 	t.Helper()
 	if code != 0 {
-		refused(t, what, err, code, reason)
+		expectRefused(t, what, err, code, reason)
 	} else if err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
@@ -196,7 +196,7 @@ func wanted(t *testing.T, what string, err error, code platform.Code, reason str
 
 // denied demands a PERMISSION_DENIED that names a needed capability and the
 // resource on which it is missing.
-func (w *world) denied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
+func (w *world) expectDenied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
 	t.Helper()
 	e := refusal(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 	if errors.Is(err, &platform.Error{Code: platform.CodePermissionDenied}) {

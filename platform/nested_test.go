@@ -29,7 +29,7 @@ func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, 
 // A nested list is read for all its parents together. Whoever asks, in
 // whatever order and direction: it is the list that each would be alone.
 func TestListsReadTogetherAreTheListsReadAlone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		sub, empty := w.group(team), w.group(team)
@@ -64,8 +64,8 @@ func TestListsReadTogetherAreTheListsReadAlone(t *testing.T) {
 	})
 }
 
-func TestListsOfWhatPointsToManyAreTheListsOfEach(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestListingForManyScopesEqualsTheSeparateLists(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		role := w.role(acme.uid)
@@ -107,7 +107,7 @@ func TestListsOfWhatPointsToManyAreTheListsOfEach(t *testing.T) {
 }
 
 func TestAdvisoriesOfManyReposAreTheListsOfEach(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team := w.group(acme.uid)
 		var repos []*platform.Repo

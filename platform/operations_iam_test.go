@@ -18,7 +18,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 	return map[string]operation{
 		"GetIdentityProvider": {in(w.provider), one(p.IdentityProviders.Get), nil},
 		"ListIdentityProviders": {in(w.provider), list(p.IdentityProviders.List, func(i *platform.IdentityProvider) platform.UID { return i.UID }),
-			scoped(p.IdentityProviders.List)},
+			listInScope(p.IdentityProviders.List)},
 		"CreateIdentityProvider": {parent, create(p.IdentityProviders.Create, func() platform.Input[platform.IdentityProvider] {
 			return body[platform.IdentityProvider](`{"name": %q, "defaultRole": %q}`, w.name(), w.role(group))
 		}), nil},
@@ -27,7 +27,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 
 		"GetAccountAssociation": {in(w.association), one(p.AccountAssociations.Get), nil},
 		"ListAccountAssociations": {in(w.association), list(p.AccountAssociations.List, func(a *platform.AccountAssociation) platform.UID { return a.UID }),
-			scoped(p.AccountAssociations.List)},
+			listInScope(p.AccountAssociations.List)},
 		"CreateAccountAssociation": {fresh, create(p.AccountAssociations.Create, func() platform.Input[platform.AccountAssociation] {
 			return body[platform.AccountAssociation](`{"name": "accounts"}`)
 		}), nil},
@@ -35,7 +35,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 		"DeleteAccountAssociation": {in(w.association), remove(p.AccountAssociations.Delete), nil},
 
 		"GetGroupInvite":   {in(w.invite), one(p.GroupInvites.Get), nil},
-		"ListGroupInvites": {in(w.invite), list(p.GroupInvites.List, func(i *platform.GroupInvite) platform.UID { return i.UID }), scoped(p.GroupInvites.List)},
+		"ListGroupInvites": {in(w.invite), list(p.GroupInvites.List, func(i *platform.GroupInvite) platform.UID { return i.UID }), listInScope(p.GroupInvites.List)},
 		"CreateGroupInvite": {parent, create(p.GroupInvites.Create, func() platform.Input[platform.GroupInvite] {
 			return body[platform.GroupInvite](`{"roleUid": %q, "ttl": "60s"}`, w.role(group))
 		}), nil},
@@ -43,7 +43,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 
 		"GetExternalGroupRoleMapping": {mapping, one(p.ExternalGroupRoleMappings.Get), nil},
 		"ListExternalGroupRoleMappings": {mapping, list(p.ExternalGroupRoleMappings.List, func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID }),
-			scoped(p.ExternalGroupRoleMappings.List)},
+			listInScope(p.ExternalGroupRoleMappings.List)},
 		"CreateExternalGroupRoleMapping": {in(w.provider), create(p.ExternalGroupRoleMappings.Create, func() platform.Input[platform.ExternalGroupRoleMapping] {
 			return body[platform.ExternalGroupRoleMapping](`{"externalGroupId": %q, "roleUid": %q}`, w.name(), w.role(group))
 		}), nil},

@@ -52,13 +52,13 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		"Ping": {parent, func(ctx context.Context, _ platform.UID) (bool, error) { p.Ping(ctx); return false, nil }, nil},
 
 		"GetGroup":    {in(w.group), one(p.Groups.Get), nil},
-		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), scoped(p.Groups.List)},
+		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), listInScope(p.Groups.List)},
 		"CreateGroup": {parent, create(p.Groups.Create, func() platform.Input[platform.Group] { return body[platform.Group](`{"name": %q}`, w.name()) }), nil},
 		"UpdateGroup": {in(w.group), update(p.Groups.Update, `{"description": "changed"}`), nil},
 		"DeleteGroup": {in(w.group), remove(p.Groups.Delete), nil},
 
 		"GetIdentity":    {member, one(p.Identities.Get), nil},
-		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), scoped(p.Identities.List)},
+		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), listInScope(p.Identities.List)},
 		"CreateIdentity": {parent, create(p.Identities.Create, func() platform.Input[platform.Identity] { return body[platform.Identity](`{"name": "x"}`) }), nil},
 		"UpdateIdentity": {member, update(p.Identities.Update, `{"description": "changed"}`), nil},
 		"DeleteIdentity": {member, remove(p.Identities.Delete), nil},
@@ -68,13 +68,13 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		}, nil},
 
 		"GetRole":    {role, one(p.Roles.Get), nil},
-		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), scoped(p.Roles.List)},
+		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), listInScope(p.Roles.List)},
 		"CreateRole": {parent, create(p.Roles.Create, func() platform.Input[platform.Role] { return body[platform.Role](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRole": {role, update(p.Roles.Update, `{"description": "changed"}`), nil},
 		"DeleteRole": {role, remove(p.Roles.Delete), nil},
 
 		"GetRoleBinding":   {bound, one(p.RoleBindings.Get), nil},
-		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), scoped(p.RoleBindings.List)},
+		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), listInScope(p.RoleBindings.List)},
 		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() platform.Input[platform.RoleBinding] {
 			return binding(member(), role())
 		}), nil},
@@ -89,7 +89,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		"DeleteRoleBinding": {bound, remove(p.RoleBindings.Delete), nil},
 
 		"GetRepo":          {in(w.repo), one(p.Repos.Get), nil},
-		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), scoped(p.Repos.List)},
+		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), listInScope(p.Repos.List)},
 		"CreateRepo":       {parent, create(p.Repos.Create, func() platform.Input[platform.Repo] { return body[platform.Repo](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRepo":       {in(w.repo), update(p.Repos.Update, `{"description": "changed"}`), nil},
 		"DeleteRepo":       {in(w.repo), remove(p.Repos.Delete), nil},
@@ -97,17 +97,17 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		"UpdateRepoReadme": {in(w.repo), update(p.Repos.UpdateReadme, `{"content": "changed"}`), nil},
 
 		"GetTag":   {tag, one(p.Tags.Get), nil},
-		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), scoped(p.Tags.List)},
+		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), listInScope(p.Tags.List)},
 		"CreateTag": {in(w.repo), create(p.Tags.Create, func() platform.Input[platform.Tag] {
 			return body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(1))
 		}), nil},
 		"DeleteTag": {tag, remove(p.Tags.Delete), nil},
 
 		"GetAdvisory":    {in(w.advisory), one(p.Advisories.Get), nil},
-		"ListAdvisories": {in(w.advisory), list(p.Advisories.List, func(a *platform.Advisory) platform.UID { return a.UID }), scoped(p.Advisories.List)},
+		"ListAdvisories": {in(w.advisory), list(p.Advisories.List, func(a *platform.Advisory) platform.UID { return a.UID }), listInScope(p.Advisories.List)},
 
 		"GetSubscription":   {in(w.subscription), one(p.Subscriptions.Get), nil},
-		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), scoped(p.Subscriptions.List)},
+		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), listInScope(p.Subscriptions.List)},
 		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() platform.Input[platform.Subscription] {
 			return body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
 		}), nil},
@@ -121,17 +121,17 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			_, err := p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: "stdlib"})
 			return false, err
 		}, nil},
-		"ListResolvedVulnsReports": {in(w.tagged), func(ctx context.Context, repo platform.UID) (bool, error) {
+		"ListResolvedVulnsReports": {in(w.newTag), func(ctx context.Context, repo platform.UID) (bool, error) {
 			_, err := p.ResolvedVulnerabilities.List(ctx, platform.ResolvedVulnerabilityRequest{
 				ImageRefs: []platform.ImageRef{{Repo: string(repo)}}, StartTime: platform.At(epoch), EndTime: platform.At(epoch.AddDate(0, 0, 1)),
 			})
 			return false, err
 		}, nil},
-		"GetArchitectures": {in(w.imaged), func(ctx context.Context, repo platform.UID) (bool, error) {
+		"GetArchitectures": {in(w.newImage), func(ctx context.Context, repo platform.UID) (bool, error) {
 			_, err := p.Images.Get(ctx, platform.ImageKey{Repo: repo, Digest: digest(1)})
 			return false, err
 		}, nil},
-		"GetSize": {in(w.imaged), func(ctx context.Context, repo platform.UID) (bool, error) {
+		"GetSize": {in(w.newImage), func(ctx context.Context, repo platform.UID) (bool, error) {
 			_, err := p.Images.Size(ctx, platform.ImageKey{Repo: repo, Digest: digest(1)}, "")
 			return false, err
 		}, nil},
@@ -160,8 +160,8 @@ func (w *world) artifact() platform.UID {
 	return a.UID
 }
 
-// imaged makes a repo with an image.
-func (w *world) imaged(group platform.UID) platform.UID {
+// newImage makes a repo with an image.
+func (w *world) newImage(group platform.UID) platform.UID {
 	w.Helper()
 	repo := w.repo(group)
 	_, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: repo, Digest: digest(1), Architectures: []platform.Architecture{{Name: "amd64", Size: 7}}}})
@@ -169,8 +169,8 @@ func (w *world) imaged(group platform.UID) platform.UID {
 	return repo
 }
 
-// tagged makes a repo with the tag latest.
-func (w *world) tagged(group platform.UID) platform.UID {
+// newTag makes a repo with the tag latest.
+func (w *world) newTag(group platform.UID) platform.UID {
 	w.Helper()
 	repo := w.repo(group)
 	_, err := w.p.Tags.Create(w.operator(), repo, body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
@@ -197,7 +197,7 @@ func list[T, F any](list func(context.Context, platform.ListRequest[F]) (platfor
 	}
 }
 
-func scoped[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error)) func(context.Context, platform.UIDFilter) error {
+func listInScope[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error)) func(context.Context, platform.UIDFilter) error {
 	return func(ctx context.Context, scope platform.UIDFilter) error {
 		_, err := list(ctx, platform.ListRequest[F]{UIDP: scope})
 		return err

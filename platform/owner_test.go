@@ -7,11 +7,11 @@ import (
 )
 
 func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, only := w.p.RoleBindings, acme.Binding.UID
 		demote := body[platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole)
-		refused(t, "deleting the only one", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "deleting the only one", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
 		_, err := p.Update(acme.owner, only, demote)
 		e := refusal(t, "demoting the only one", err, platform.CodeFailedPrecondition, "LAST_OWNER")
 		if e.Preconditions[0].Subject != string(acme.uid) {
@@ -21,7 +21,7 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		team, second := w.group(acme.uid), w.member(acme.uid, "second")
 		below := w.bind(team, second, platform.OwnerRole)
 		w.bind(acme.uid, second, w.role(acme.uid, platform.Capabilities()...))
-		refused(t, "deleting the only one at the root", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "deleting the only one at the root", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
 		must(t, p.Delete(acme.owner, below)) // a group below needs none
 
 		// The owner's binding may go over to another identity.
@@ -35,25 +35,25 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		first := w.bind(acme.uid, acme.Identity.UID, platform.OwnerRole)
 		_, err = p.Update(owner, only, demote)
 		must(t, err)
-		refused(t, "then the other", p.Delete(w.as("owner of acme"), first), platform.CodeFailedPrecondition, "LAST_OWNER")
-		refused(t, "its identity", w.p.Identities.Delete(w.as("owner of acme"), acme.Identity.UID), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		expectRefused(t, "then the other", p.Delete(w.as("owner of acme"), first), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "its identity", w.p.Identities.Delete(w.as("owner of acme"), acme.Identity.UID), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
 	})
 }
 
-func TestAnEmptyOrganisationGoesWithItsLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		refused(t, "with a group", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectRefused(t, "with a group", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		// Nothing of the owner is gone after a refusal.
 		if _, err := w.p.RoleBindings.Get(acme.owner, acme.Binding.UID); err != nil {
 			t.Fatal(err)
 		}
 		must(t, w.p.Groups.Delete(acme.owner, team))
 		guest := w.member(acme.uid, "guest")
-		refused(t, "with a guest", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectRefused(t, "with a guest", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		second := w.bind(acme.uid, guest, platform.OwnerRole)
-		refused(t, "with two owners", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectRefused(t, "with two owners", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		must(t, w.p.RoleBindings.Delete(acme.owner, second))
 		must(t, w.p.Identities.Delete(acme.owner, guest))
 		before := len(w.events())
@@ -69,23 +69,23 @@ func TestAnEmptyOrganisationGoesWithItsLastOwner(t *testing.T) {
 				t.Errorf("%s is there: %t (%v)", uid, there, err)
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
 			_, err := platform.RowsOf[platform.RoleBinding](tx).Update(t.Context(), &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
 			return err
 		}))
-		refused(t, "by the operator", w.p.Groups.Delete(w.operator(), acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectRefused(t, "by the operator", w.p.Groups.Delete(w.operator(), acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 	})
 }
 
 func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		before := len(w.events())
 		_, err := w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "somebody else")
@@ -99,7 +99,7 @@ func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
 			t.Errorf("somebody else acts as %v", actor.Identities)
 		}
 		_, err = w.p.Groups.Bootstrap(w.operator(), "Acme!", "nonsense", "")
-		if got := violated(err); got != "name claimMatch.issuer claimMatch.subject" {
+		if got := violationFields(err); got != "name claimMatch.issuer claimMatch.subject" {
 			t.Error(got)
 		}
 		if got := types(w.events()[:3]); got != "iam.group.created iam.identity.created iam.rolebindings.created" {
@@ -112,28 +112,28 @@ func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
 }
 
 func TestSigningUpIsOffUnlessTheOperatorAllowsIt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		_, err := w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
-		refused(t, "off", err, platform.CodePermissionDenied, "PERMISSION_DENIED")
+		expectRefused(t, "off", err, platform.CodePermissionDenied, "PERMISSION_DENIED")
 		_, err = w.p.Groups.Create(t.Context(), "", body[platform.Group](`{"name": "mine"}`))
-		refused(t, "nobody", err, platform.CodeUnauthenticated)
+		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
 	})
 }
 
-func TestWhoSignsUpOwnsANewOrganisation(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		team := w.group(acme.uid)
 		_, err := open.Groups.Create(w.with(platform.OwnerRole, team, team), "", body[platform.Group](`{"name": "mine"}`))
-		refused(t, "an identity below the root", err, platform.CodePermissionDenied)
+		expectRefused(t, "an identity below the root", err, platform.CodePermissionDenied)
 		_, err = open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "No!", "description": "a\nb"}`))
-		if got := violated(err); got != "name description" {
+		if got := violationFields(err); got != "name description" {
 			t.Error(got)
 		}
 		_, err = open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "acme"}`))
-		refused(t, "a name that is taken", err, platform.CodeAlreadyExists)
+		expectRefused(t, "a name that is taken", err, platform.CodeAlreadyExists)
 
 		mine, err := open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine", "description": "d"}`))
 		must(t, err)
@@ -144,14 +144,14 @@ func TestWhoSignsUpOwnsANewOrganisation(t *testing.T) {
 		if !mine.UID.IsRoot() || mine.UID == acme.uid || mine.Description != "d" {
 			t.Errorf("%+v", mine)
 		}
-		refused(t, "leaving it", deleteOnlyBinding(again, w, mine.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "leaving it", deleteOnlyBinding(again, w, mine.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
 	})
 }
 
 // A token that was made for another service matched by an audience rule; in
 // the new organisation its bearer must be let in by the same token.
-func TestWhoSignsUpByATokenForAnotherServiceIsLetIntoTheNewOrganisation(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		_, err := open.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ci", "claimMatch": {"issuer": %q, "subjectPattern": "ci-.*", "audiencePattern": "runn.*"}}`, issuer))

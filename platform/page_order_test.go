@@ -78,7 +78,7 @@ func TestEachKindHasOrdersOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestARefusedOrderListsWhatIsTakenInTheSpellingOfTheCaller(t *testing.T) {
+func TestAnInvalidOrderListsTheValidFieldsInTheSpellingOfTheCaller(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{
 		"nope":            "create_time, uid, identity_name, group_name, role_name",
@@ -117,7 +117,7 @@ var unordered = map[string]string{
 }
 
 // Every list is sorted by each short text and time that its rows show.
-func TestEveryListIsSortedByWhatItsRowsShow(t *testing.T) {
+func TestEveryListIsSortedByTheShownValues(t *testing.T) {
 	t.Parallel()
 	left := maps.Clone(unordered)
 	sorts(t, &groupKind, left)

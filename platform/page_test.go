@@ -24,7 +24,7 @@ var (
 	ofRepos   = listName("Repo", UIDFilter{DescendantsOf: rootA}, RepoFilter{})
 )
 
-func TestATokenComesBackAsItWasSealed(t *testing.T) {
+func TestATokenOpensToWhatWasSealed(t *testing.T) {
 	t.Parallel()
 	s := testSealer(t)
 	for _, p := range []Position{
@@ -208,7 +208,7 @@ func FuzzTokenParse(f *testing.F) {
 
 // A platform without keys cannot seal anything: a page of it shows that none
 // of its tokens is sealed until somebody asks for one.
-func TestAPageSealsOnlyWhatIsAskedFor(t *testing.T) {
+func TestAPageSealsOnlyRequestedTokens(t *testing.T) {
 	t.Parallel()
 	p := &Platform{options: Options{Clock: time.Now}}
 	repos := resources[Repo, RepoFilter]{p: p, kind: &repoKind}

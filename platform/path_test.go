@@ -24,12 +24,12 @@ func (a address) compare(t *testing.T, who string, uid platform.UID, err error) 
 }
 
 func TestPathsLeadToGroupsAndRepos(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
-		shop := named(w, acme.uid, "shop")
-		tools := named(w, shop, "tools")
-		pay := named(w, acme.uid, "pay")
-		named(w, other.uid, "shop")
+		shop := newNamed(w, acme.uid, "shop")
+		tools := newNamed(w, shop, "tools")
+		pay := newNamed(w, acme.uid, "pay")
+		newNamed(w, other.uid, "shop")
 		checkout, inShop := w.namedRepo(shop, "checkout"), w.namedRepo(shop, "tools/cli")
 		inTools, inAcme := w.namedRepo(tools, "cli"), w.namedRepo(acme.uid, "shop/tools/cli")
 		hidden := w.namedRepo(pay, "billing")
@@ -71,11 +71,11 @@ func TestPathsLeadToGroupsAndRepos(t *testing.T) {
 	})
 }
 
-func TestWhatIsHiddenIsAnsweredLikeWhatIsMissing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		shop := named(w, acme.uid, "shop")
-		named(w, acme.uid, "payx")
+		shop := newNamed(w, acme.uid, "shop")
+		newNamed(w, acme.uid, "payx")
 		ctx := w.with(platform.ViewerRole, shop, acme.uid)
 		_, hidden := w.p.Groups.GetByPath(ctx, "acme/payx")
 		_, missing := w.p.Groups.GetByPath(ctx, "acme/none")
@@ -86,8 +86,8 @@ func TestWhatIsHiddenIsAnsweredLikeWhatIsMissing(t *testing.T) {
 	})
 }
 
-// named makes a group of a name.
-func named(w *world, parent platform.UID, name string) platform.UID {
+// newNamed makes a group of a name.
+func newNamed(w *world, parent platform.UID, name string) platform.UID {
 	w.Helper()
 	made, err := w.p.Groups.Create(w.operator(), parent, body[platform.Group](`{"name": %q}`, name))
 	must(w, err)

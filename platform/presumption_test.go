@@ -72,7 +72,7 @@ func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
 // Whoever is presumed to be who they were is answered nothing that they may not
 // have now. The naive request trusts what the last one has found.
 func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		w.repo(team)
@@ -97,7 +97,7 @@ func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 					t.Errorf("after %s a request that presumes is answered", c.name)
 				}
 			}
-			refused(t, "the proof after "+c.name, platform.Prove(ctx), platform.CodeUnavailable)
+			expectRefused(t, "the proof after "+c.name, platform.Prove(ctx), platform.CodeUnavailable)
 			fresh, err := w.p.Authenticate(t.Context(), c.claims)
 			must(t, err)
 			if err := asks(platform.WithActor(t.Context(), fresh)); (err == nil) != c.may[1] {
@@ -110,7 +110,7 @@ func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 // The first statements of a request prove its caller, whatever becomes of them, and
 // nothing is written or sent before.
 func TestARequestProvesItsCallerOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		claims := platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true}
@@ -144,7 +144,7 @@ func TestARequestProvesItsCallerOnce(t *testing.T) {
 // A caller who has just lost a right changes nothing with it, is not told of what
 // changed, and leaves no denial of somebody they are no more.
 func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		binding := w.bind(acme.uid, w.member(acme.uid, "alice"), platform.EditorRole)
 		stranger := w.member(acme.uid, "bob")
@@ -164,10 +164,10 @@ func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
 			_, err := w.p.Repos.Update(ctx, repo, body[platform.Repo](`{"description": "changed"}`))
 			return err
 		}
-		refused(t, "a change by right that is gone", rename(w.p.Presume(t.Context(), claims("alice"), alice)), platform.CodeUnavailable)
-		refused(t, "a change by a right that has just come", rename(w.p.Presume(t.Context(), claims("bob"), bob)), platform.CodeUnavailable)
+		expectRefused(t, "a change by right that is gone", rename(w.p.Presume(t.Context(), claims("alice"), alice)), platform.CodeUnavailable)
+		expectRefused(t, "a change by a right that has just come", rename(w.p.Presume(t.Context(), claims("bob"), bob)), platform.CodeUnavailable)
 		_, err = w.p.Events.Open(w.p.Presume(t.Context(), claims("alice"), alice), platform.EventRequest{})
-		refused(t, "a feed", err, platform.CodeUnavailable)
+		expectRefused(t, "a feed", err, platform.CodeUnavailable)
 		if after := w.events(); len(after) != len(before) {
 			t.Errorf("%d events were recorded", len(after)-len(before))
 		}

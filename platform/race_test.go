@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-// both runs two operations at the same time.
-func both(a, b func() error) (errA, errB error) {
+// runBoth runs two operations at the same time.
+func runBoth(a, b func() error) (errA, errB error) {
 	var running sync.WaitGroup
 	running.Go(func() { errA = a() })
 	running.Go(func() { errB = b() })
@@ -19,8 +19,8 @@ func both(a, b func() error) (errA, errB error) {
 
 func isCode(err error, code platform.Code) bool { return errors.Is(err, &platform.Error{Code: code}) }
 
-func TestABindingAndTheDeletionOfWhatItBindsNeverBothSucceed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestABindingAndTheDeletionOfItsTargetNeverBothSucceed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		for range 25 {
@@ -34,7 +34,7 @@ func TestABindingAndTheDeletionOfWhatItBindsNeverBothSucceed(t *testing.T) {
 			if w.named.Add(1)%2 == 0 {
 				remove, gone = func() error { return w.p.Roles.Delete(acme.owner, role) }, "Role"
 			}
-			bound, removed := both(bind, remove)
+			bound, removed := runBoth(bind, remove)
 			var e *platform.Error
 			switch {
 			case bound == nil && isCode(removed, platform.CodeFailedPrecondition):
@@ -46,13 +46,13 @@ func TestABindingAndTheDeletionOfWhatItBindsNeverBothSucceed(t *testing.T) {
 	})
 }
 
-func TestOfTwoOwnersWhoLeaveAtOnceOneStays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestOneOfTwoOwnersWhoLeaveConcurrentlyStays(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		first, second := acme.Binding.UID, platform.UID("")
 		for range 15 {
 			second = w.bind(acme.uid, w.member(acme.uid, w.name()), platform.OwnerRole)
-			a, b := both(func() error { return w.p.RoleBindings.Delete(w.operator(), first) }, func() error { return w.p.RoleBindings.Delete(w.operator(), second) })
+			a, b := runBoth(func() error { return w.p.RoleBindings.Delete(w.operator(), first) }, func() error { return w.p.RoleBindings.Delete(w.operator(), second) })
 			switch {
 			case a == nil && isCode(b, platform.CodeFailedPrecondition):
 				first = second
@@ -64,15 +64,15 @@ func TestOfTwoOwnersWhoLeaveAtOnceOneStays(t *testing.T) {
 	})
 }
 
-func TestOfAGrantAndItsRevocationOnlyTheHeldIsHandedOut(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAConcurrentRevocationLimitsAGrant(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for range 15 {
 			subject := w.name()
 			held := w.bind(acme.uid, w.member(acme.uid, subject), platform.OwnerRole)
 			friend := w.member(acme.uid, w.name())
 			ctx := w.as(subject)
-			handed, revoked := both(func() error {
+			handed, revoked := runBoth(func() error {
 				_, err := w.p.RoleBindings.Create(ctx, acme.uid, binding(friend, platform.ViewerRole))
 				return err
 			}, func() error { return w.p.RoleBindings.Delete(acme.owner, held) })
@@ -85,8 +85,8 @@ func TestOfAGrantAndItsRevocationOnlyTheHeldIsHandedOut(t *testing.T) {
 
 // A tag that is made while it is deleted is either there in the end or not,
 // but whoever makes it gets one.
-func TestATagThatIsDeletedMeanwhileIsMadeAnew(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestATagThatIsDeletedConcurrentlyIsCreatedAgain(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		put := func() error {
@@ -97,11 +97,11 @@ func TestATagThatIsDeletedMeanwhileIsMadeAnew(t *testing.T) {
 			must(t, put())
 			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 			must(t, err)
-			made, removed := both(put, func() error { return w.p.Tags.Delete(acme.owner, page.Items[0].UID) })
+			made, removed := runBoth(put, func() error { return w.p.Tags.Delete(acme.owner, page.Items[0].UID) })
 			if made != nil || removed != nil {
 				t.Errorf("made: %v, removed: %v", made, removed)
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestCreatingATagThatExistsMovesIt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
 		put := func(repo platform.UID, format string, args ...any) *platform.Tag {
@@ -44,16 +44,16 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 			`{"name": "x", "digest": "` + digest(1) + `", "bundles": ["\n"], "updateTime": 1}`: "updateTime bundles",
 		} {
 			_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag]("%s", in))
-			if got := violated(err); got != want {
+			if got := violationFields(err); got != want {
 				t.Errorf("%s: %s, want %s", in, got, want)
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestTagsAreFiltered(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		var since platform.Time
@@ -90,14 +90,14 @@ func TestTagsAreFiltered(t *testing.T) {
 			}
 		}
 		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Digest: "sha256:x"}})
-		if got := violated(err); got != "digest" {
+		if got := violationFields(err); got != "digest" {
 			t.Error(got)
 		}
 	})
 }
 
 func TestAReadmeIsTextOfItsRepo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		p := w.p.Repos
@@ -129,12 +129,12 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 			`{"content": "` + largest + `a"}`: "content", `[]`: "body",
 		} {
 			_, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme]("%s", in))
-			if got := violated(err); got != want {
+			if got := violationFields(err); got != want {
 				t.Errorf("%.40s: %s, want %s", in, got, want)
 			}
 		}
-		_, err = p.UpdateReadme(acme.owner, repo, masked[platform.Readme](`{}`, "uid"))
-		if got := violated(err); got != "updateMask" {
+		_, err = p.UpdateReadme(acme.owner, repo, inputWithMask[platform.Readme](`{}`, "uid"))
+		if got := violationFields(err); got != "updateMask" {
 			t.Error(got)
 		}
 		kept, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme](`{}`))
@@ -155,8 +155,8 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 	})
 }
 
-func TestAnImageTellsItsArchitecturesAndSizes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		of := func(n int, architectures ...platform.Architecture) *platform.Image {
@@ -182,7 +182,7 @@ func TestAnImageTellsItsArchitecturesAndSizes(t *testing.T) {
 		} {
 			got, err := size(x.digest, x.asked)
 			if x.want == (platform.ImageSize{}) {
-				refused(t, x.asked, err, platform.CodeNotFound)
+				expectRefused(t, x.asked, err, platform.CodeNotFound)
 			} else if err != nil || got != x.want {
 				t.Errorf("image %d, %q: %v (%v)", x.digest, x.asked, got, err)
 			}
@@ -193,7 +193,7 @@ func TestAnImageTellsItsArchitecturesAndSizes(t *testing.T) {
 			t.Errorf("%+v", image)
 		}
 		_, err = w.p.Images.Get(acme.owner, platform.ImageKey{Repo: "x", Digest: "y"})
-		if got := violated(err); got != "repoUid digest" {
+		if got := violationFields(err); got != "repoUid digest" {
 			t.Error(got)
 		}
 		puller := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)

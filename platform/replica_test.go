@@ -17,8 +17,8 @@ func beat(t *testing.T, r *platform.Replica, want ...string) {
 	}
 }
 
-func TestAReplicaThatBeatsNoMoreIsGone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAReplicaWithoutHeartbeatsIsGone(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		one, two := w.p.Webhooks.Replica("one"), w.p.Webhooks.Replica("two")
 		dead := w.p.Webhooks.Replica("dead")
 		beat(t, dead)
@@ -47,15 +47,15 @@ func TestAReplicaThatBeatsNoMoreIsGone(t *testing.T) {
 	})
 }
 
-func TestWhatAReplicaHeldThatIsGoneIsGivenBack(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		for range 12 {
 			w.repo(acme.uid)
 		}
 		w.relay()
-		held := w.queued()
+		held := w.queuedUIDs()
 		if len(held) != 8 {
 			t.Fatalf("%d are in the queue", len(held))
 		}
@@ -70,7 +70,7 @@ func TestWhatAReplicaHeldThatIsGoneIsGivenBack(t *testing.T) {
 		for range 2 { // two find it gone at the same time
 			must(t, w.p.Webhooks.Requeue(t.Context(), tickets...))
 		}
-		if again := w.queued(); !slices.Equal(slices.Sorted(slices.Values(again)), slices.Sorted(slices.Values(held))) {
+		if again := w.queuedUIDs(); !slices.Equal(slices.Sorted(slices.Values(again)), slices.Sorted(slices.Values(held))) {
 			t.Fatalf("%v are given back, want %v", again, held)
 		}
 		for i, d := range held {
@@ -94,7 +94,7 @@ func TestWhatAReplicaHeldThatIsGoneIsGivenBack(t *testing.T) {
 			w.endOf(begun, platform.Attempt{Status: 200})
 			w.endOf(slow[i], platform.Attempt{Status: 500})
 		}
-		for next := w.queued(); len(next) > 0; next = w.queued() {
+		for next := w.queuedUIDs(); len(next) > 0; next = w.queuedUIDs() {
 			for _, d := range next {
 				w.end(d, platform.Attempt{Status: 200})
 			}
@@ -112,12 +112,12 @@ func TestWhatAReplicaHeldThatIsGoneIsGivenBack(t *testing.T) {
 
 // The queue may run an attempt twice by one ticket: the first that ends counts.
 func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
 		w.relay()
-		d := w.queued()[0]
+		d := w.queuedUIDs()[0]
 		begun, err := w.p.Webhooks.BeginAttempt(t.Context(), w.ticket(d))
 		must(t, err)
 		for range 2 {
@@ -132,17 +132,17 @@ func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
 }
 
 func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		wide := w.replica(w.store, platform.Options{SinkPorts: []string{"8443"}})
 		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
-		if got := violated(err); got != "sink" {
+		if got := violationFields(err); got != "sink" {
 			t.Errorf("a port that is not allowed: %s", got)
 		}
 		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		must(t, err)
 		w.relay()
-		ticket := w.ticket(w.queued()[0])
+		ticket := w.ticket(w.queuedUIDs()[0])
 		for p, fault := range map[*platform.Platform]string{
 			wide: "", w.p: "the sink is no longer permitted: it must use port 443 or a port that the operator of the service allows, not 8443",
 		} {

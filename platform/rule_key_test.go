@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestARuleIsFoundByWhatIsLiteralInIt(t *testing.T) {
+func TestARuleIsFoundByItsLiteralPart(t *testing.T) {
 	t.Parallel()
 	const mark = PatternMark
 	for _, x := range []struct {
@@ -73,7 +73,7 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 
 // Forty rules of one organisation must not cost a token of another more than
 // some milliseconds, whatever their patterns are.
-func TestTheWorkOfAnOrganisationsPatternsIsBounded(t *testing.T) {
+func TestTheWorkForPatternsOfAnOrganisationIsLimited(t *testing.T) {
 	t.Parallel()
 	m := &matcher{patterns: newPatterns()}
 	long := strings.Repeat("a", maxMatched)

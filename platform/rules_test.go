@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-func TestADeleteIsBlockedByWhatDependsOnTheResource(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestADeletionIsBlockedByDependentResources(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, owner := w.p, acme.owner
 		children := map[string]func(platform.UID) platform.UID{
@@ -39,19 +39,19 @@ func TestADeleteIsBlockedByWhatDependsOnTheResource(t *testing.T) {
 		must(t, p.Repos.Delete(owner, repo))
 		role, identity := w.role(acme.uid), w.member(acme.uid, "x")
 		bound := w.bind(acme.uid, identity, role)
-		refused(t, "a bound role", p.Roles.Delete(owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
-		refused(t, "a bound identity", p.Identities.Delete(owner, identity), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		expectRefused(t, "a bound role", p.Roles.Delete(owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		expectRefused(t, "a bound identity", p.Identities.Delete(owner, identity), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
 		must(t, p.RoleBindings.Delete(owner, bound))
 		must(t, p.Roles.Delete(owner, role))
 		must(t, p.Identities.Delete(owner, identity))
-		refused(t, "what is deleted already", p.Identities.Delete(owner, identity), platform.CodeNotFound)
-		must(t, p.Repos.Delete(owner, w.imaged(acme.uid))) // images are no tags
-		w.counted()
+		expectRefused(t, "what is deleted already", p.Identities.Delete(owner, identity), platform.CodeNotFound)
+		must(t, p.Repos.Delete(owner, w.newImage(acme.uid))) // images are no tags
+		w.checkCounters()
 	})
 }
 
 func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, owner, team := w.p, acme.owner, w.group(acme.uid)
 		named := func(what string, err error, kind, area string, uid platform.UID) {
@@ -109,7 +109,7 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 }
 
 func TestAMissingParentIsNotFound(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		gone := missingBelow(acme.uid)
 		_, err := w.p.Groups.Create(acme.owner, gone, body[platform.Group](`{"name": "x"}`))
@@ -131,14 +131,14 @@ func TestAMissingParentIsNotFound(t *testing.T) {
 			t.Errorf("%+v", e.Resource)
 		}
 		_, err = w.p.Repos.Create(acme.owner, w.repo(acme.uid), body[platform.Repo](`{"name": "x"}`))
-		refused(t, "a repo in a repo", err, platform.CodeNotFound)
+		expectRefused(t, "a repo in a repo", err, platform.CodeNotFound)
 		_, err = w.p.Tags.Create(acme.owner, acme.uid, body[platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
-		refused(t, "a tag in a group", err, platform.CodeNotFound)
+		expectRefused(t, "a tag in a group", err, platform.CodeNotFound)
 	})
 }
 
 func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		team, sibling := w.group(acme.uid), w.group(acme.uid)
 		low, high, foreign := w.member(team, "low"), w.member(acme.uid, "high"), w.member(other.uid, "foreign")
@@ -159,7 +159,7 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 			{"both from elsewhere", team, foreign, foreignRole, "identityUid roleUid"},
 		} {
 			_, err := w.p.RoleBindings.Create(acme.owner, x.group, binding(x.identity, x.role))
-			if got := violated(err); got != x.field {
+			if got := violationFields(err); got != x.field {
 				t.Errorf("%s: %s", x.what, got)
 			}
 		}
@@ -173,25 +173,25 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 			}
 		}
 		_, err := w.p.Roles.Get(acme.owner, other.uid)
-		refused(t, "an unknown built-in role", err, platform.CodeNotFound)
+		expectRefused(t, "an unknown built-in role", err, platform.CodeNotFound)
 		_, err = w.p.Roles.Update(acme.owner, other.uid, body[platform.Role](`{"description": "x"}`))
-		refused(t, "an update of an unknown built-in role", err, platform.CodeNotFound)
-		refused(t, "a delete of an unknown built-in role", w.p.Roles.Delete(acme.owner, other.uid), platform.CodeNotFound)
+		expectRefused(t, "an update of an unknown built-in role", err, platform.CodeNotFound)
+		expectRefused(t, "a delete of an unknown built-in role", w.p.Roles.Delete(acme.owner, other.uid), platform.CodeNotFound)
 		made, err := w.p.RoleBindings.Create(acme.owner, team, binding(low, teamRole))
 		must(t, err)
 		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"identityUid": %q}`, foreign))
-		if got := violated(err); got != "identityUid" {
+		if got := violationFields(err); got != "identityUid" {
 			t.Error(got)
 		}
 		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"roleUid": null}`))
-		if got := violated(err); got != "roleUid" {
+		if got := violationFields(err); got != "roleUid" {
 			t.Error(got)
 		}
 	})
 }
 
-func TestBuiltInRolesAreReadByAllWhoListRolesAndChangedByNone(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		reader := w.with(w.role(acme.uid, platform.CapRolesList), w.group(acme.uid), acme.uid)
 		other := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)
@@ -211,16 +211,16 @@ func TestBuiltInRolesAreReadByAllWhoListRolesAndChangedByNone(t *testing.T) {
 			t.Errorf("%d of %d", len(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Roles.Get(other, platform.ViewerRole)
-		refused(t, "reading without the capability", err, platform.CodePermissionDenied)
+		expectRefused(t, "reading without the capability", err, platform.CodePermissionDenied)
 		for _, uid := range []platform.UID{platform.ViewerRole, platform.OwnerRole} {
 			_, err = w.p.Roles.Update(acme.owner, uid, body[platform.Role](`{"description": "mine"}`))
-			refused(t, "changing one", err, platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
-			refused(t, "deleting one", w.p.Roles.Delete(acme.owner, uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
+			expectRefused(t, "changing one", err, platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
+			expectRefused(t, "deleting one", w.p.Roles.Delete(acme.owner, uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
 			_, err = w.p.Roles.Update(other, uid, body[platform.Role](`{"description": "mine"}`))
-			refused(t, "changing one unseen", err, platform.CodePermissionDenied)
-			refused(t, "deleting one unseen", w.p.Roles.Delete(other, uid), platform.CodePermissionDenied)
-			refused(t, "by the operator", w.p.Roles.Delete(w.operator(), uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
+			expectRefused(t, "changing one unseen", err, platform.CodePermissionDenied)
+			expectRefused(t, "deleting one unseen", w.p.Roles.Delete(other, uid), platform.CodePermissionDenied)
+			expectRefused(t, "by the operator", w.p.Roles.Delete(w.operator(), uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
 		}
-		refused(t, "nobody", w.p.Roles.Delete(t.Context(), platform.ViewerRole), platform.CodeUnauthenticated)
+		expectRefused(t, "nobody", w.p.Roles.Delete(t.Context(), platform.ViewerRole), platform.CodeUnauthenticated)
 	})
 }

@@ -59,8 +59,8 @@ func newForest(seed uint64) forest {
 
 func (f forest) some() UID { return f.rows[f.IntN(len(f.rows))] }
 
-// asked makes a filter of one, sometimes several conditions.
-func (f forest) asked() (asked UIDFilter) {
+// randomFilter returns a filter of one, sometimes several conditions.
+func (f forest) randomFilter() (asked UIDFilter) {
 	for n := f.IntN(3); n >= 0; n-- {
 		switch f.IntN(6) {
 		case 0:
@@ -85,7 +85,7 @@ func (f forest) asked() (asked UIDFilter) {
 // Whoever holds what, and whatever is asked for: a list may return exactly the
 // rows that the caller could get one by one and that the filter names, each
 // from one branch only.
-func TestAScopeIsWhatTheCallerMayReadAndAskedFor(t *testing.T) {
+func TestAScopeIsTheReadablePartOfTheRequest(t *testing.T) {
 	t.Parallel()
 	denied, empty := 0, 0
 	for seed := range uint64(20_000) {
@@ -98,7 +98,7 @@ func TestAScopeIsWhatTheCallerMayReadAndAskedFor(t *testing.T) {
 		if f.IntN(3) == 0 {
 			actor.grants = append(actor.grants, grant{rootA, setOf([]Capability{CapRolesList, CapGroupsList, CapRepoList})})
 		}
-		asked := f.asked()
+		asked := f.randomFilter()
 		inGroups := slices.DeleteFunc(slices.Clone(f.rows), UID.IsRoot) // where all but groups are
 		checkScope(t, seed, &roleKind, actor, asked, append(inGroups, ViewerRole, OwnerRole), &denied, &empty)
 		checkScope(t, seed, &groupKind, actor, asked, f.rows, &denied, &empty)
@@ -116,12 +116,12 @@ func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, aske
 		if *denied++; !errors.Is(err, &Error{Code: CodePermissionDenied}) {
 			t.Fatalf("seed %d: %s: %v", seed, k.Name, err)
 		}
-		if k.related(actor, asked) {
+		if k.isRelated(actor, asked) {
 			t.Fatalf("seed %d: %s %+v: %v, though the rule of lists allows it", seed, k.Name, asked, err)
 		}
 		return
 	}
-	if !k.related(actor, asked) {
+	if !k.isRelated(actor, asked) {
 		t.Fatalf("seed %d: %s %+v: the rule of lists refuses it, yet it is answered", seed, k.Name, asked)
 	}
 	found := 0
@@ -145,11 +145,11 @@ func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, aske
 	}
 }
 
-// related is the rule of lists: the capability is held somewhere, and for each
+// isRelated is the rule of lists: the capability is held somewhere, and for each
 // scope asked for at it, above it or anywhere below. Children are shown to who
 // holds it on their parent or above; of groups, those on which it is held are
 // shown too.
-func (k *Kind[T]) related(a *Actor, asked UIDFilter) bool {
+func (k *Kind[T]) isRelated(a *Actor, asked UIDFilter) bool {
 	holds := func(at func(UID) bool) bool {
 		return slices.ContainsFunc(a.grants, func(g grant) bool { return g.set.has(k.List) && at(g.scope) })
 	}

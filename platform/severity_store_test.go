@@ -39,7 +39,7 @@ func (w *world) rating(o org, id string) string {
 }
 
 func TestAnAdvisoryInheritsFromItsVulnerability(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		vulnerability := func(id string, severities []platform.Severity, aliases ...string) {
 			t.Helper()
@@ -82,7 +82,7 @@ func TestAnAdvisoryInheritsFromItsVulnerability(t *testing.T) {
 }
 
 func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		fixed := []platform.AdvisoryEvent{{Fixed: &platform.Fixed{}}}
 		_, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{

@@ -276,20 +276,20 @@ func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]Id
 	identities, err := p.store.StaticIdentities(ctx, issuer, subject)
 	var keys []IdentityKeys
 	for _, i := range identities {
-		if !i.StaticKeys.expired(p.now()) {
+		if !i.StaticKeys.isExpired(p.now()) {
 			keys = append(keys, IdentityKeys{i.UID, json.RawMessage(i.StaticKeys.IssuerKeys)})
 		}
 	}
 	return keys, err
 }
 
-func (k *StaticKeys) expired(now Time) bool {
+func (k *StaticKeys) isExpired(now Time) bool {
 	return !k.ExpirationTime.IsZero() && !now.Before(k.ExpirationTime.Time)
 }
 
 // acceptsStatic reports whether the rule accepts a token that its keys verified.
 func (k *StaticKeys) acceptsStatic(c Claims, now Time) bool {
-	if k == nil || k.Issuer != c.Issuer || k.Subject != c.Subject || k.expired(now) {
+	if k == nil || k.Issuer != c.Issuer || k.Subject != c.Subject || k.isExpired(now) {
 		return false
 	}
 	if len(k.Audiences) == 0 {

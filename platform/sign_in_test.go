@@ -33,7 +33,7 @@ func (w *world) enter(c platform.Claims) (*platform.Actor, context.Context) {
 }
 
 func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		provider := w.providerOf(team, workplace, platform.ViewerRole)
@@ -48,7 +48,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := w.p.Groups.Get(ctx, acme.uid)
-		refused(t, "above the provider's group", err, platform.CodePermissionDenied)
+		expectRefused(t, "above the provider's group", err, platform.CodePermissionDenied)
 		if made := since(w.events(), before); types(made) != "iam.identity.created iam.rolebindings.created" || made[0].actor.Act["sub"] != "alice" {
 			t.Errorf("recorded %s by %+v", types(made), made)
 		}
@@ -80,12 +80,12 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 		if known, err := w.p.KnowsIssuer(t.Context(), workplace); known || err != nil {
 			t.Errorf("the issuer is still known (%v)", err)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
 func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.providerOf(acme.uid, workplace, platform.ViewerRole)
 		for _, x := range []struct {
@@ -116,8 +116,8 @@ func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
 	})
 }
 
-func TestTheCorrelationRuleTellsPeopleApart(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
 			`{"name": "azure", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"}}`, platform.ViewerRole, workplace))
@@ -134,14 +134,14 @@ func TestTheCorrelationRuleTellsPeopleApart(t *testing.T) {
 		}
 		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}`, workplace))
-		if got := violated(err); got != "oidc.correlationRule" {
+		if got := violationFields(err); got != "oidc.correlationRule" {
 			t.Errorf("violated: %s", got)
 		}
 	})
 }
 
-func TestAPersonWhoComesManyTimesAtOnceGetsOneIdentity(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.providerOf(acme.uid, workplace, platform.ViewerRole)
 		var all sync.WaitGroup
@@ -160,7 +160,7 @@ func TestAPersonWhoComesManyTimesAtOnceGetsOneIdentity(t *testing.T) {
 }
 
 func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -176,9 +176,9 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		if err := create(member, sub); err != nil {
 			t.Error(err)
 		}
-		refused(t, "above the mapping's scope", create(member, team), platform.CodePermissionDenied)
+		expectRefused(t, "above the mapping's scope", create(member, team), platform.CodePermissionDenied)
 		_, elsewhere := w.enter(visitor("alice", map[string]any{"groups": []any{"staff"}, "roles": []any{"admins"}}))
-		refused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
+		expectRefused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
 
 		// What a mapping grants holds inside transactions, and can be handed on.
 		hand := func(ctx context.Context) error {
@@ -189,18 +189,18 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		must(t, hand(owner))
 		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
 		_, late := w.enter(visitor("alice", map[string]any{"groups": []any{"admins"}}))
-		refused(t, "after the mapping is gone", create(late, sub), platform.CodePermissionDenied)
+		expectRefused(t, "after the mapping is gone", create(late, sub), platform.CodePermissionDenied)
 
 		page, err := w.p.ExternalGroupRoleMappings.List(acme.owner, platform.ListRequest[platform.ExternalGroupRoleMappingFilter]{Filter: platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
 		must(t, err)
 		_, err = w.p.ExternalGroupRoleMappings.DeleteBatch(acme.owner, team, []platform.UID{page.Items[0].UID})
 		must(t, err)
-		refused(t, "of a token from before", hand(owner), platform.CodePermissionDenied)
+		expectRefused(t, "of a token from before", hand(owner), platform.CodePermissionDenied)
 	})
 }
 
 func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		static := func(subject, more string) platform.UID {
 			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](
@@ -256,7 +256,7 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 // The attack: a few organisations name somebody else's subject as often as they
 // may, before that person's own organisation does.
 func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		const organisations, rules = 21, 20
 		at := platform.At(epoch.Add(-time.Hour))
 		must(t, w.store.Write(w.Context(), func(tx platform.Tx) error {

@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAcceptedTermsApplyToDescendants(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
@@ -44,12 +44,12 @@ func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
 		if failed[0] != nil || each[0].Items[0].DocID != "msa" || each[0].TotalCount != 2 || failed[2] != nil || each[2].Items[0].DocID != "alpha" || each[2].TotalCount != 4 {
 			t.Errorf("for each %v (%v)", each, failed)
 		}
-		refused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
+		expectRefused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
 		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageToken: each[2].NextPageToken()}, []platform.UID{sub, team})
 		if failed[0] != nil || len(next[0].Items) != 3 || next[0].Items[0].DocID != "beta" {
 			t.Errorf("the next page is %v (%v)", next[0].Items, failed[0])
 		}
-		refused(t, "with the token of another group", failed[1], platform.CodeInvalidArgument)
+		expectRefused(t, "with the token of another group", failed[1], platform.CodeInvalidArgument)
 		var walked []string
 		for token := ""; ; {
 			page, err := w.p.Terms.ListOf(acme.owner, sub, platform.ListRequest[platform.TermsFilter]{PageSize: 1, PageToken: token, OrderBy: "create_time desc"})
@@ -66,26 +66,26 @@ func TestAcceptedTermsCountForWhatLiesBelow(t *testing.T) {
 		if errs[0] != nil || rows[0].DocID != "beta" || errs[2] != nil || rows[2].OrgUID != acme.uid {
 			t.Errorf("got %v (%v)", rows, errs)
 		}
-		refused(t, "of another group", errs[1], platform.CodeNotFound)
+		expectRefused(t, "of another group", errs[1], platform.CodeNotFound)
 		for _, id := range []string{"a\x00", "\xff"} { // no engine takes them
 			_, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: id}})
-			refused(t, "what is no text", errs[0], platform.CodeNotFound)
+			expectRefused(t, "what is no text", errs[0], platform.CodeNotFound)
 		}
 		_, err = w.p.Terms.Accept(acme.owner, missingBelow(acme.uid), []string{"x"})
-		refused(t, "for a missing group", err, platform.CodeNotFound)
+		expectRefused(t, "for a missing group", err, platform.CodeNotFound)
 		_, err = w.p.Terms.ListOf(acme.owner, missingBelow(acme.uid), platform.ListRequest[platform.TermsFilter]{})
-		refused(t, "of a missing group", err, platform.CodeNotFound)
+		expectRefused(t, "of a missing group", err, platform.CodeNotFound)
 		for what, documents := range map[string][]string{"documentIds": nil, "documentIds[1]": {"x", ""}} {
-			if _, err := w.p.Terms.Accept(acme.owner, team, documents); violated(err) != what {
-				t.Errorf("%v: %s", documents, violated(err))
+			if _, err := w.p.Terms.Accept(acme.owner, team, documents); violationFields(err) != what {
+				t.Errorf("%v: %s", documents, violationFields(err))
 			}
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestWhatIsNotedOfAGroupDoesNotKeepIt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestNotesAboutAGroupDoNotBlockItsDeletion(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		_, err := w.p.Terms.Accept(acme.owner, team, []string{"a", "b"})
@@ -93,7 +93,7 @@ func TestWhatIsNotedOfAGroupDoesNotKeepIt(t *testing.T) {
 		mapping := w.mappingTo(w.provider(acme.uid), "x", platform.ViewerRole, team)
 		must(t, w.p.Groups.Delete(acme.owner, team))
 		_, err = w.p.ExternalGroupRoleMappings.Get(acme.owner, mapping)
-		refused(t, "its mapping", err, platform.CodeNotFound)
-		w.counted()
+		expectRefused(t, "its mapping", err, platform.CodeNotFound)
+		w.checkCounters()
 	})
 }

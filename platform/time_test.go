@@ -32,7 +32,7 @@ func TestATimeAlwaysHasThreeDecimals(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTimestampIsRefused(t *testing.T) {
+func TestInvalidTimestampsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"", "now", "2026-03-27", "2026-03-27 13:55:00Z", "2026-03-27T13:55:00", "2026-13-27T13:55:00Z", "2026-02-30T00:00:00Z",

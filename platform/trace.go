@@ -17,8 +17,8 @@ type Trace struct {
 	Waited     atomic.Int64 // total nanoseconds that the store spent on statements
 
 	ID      string // request id, as the response and its errors show it
-	TraceID string // id of the distributed trace; "": none
-	Parent  string // W3C traceparent that outgoing requests and events carry; "": none
+	TraceID string // id of the distributed trace; "" means none
+	Parent  string // W3C traceparent that outgoing requests and events carry; "" means none
 	Shared  bool   // the request is a connection with many operations, which have traces of their own
 
 	// Begin, if it is not nil, is called when an operation begins, with its name and
@@ -36,7 +36,7 @@ type Facts struct {
 	Kind       string // kind of the resource of the first operation
 	UID        UID    // UID of that resource, or of the listed group
 	Identities []UID  // of the caller
-	Codes      []Code // codes of the errors in the response, each once; none: success
+	Codes      []Code // codes of the errors in the response, each once; empty means success
 	Limit      string // the limit that the request exceeded
 	Cost       int    // cost of a GraphQL document
 }
@@ -83,15 +83,15 @@ func (t *Trace) NoteResource(kind string, uid UID) {
 func (t *Trace) BeginOperation(ctx context.Context, name, route string) (context.Context, func()) {
 	t.NoteOperation(name)
 	if t == nil || t.Begin == nil {
-		return ctx, ended
+		return ctx, doNothing
 	}
 	return t.Begin(ctx, name, route)
 }
 
-func ended() {}
+func doNothing() {}
 
-// parent returns the W3C traceparent that outgoing requests and events carry, or "".
-func (t *Trace) parent() string {
+// traceParent returns Parent, or "" for a nil Trace.
+func (t *Trace) traceParent() string {
 	if t == nil {
 		return ""
 	}

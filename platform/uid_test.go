@@ -57,7 +57,7 @@ func TestAUIDEndsAtTheDeepestLevel(t *testing.T) {
 	}
 }
 
-func TestAUIDTellsWhatEnclosesIt(t *testing.T) {
+func TestAUIDContainsItsAncestors(t *testing.T) {
 	t.Parallel()
 	group, repo := rootA+seg("1"), rootA+seg("1")+seg("2")
 	for _, x := range []struct {

@@ -13,8 +13,8 @@ import (
 	"atrium/platform"
 )
 
-func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](
 			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": false}}`))
@@ -25,7 +25,7 @@ func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
 		patch := func(body string, mask ...string) *platform.Repo {
 			t.Helper()
 			w.pass(time.Minute)
-			changed, err := w.p.Repos.Update(acme.owner, made.UID, masked[platform.Repo](body, mask...))
+			changed, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[platform.Repo](body, mask...))
 			must(t, err)
 			read, err := w.p.Repos.Get(acme.owner, made.UID)
 			must(t, err)
@@ -62,8 +62,8 @@ func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
 			if x.mask != "" {
 				mask = strings.Split(x.mask, ",")
 			}
-			_, err := w.p.Repos.Update(acme.owner, made.UID, masked[platform.Repo](x.body, mask...))
-			if got := violated(err); got != x.want {
+			_, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[platform.Repo](x.body, mask...))
+			if got := violationFields(err); got != x.want {
 				t.Errorf("%s with mask %s: %s, want %s", x.body, x.mask, got, x.want)
 			}
 		}
@@ -77,8 +77,8 @@ func TestAPatchChangesWhatItNamesAndNothingElse(t *testing.T) {
 
 // A field that a caller names is applied or refused; what a read gives can be
 // sent back.
-func TestWhatOnlyTheServiceSetsIsRefusedUnlessItIsWhatWasRead(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for sent, want := range map[string]string{
 			`"verified": true, "kind": "ORG_KIND_INFRA"`:          "verified kind",
@@ -91,17 +91,17 @@ func TestWhatOnlyTheServiceSetsIsRefusedUnlessItIsWhatWasRead(t *testing.T) {
 		} {
 			in := `{"name": "acme", ` + sent + `}`
 			for _, mask := range [][]string{nil, {"*"}} {
-				_, err := w.p.Groups.Update(acme.owner, acme.uid, masked[platform.Group](in, mask...))
-				if got := violated(err); got != want {
+				_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[platform.Group](in, mask...))
+				if got := violationFields(err); got != want {
 					t.Errorf("%s with mask %v: %s, want %s", in, mask, got, want)
 				}
 			}
-			_, err := w.p.Groups.Update(acme.owner, acme.uid, masked[platform.Group](in, "name"))
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[platform.Group](in, "name"))
 			must(t, err)
 		}
 		for _, path := range []string{"verified", "kind", "status", "resource_limits", "create_time", "uid"} {
-			_, err := w.p.Groups.Update(acme.owner, acme.uid, masked[platform.Group](`{}`, path))
-			if got := violated(err); got != "updateMask" {
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[platform.Group](`{}`, path))
+			if got := violationFields(err); got != "updateMask" {
 				t.Errorf("%s: %s", path, got)
 			}
 		}
@@ -109,7 +109,7 @@ func TestWhatOnlyTheServiceSetsIsRefusedUnlessItIsWhatWasRead(t *testing.T) {
 }
 
 func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		who := w.member(acme.uid, "who")
 		group, err := w.p.Groups.Get(acme.owner, acme.uid)
@@ -144,14 +144,14 @@ func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context,
 
 // AIP-161: what a mask names of an object is written, and the rest stays.
 func TestAMaskNamesPartsOfObjects(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		who := w.member(acme.uid, "who")
 		identity := func(in string, mask ...string) (*platform.ClaimMatch, string) {
 			t.Helper()
-			changed, err := w.p.Identities.Update(acme.owner, who, masked[platform.Identity](in, mask...))
+			changed, err := w.p.Identities.Update(acme.owner, who, inputWithMask[platform.Identity](in, mask...))
 			if err != nil {
-				return nil, violated(err)
+				return nil, violationFields(err)
 			}
 			read, err := w.p.Identities.Get(acme.owner, who)
 			must(t, err)
@@ -188,14 +188,14 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 }
 
 func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		must(t, err)
 		var all sync.WaitGroup
 		for _, cloud := range []string{"google", "amazon", "azure"} {
 			all.Go(func() {
-				_, err := w.p.Repos.Update(acme.owner, repo.UID, masked[platform.Repo](`{"sync_config": {"`+cloud+`": "x"}}`, "sync_config."+cloud))
+				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[platform.Repo](`{"sync_config": {"`+cloud+`": "x"}}`, "sync_config."+cloud))
 				if err != nil {
 					t.Error(err)
 				}
@@ -213,7 +213,7 @@ func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
 // Specification, Error cases: creating an identity with an empty body, or with
 // a name that does not match the pattern.
 func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		for in, want := range map[string]string{
 			`{}`: "name", ``: "name", `{"name": ""}`: "name", `{"name": "Upper"}`: "name", `{"name": "` + strings.Repeat("a", 256) + `"}`: "name",
@@ -222,7 +222,7 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 			`{"name": "a", "claimMatch": {"issuer": "x"}}`:                                                         "claimMatch.issuer claimMatch.subject",
 		} {
 			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity]("%s", in))
-			if got := violated(err); got != want {
+			if got := violationFields(err); got != want {
 				t.Errorf("%.60s: %s, want %s", in, got, want)
 			}
 		}
@@ -232,11 +232,11 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[platform.Identity](`{}`))
-		if got := violated(err); got != "parent name" {
+		if got := violationFields(err); got != "parent name" {
 			t.Error(got)
 		}
 		_, err = w.p.Identities.Update(acme.owner, "nonsense", body[platform.Identity](`{"name": "A", "nope": 1}`))
-		if got := violated(err); got != "uid name nope" {
+		if got := violationFields(err); got != "uid name nope" {
 			t.Error(got)
 		}
 	})
@@ -244,7 +244,7 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 
 // An identity has one rule: giving one of the other type replaces it.
 func TestAnIdentityHasOneRule(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const keys = `{"staticKeys": {"issuer": "https://issuer.example.com", "subject": "s", "issuerKeys": "{\"keys\": [{}]}"}}`
 		who := w.member(acme.uid, "who")
@@ -256,7 +256,7 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		if actor := platform.ActorOf(w.as("who")); len(actor.Identities) != 0 {
 			t.Error("the replaced rule still matches")
 		}
-		byClaims, err := w.p.Identities.Update(acme.owner, who, masked[platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
+		byClaims, err := w.p.Identities.Update(acme.owner, who, inputWithMask[platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
 		must(t, err)
 		if byClaims.StaticKeys != nil || byClaims.ClaimMatch == nil {
 			t.Errorf("%+v", byClaims)

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// ordered reads versions of an ecosystem as its own tools sort them: one line
+// readOrdered reads versions of an ecosystem as its own tools sort them: one line
 // for those that they take for the same. Python's were sorted by pip, Maven's
 // by the rules of its POM reference; both hold the tables of their own tests.
-func ordered(t *testing.T, file string) [][]string {
+func readOrdered(t *testing.T, file string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -29,7 +29,7 @@ func ordered(t *testing.T, file string) [][]string {
 func TestVersionsSortAsTheirEcosystemSortsThem(t *testing.T) {
 	t.Parallel()
 	for ecosystem, file := range map[Ecosystem]string{EcosystemJava: "testdata/versions_java.txt", EcosystemPython: "testdata/versions_python.txt"} {
-		lines := ordered(t, file)
+		lines := readOrdered(t, file)
 		for i, versions := range lines {
 			key := ecosystem.versionKey(versions[0])
 			for _, same := range versions[1:] {

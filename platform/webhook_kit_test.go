@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-// subscribed makes a subscription of a group, with its secret.
-func (w *world) subscribed(group platform.UID, types ...string) *platform.Subscription {
+// subscribe makes a subscription of a group, with its secret.
+func (w *world) subscribe(group platform.UID, types ...string) *platform.Subscription {
 	w.Helper()
 	made, err := w.p.Subscriptions.Create(w.operator(), group, platform.TypedInput(platform.Subscription{
 		Sink: "https://" + w.name() + ".example.com/", Types: types,
@@ -41,8 +41,8 @@ func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 	return page.Items
 }
 
-// queued takes all that is ready, as the queue does.
-func (w *world) queued() []platform.UID {
+// queuedUIDs takes all that is ready, as the queue does.
+func (w *world) queuedUIDs() []platform.UID {
 	w.Helper()
 	ready, err := w.p.Webhooks.ListReady(w.Context(), 1000)
 	must(w, err)

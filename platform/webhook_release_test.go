@@ -33,13 +33,13 @@ func (t lateTx) CountWaiting(ctx context.Context, subscriptions []platform.UID) 
 
 // Deliveries that end while others are being held behind them cannot see
 // those: without a second look nothing would ever make them ready.
-func TestWhatIsHeldBehindDeliveriesThatJustEndedIsReleased(t *testing.T) {
+func TestHeldDeliveriesAreReleasedWhenOthersEnd(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t) // SQLite has one writer at a time
 	w := &world{TB: t, url: url, store: storetest.Open(t, url)}
 	w.p = w.replica(w.store, platform.Options{})
 	acme := w.found("acme")
-	w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+	w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 	make8 := func() {
 		for range 8 {
 			w.repo(acme.uid)
@@ -47,7 +47,7 @@ func TestWhatIsHeldBehindDeliveriesThatJustEndedIsReleased(t *testing.T) {
 	}
 	make8()
 	w.relay()
-	waiting := w.queued()
+	waiting := w.queuedUIDs()
 	make8()
 	ended := false
 	late := w.replica(latecomer{w.store, func() {
@@ -64,7 +64,7 @@ func TestWhatIsHeldBehindDeliveriesThatJustEndedIsReleased(t *testing.T) {
 		must(t, err)
 	}
 	w.relay()
-	if n := len(w.queued()); n != 8 {
+	if n := len(w.queuedUIDs()); n != 8 {
 		t.Errorf("%d of the held deliveries are made ready, want 8", n)
 	}
 }

@@ -12,16 +12,16 @@ import (
 )
 
 func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
 		w.relay() // nobody subscribes yet
-		all, team := w.subscribed(acme.uid), w.group(acme.uid)
+		all, team := w.subscribe(acme.uid), w.group(acme.uid)
 		w.relay() // what is relayed late may come from before a subscription
-		below, repos := w.subscribed(team), w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
-		other := w.subscribed(elsewhere.uid)
+		below, repos := w.subscribe(team), w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		other := w.subscribe(elsewhere.uid)
 		repo := w.repo(team)
 		must(t, w.p.Repos.Delete(acme.owner, repo))
-		refused(t, "a stranger", w.p.Groups.Delete(elsewhere.owner, team), platform.CodePermissionDenied)
+		expectRefused(t, "a stranger", w.p.Groups.Delete(elsewhere.owner, team), platform.CodePermissionDenied)
 		w.relay()
 		for what, x := range map[string]struct {
 			subscription *platform.Subscription
@@ -44,13 +44,13 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 }
 
 func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		repo := w.repo(acme.uid)
 		w.relay()
-		ready := w.queued()
-		if len(ready) != 1 || len(w.queued()) != 0 {
+		ready := w.queuedUIDs()
+		if len(ready) != 1 || len(w.queuedUIDs()) != 0 {
 			t.Fatalf("%d are ready", len(ready))
 		}
 		dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
@@ -86,17 +86,17 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		if dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]}); dispatch != nil || err != nil {
 			t.Errorf("what is gone begins: %v, %v", dispatch, err)
 		}
-		w.counted()
+		w.checkCounters()
 	})
 }
 
-func TestADeliveryIsTriedOnScheduleAndThenGivenUp(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
 		w.relay()
-		d := w.queued()[0]
+		d := w.queuedUIDs()[0]
 		var total time.Duration
 		for attempt := 1; ; attempt++ {
 			wait, again := w.end(d, platform.Attempt{Error: "connection refused"})
@@ -126,29 +126,29 @@ func TestADeliveryIsTriedOnScheduleAndThenGivenUp(t *testing.T) {
 		if last.kind != "events.subscription.redelivered" || last.subject != d || last.group != acme.uid || last.actor.Act["sub"] != "owner of acme" || !strings.Contains(last.body, `"eventId"`) {
 			t.Errorf("recorded %+v", last)
 		}
-		if again[0].State != platform.DeliveryPending || again[0].Attempts != 0 || again[0].LastError != "" || !slices.Equal(w.queued(), []platform.UID{d}) {
+		if again[0].State != platform.DeliveryPending || again[0].Attempts != 0 || again[0].LastError != "" || !slices.Equal(w.queuedUIDs(), []platform.UID{d}) {
 			t.Errorf("to be sent again: %+v", again[0])
 		}
 		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d, missingBelow(d.Parent())})
-		refused(t, "with a missing one", err, platform.CodeNotFound)
+		expectRefused(t, "with a missing one", err, platform.CodeNotFound)
 		_, err = w.p.Deliveries.Redeliver(acme.owner, nil)
-		if got := violated(err); got != "uids" {
+		if got := violationFields(err); got != "uids" {
 			t.Errorf("without any: %s", got)
 		}
 		_, err = w.p.Deliveries.Redeliver(w.with(platform.ViewerRole, acme.uid, acme.uid), []platform.UID{d})
-		refused(t, "a viewer", err, platform.CodePermissionDenied)
+		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
 	})
 }
 
 func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		fail := func() platform.UID {
 			t.Helper()
 			w.repo(acme.uid)
 			w.relay()
-			d := w.queued()[0]
+			d := w.queuedUIDs()[0]
 			w.end(d, platform.Attempt{Status: 500})
 			return d
 		}
@@ -182,7 +182,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 			t.Errorf("a disabled subscription gets %d deliveries", n-before)
 		}
 		_, err := w.p.Subscriptions.Test(acme.owner, sub)
-		refused(t, "a test of a disabled one", err, platform.CodeFailedPrecondition, "SUBSCRIPTION_DISABLED")
+		expectRefused(t, "a test of a disabled one", err, platform.CodeFailedPrecondition, "SUBSCRIPTION_DISABLED")
 		enabled, err := w.p.Subscriptions.Enable(acme.owner, sub)
 		must(t, err)
 		if !enabled.DisableTime.IsZero() || enabled.DisableReason != "" || !enabled.FailingSince.IsZero() {
@@ -192,14 +192,14 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 	})
 }
 
-func TestASinkThatIsGoneIsDisabledAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestASinkThatAnswers410IsDisabledImmediately(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		w.repo(acme.uid)
 		w.repo(acme.uid)
 		w.relay()
-		ready := w.queued()
+		ready := w.queuedUIDs()
 		if _, again := w.end(ready[0], platform.Attempt{Status: 410}); again {
 			t.Error("it is tried again")
 		}
@@ -215,21 +215,21 @@ func TestASinkThatIsGoneIsDisabledAtOnce(t *testing.T) {
 // Without the bound a sink that hangs would fill the queue, and all others
 // would wait behind it.
 func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		for range 20 {
 			w.repo(acme.uid)
 		}
 		w.relay()
-		ready := w.queued()
+		ready := w.queuedUIDs()
 		if len(ready) != 8 {
 			t.Fatalf("%d are ready", len(ready))
 		}
 		w.end(ready[0], platform.Attempt{Status: 500})
 		w.end(ready[1], platform.Attempt{Status: 200})
 		w.end(ready[0], platform.Attempt{Status: 500})
-		next := w.queued()
+		next := w.queuedUIDs()
 		if len(next) < 2 || len(next) > 3 {
 			t.Errorf("then %d more", len(next))
 		}
@@ -237,7 +237,7 @@ func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 			for _, d := range next {
 				w.end(d, platform.Attempt{Status: 200})
 			}
-			next = w.queued()
+			next = w.queuedUIDs()
 		}
 		for _, d := range ready {
 			w.end(d, platform.Attempt{Status: 200})
@@ -250,22 +250,22 @@ func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 	})
 }
 
-func TestWhatTheQueueLostIsRevived(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestDeliveriesThatTheQueueLostAreQueuedAgain(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
 		w.repo(acme.uid)
 		w.relay()
-		lost := w.queued()
+		lost := w.queuedUIDs()
 		wait, _ := w.end(lost[0], platform.Attempt{Status: 500})
 		must(t, w.p.Webhooks.RequeueLost(t.Context(), false))
-		if n := len(w.queued()); n != 0 {
+		if n := len(w.queuedUIDs()); n != 0 {
 			t.Errorf("%d are revived too early", n)
 		}
 		w.pass(wait + 11*time.Minute)
 		must(t, w.p.Webhooks.RequeueLost(t.Context(), false))
-		revived := w.queued()
+		revived := w.queuedUIDs()
 		slices.Sort(revived)
 		slices.Sort(lost)
 		if !slices.Equal(revived, lost) {
@@ -276,10 +276,10 @@ func TestWhatTheQueueLostIsRevived(t *testing.T) {
 
 // The queue may be slow to say what it has: till then the delivery may have
 // ended, and be wanted again.
-func TestWhatIsToBeSentAgainIsNotTakenForQueued(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestARequestedRedeliveryIsNotTreatedAsQueued(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		w.repo(acme.uid)
 		w.relay()
 		ready, err := w.p.Webhooks.ListReady(t.Context(), 10)
@@ -289,16 +289,16 @@ func TestWhatIsToBeSentAgainIsNotTakenForQueued(t *testing.T) {
 		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d})
 		must(t, err)
 		must(t, w.p.Webhooks.MarkQueued(t.Context(), ready))
-		if again := w.queued(); !slices.Equal(again, []platform.UID{d}) {
+		if again := w.queuedUIDs(); !slices.Equal(again, []platform.UID{d}) {
 			t.Errorf("then %v are ready, want %s", again, d)
 		}
 	})
 }
 
-func TestATestEventGoesToItsSubscriptionOnly(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		one, other := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1"), w.subscribed(acme.uid)
+		one, other := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1"), w.subscribe(acme.uid)
 		id, err := w.p.Subscriptions.Test(acme.owner, one.UID)
 		must(t, err)
 		w.relay()
@@ -314,16 +314,16 @@ func TestATestEventGoesToItsSubscriptionOnly(t *testing.T) {
 			"rotate": func() error { _, err := w.p.Subscriptions.RotateSecret(viewer, one.UID); return err }(),
 			"enable": func() error { _, err := w.p.Subscriptions.Enable(viewer, one.UID); return err }(),
 		} {
-			refused(t, what, err, platform.CodePermissionDenied)
+			expectRefused(t, what, err, platform.CodePermissionDenied)
 		}
 	})
 }
 
 // Two replicas relay at the same time, while others write.
 func TestReplicasRelayEachEventOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribed(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
 		replicas := []*platform.Platform{w.p, w.replica(w.store, platform.Options{})}
 		const writers, each = 4, 12
 		done := make(chan error, writers+len(replicas))

@@ -61,7 +61,7 @@ func TestEachSiblingIsJudgedByItself(t *testing.T) {
 	}
 }
 
-func TestFiltersOfEdgesNeverWidenWhatIsSeen(t *testing.T) {
+func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one, two := w.group(w.org, "one"), w.group(w.org, "two")
@@ -122,7 +122,7 @@ func TestWithoutATokenOnlyPingAnswers(t *testing.T) {
 		fails("PERMISSION_DENIED repos", "PERMISSION_DENIED vulnerabilityMetadata").want("viewer.identities", []any{})
 }
 
-func TestACallerSeesWhatIsBoundToEachOfItsIdentities(t *testing.T) {
+func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.member(w.org, "eve", platform.ViewerRole)
@@ -142,7 +142,7 @@ func TestACallerSeesWhatIsBoundToEachOfItsIdentities(t *testing.T) {
 
 // What a binding shows of its identity, group and role needs the same right as
 // a read of them, and is refused in the same words.
-func TestWhatABindingShowsIsJudgedAsARead(t *testing.T) {
+func TestFieldsOfABindingNeedTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")

@@ -31,7 +31,7 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 		want("repos.nodes.0.tag.advisorySummary.open.total", 200).want("repos.nodes.0.tag.advisories.totalCount", 200).cost(10)
 }
 
-func TestFacetsTellHowReposAreSpread(t *testing.T) {
+func TestFacetsCountRepos(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")

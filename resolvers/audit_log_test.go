@@ -53,7 +53,7 @@ func (w *world) sameSet(got, want string) {
 	}
 }
 
-func TestWhatWasRefusedIsInTheAuditLogAndNotInTheFeed(t *testing.T) {
+func TestDenialsAreInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ann := w.member(w.org, "ann", platform.ViewerRole)
@@ -76,7 +76,7 @@ func TestWhatWasRefusedIsInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	w.as("ann", `query($org: ID!) { auditLog(descendantsOf: $org) { nodes { id } } }`, "org", w.org).fails("PERMISSION_DENIED auditLog")
 }
 
-func TestTheAuditLogShowsWhereTheCallerMayChangeGroups(t *testing.T) {
+func TestTheAuditLogNeedsTheRightToChangeGroups(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one, two := w.group(w.org, "one"), w.group(w.org, "two")

@@ -16,7 +16,7 @@ func limitedWorld(t *testing.T) *world {
 	return w
 }
 
-func TestARefusalForItsCostSaysWhatWouldHelp(t *testing.T) {
+func TestACostErrorSuggestsAReduction(t *testing.T) {
 	t.Parallel()
 	w := limitedWorld(t)
 	for _, c := range []struct{ query, field, help string }{

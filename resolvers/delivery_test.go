@@ -11,7 +11,7 @@ import (
 // seldom is a type of events that no test here causes.
 const seldom = "dev.atrium.api.iam.roles.deleted.v1"
 
-func TestADeliveryTellsHowItWent(t *testing.T) {
+func TestADeliveryShowsItsResult(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)
@@ -36,7 +36,7 @@ func TestADeliveryTellsHowItWent(t *testing.T) {
 		want("subscription.failingSince", nil)
 }
 
-func TestASubscriptionThatWasDisabledIsEnabledAndSentWhatItMissed(t *testing.T) {
+func TestAnEnabledSubscriptionGetsWhatItMissed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)

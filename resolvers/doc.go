@@ -8,12 +8,16 @@
 // There is one file per kind. The other files hold what kinds share:
 //
 //	executor.go    the executor of the schema, with new loaders for each response
-//	root.go        the resolver of each type
+//	root.go        resolvers of types that are not kinds, such as Query
+//	area.go        the service area of each root field, for errors
 //	connection.go  conversion of list arguments into requests of the core
 //	loader.go      reads by key, each key once in a response
+//	name.go        reads by path or by name
 //	node.go        node, nodes and the entities of federation
+//	embedded.go    answers from role bindings without a second read
 //	input.go       inputs and payloads of mutations; batch.go has those of batches
-//	viewed.go      what the caller may do on an object; holder.go tells who else may
+//	viewed.go      what the caller may do on an object; holder.go lists who else may
+//	measure.go     counts the memory of responses; long.go lists fields that can be long
 //	error.go       conversion of errors for clients, and their logging;
 //	               field_message.go makes one sentence for each invalid field
 //	sdl.go         the schema as text for clients

@@ -122,7 +122,7 @@ var otherLists = map[string]string{
 	"Viewer.uids": "is refused: one's own bindings are not narrowed by it",
 }
 
-func TestAnEmptyArgumentIsRefusedOrFindsNothingAndNullIsAbsent(t *testing.T) {
+func TestAnEmptyArgumentIsRejectedOrFindsNothingAndNullIsAbsent(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
@@ -154,7 +154,7 @@ func TestAnEmptyArgumentIsRefusedOrFindsNothingAndNullIsAbsent(t *testing.T) {
 	})
 }
 
-func TestAVariableThatIsEmptyIsRefusedAsALiteralIs(t *testing.T) {
+func TestAnEmptyVariableIsRejectedLikeAnEmptyLiteral(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.furnish()

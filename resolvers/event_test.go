@@ -36,7 +36,7 @@ func TestEveryEventTypeIsAValueOfTheEnum(t *testing.T) {
 	}
 }
 
-func TestEventsLeadToWhatTheyTellOf(t *testing.T) {
+func TestEventsLinkToTheirResources(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
@@ -65,7 +65,7 @@ func TestEventsLeadToWhatTheyTellOf(t *testing.T) {
 	})
 }
 
-func TestWhatARefusedCreationWasToLieInIsItsResource(t *testing.T) {
+func TestTheResourceOfADeniedCreationIsItsParent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.member(w.org, "ann", platform.ViewerRole)
@@ -77,7 +77,7 @@ func TestWhatARefusedCreationWasToLieInIsItsResource(t *testing.T) {
 
 // Who may read the log but not what it tells of sees the log, with an error
 // where the resource would be.
-func TestWhatAnEventLeadsToNeedsTheRightToReadIt(t *testing.T) {
+func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repos("go")
@@ -120,7 +120,7 @@ func (w *world) actor(subject string) context.Context {
 
 const followed = `{ events(after: "", first: %d, types: ["platform.registry.repo.created"]) { kind subject groupNode { name } actor { identity { name } } resource { ... on Repo { name } } } }`
 
-func TestWhatABurstOfEventsLeadsToIsReadOnce(t *testing.T) {
+func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
@@ -140,7 +140,7 @@ func TestWhatABurstOfEventsLeadsToIsReadOnce(t *testing.T) {
 
 // What a caller has lost since it opened a feed is not shown by what events lead
 // to.
-func TestWhatAnEventLeadsToIsReadByTheGrantsOfThatMoment(t *testing.T) {
+func TestTheResourceOfAnEventIsReadWithTheCurrentGrants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repos("go")

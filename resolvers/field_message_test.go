@@ -24,7 +24,7 @@ func TestAViolationReadsAsASentence(t *testing.T) {
 	}
 }
 
-func TestARefusedInputSaysOfEachFieldWhatIsWrong(t *testing.T) {
+func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).text("createRepo.repo.uid")

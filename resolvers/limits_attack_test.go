@@ -84,7 +84,7 @@ func (a attack) send(t testing.TB, h http.Handler) *httptest.ResponseRecorder {
 	return w
 }
 
-func TestAttacksAreRefusedInFewWords(t *testing.T) {
+func TestAttacksGetShortErrors(t *testing.T) {
 	t.Parallel()
 	h := serve(newWorld(t).p, nil, endpoint.DefaultSettings())
 	for _, a := range attacks() {

@@ -21,7 +21,7 @@ func (w *world) counting(limits platform.AnswerLimits) {
 	})}
 }
 
-func TestAnAnswerThatIsTooLargeIsRefusedAndNamesItsLimit(t *testing.T) {
+func TestAnAnswerThatIsTooLargeNamesItsLimit(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)

@@ -63,7 +63,7 @@ var everyMutation = []struct {
 	{"deleteGroup", `mutation($empty: ID!) { deleteGroup(input: {uid: $empty}) { deletedId deletedUid } }`, "", nil, "", ""},
 }
 
-func TestEveryMutationDoesWhatItSays(t *testing.T) {
+func TestEveryMutationHasItsEffect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	known := map[string]any{
@@ -110,7 +110,7 @@ func (w *world) isGone(deleted answer, field string) {
 	w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", id).fails("NOT_FOUND node")
 }
 
-func TestMutationsOfOneRequestSeeWhatThoseBeforeThemChanged(t *testing.T) {
+func TestMutationsOfOneRequestSeeEarlierChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	repo := w.ask(`mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).uid("createRepo.repo.uid")
@@ -136,7 +136,7 @@ func TestEdgesOfPayloadsContinueTheListOfTheParent(t *testing.T) {
 		want("repos.nodes.*.name", "c")
 }
 
-func TestWhoMayWriteButNotReadStillGetsThePayload(t *testing.T) {
+func TestACallerWhoMayWriteButNotReadGetsThePayload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.member(w.org, "writer", w.role(w.org, "writer", "repo.create", "repo.update"))

@@ -161,7 +161,7 @@ func TestNodesAndEntitiesTakeOneStatementForEachKind(t *testing.T) {
 	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Repo { tags(first: 1) { nodes { name } } } ... on Tag { repo { name } } } }`, "ids", ids).cost(4)
 }
 
-func TestOddIDsAreRefusedEachInItsPlace(t *testing.T) {
+func TestInvalidIDsAreReportedByPosition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := scalar.GlobalID("Group", string(w.org))
@@ -175,7 +175,7 @@ func TestOddIDsAreRefusedEachInItsPlace(t *testing.T) {
 	w.as(theOwner, `{ node(id: 12) { id } }`).fails("INVALID_ARGUMENT node")
 }
 
-func TestOddRepresentationsAreRefused(t *testing.T) {
+func TestInvalidRepresentationsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const query = `query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`
@@ -205,7 +205,7 @@ func TestOddRepresentationsAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheServiceTellsItsSchemaToGateways(t *testing.T) {
+func TestGatewaysCanReadTheSchema(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sdl := w.ask(`{ _service { sdl } }`).text("_service.sdl")
@@ -225,7 +225,7 @@ func TestTheServiceTellsItsSchemaToGateways(t *testing.T) {
 	}
 }
 
-func TestAnEventIsFoundByWhoMayReadTheAuditLogWhereItHappened(t *testing.T) {
+func TestAnEventIsVisibleWithTheRightToReadItsAuditLog(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)

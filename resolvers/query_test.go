@@ -130,7 +130,7 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 	w.as(nobody, `{ advisoryDocuments { documentId } }`).fails("UNAUTHENTICATED advisoryDocuments")
 }
 
-func TestConnectionsShowWhatWasAskedFor(t *testing.T) {
+func TestConnectionsReturnTheRequestedPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.furnish()

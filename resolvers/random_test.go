@@ -171,7 +171,7 @@ func (d *randomDocument) arguments(f *ast.FieldDefinition) string {
 		value := d.value(a.Type, 0)
 		text := literal(value)
 		if d.oneIn(3) {
-			text = d.variable(a.Type.String(), plain(value))
+			text = d.variable(a.Type.String(), plainValue(value))
 		}
 		given = append(given, a.Name+": "+text)
 	}
@@ -242,8 +242,8 @@ func literal(value any) string {
 	}
 }
 
-// plain is a value as a variable has it.
-func plain(value any) any {
+// plainValue is a value as a variable has it.
+func plainValue(value any) any {
 	var as any
 	text, _ := json.Marshal(value)
 	_ = json.Unmarshal(text, &as)

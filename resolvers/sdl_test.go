@@ -43,7 +43,7 @@ func TestIntrospectionShowsThePublishedSchema(t *testing.T) {
 				possible = append(possible, p.Name)
 			}
 		}
-		want := sorted(fields) + "|" + sorted(inputs) + "|" + sorted(values) + "|" + sorted(possible)
+		want := sortLines(fields) + "|" + sortLines(inputs) + "|" + sortLines(values) + "|" + sortLines(possible)
 		if shown[name] != want {
 			t.Errorf("%s is shown as %s, want %s", name, shown[name], want)
 		}
@@ -68,10 +68,10 @@ func namesIn(list any) string {
 	for _, one := range all {
 		names = append(names, one.(map[string]any)["name"].(string))
 	}
-	return sorted(names)
+	return sortLines(names)
 }
 
-func sorted(names []string) string {
+func sortLines(names []string) string {
 	slices.Sort(names)
 	return strings.Join(names, " ")
 }

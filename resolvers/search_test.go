@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestASearchGoesOverKindsPageByPage(t *testing.T) {
+func TestASearchPagesOverSeveralKinds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()

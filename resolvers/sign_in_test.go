@@ -73,7 +73,7 @@ func TestAnAssociationAndItsGroupAreTwoNodes(t *testing.T) {
 		want("group.name", "acme").want("group.accountAssociation", nil)
 }
 
-func TestGitHubAppsAreListedAsTheyWereGiven(t *testing.T) {
+func TestGitHubAppsAreListedInTheirOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const selected = `accountAssociation { github { appInstallations { appId installations { installationId name } } } }`
@@ -119,7 +119,7 @@ func TestABatchOfMappingsIsDeletedWholeOrNotAtAll(t *testing.T) {
 	w.ask(left, "p", provider).want("identityProvider.mappings.totalCount", 0)
 }
 
-func TestWhoMayNotSeeHowPeopleComeInSeesTheGroups(t *testing.T) {
+func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()

@@ -12,7 +12,7 @@ import (
 	"atrium/store/storetest"
 )
 
-func TestEveryObjectWithAUIDTellsWhatTheCallerMayDo(t *testing.T) {
+func TestEveryObjectWithAUIDShowsTheRightsOfTheCaller(t *testing.T) {
 	t.Parallel()
 	for _, name := range nodeTypes() {
 		object := graph.Schema().Types[name]
@@ -35,7 +35,7 @@ func nodeTypes() (names []string) {
 	return names
 }
 
-func TestWhatTheCallerMayDoFollowsFromWhereAnObjectLies(t *testing.T) {
+func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team, other := w.group(w.org, "team"), w.group(w.org, "other")
@@ -72,7 +72,7 @@ func TestWhatTheCallerMayDoFollowsFromWhereAnObjectLies(t *testing.T) {
 	}
 }
 
-func TestWhoCanDoSomethingIsToldWithWhatLetsThem(t *testing.T) {
+func TestHoldersAreListedWithTheirBindings(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
@@ -96,7 +96,7 @@ func TestWhoCanDoSomethingIsToldWithWhatLetsThem(t *testing.T) {
 
 // Who may list bindings of a part sees that part; whose identity is hidden is
 // null where it stands, and left out of nodes.
-func TestWhoCanShowsWhatTheCallerMaySee(t *testing.T) {
+func TestHoldersContainOnlyVisibleIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")

@@ -23,7 +23,7 @@ type documents struct {
 	Documents []*platform.AdvisoryDocument `json:"documents"`
 }
 
-// listDocuments lists without pages.
+// listDocuments returns a route that lists all documents in one response.
 func listDocuments(of platform.AdvisoryDocuments) route {
 	filters := []filter[platform.DocumentRequest]{
 		textFilter("id", func(r *platform.DocumentRequest) *string { return &r.ID }),
@@ -45,7 +45,7 @@ type resolvedVulnsReports struct {
 	ResolvedVulnsReports []*platform.ResolvedVulnerabilityReport `json:"resolvedVulnsReports"`
 }
 
-// listResolvedVulnsReports lists without pages.
+// listResolvedVulnsReports returns a route that lists all reports in one response.
 func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
 	type asked = platform.ResolvedVulnerabilityRequest
 	filters := []filter[asked]{
@@ -84,7 +84,7 @@ func parseImageRef(s string) (platform.ImageRef, error) {
 		ref.Tags = strings.Split(tags, ",")
 	}
 	if repo == "" || tagged && tags == "" {
-		return ref, errors.New("must be the uid or the name of a repo, then, if any, a colon and tags with commas between")
+		return ref, errors.New("must be the uid or the name of a repo, optionally followed by a colon and a comma-separated list of tags")
 	}
 	return ref, nil
 }

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-func TestDocumentsAndReportsHaveTheWiresForm(t *testing.T) {
+func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
@@ -37,11 +37,11 @@ func TestDocumentsAndReportsHaveTheWiresForm(t *testing.T) {
 		"/advisory/v2/images/resolvedVulns?imageRefs=base:latest&imageRefs=" + w.repo + interval:                       report,
 		"/advisory/v2/images/resolvedVulns?imageRefs=base&startTime=2025-01-01T00:00:00Z&endTime=2025-01-02T00:00:00Z": `{"resolvedVulnsReports":[]}`,
 	} {
-		if got := strings.TrimSpace(w.get(path).must(http.StatusOK).raw); got != want {
+		if got := strings.TrimSpace(w.get(path).expectStatus(http.StatusOK).raw); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", path, got, want)
 		}
 	}
-	listed := w.get("/vulnerabilities/v2/advisories?advisoryIds=GO-1").must(http.StatusOK).raw
+	listed := w.get("/vulnerabilities/v2/advisories?advisoryIds=GO-1").expectStatus(http.StatusOK).raw
 	if !strings.Contains(listed, `"findings":"AP8=","detection":{"manual":{}}}`) {
 		t.Error(listed)
 	}
@@ -55,7 +55,7 @@ func TestDocumentsAndReportsHaveTheWiresForm(t *testing.T) {
 		"/advisory/v2/images/resolvedVulns?imageRefs=base:a,,b" + interval:  "imageRefs[0].tags",
 		"/advisory/v2/images/resolvedVulns?imageRefs=base,other" + interval: "imageRefs[0].repo",
 	} {
-		got := w.do(http.MethodGet, path, "").must(http.StatusBadRequest)
+		got := w.do(http.MethodGet, path, "").expectStatus(http.StatusBadRequest)
 		var fields []string
 		for _, v := range got.json["details"].([]any)[1].(map[string]any)["fieldViolations"].([]any) {
 			fields = append(fields, v.(map[string]any)["field"].(string))

@@ -38,7 +38,7 @@ func (e envelope[T]) stream(w io.Writer) error {
 		}
 	}
 	next := ""
-	if e.next != "" { // of letters, digits, - and _ only
+	if e.next != "" { // contains only letters, digits, - and _
 		next = `"nextPageToken":"` + e.next + `",`
 	}
 	_, err := fmt.Fprintf(w, "],%s\"totalCount\":\"%d\",\"skipped\":%d}\n", next, e.page.TotalCount, e.page.Skipped)

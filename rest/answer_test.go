@@ -42,14 +42,14 @@ func TestAPageIsWrittenAsAnEnvelope(t *testing.T) {
 	}
 }
 
-// full takes no more than some bytes.
-type full struct {
+// A limitedWriter fails after a number of bytes.
+type limitedWriter struct {
 	http.ResponseWriter
 	left    int
 	refused int // writes
 }
 
-func (f *full) Write(b []byte) (int, error) {
+func (f *limitedWriter) Write(b []byte) (int, error) {
 	if f.left -= len(b); f.left < 0 {
 		f.refused++
 		return 0, errors.New("full")
@@ -57,7 +57,7 @@ func (f *full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestAnAnswerThatCannotBeWrittenEndsAndIsLogged(t *testing.T) {
+func TestAFailedWriteEndsTheResponseAndIsLogged(t *testing.T) {
 	t.Parallel()
 	page := newEnvelope("repos", platform.Page[platform.Repo]{Items: []*platform.Repo{{}, {}}})
 	var whole bytes.Buffer
@@ -66,7 +66,7 @@ func TestAnAnswerThatCannotBeWrittenEndsAndIsLogged(t *testing.T) {
 	}
 	for left := range whole.Len() + 1 {
 		var log bytes.Buffer
-		w := &full{ResponseWriter: httptest.NewRecorder(), left: left}
+		w := &limitedWriter{ResponseWriter: httptest.NewRecorder(), left: left}
 		Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}.writeAnswer(w, httptest.NewRequest(http.MethodGet, "/", nil), page)
 		want := 0
 		if left < whole.Len() {
@@ -78,7 +78,7 @@ func TestAnAnswerThatCannotBeWrittenEndsAndIsLogged(t *testing.T) {
 	}
 }
 
-func TestGzipIsForThoseWhoAcceptIt(t *testing.T) {
+func TestGzipIsUsedIfTheClientAcceptsIt(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]bool{
 		"":                         false,

@@ -12,10 +12,10 @@ type (
 	batch struct {
 		Parent   platform.UID   `json:"parent"`
 		Requests []batchRequest `json:"requests"`
-		RoleUID  platform.UID   `json:"roleUid,omitempty"` // of the requests that name none
+		RoleUID  platform.UID   `json:"roleUid,omitempty"` // role of the requests that name none
 	}
 	batchRequest struct {
-		Parent      platform.UID         `json:"parent,omitempty"` // equal to the batch's
+		Parent      platform.UID         `json:"parent,omitempty"` // must equal the parent of the batch
 		RoleBinding platform.RoleBinding `json:"roleBinding"`
 	}
 	batchAnswer struct {
@@ -53,7 +53,7 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBindi
 	}
 	inputs := make([]platform.Input[platform.RoleBinding], len(requests))
 	if len(requests) > platform.MaxBatch {
-		return parent, inputs, d.malformed // which the operation refuses unseen
+		return parent, inputs, d.malformed // the operation rejects so many without reading them
 	}
 	for i, raw := range requests {
 		at := fmt.Sprintf("requests[%d].", i)
@@ -79,6 +79,6 @@ func (d *decoding) withRole(field string, raw json.RawMessage, role platform.UID
 	if binding["roleUid"] == nil && binding["role_uid"] == nil && role != "" {
 		binding["roleUid"], _ = json.Marshal(role)
 	}
-	merged, _ := json.Marshal(binding) // of valid JSON
+	merged, _ := json.Marshal(binding) // valid JSON cannot fail
 	return merged
 }

@@ -29,12 +29,12 @@ func (r *request) readBody() ([]byte, error) {
 		description := fmt.Sprintf("must be at most %d bytes", tooLarge.Limit)
 		return nil, &statusError{http.StatusRequestEntityTooLarge, platform.Invalid(platform.Violation{Field: "body", Description: description})}
 	case err != nil:
-		return nil, platform.Invalid(platform.Violation{Field: "body", Description: "could not be read to its end"})
+		return nil, platform.Invalid(platform.Violation{Field: "body", Description: "could not be read completely"})
 	}
 	return body, nil
 }
 
-// errEncoding is a body in an encoding that is not read here.
+// errEncoding is the error for a compressed body.
 var errEncoding = &statusError{http.StatusUnsupportedMediaType, platform.Invalid(platform.Violation{
-	Field: "Content-Encoding", Description: "must be identity, or left out: bodies are read as they are",
+	Field: "Content-Encoding", Description: "must be identity or absent, because compressed bodies are not supported",
 })}

@@ -11,12 +11,12 @@ import (
 	"atrium/platform"
 )
 
-func TestABodyIsRefusedByItsHeadersAndSize(t *testing.T) {
+func TestABodyIsRejectedByItsHeadersAndSize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, contentType, encoding string
 		body                        io.Reader
-		status                      int // 0: it is read
+		status                      int // 0 means that the body is read
 		field                       string
 	}{
 		{"no media type", "", "", strings.NewReader("{}"), 0, ""},
@@ -56,8 +56,8 @@ func TestABodyIsRefusedByItsHeadersAndSize(t *testing.T) {
 	}
 }
 
-// Who has no token is not read to the end.
-func TestABodyIsReadOfCallersOnly(t *testing.T) {
+// The body of a request without a token is not read.
+func TestABodyWithoutATokenIsNotRead(t *testing.T) {
 	t.Parallel()
 	body := strings.NewReader("{}")
 	r := httptest.NewRequest(http.MethodPost, "/iam/v2/groups", body)
@@ -71,7 +71,7 @@ type errorReader struct{}
 
 func (errorReader) Read([]byte) (int, error) { return 0, errors.New("the client went away") }
 
-func TestABatchComesApart(t *testing.T) {
+func TestABatchIsDecoded(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{
 		``:                               0,
@@ -80,7 +80,7 @@ func TestABatchComesApart(t *testing.T) {
 		`{"parent":"p","roleUid":"r","requests":[{"roleBinding":{"identityUid":"i"}}]}`:      1,
 		`{"parent":"p","role_uid":"r","requests":[{"role_binding":{"identity_uid":"i"}}]}`:   1,
 		`{"parent":"p","requests":[{"parent":"p","roleBinding":null},{"parent":null},null]}`: 3,
-		`{"requests":[` + strings.Repeat(`5,`, 25) + `5]}`:                                   26, // too many are not looked at
+		`{"requests":[` + strings.Repeat(`5,`, 25) + `5]}`:                                   26, // too many are not read
 	} {
 		if _, inputs, malformed := decodeBatch([]byte(body)); len(inputs) != want || malformed != nil {
 			t.Errorf("%s: %d requests %v, want %d", body, len(inputs), malformed, want)
@@ -88,7 +88,7 @@ func TestABatchComesApart(t *testing.T) {
 	}
 }
 
-func TestWhatABatchCannotMeanIsReportedAtOnce(t *testing.T) {
+func TestAllViolationsOfABatchAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`[]`:                   "body",

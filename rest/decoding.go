@@ -30,8 +30,8 @@ func (d *decoding) isJSON(body []byte) bool {
 	return err == nil
 }
 
-// object reads the members of a JSON object, each in either spelling. prefix
-// is its place in the body, "" for all of it. No object has no members.
+// object returns the members of a JSON object, each in either spelling. prefix is the path
+// of the object in the body, or "" for the whole body. An absent object has no members.
 func (d *decoding) object(prefix string, raw []byte, known ...string) map[string]json.RawMessage {
 	given, ok := d.all(prefix, raw)
 	if !ok {
@@ -67,7 +67,7 @@ func (d *decoding) all(prefix string, raw []byte) (given map[string]json.RawMess
 	}
 	seen := map[string]bool{}
 	members := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = members.Token() // raw is valid: nothing fails
+	_, _ = members.Token() // raw is valid, so reading cannot fail
 	for members.More() {
 		token, _ := members.Token()
 		name, _ := token.(string)

@@ -1,28 +1,26 @@
 // Package rest serves the platform's operations as the HTTP endpoints of the
 // v2 interface: JSON bodies, google.rpc.Status errors.
 //
-// It decodes a request, calls one operation of package platform, and encodes
-// the result. No rule and no permission lives here. What is offered is one
-// table of routes, a file per domain (iam.go, registry.go ...):
+// A route decodes a request, calls one operation of package platform, and encodes
+// the result. No rule and no permission check belongs here. One table has all
+// routes. Each area has a file with its part: advisory.go, events.go, iam.go (with
+// iam_operations.go), libraries.go, ping.go, registry.go and vulnerabilities.go. The
+// other files hold what areas share:
 //
-//	rest.go       the handler: from the table to a router
-//	route.go      what a route is, and the generic routes of a kind
-//	path.go       variables of a path that hold slashes, and fixed suffixes
-//	query.go      names of query parameters: both spellings, none unknown
-//	filter.go     values of query parameters, into a list request
-//	body.go       request bodies: size, media type
-//	batch.go      the body of batchCreate
-//	answer.go     the list envelope and other answers
-//	error.go      errors as HTTP answers; the only place that logs them
+//	rest.go      the handler, which maps the table to a router
+//	route.go     what a route is, and the routes that most kinds have
+//	path.go      path variables that contain slashes, and fixed suffixes
+//	query.go     query parameters: both spellings, and no unknown ones
+//	filter.go    conversion of query parameters into a list request
+//	body.go      reading of request bodies
+//	decoding.go  collects the violations of a body
+//	batch.go     the body of batchCreate
+//	answer.go    the list envelope and other responses
+//	error.go     errors as HTTP responses; the only place that logs them
+//	openapi.go   serves the OpenAPI document
 //
-// The same table makes the OpenAPI document:
+// `make generate` makes the OpenAPI document from the same table and from texts/. Its
+// code is in the tests (openapi_*_test.go), so that the program does not contain it.
 //
-//	openapi.go            the document and its operations
-//	openapi_operation.go  parameters, bodies and answers of an operation
-//	openapi_schema.go     Go types as schemas
-//	openapi_error.go      errors
-//	openapi_example.go    a few resources to look at
-//	openapi_text.go       what it says to people, out of texts/
-//
-// Every route under /<domain>/v2/ is served under /<domain>/v2beta1/ too.
+// Every route under /<area>/v2/ is served under /<area>/v2beta1/ too.
 package rest

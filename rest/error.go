@@ -18,7 +18,7 @@ type statusError struct {
 
 func (r *statusError) Error() string { return r.shown.Error() }
 
-// Unwrap gives the error that the body shows.
+// Unwrap returns the error that the body shows.
 func (r *statusError) Unwrap() error { return r.shown }
 
 // HeadersTooLarge returns the error for a request line or headers that are too large.
@@ -28,7 +28,7 @@ func HeadersTooLarge(what string, most int) error {
 	})}
 }
 
-// Errors of requests that reach no operation.
+// The errors for requests that reach no operation.
 var (
 	noPath = &platform.Error{
 		Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: there is nothing at this path",
@@ -58,7 +58,7 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("Content-Type", "application/json")
 	edge.SetHeaders(h, shown)
 	w.WriteHeader(status)
-	_ = newEncoder(w).Encode(o.errors().Status(shown, id)) // fails when nobody listens any more
+	_ = newEncoder(w).Encode(o.errors().Status(shown, id)) // fails only if the client has disconnected
 }
 
 func (o Options) errors() edge.Errors {

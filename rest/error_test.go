@@ -16,8 +16,8 @@ import (
 	"atrium/platform"
 )
 
-// answered is an error's answer, decoded.
-type answered struct {
+// An errorAnswer is a decoded error response.
+type errorAnswer struct {
 	http   int
 	header http.Header
 	body   struct {
@@ -27,12 +27,12 @@ type answered struct {
 	}
 }
 
-func writeError(t *testing.T, o Options, r *http.Request, err error) answered {
+func writeError(t *testing.T, o Options, r *http.Request, err error) errorAnswer {
 	t.Helper()
 	w := httptest.NewRecorder()
 	w.Header().Set("X-Request-Id", "req-1")
 	o.WriteError(w, r, err)
-	got := answered{http: w.Code, header: w.Header()}
+	got := errorAnswer{http: w.Code, header: w.Header()}
 	if err := json.Unmarshal(w.Body.Bytes(), &got.body); err != nil {
 		t.Fatalf("%s: %v", w.Body, err)
 	}
@@ -92,7 +92,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 	}
 }
 
-func TestACauseIsLoggedOnceAndNeverShown(t *testing.T) {
+func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("password in a DSN")
 	gone, leave := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func TestACauseIsLoggedOnceAndNeverShown(t *testing.T) {
 		name    string
 		ctx     context.Context
 		err     error
-		logged  string // "": nothing
+		logged  string // "" means nothing
 		details int
 	}{
 		{"internal", t.Context(), secret, "level=ERROR", 1},

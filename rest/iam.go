@@ -122,8 +122,8 @@ func lookup(of platform.Identities) operation {
 	}
 }
 
-// roles shows of a built-in role what the specification shows of a role: uid,
-// name and description. Who makes a role can read all of it back.
+// roles shows only the uid, name and description of a built-in role, as the specification
+// requires. Other roles are shown completely, so that their creators can read them back.
 type roles struct{ platform.Roles }
 
 func (s roles) Get(ctx context.Context, uid platform.UID) (*platform.Role, error) {

@@ -6,11 +6,11 @@ import (
 	"atrium/platform"
 )
 
-// The bodies and answers of operations that are no kind's usual ones.
+// The bodies and responses of operations that are specific to one kind.
 type (
 	batchDeletion struct {
 		Parent platform.UID   `json:"parent"`
-		Names  []platform.UID `json:"names"` // UIDs of what is to go
+		Names  []platform.UID `json:"names"` // UIDs of the mappings to delete
 	}
 	batchDeleted struct {
 		Parent                    platform.UID                         `json:"parent"`
@@ -27,7 +27,7 @@ type (
 	}
 )
 
-// decode reads a body whose members are known by name.
+// decode reads the body, calls read to decode it, and returns the violations as one error.
 func (r *request) decode(read func(d *decoding, body []byte)) error {
 	body, err := r.readBody()
 	if err != nil {
@@ -93,7 +93,8 @@ func acceptTerms(of platform.Terms) operation {
 	}
 }
 
-// listTerms lists what was accepted for the group in the path and above it.
+// listTerms returns a route that lists the terms that were accepted for the group in the
+// path or for a group above it.
 func listTerms(of platform.Terms) route {
 	kind := of.Kind()
 	filters := pagingFilters[platform.TermsFilter](kind)

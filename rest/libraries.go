@@ -15,7 +15,7 @@ func librariesRoutes(p *platform.Platform) []route {
 			textFilter("query", func(f *filter) *string { return &f.Query }),
 			textFilter("cuda_version", func(f *filter) *string { return &f.CudaVersion }),
 			value("remediated", parseBool, func(l *platform.ListRequest[filter]) *bool { return &l.Filter.Remediated })),
-		artifactVersions(p.ArtifactVersions),
+		listArtifactVersions(p.ArtifactVersions),
 		{
 			name: "GetArtifactCount", method: http.MethodGet, pattern: "/libraries/v2/artifacts/count",
 			capabilities: capabilityList(platform.CapLibrariesArtifactsList),
@@ -24,8 +24,8 @@ func librariesRoutes(p *platform.Platform) []route {
 	}
 }
 
-// artifactVersions is the list of the artifact that the path names.
-func artifactVersions(of platform.ArtifactVersions) route {
+// listArtifactVersions returns a route that lists the versions of the artifact in the path.
+func listArtifactVersions(of platform.ArtifactVersions) route {
 	filters := pagingFilters[platform.ArtifactVersionFilter](of.Kind())
 	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", of)
 	list.call = func(r *request) (any, error) {

@@ -11,11 +11,11 @@ import (
 	"atrium/platform"
 )
 
-func TestThePageOfTheSpecificationsExample(t *testing.T) {
+func TestThePageEqualsTheExampleOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 12 {
-		w.make("/registry/v2/repos/"+w.org, fmt.Sprintf(`{"name":"repo-%02d"}`, i))
+		w.create("/registry/v2/repos/"+w.org, fmt.Sprintf(`{"name":"repo-%02d"}`, i))
 	}
 	got := w.get("/registry/v2/repos" + query("uidp.descendants_of", w.org, "page_size", "5", "order_by", "name", "skip", "10"))
 	if got.items("repos", "name") != "repo-10 repo-11" || got.json["skipped"] != 10.0 || got.json["totalCount"] != "12" {
@@ -44,14 +44,14 @@ func TestPagesFollowTheirTokens(t *testing.T) {
 	var want []string
 	for i := range 7 {
 		want = append(want, fmt.Sprintf("repo-%d", 6-i))
-		w.make("/registry/v2/repos/"+w.org, fmt.Sprintf(`{"name":"repo-%d"}`, i))
+		w.create("/registry/v2/repos/"+w.org, fmt.Sprintf(`{"name":"repo-%d"}`, i))
 	}
 	var names []string
 	token := ""
-	for _, version := range []string{"v2", "v2beta1", "v2", "v2beta1"} { // one token serves both
+	for _, version := range []string{"v2", "v2beta1", "v2", "v2beta1"} { // one token works for both
 		pairs := []string{"uidp.descendantsOf", w.org, "pageSize", "2", "pageToken", token}
 		if token == "" {
-			pairs = append(pairs, "order_by", "name desc") // the token keeps it
+			pairs = append(pairs, "order_by", "name desc") // the token contains it
 		}
 		got := w.get("/registry/" + version + "/repos" + query(pairs...))
 		names = append(names, strings.Fields(got.items("repos", "name"))...)
@@ -62,11 +62,11 @@ func TestPagesFollowTheirTokens(t *testing.T) {
 	}
 }
 
-func TestATokenIsTheCursorOfTheCore(t *testing.T) {
+func TestAPageTokenIsTheCursorOfTheCore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c"} {
-		w.make("/registry/v2/repos/"+w.org, `{"name":"`+name+`"}`)
+		w.create("/registry/v2/repos/"+w.org, `{"name":"`+name+`"}`)
 	}
 	actor, err := w.p.Authenticate(t.Context(), platform.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
 	if err != nil {
@@ -88,11 +88,11 @@ func TestATokenIsTheCursorOfTheCore(t *testing.T) {
 	}
 }
 
-func TestATokenOutOfPlaceIsRefused(t *testing.T) {
+func TestAPageTokenOfAnotherListIsRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"a", "b", "c"} {
-		w.make("/registry/v2/repos/"+w.org, `{"name":"`+name+`"}`)
+		w.create("/registry/v2/repos/"+w.org, `{"name":"`+name+`"}`)
 	}
 	token := w.get("/registry/v2/repos?page_size=1").text("nextPageToken")
 	for _, path := range []string{
@@ -103,9 +103,9 @@ func TestATokenOutOfPlaceIsRefused(t *testing.T) {
 		"/registry/v2/repos?name=a&page_token=" + token,
 		"/registry/v2/repos?uidp.descendants_of=" + w.org + "&page_token=" + token,
 		"/iam/v2/groups?page_token=" + token,
-		"/registry/v2/repos?page_token=eyJvZmZzZXQiOjV9", // as v1 had them
+		"/registry/v2/repos?page_token=eyJvZmZzZXQiOjV9", // in the form of v1
 	} {
-		if got := w.do(http.MethodGet, path, "").must(http.StatusBadRequest); got.violations() != "page_token" {
+		if got := w.do(http.MethodGet, path, "").expectStatus(http.StatusBadRequest); got.violations() != "page_token" {
 			t.Errorf("%s: %s", path, got.raw)
 		}
 	}
@@ -115,9 +115,9 @@ func TestATokenOutOfPlaceIsRefused(t *testing.T) {
 	}
 }
 
-// wanted are a value for every parameter of lists, and those of them that
-// leave something of what newPopulated makes.
-func (w *populated) wanted(path, name string) string {
+// parameterValue returns a value for a parameter of a list. With it, the list is not empty
+// if the parameter can match something that newPopulated creates.
+func (w *populated) parameterValue(path, name string) string {
 	switch name {
 	case "page_size", "skip":
 		return "1"
@@ -158,7 +158,7 @@ func (w *populated) wanted(path, name string) string {
 	}
 }
 
-func TestEveryParameterOfEveryListIsTakenInBothSpellings(t *testing.T) {
+func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	requests := w.requests()
@@ -169,11 +169,11 @@ func TestEveryParameterOfEveryListIsTakenInBothSpellings(t *testing.T) {
 		prefix, _, _ := strings.Cut(r.pattern, "{")
 		uid, suffix, _ := requests[r.name](0)
 		list := prefix + uid + suffix + "?"
-		if strings.Contains(suffix, "?") { // what it must be given
+		if strings.Contains(suffix, "?") { // required parameters
 			list = prefix + uid + suffix + "&"
 		}
 		for _, p := range r.query {
-			value := url.QueryEscape(w.wanted(r.pattern, p.name))
+			value := url.QueryEscape(w.parameterValue(r.pattern, p.name))
 			for _, name := range p.spellings() {
 				got := w.do(http.MethodGet, list+name+"="+value, "")
 				if got.status != http.StatusOK {
@@ -185,21 +185,21 @@ func TestEveryParameterOfEveryListIsTakenInBothSpellings(t *testing.T) {
 				t.Errorf("%s: %d %s", twice.asked, twice.status, twice.raw)
 			}
 		}
-		unknown := w.do(http.MethodGet, list+query("page_sise", "5")[1:], "").must(http.StatusBadRequest)
+		unknown := w.do(http.MethodGet, list+query("page_sise", "5")[1:], "").expectStatus(http.StatusBadRequest)
 		if unknown.violations() != "page_sise" {
 			t.Errorf("%s: %s", unknown.asked, unknown.raw)
 		}
 	}
 }
 
-func TestFiltersLeaveWhatTheySay(t *testing.T) {
+func TestFiltersSelectTheMatchingItems(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	digest := "sha256:2222222222222222222222222222222222222222222222222222222222222222"
 	for _, name := range []string{"1.2-r3", "bookworm-20260327", "sha256-" + imageDigest[7:] + ".sig"} {
-		w.make("/registry/v2/tags/"+w.repo, `{"name":"`+name+`","digest":"`+digest+`"}`)
+		w.create("/registry/v2/tags/"+w.repo, `{"name":"`+name+`","digest":"`+digest+`"}`)
 	}
-	sub := w.make("/registry/v2/repos/"+w.group, `{"name":"in-team"}`)
+	sub := w.create("/registry/v2/repos/"+w.group, `{"name":"in-team"}`)
 	for _, c := range []struct{ path, plural, member, want string }{
 		{"/registry/v2/tags?include_referrers=false&includeDates=false&include_epochs=false", "tags", "name", "latest"},
 		{"/registry/v2/tags?include_referrers=false&include_epochs=true", "tags", "name", "1.2-r3 bookworm-20260327 latest"},
@@ -255,14 +255,14 @@ func TestAListReportsEveryViolationAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := w.do(http.MethodGet, "/registry/v2/tags?nope=1&uidp.in_root=x&updated_since=y&digest=z&uidp.children_of=u&page_size=-1&skip=1.5&order_by=size&page_token=t&name=a&name=b", "").
-		must(http.StatusBadRequest)
+		expectStatus(http.StatusBadRequest)
 	if want := "name nope uidp.in_root updated_since skip uidp.children_of digest page_size order_by page_token"; got.violations() != want {
 		t.Errorf("got  %s\nwant %s", got.violations(), want)
 	}
 	if got.detail("ErrorInfo")["domain"] != "registry.atrium.dev" || !strings.HasPrefix(got.text("message"), "Invalid argument: name: ") {
 		t.Errorf("got %s", got.raw)
 	}
-	advisories := w.do(http.MethodGet, "/vulnerabilities/v2/advisories?eventTypes=x&latestEventType=y&eventReviewStates=z", "").must(http.StatusBadRequest)
+	advisories := w.do(http.MethodGet, "/vulnerabilities/v2/advisories?eventTypes=x&latestEventType=y&eventReviewStates=z", "").expectStatus(http.StatusBadRequest)
 	if advisories.violations() != "eventReviewStates eventTypes latestEventType" {
 		t.Errorf("got %s", advisories.raw)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestBodiesThatAreNoGoodSayWhatIsWrong(t *testing.T) {
+func TestInvalidBodiesAreExplained(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	deep := func(open, end string, n int) string { return strings.Repeat(open, n) + strings.Repeat(end, n) }
@@ -46,10 +46,10 @@ func TestBodiesThatAreNoGoodSayWhatIsWrong(t *testing.T) {
 	} {
 		got := w.do(http.MethodPost, "/registry/v2/repos/"+w.org, body)
 		if want == "" {
-			got.must(http.StatusOK)
+			got.expectStatus(http.StatusOK)
 			continue
 		}
-		got.must(http.StatusBadRequest)
+		got.expectStatus(http.StatusBadRequest)
 		if got.violations() != want || !strings.HasPrefix(got.text("message"), "Invalid argument: "+strings.Fields(want)[0]+": ") {
 			t.Errorf("%.80s: violations of %q, want %q: %.300s", body, got.violations(), want, got.raw)
 		}
@@ -59,12 +59,12 @@ func TestBodiesThatAreNoGoodSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestBodiesThatAreNoGoodChangeNothing(t *testing.T) {
+func TestInvalidBodiesChangeNothing(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	for _, body := range []string{`null`, `[]`, `{"description":"x"`, `{"description":"x","description":"y"}`, "{\"description\":\"\xff\"}", `{"description":"x"}{}`} {
 		for _, mask := range []string{"", "?updateMask=description", "?updateMask=*"} {
-			got := w.do(http.MethodPatch, "/registry/v2/repos/"+w.repo+mask, body).must(http.StatusBadRequest)
+			got := w.do(http.MethodPatch, "/registry/v2/repos/"+w.repo+mask, body).expectStatus(http.StatusBadRequest)
 			if v := got.violations(); v != "body" && !strings.HasSuffix(v, "description") {
 				t.Errorf("%s %s: %s", mask, body, got.raw)
 			}
@@ -75,11 +75,11 @@ func TestBodiesThatAreNoGoodChangeNothing(t *testing.T) {
 	}
 }
 
-func TestPagesAreAsLargeAsAllowed(t *testing.T) {
+func TestPageSizesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 205 {
-		w.make("/registry/v2/repos/"+w.org, `{"name":"r`+string(rune('a'+i/26))+string(rune('a'+i%26))+`"}`)
+		w.create("/registry/v2/repos/"+w.org, `{"name":"r`+string(rune('a'+i/26))+string(rune('a'+i%26))+`"}`)
 	}
 	for query, want := range map[string]int{"": 50, "?page_size=0": 50, "?page_size=1": 1, "?pageSize=200": 200, "?page_size=201": 200, "?page_size=2147483647": 200, "?skip=200": 5, "?skip=205": 0, "?skip=2147483647": 0} {
 		got := w.get("/registry/v2/repos" + query)
@@ -92,7 +92,7 @@ func TestPagesAreAsLargeAsAllowed(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"?page_size=-1", "?page_size=x", "?page_size=1e1", "?page_size=", "?page_size=99999999999", "?page_size=%205"} {
-		if got := w.do(http.MethodGet, "/registry/v2/repos"+query, "").must(http.StatusBadRequest); got.violations() != "page_size" {
+		if got := w.do(http.MethodGet, "/registry/v2/repos"+query, "").expectStatus(http.StatusBadRequest); got.violations() != "page_size" {
 			t.Errorf("%s: %s", query, got.raw)
 		}
 	}
@@ -103,7 +103,7 @@ func TestAnOrderIsOneFieldAndADirection(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"b", "c", "a"} {
 		w.elapsed.Add(1)
-		w.make("/registry/v2/repos/"+w.org, `{"name":"`+name+`"}`)
+		w.create("/registry/v2/repos/"+w.org, `{"name":"`+name+`"}`)
 	}
 	for order, want := range map[string]string{
 		"": "a b c", "name": "a b c", "name%20asc": "a b c", "name%20desc": "c b a", "name+desc": "c b a",
@@ -114,14 +114,14 @@ func TestAnOrderIsOneFieldAndADirection(t *testing.T) {
 		}
 	}
 	for _, order := range []string{"name%20DESC", "name,uid", "name%20desc%20uid", "nope", "-name", "desc", "name%2Bdesc", strings.Repeat("a", 5000)} {
-		got := w.do(http.MethodGet, "/registry/v2/repos?order_by="+order, "").must(http.StatusBadRequest)
+		got := w.do(http.MethodGet, "/registry/v2/repos?order_by="+order, "").expectStatus(http.StatusBadRequest)
 		if got.violations() != "order_by" || !strings.Contains(got.raw, "must be one of name") || len(got.raw) > 1000 {
 			t.Errorf("%s: %s", order, got.raw)
 		}
 	}
 }
 
-func TestWhatNoURLShouldHoldIsRefused(t *testing.T) {
+func TestInvalidURLsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for path, want := range map[string]string{
@@ -130,25 +130,25 @@ func TestWhatNoURLShouldHoldIsRefused(t *testing.T) {
 		"?page_token=" + strings.Repeat("a", 30_000): "page_token", "?" + strings.Repeat("a", 30_000): strings.Repeat("a", 100) + "...",
 		"/%00": "uid", "/%ff": "uid", "/%2e%2e": "uid", "/" + strings.Repeat("a", 30_000): "uid", "/": "uid", "//": "uid",
 	} {
-		got := w.do(http.MethodGet, "/registry/v2/repos"+path, "").must(http.StatusBadRequest)
+		got := w.do(http.MethodGet, "/registry/v2/repos"+path, "").expectStatus(http.StatusBadRequest)
 		if got.violations() != want || len(got.raw) > 1000 {
 			t.Errorf("%.60s: violations of %.200q: %.300s", path, got.violations(), got.raw)
 		}
 	}
 	for _, path := range []string{"/registry/v2", "/registry/v2/", "/registry/v2/Repos", "/registry/v2beta2/repos", "/registry/v2/./repos", "/registry/v2/x/../repos", "/ping/v2/ping/", "/registry/v2/repos;x=1", "/REGISTRY/v2/repos"} {
-		got := w.do(http.MethodGet, path, "").must(http.StatusNotFound)
+		got := w.do(http.MethodGet, path, "").expectStatus(http.StatusNotFound)
 		if got.json["code"] != 5.0 || got.detail("ErrorInfo")["reason"] != "NOT_FOUND" {
 			t.Errorf("%s: %s", path, got.raw)
 		}
 	}
 }
 
-func TestADeletionAnswersWithNothingAtAll(t *testing.T) {
+func TestADeletionHasAnEmptyResponse(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	for _, headers := range [][]string{nil, {"Accept-Encoding", "gzip"}, {"Content-Type", "text/plain"}, {"Content-Encoding", "gzip"}} {
-		uid := w.make("/registry/v2/repos/"+w.org, `{"name":"gone"}`)
-		got := w.do(http.MethodDelete, "/registry/v2/repos/"+uid, "", headers...).must(http.StatusOK)
+		uid := w.create("/registry/v2/repos/"+w.org, `{"name":"gone"}`)
+		got := w.do(http.MethodDelete, "/registry/v2/repos/"+uid, "", headers...).expectStatus(http.StatusOK)
 		if got.raw != "" || got.header.Get("Content-Length") != "0" || got.header.Get("Content-Type") != "" || got.header.Get("Content-Encoding") != "" {
 			t.Errorf("%v: %q %v", headers, got.raw, got.header)
 		}

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// The OpenAPI 3.1 document of the routes that New serves, made by `make
-// generate`. It holds the marks below where a server says what it is.
+// The OpenAPI 3.1 document of the routes that New serves. `make generate` makes it. It
+// contains placeholders for the values of a server.
 var (
 	//go:embed openapi.json.gz
 	openAPIJSON []byte
@@ -20,14 +20,15 @@ var (
 	openAPIYAML []byte
 )
 
-// The marks of the document. YAML quotes what begins with a brace.
+// The placeholders in the document. In YAML they are quoted, because they begin with a
+// brace.
 const (
 	versionMark = "{{version}}"
 	domainMark  = "{{domain}}"
 )
 
-// Description serves the OpenAPI document: as JSON where the path ends in
-// .json, as YAML otherwise. It is for everyone to read.
+// Description returns the public handler of the OpenAPI document: JSON if the path ends in
+// .json, otherwise YAML.
 func Description(o Options) http.Handler {
 	asJSON := sync.OnceValue(func() []byte { return o.fillIn(openAPIJSON) })
 	asYAML := sync.OnceValue(func() []byte { return o.fillIn(openAPIYAML) })
@@ -53,9 +54,9 @@ func Description(o Options) http.Handler {
 	}))
 }
 
-// fillIn gives a form of the document with the marks replaced.
+// fillIn returns the document with the placeholders replaced.
 func (o Options) fillIn(document []byte) []byte {
-	version, err := json.Marshal(o.version()) // also within the quotes of YAML
+	version, err := json.Marshal(o.version()) // also inside a quoted YAML string
 	if err != nil {
 		panic(err)
 	}
@@ -64,7 +65,7 @@ func (o Options) fillIn(document []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(domainMark), []byte(o.errors().Domain()))
 }
 
-// unpack decompresses a part of the program.
+// unpack decompresses an embedded file.
 func unpack(packed []byte) []byte {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err == nil {
@@ -73,5 +74,5 @@ func unpack(packed []byte) []byte {
 			return text
 		}
 	}
-	panic(err) // the program itself is damaged
+	panic(err) // the program is damaged
 }

@@ -23,11 +23,11 @@ import (
 	"github.com/oasdiff/yaml"
 )
 
-// writeVariable has TestTheDescriptionIsThatOfTheRoutes write the document
-// instead of comparing it.
+// writeVariable is the environment variable that makes TestTheDescriptionIsThatOfTheRoutes
+// write the document instead of comparing it.
 const writeVariable = "ATRIUM_WRITE_OPENAPI"
 
-// The document that the program holds is made from the routes by `make generate`.
+// `make generate` makes the embedded document from the routes.
 func TestTheDescriptionIsThatOfTheRoutes(t *testing.T) {
 	t.Parallel()
 	made := render(describe(routes(newWorld(t).p)))
@@ -50,7 +50,7 @@ func TestTheDescriptionIsThatOfTheRoutes(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionLacksNothing(t *testing.T) {
+func TestTheDescriptionIsComplete(t *testing.T) {
 	t.Parallel()
 	d := describe(routes(newWorld(t).p))
 	for _, fault := range slices.Sorted(maps.Keys(d.faults)) {
@@ -63,11 +63,11 @@ func TestTheDescriptionLacksNothing(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionTellsWhatItCannot(t *testing.T) {
+func TestTypesThatCannotBeDescribedAreFaults(t *testing.T) {
 	t.Parallel()
 	type odd struct {
 		Named  string    `json:"named"`
-		Long   int64     `json:"long"` // JavaScript would round it
+		Long   int64     `json:"long"` // JavaScript would round such a number
 		Object func()    `json:"object"`
 		Marked time.Time `json:"marked"`
 		Bare   string
@@ -84,7 +84,7 @@ func TestTheDescriptionTellsWhatItCannot(t *testing.T) {
 	}
 }
 
-func described(t *testing.T) *openapi3.T {
+func loadDescription(t *testing.T) *openapi3.T {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(Options{Version: "v1.2.3"}.fillIn(openAPIJSON))
 	if err != nil {
@@ -95,7 +95,7 @@ func described(t *testing.T) *openapi3.T {
 
 func TestTheDescriptionIsValid(t *testing.T) {
 	t.Parallel()
-	document := described(t)
+	document := loadDescription(t)
 	if err := document.Validate(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -106,7 +106,7 @@ func TestTheDescriptionIsValid(t *testing.T) {
 
 func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 	t.Parallel()
-	document := described(t)
+	document := loadDescription(t)
 	operations := map[string]*openapi3.Operation{}
 	for _, path := range document.Paths.Map() {
 		for _, o := range path.Operations() {
@@ -132,7 +132,7 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 			t.Errorf("%s needs %v, want %v", wire.name, needed, wire.capabilities)
 		}
 		if wire.name == "CreateGroup" {
-			wire.unscoped = false // without a parent it is an operation of its own here
+			wire.unscoped = false // without a parent it is a separate operation here
 		}
 		if unscoped, _ := o.Extensions["x-required-capability-unscoped"].(bool); unscoped != (wire.unscoped && needed != nil) {
 			t.Errorf("%s: unscoped is %t", wire.name, unscoped)
@@ -143,10 +143,10 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 	}
 }
 
-// The required fields of a body are those that the core asks for.
-func TestBodiesSayWhatTheCoreSays(t *testing.T) {
+// The required fields of a body are those that the core requires.
+func TestRequiredFieldsAreThoseOfTheCore(t *testing.T) {
 	t.Parallel()
-	schemas := described(t).Components.Schemas
+	schemas := loadDescription(t).Components.Schemas
 	for name, want := range map[string]string{
 		"RepoCreate": "name", "RepoUpdate": "", "TagCreate": "name digest", "RoleBindingCreate": "identityUid roleUid",
 		"SubscriptionCreate": "sink", "StaticKeysInput": "issuer subject issuerKeys", "ClaimMatchInput": "", "SyncConfigInput": "source",

@@ -14,11 +14,10 @@ import (
 	"github.com/oasdiff/yaml"
 )
 
-// forms are the same document in two.
+// forms is a document in its two forms.
 type forms struct{ json, yaml []byte }
 
-// render writes a document. Both forms have their members sorted, so equal
-// documents are equal bytes.
+// render encodes a document. Members are sorted, so equal documents have equal bytes.
 func render(d *description) forms {
 	asJSON, err := json.Marshal(d.T)
 	if err == nil {
@@ -27,19 +26,18 @@ func render(d *description) forms {
 			return forms{asJSON, bytes.ReplaceAll(asYAML, []byte("'"+versionMark+"'"), []byte(`"`+versionMark+`"`))}
 		}
 	}
-	panic(err) // plain data: it cannot fail
+	panic(err) // cannot fail with plain data
 }
 
-// A description is an OpenAPI document in the making.
+// A description is an OpenAPI document that is being built.
 type description struct {
 	*openapi3.T
 	schemas
-	domain string // of examples of errors
+	domain string // domain in the examples of errors
 }
 
-// describe makes the document of a table. What a reader would miss in it
-// (texts, types that cannot be told) is in its faults; a test keeps them at
-// none.
+// describe builds the document of a table. It records missing texts and types that it
+// cannot describe as faults. A test expects that there are none.
 func describe(table []route) *description {
 	d := &description{domain: domainMark}
 	d.schemas = schemas{prose: readTexts(), kinds: kindsOf(table), found: openapi3.Schemas{}}
@@ -61,8 +59,8 @@ func describe(table []route) *description {
 		},
 		Paths: openapi3.NewPaths(),
 	}
-	// One path may not be there under two names of its variable, as that of a
-	// resource and of the parent that resources are made in.
+	// A path may occur only with one name of its variable, although the variable can be
+	// a resource or the parent of new resources.
 	named := map[string]string{}
 	for _, r := range table {
 		shape, path := templateOf(r.pattern)
@@ -80,7 +78,7 @@ func describe(table []route) *description {
 	return d
 }
 
-// bearer is the name of the security scheme.
+// bearer is the name of the security scheme in the document.
 const bearer = "bearer"
 
 func kindsOf(table []route) map[reflect.Type]*kindFacts {
@@ -112,20 +110,20 @@ func (d *description) add(path string, r *route) {
 	if r.body != nil {
 		o.RequestBody = d.body(r)
 	}
-	for _, refused := range refusedBy(r) {
+	for _, refused := range refusalsOf(r) {
 		o.Responses.Set(refused.key(), &openapi3.ResponseRef{Ref: "#/components/responses/" + refused.name})
 	}
 	if len(r.capabilities) > 0 {
 		o.Extensions["x-required-capability"] = wireNames(r.capabilities)
-		o.Extensions["x-required-capability-unscoped"] = r.unscoped()
+		o.Extensions["x-required-capability-unscoped"] = r.isUnscoped()
 	}
 	if r.public {
-		o.Security = openapi3.NewSecurityRequirements() // none, where the document asks for one
+		o.Security = openapi3.NewSecurityRequirements() // no security, although the document requires a token by default
 	}
 	item.SetOperation(r.method, o)
 }
 
-// tag is the domain and kind that an operation belongs to: iam/groups.
+// tag returns the area and kind of an operation, such as iam/groups.
 func (d *description) tag(pattern string) string {
 	words := strings.FieldsFunc(pattern, func(c rune) bool { return c == '/' || c == ':' })
 	name := words[0] + "/" + words[2]
@@ -135,9 +133,9 @@ func (d *description) tag(pattern string) string {
 	return name
 }
 
-// unscoped tells reads that give what the caller may see, instead of refusing
-// where the capability is not held on one scope.
-func (r *route) unscoped() bool {
+// isUnscoped reports whether an operation returns whatever the caller may see, instead of
+// rejecting callers who lack the capability on one scope.
+func (r *route) isUnscoped() bool {
 	return r.method == http.MethodGet && (!strings.Contains(r.pattern, "=**}") || r.kind != nil && r.kind.global)
 }
 
@@ -149,7 +147,7 @@ func wireNames(capabilities []platform.Capability) []string {
 	return names
 }
 
-// neededText says what a caller must be.
+// neededText returns a sentence about the capabilities that a caller needs.
 func neededText(r *route) string {
 	needed := "`" + strings.Join(wireNames(r.capabilities), "` and `") + "`"
 	switch {
@@ -157,7 +155,7 @@ func neededText(r *route) string {
 		return "Anyone may ask; no token is needed."
 	case len(r.capabilities) == 0:
 		return "No capability is needed, but a token is."
-	case r.unscoped():
+	case r.isUnscoped():
 		return "Needs " + needed + " anywhere, and shows only what lies where it is held."
 	default:
 		return "Needs " + needed + " there, or on a group above."

@@ -11,55 +11,55 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// A documentedRefusal is a status that operations answer instead of a result.
+// A documentedRefusal is an error status of operations.
 type documentedRefusal struct {
 	status  int
 	name    string
-	header  string // that comes with it
+	header  string // header of the response
 	of      func(*route) bool
 	example *platform.Error
 }
 
 func (r documentedRefusal) key() string { return strconv.Itoa(r.status) }
 
-func always(*route) bool      { return true }
-func toCallers(r *route) bool { return !r.public }
-func toWriters(r *route) bool { return r.method != http.MethodGet }
-func toSenders(r *route) bool { return r.body != nil }
+func isAlways(*route) bool     { return true }
+func needsToken(r *route) bool { return !r.public }
+func isWrite(r *route) bool    { return r.method != http.MethodGet }
+func hasBody(r *route) bool    { return r.body != nil }
 
 const exampleUID = platform.UID("0123456789abcdef0123456789abcdef01234567")
 
-// documentedRefusals are all that there are.
+// documentedRefusals lists all error statuses.
 func documentedRefusals() []documentedRefusal {
 	resource := &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "group " + string(exampleUID) + " does not exist"}
 	return []documentedRefusal{
-		{http.StatusBadRequest, "InvalidArgument", "", always, platform.Invalid(platform.Violation{Field: "name", Description: `name must match "^[a-z0-9 ._-]{1,}$"`})},
-		{http.StatusUnauthorized, "Unauthenticated", "WWW-Authenticate", always, platform.Unauthenticated("a token is needed")},
-		{http.StatusForbidden, "PermissionDenied", "", toCallers, &platform.Error{
+		{http.StatusBadRequest, "InvalidArgument", "", isAlways, platform.Invalid(platform.Violation{Field: "name", Description: `name must match "^[a-z0-9 ._-]{1,}$"`})},
+		{http.StatusUnauthorized, "Unauthenticated", "WWW-Authenticate", isAlways, platform.Unauthenticated("a token is needed")},
+		{http.StatusForbidden, "PermissionDenied", "", needsToken, &platform.Error{
 			Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: capability repo.list is needed on " + string(exampleUID),
 			Metadata: map[string]string{"capability": "repo.list", "resource": string(exampleUID)},
 		}},
-		{http.StatusNotFound, "NotFound", "", toCallers, &platform.Error{
+		{http.StatusNotFound, "NotFound", "", needsToken, &platform.Error{
 			Code: platform.CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + resource.Description, Resource: resource,
 		}},
-		{http.StatusConflict, "AlreadyExists", "", toWriters, &platform.Error{
+		{http.StatusConflict, "AlreadyExists", "", isWrite, &platform.Error{
 			Code: platform.CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: the group exists already",
 			Resource: &platform.ResourceInfo{Kind: "Group", Name: string(exampleUID), Description: "the group exists already"},
 		}},
-		{http.StatusRequestEntityTooLarge, "TooLarge", "", toSenders, platform.Invalid(platform.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
-		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", toSenders, errEncoding.shown},
-		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", always, &platform.Error{
+		{http.StatusRequestEntityTooLarge, "TooLarge", "", hasBody, platform.Invalid(platform.Violation{Field: "body", Description: "must be at most 1048576 bytes"})},
+		{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "", hasBody, errEncoding.shown},
+		{http.StatusTooManyRequests, "ResourceExhausted", "Retry-After", isAlways, &platform.Error{
 			Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "Resource exhausted: too many requests", RetryAfter: time.Second,
 		}},
-		{http.StatusInternalServerError, "Internal", "", always, &platform.Error{Code: platform.CodeInternal, Reason: "INTERNAL", Message: "Internal error."}},
-		{http.StatusServiceUnavailable, "Unavailable", "Retry-After", always, platform.Unavailable("the database does not answer", nil)},
-		{http.StatusGatewayTimeout, "DeadlineExceeded", "Retry-After", always, &platform.Error{
+		{http.StatusInternalServerError, "Internal", "", isAlways, &platform.Error{Code: platform.CodeInternal, Reason: "INTERNAL", Message: "Internal error."}},
+		{http.StatusServiceUnavailable, "Unavailable", "Retry-After", isAlways, platform.Unavailable("the database does not answer", nil)},
+		{http.StatusGatewayTimeout, "DeadlineExceeded", "Retry-After", isAlways, &platform.Error{
 			Code: platform.CodeDeadlineExceeded, Reason: "DEADLINE_EXCEEDED", Message: "The request exceeded its time limit.", RetryAfter: time.Second,
 		}},
 	}
 }
 
-func refusedBy(r *route) []documentedRefusal {
+func refusalsOf(r *route) []documentedRefusal {
 	var all []documentedRefusal
 	for _, refused := range documentedRefusals() {
 		if refused.of(r) {
@@ -69,16 +69,16 @@ func refusedBy(r *route) []documentedRefusal {
 	return all
 }
 
-// refusals are the answers that operations share.
+// refusals returns the responses that operations share.
 func (d *description) refusals() openapi3.ResponseBodies {
 	d.status()
 	bodies := openapi3.ResponseBodies{}
 	for _, refused := range documentedRefusals() {
-		example := plain(refused.example.Status(d.domain, "7TIMXS5HQ6ZCY3VD"))
+		example := plainObject(refused.example.Status(d.domain, "7TIMXS5HQ6ZCY3VD"))
 		response := openapi3.NewResponse().WithDescription(d.text(refused.name)).WithContent(d.content(componentRef("Status"), example))
 		if refused.header != "" {
 			response.Headers = openapi3.Headers{refused.header: {Value: &openapi3.Header{Parameter: openapi3.Parameter{
-				Description: d.text(refused.header), Schema: typed("string", ""),
+				Description: d.text(refused.header), Schema: newSchema("string", ""),
 			}}}}
 		}
 		bodies[refused.name] = &openapi3.ResponseRef{Value: response}
@@ -86,8 +86,7 @@ func (d *description) refusals() openapi3.ResponseBodies {
 	return bodies
 }
 
-// status describes google.rpc.Status and its details, which platform.Status
-// writes.
+// status describes google.rpc.Status with its details, as platform.Status writes it.
 func (d *description) status() {
 	object := func(name string, properties openapi3.Schemas, required ...string) *openapi3.SchemaRef {
 		for field, property := range properties {
@@ -100,21 +99,21 @@ func (d *description) status() {
 		properties["@type"] = (&openapi3.Schema{Type: &openapi3.Types{"string"}, Const: "type.googleapis.com/google.rpc." + name}).NewRef()
 		return object(name, properties, append([]string{"@type"}, required...)...)
 	}
-	listOf := func(t reflect.Type) *openapi3.SchemaRef { return d.of(reflect.SliceOf(t), inAnswer) }
+	listOf := func(t reflect.Type) *openapi3.SchemaRef { return d.schemaOf(reflect.SliceOf(t), inAnswer) }
 	info := detail("ErrorInfo", openapi3.Schemas{
-		"reason": typed("string", ""), "domain": typed("string", ""), "metadata": d.of(reflect.TypeFor[map[string]string](), inAnswer),
+		"reason": newSchema("string", ""), "domain": newSchema("string", ""), "metadata": d.schemaOf(reflect.TypeFor[map[string]string](), inAnswer),
 	}, "reason", "domain")
 	others := openapi3.SchemaRefs{
 		info,
 		detail("BadRequest", openapi3.Schemas{"fieldViolations": listOf(reflect.TypeFor[platform.Violation]())}, "fieldViolations"),
 		detail("PreconditionFailure", openapi3.Schemas{"violations": listOf(reflect.TypeFor[platform.Precondition]())}, "violations"),
 		detail("ResourceInfo", openapi3.Schemas{
-			"resourceType": typed("string", ""), "resourceName": typed("string", ""), "description": typed("string", ""),
+			"resourceType": newSchema("string", ""), "resourceName": newSchema("string", ""), "description": newSchema("string", ""),
 		}, "resourceType", "resourceName", "description"),
 		detail("RetryInfo", openapi3.Schemas{"retryDelay": (&openapi3.Schema{Type: &openapi3.Types{"string"}, Pattern: `^[0-9.]+s$`}).NewRef()}, "retryDelay"),
 	}
 	object("Status", openapi3.Schemas{
-		"code": typed("integer", "int32"), "message": typed("string", ""),
+		"code": newSchema("integer", "int32"), "message": newSchema("string", ""),
 		"details": (&openapi3.Schema{
 			Type: &openapi3.Types{"array"}, MinItems: 1, PrefixItems: openapi3.SchemaRefs{info},
 			Items: (&openapi3.Schema{OneOf: others}).NewRef(),

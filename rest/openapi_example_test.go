@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-// examples show the kinds that people meet first, whole: what a document shows
-// of one is cut to what is sent or answered there.
+// examples returns complete resources of the kinds that people meet first. The document
+// shows the fields that a request or a response contains.
 func examples() []any {
 	const group, other = exampleUID, exampleUID + "/89abcdef01234567"
 	made := platform.At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
@@ -33,14 +33,14 @@ func examples() []any {
 	}
 }
 
-// example is what the document shows of a type in some use; nil: nothing.
+// example returns the example of a type for a use, or nil if there is none.
 func (d *description) example(t reflect.Type, use use) any {
 	for _, example := range examples() {
 		if reflect.TypeOf(example) != t {
 			continue
 		}
 		schema := d.found[d.nameOf(t)+suffixes[use]].Value
-		shown := plain(example)
+		shown := plainObject(example)
 		for field := range shown {
 			if property := schema.Properties[field]; property == nil || property.Value.ReadOnly {
 				delete(shown, field)
@@ -51,15 +51,15 @@ func (d *description) example(t reflect.Type, use use) any {
 	return nil
 }
 
-// plain is an object as JSON has it.
-func plain(object any) map[string]any {
+// plainObject converts an object into maps, as JSON decodes it.
+func plainObject(object any) map[string]any {
 	var members map[string]any
 	text, err := json.Marshal(object)
 	if err == nil {
 		err = json.Unmarshal(text, &members)
 	}
 	if err != nil {
-		panic(err) // plain data: it cannot fail
+		panic(err) // cannot fail with plain data
 	}
 	return members
 }

@@ -13,21 +13,21 @@ import (
 
 var pathVariable = regexp.MustCompile(`\{([a-z_]+)(=\*\*?)?\}`)
 
-// templateOf is a pattern as OpenAPI writes it, and what of it is told apart
-// from other paths, whatever its variables are called.
+// templateOf returns a pattern in the notation of OpenAPI, and its shape: the path without
+// the names of its variables.
 func templateOf(pattern string) (shape, path string) {
 	return pathVariable.ReplaceAllString(pattern, "{}"), pathVariable.ReplaceAllString(pattern, "{$1}")
 }
 
-// variables are the parameters in a path. Texts know them by the name that the
-// route gives them, which the path may share with another route.
+// variables returns the parameters in a path. Their texts are found by the name that the
+// route uses, although the document may use the name of another route with the same path.
 func (d *description) variables(path string, r *route) openapi3.Parameters {
 	var parameters openapi3.Parameters
 	names := pathVariable.FindAllStringSubmatch(path, -1)
 	for i, own := range pathVariable.FindAllStringSubmatch(r.pattern, -1) {
-		schema := typed("string", "")
+		schema := newSchema("string", "")
 		if own[2] == "=**" {
-			schema = d.of(reflect.TypeFor[platform.UID](), inAnswer)
+			schema = d.schemaOf(reflect.TypeFor[platform.UID](), inAnswer)
 		}
 		parameters = append(parameters, &openapi3.ParameterRef{Value: &openapi3.Parameter{
 			Name: names[i][1], In: "path", Required: true,
@@ -37,13 +37,13 @@ func (d *description) variables(path string, r *route) openapi3.Parameters {
 	return parameters
 }
 
-// query describes what a route takes in its query.
+// query describes the query parameters of a route.
 func (d *description) query(r *route) openapi3.Parameters {
 	parameters := make(openapi3.Parameters, len(r.query))
 	for i, p := range r.query {
 		described := &openapi3.Parameter{
 			Name: p.name, In: "query", Required: p.required,
-			Description: d.textFor(r.name, "?"+p.name), Schema: d.of(p.of, inAnswer),
+			Description: d.textFor(r.name, "?"+p.name), Schema: d.schemaOf(p.of, inAnswer),
 		}
 		if value := described.Schema.Value; value != nil {
 			value.Pattern += p.pattern
@@ -61,7 +61,7 @@ func (d *description) query(r *route) openapi3.Parameters {
 	return parameters
 }
 
-// body describes what a route reads.
+// body describes the body of a request.
 func (d *description) body(r *route) *openapi3.RequestBodyRef {
 	use := inInput
 	switch {
@@ -72,17 +72,17 @@ func (d *description) body(r *route) *openapi3.RequestBodyRef {
 	}
 	of := reflect.TypeOf(r.body)
 	return &openapi3.RequestBodyRef{Value: &openapi3.RequestBody{
-		Required: true, Content: d.content(d.of(of, use), d.example(of, use)),
+		Required: true, Content: d.content(d.schemaOf(of, use), d.example(of, use)),
 	}}
 }
 
-// success describes what a route answers when all went well.
+// success describes the response of a successful request.
 func (d *description) success(r *route) *openapi3.ResponseRef {
 	if r.answer == nil {
 		return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Done; the body is empty.")}
 	}
 	of := reflect.TypeOf(r.answer)
-	schema, example := d.of(of, inAnswer), d.example(of, inAnswer)
+	schema, example := d.schemaOf(of, inAnswer), d.example(of, inAnswer)
 	if r.plural != "" {
 		schema = d.page(d.nameOf(of)+"List", r.plural, schema)
 		if example != nil {

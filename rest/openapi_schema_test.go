@@ -13,15 +13,15 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// A use is what a schema is of: one type has another schema where it is read
-// than where it is written.
+// A use says where a schema is used. The same type has different schemas in requests and
+// in responses.
 type use int
 
 const (
-	inAnswer use = iota // what the service writes: fields that are always there are required
-	inCreate            // the body of a create: fields without which none is made are required
-	inUpdate            // the body of an update: no field is required, null clears
-	inInput             // any other body, or an object in one
+	inAnswer use = iota // a response; fields that are always present are required
+	inCreate            // the body of a create; fields that the core requires are required
+	inUpdate            // the body of an update; no field is required, and null clears a field
+	inInput             // any other body, or an object in a body
 )
 
 // suffixes tell the schemas of one type apart.
@@ -34,7 +34,7 @@ type schemas struct {
 	found openapi3.Schemas
 }
 
-// scalars are the types whose JSON form is not that of their kind in Go.
+// scalars lists the types whose JSON form does not follow from their Go type.
 var scalars = map[reflect.Type]func() *openapi3.Schema{
 	reflect.TypeFor[platform.UID](): func() *openapi3.Schema {
 		return &openapi3.Schema{Type: &openapi3.Types{"string"}, Pattern: uidPattern}
@@ -51,64 +51,64 @@ var scalars = map[reflect.Type]func() *openapi3.Schema{
 	},
 }
 
-// uidPattern is what platform.UID.Valid accepts.
+// uidPattern matches the texts that platform.UID.Valid accepts.
 const uidPattern = "^[0-9a-f]{40}(/[0-9a-f]{16}){0,28}$"
 
-// longNumber is an int64, which is a string in JSON since JavaScript would
-// round it.
+// longNumber returns the schema of an int64, which is a string in JSON because JavaScript
+// would round it.
 func longNumber() *openapi3.Schema {
 	return &openapi3.Schema{Type: &openapi3.Types{"string"}, Format: "int64", Pattern: "^-?[0-9]+$"}
 }
 
-// of gives the schema of a type: in place, or as a reference to a component
-// for what has a name.
-func (s *schemas) of(t reflect.Type, use use) *openapi3.SchemaRef {
+// schemaOf returns the schema of a type. A type with a name becomes a component, and the
+// schema a reference to it.
+func (s *schemas) schemaOf(t reflect.Type, use use) *openapi3.SchemaRef {
 	if scalar := scalars[t]; scalar != nil {
 		return scalar().NewRef()
 	}
 	if values := valuesOf(t); values != nil {
 		return s.enumeration(t, values)
 	}
-	if t.Kind() != reflect.Pointer && writesItself(t) {
+	if t.Kind() != reflect.Pointer && hasJSONMethod(t) {
 		s.fault("%s writes its own JSON: scalars must tell which", t)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return s.of(t.Elem(), use)
+		return s.schemaOf(t.Elem(), use)
 	case reflect.String:
-		return typed("string", "")
+		return newSchema("string", "")
 	case reflect.Bool:
-		return typed("boolean", "")
+		return newSchema("boolean", "")
 	case reflect.Int, reflect.Int32:
-		return typed("integer", "int32")
+		return newSchema("integer", "int32")
 	case reflect.Float64:
-		return typed("number", "double")
+		return newSchema("number", "double")
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return typed("string", "byte")
+			return newSchema("string", "byte")
 		}
-		return (&openapi3.Schema{Type: &openapi3.Types{"array"}, Items: s.of(t.Elem(), use)}).NewRef()
+		return (&openapi3.Schema{Type: &openapi3.Types{"array"}, Items: s.schemaOf(t.Elem(), use)}).NewRef()
 	case reflect.Map:
 		return (&openapi3.Schema{
-			Type: &openapi3.Types{"object"}, AdditionalProperties: openapi3.AdditionalProperties{Schema: s.of(t.Elem(), use)},
+			Type: &openapi3.Types{"object"}, AdditionalProperties: openapi3.AdditionalProperties{Schema: s.schemaOf(t.Elem(), use)},
 		}).NewRef()
 	case reflect.Struct:
 		return s.object(t, use)
 	default:
 		s.fault("%s cannot be told in JSON Schema", t)
-		return typed("string", "")
+		return newSchema("string", "")
 	}
 }
 
-func typed(name, format string) *openapi3.SchemaRef {
+func newSchema(name, format string) *openapi3.SchemaRef {
 	return (&openapi3.Schema{Type: &openapi3.Types{name}, Format: format}).NewRef()
 }
 
-func writesItself(t reflect.Type) bool {
+func hasJSONMethod(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// valuesOf lists what an enumeration can be; nil: t is none.
+// valuesOf lists the values of an enumeration; nil means that t is not one.
 func valuesOf(t reflect.Type) []string {
 	switch zero := reflect.Zero(t).Interface().(type) {
 	case platform.Capability:
@@ -120,7 +120,7 @@ func valuesOf(t reflect.Type) []string {
 	}
 }
 
-// fieldValues lists what a field of plain text can be; nil: anything.
+// fieldValues lists the values of a text field; nil means any text.
 func fieldValues(t reflect.Type, field string) []string {
 	if enumerated, ok := reflect.Zero(t).Interface().(interface{ FieldValues(string) []string }); ok {
 		return enumerated.FieldValues(field)
@@ -137,16 +137,16 @@ func (s *schemas) enumeration(t reflect.Type, values []string) *openapi3.SchemaR
 	return componentRef(t.Name())
 }
 
-// object gives a reference to the schema of a struct type.
+// object returns a reference to the schema of a struct type.
 func (s *schemas) object(t reflect.Type, use use) *openapi3.SchemaRef {
 	if t.Name() == "" { // struct{}
-		return typed("object", "")
+		return newSchema("object", "")
 	}
 	base := s.nameOf(t)
 	name := base + suffixes[use]
 	if s.found[name] == nil {
 		schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Description: s.text(base), Properties: openapi3.Schemas{}}
-		s.found[name] = schema.NewRef() // first, for types that hold their own
+		s.found[name] = schema.NewRef() // before its fields, because a type can contain itself
 		s.fields(schema, t, base, use)
 		if use != inAnswer {
 			schema.AdditionalProperties = openapi3.AdditionalProperties{Has: openapi3.Ptr(false)}
@@ -155,7 +155,7 @@ func (s *schemas) object(t reflect.Type, use use) *openapi3.SchemaRef {
 	return componentRef(name)
 }
 
-// nameOf a type is that of its kind, where it has one.
+// nameOf returns the name of a type: the name of its kind, if it has one.
 func (s *schemas) nameOf(t reflect.Type) string {
 	if kind := s.kinds[t]; kind != nil {
 		return kind.name
@@ -184,12 +184,12 @@ func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, u
 		}
 		always := !strings.Contains(options, "omit")
 		mandatory := always && use == inAnswer ||
-			use == inCreate && slices.Contains(s.required(t), name) ||
+			use == inCreate && slices.Contains(s.requiredFields(t), name) ||
 			use == inInput && s.kinds[t] == nil && always && role != outputOnly && field.Type.Kind() != reflect.Bool
 		if mandatory {
 			schema.Required = append(schema.Required, name)
 		}
-		if use == inUpdate && !property.ReadOnly && !slices.Contains(s.required(t), name) {
+		if use == inUpdate && !property.ReadOnly && !slices.Contains(s.requiredFields(t), name) {
 			property = nullable(property)
 		}
 		property.Description = s.textOf(base, name)
@@ -197,14 +197,14 @@ func (s *schemas) fields(schema *openapi3.Schema, t reflect.Type, base string, u
 	}
 }
 
-func (s *schemas) required(t reflect.Type) []string {
+func (s *schemas) requiredFields(t reflect.Type) []string {
 	if kind := s.kinds[t]; kind != nil {
 		return kind.required
 	}
 	return nil
 }
 
-// property is the schema of a field, which has room for a description.
+// property returns the schema of a field, in a form that can have a description.
 func (s *schemas) property(t reflect.Type, options string, in use, role role) *openapi3.Schema {
 	readOnly := in != inAnswer && (role == outputOnly || role == settableOnce && in == inUpdate)
 	inner := in
@@ -217,7 +217,7 @@ func (s *schemas) property(t reflect.Type, options string, in use, role role) *o
 	var schema *openapi3.Schema
 	if strings.Contains(options, "string") && t.Kind() == reflect.Int64 {
 		schema = longNumber()
-	} else if ref := s.of(t, inner); ref.Ref != "" {
+	} else if ref := s.schemaOf(t, inner); ref.Ref != "" {
 		schema = &openapi3.Schema{AllOf: openapi3.SchemaRefs{ref}}
 	} else {
 		schema = ref.Value
@@ -226,32 +226,32 @@ func (s *schemas) property(t reflect.Type, options string, in use, role role) *o
 	return schema
 }
 
-// nullable is schema with null beside it.
+// nullable returns a schema that also allows null.
 func nullable(schema *openapi3.Schema) *openapi3.Schema {
 	if schema.AllOf != nil {
-		return &openapi3.Schema{OneOf: append(schema.AllOf, typed("null", "")), WriteOnly: schema.WriteOnly}
+		return &openapi3.Schema{OneOf: append(schema.AllOf, newSchema("null", "")), WriteOnly: schema.WriteOnly}
 	}
 	schema.Type = openapi3.Ptr(append(*schema.Type, "null"))
 	return schema
 }
 
-// A role is who sets a field, and who sees it.
+// A role says who sets a field and who sees it.
 type role int
 
 const (
 	settable     role = iota
-	settableOnce      // given at creation, and then for good
-	outputOnly        // sent back as it was read, or not at all
+	settableOnce      // set at creation, and then unchangeable
+	outputOnly        // must be absent, or equal to the value that was read
 	inputOnly         // never shown
 )
 
-// role of a field: the kind says so, or the text does where there is no kind
-// and where the kind cannot say it.
+// role returns the role of a field. It comes from the kind, or else from the beginning of
+// the text.
 func (s *schemas) role(t reflect.Type, field, text string) role {
 	if strings.HasPrefix(text, "Input only.") {
 		return inputOnly
 	}
-	if kind := s.kinds[t]; kind != nil && kind.fields != nil { // one that nobody writes has none
+	if kind := s.kinds[t]; kind != nil && kind.fields != nil { // a type that is never sent has none
 		i := slices.IndexFunc(kind.fields, func(f platform.Field) bool { return f.Name == field })
 		if i < 0 {
 			s.fault("%s: the kind does not know the field %s", t, field)
@@ -265,7 +265,7 @@ func (s *schemas) role(t reflect.Type, field, text string) role {
 	return settable
 }
 
-// fault notes what the document cannot tell.
+// fault records something that the document cannot describe.
 func (s *schemas) fault(format string, args ...any) {
 	s.faults[fmt.Sprintf(format, args...)] = true
 }

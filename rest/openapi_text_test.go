@@ -11,29 +11,30 @@ import (
 	"strings"
 )
 
-// textFiles hold what the document says to people, a file per domain: on each
-// line a name, a colon, and a text. The names are
+// textFiles contains the descriptions in the document, one file per area. Each line has a
+// name, a colon, and a text. The names are
 //
-//	ListRepos           an operation; without a text it has that of its recipe
+//	ListRepos           an operation; without a text it has the one of its constructor
 //	Repo                a type
-//	Repo.name           a field of it, and *.name of any type that has none
-//	?page_size          a query parameter, and ListTags?digest of one operation
-//	{uid}               a variable of a path, and GetRepo{uid} likewise
+//	Repo.name           a field of a type; *.name is for types without their own text
+//	?page_size          a query parameter; ListTags?digest is for one operation
+//	{uid}               a variable of a path; GetRepo{uid} is for one operation
 //	registry/repos      the operations of one collection
 //
-// What has no text there has that of its comment in schema/proto.
+// If a name has no text there, its comment in schema/proto is used.
 //
-// A field whose text begins with "Input only." is never shown, and one with
-// "Output only." is refused unless it is what was read; kinds say the latter themselves.
+// A field whose text begins with "Input only." is never shown. A field with "Output only."
+// is rejected unless it equals the value that was read; for fields of kinds, the kind says
+// so.
 //
 //go:embed texts/*.txt
 var textFiles embed.FS
 
-// prose is the texts by name.
+// prose has the texts by name.
 type prose struct {
 	byName   map[string]string
 	fallback map[string]string // comments of schema/proto, by the same names
-	read     map[string]bool   // names that were asked for
+	read     map[string]bool   // names that were used
 	faults   map[string]bool
 }
 
@@ -63,7 +64,7 @@ func readTexts() prose {
 	return t
 }
 
-// contracts gives the text of each file of schema/proto, by its area.
+// contracts returns the text of each file of schema/proto by its area.
 func contracts() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		files, _ := filepath.Glob("../schema/proto/platform/*/v2/*.proto") // the pattern is good
@@ -84,7 +85,7 @@ var (
 	protoField = regexp.MustCompile(`^  (?:optional |repeated )?[\w.<>, ]+ (\w+) = \d+`)
 )
 
-// readContract takes the comments of services, messages and their fields.
+// readContract reads the comments of services, messages and their fields.
 func (t prose) readContract(area, text string) {
 	comment, message := "", ""
 	for line := range strings.Lines(text) {
@@ -105,7 +106,7 @@ func (t prose) readContract(area, text string) {
 	}
 }
 
-// camelCase spells a name of the contract as JSON does.
+// camelCase converts a name of the contract to its JSON spelling.
 func camelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words {
@@ -117,8 +118,8 @@ func camelCase(name string) string {
 	return strings.Join(words, "")
 }
 
-// first is the text of the first name that has one.
-func (t prose) first(names ...string) string {
+// firstText returns the text of the first name that has one.
+func (t prose) firstText(names ...string) string {
 	for _, name := range names {
 		if text, ok := t.byName[name]; ok {
 			t.read[name] = true
@@ -132,20 +133,20 @@ func (t prose) first(names ...string) string {
 	return ""
 }
 
-func (t prose) text(name string) string { return t.first(name) }
+func (t prose) text(name string) string { return t.firstText(name) }
 
-// textOr is the text of name, or else fallback.
+// textOr returns the text of name, or fallback if there is none.
 func (t prose) textOr(name, fallback string) string {
 	if _, ok := t.byName[name]; !ok && fallback != "" {
 		return fallback
 	}
-	return t.first(name)
+	return t.firstText(name)
 }
 
-// textOf is the text of a field.
-func (t prose) textOf(of, field string) string { return t.first(of+"."+field, "*."+field) }
+// textOf returns the text of a field.
+func (t prose) textOf(of, field string) string { return t.firstText(of+"."+field, "*."+field) }
 
-// textFor is the text of a parameter of an operation.
+// textFor returns the text of a parameter of an operation.
 func (t prose) textFor(operation, parameter string) string {
-	return t.first(operation+parameter, parameter)
+	return t.firstText(operation+parameter, parameter)
 }

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// A pattern is a path as reference/wire.txt writes it: fixed, or fixed up to a
-// variable {name=**} that holds slashes, which a suffix may follow. A suffix
-// is made of fixed segments and of variables {name} without slashes.
+// A pattern describes a path in the notation of reference/wire.txt. It begins with a fixed
+// prefix. A variable {name=**}, which may contain slashes, and a suffix may follow. A
+// suffix consists of fixed segments and of variables {name}, which contain no slashes.
 //
 //	/iam/v2/roleBindings:batchCreate
 //	/iam/v2/groups/{uid=**}
 //	/registry/v2/repos/{repo_uid=**}/digests/{digest}/size
 
-// cutPattern gives a pattern's fixed prefix, as the router takes it, and the
-// suffix behind the variable.
+// cutPattern returns the fixed prefix of a pattern, in the form of the router, and the
+// suffix after the variable.
 func cutPattern(pattern string) (prefix string, suffix []string) {
 	prefix, rest, found := strings.Cut(pattern, "{")
 	if !found {
@@ -32,7 +32,7 @@ func cutPattern(pattern string) (prefix string, suffix []string) {
 
 // A pathGroup holds the routes whose paths have the same fixed prefix.
 type pathGroup struct {
-	prefix string // ends in * where a variable follows
+	prefix string // ends in * if a variable follows
 	shapes []suffixRoutes
 }
 
@@ -42,7 +42,7 @@ type suffixRoutes struct {
 	methods methods
 }
 
-// methods are the routes of one path, by HTTP method.
+// methods maps HTTP methods to the routes of one path.
 type methods map[string]*route
 
 // allow returns the Allow header for OPTIONS and for 405.
@@ -97,11 +97,10 @@ func (p *pathGroup) match(escaped string) (variables []string, found methods) {
 	return nil, nil
 }
 
-// split takes suffix off the end of an escaped path and gives the variables in
-// the order of the pattern, the one in front first. That one may hold slashes,
-// as they are or escaped: both are told apart from the suffix's slashes here,
-// before anything is unescaped. Nothing is cleaned: a UID with a slash too
-// many is not a UID, and the operation says so.
+// split removes suffix from the end of an escaped path and returns the variables in the
+// order of the pattern. The variable before the suffix may contain slashes, escaped or not.
+// split separates it from the suffix before anything is unescaped. It does not clean the
+// path: the operation rejects a UID with an extra slash.
 func split(escaped string, suffix []string) (variables []string, ok bool) {
 	variables = make([]string, 1, 2)
 	for i := len(suffix) - 1; i >= 0; i-- {

@@ -23,7 +23,7 @@ var reposPlace = groupPaths([]route{
 	{name: "architectures", method: http.MethodGet, pattern: "/registry/v2/repos/{repo_uid=**}/digests/{digest}/architectures"},
 })["/registry/v2/repos/*"]
 
-func TestAPathComesApartIntoItsVariables(t *testing.T) {
+func TestAPathIsSplitIntoItsVariables(t *testing.T) {
 	t.Parallel()
 	escaped := func(s string) string { return strings.ReplaceAll(s, "/", "%2F") }
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestAPathComesApartIntoItsVariables(t *testing.T) {
 		{deep + "/digests/" + sha + "/size", "size", []string{deep, sha}},
 		{escaped(deep) + "/digests/" + url.QueryEscape(sha) + "/architectures", "architectures", []string{deep, sha}},
 
-		// What is no UID reaches the operation as it is, which refuses it.
+		// An invalid UID reaches the operation unchanged, and the operation rejects it.
 		{"", "get", []string{""}},
 		{"readme", "get", []string{"readme"}},
 		{"/readme", "readme", []string{""}},
@@ -65,7 +65,7 @@ func TestAPathComesApartIntoItsVariables(t *testing.T) {
 	}
 }
 
-func TestAPathTellsItsMethods(t *testing.T) {
+func TestAPathListsItsMethods(t *testing.T) {
 	t.Parallel()
 	for tail, want := range map[string]string{
 		child:             "GET, HEAD, OPTIONS, POST",
@@ -77,7 +77,7 @@ func TestAPathTellsItsMethods(t *testing.T) {
 	}
 }
 
-func TestAPlaceWithoutAPlainShapeHasPathsThatAreNone(t *testing.T) {
+func TestAPathWithoutAMatchingSuffixIsNotFound(t *testing.T) {
 	t.Parallel()
 	const pattern = "/libraries/v2/artifacts/{artifact_id=**}/versions"
 	place := groupPaths([]route{{method: http.MethodGet, pattern: pattern}})["/libraries/v2/artifacts/*"]
@@ -86,8 +86,8 @@ func TestAPlaceWithoutAPlainShapeHasPathsThatAreNone(t *testing.T) {
 	}
 }
 
-// FuzzPaths writes any two texts into a path, with slashes plain or escaped,
-// and demands them back.
+// FuzzPaths puts any two texts into a path, with plain or escaped slashes, and expects to
+// get them back.
 func FuzzPaths(f *testing.F) {
 	f.Add(deep, sha, uint64(0))
 	f.Add(deep, sha, uint64(1))
@@ -109,11 +109,11 @@ func FuzzPaths(f *testing.F) {
 		if methods[http.MethodGet].name != "get" || variables[0] != uid {
 			t.Errorf("get of %q: %s %q", uid, methods[http.MethodGet].name, variables)
 		}
-		reposPlace.match("/registry/v2/repos/" + uid) // as it stands: anything but a panic
+		reposPlace.match("/registry/v2/repos/" + uid) // unescaped: it only must not panic
 	})
 }
 
-// escapeSome escapes s, and of its slashes those whose bit in mask is set.
+// escapeSome escapes s, but only those slashes whose bit in mask is set.
 func escapeSome(s string, mask uint64) string {
 	var b strings.Builder
 	for i, segment := range strings.Split(s, "/") {

@@ -13,18 +13,18 @@ import (
 
 // A parameter is a query parameter of a route.
 type parameter struct {
-	name     string       // as documented; its other spelling is accepted too
-	of       reflect.Type // of its value, or of one of its values
-	repeated bool         // may be given many times
+	name     string       // the documented name; the other spelling is accepted too
+	of       reflect.Type // type of the value, or of one of the values
+	repeated bool         // may be given several times
 	required bool
-	fallback any    // what its absence means; nil: nothing is asked
-	pattern  string // of its value; "": any
+	fallback any    // default value; nil means none
+	pattern  string // regular expression for the value; "" means any value
 }
 
-// updateMask names the fields that an update changes.
+// updateMask is the parameter that lists the fields to change.
 var updateMask = parameter{name: "updateMask", of: reflect.TypeFor[string]()}
 
-// maskOf reads the mask; nil where there is none.
+// maskOf returns the mask, or nil if there is none.
 func maskOf(query url.Values) []string { return platform.SplitMask(query.Get(updateMask.name)) }
 
 // decodeQuery returns the values of a query by the documented names of parameters. An

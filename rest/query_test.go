@@ -12,8 +12,7 @@ import (
 	"atrium/platform"
 )
 
-// tagFilters are all kinds of parameters there are, but for repeated ones of
-// the filter.
+// tagFilters returns parameters of every type.
 func tagFilters() []filter[platform.TagFilter] {
 	filters := append(scopeFilters[platform.TagFilter](),
 		textFilter("name", func(f *platform.TagFilter) *string { return &f.Name }),
@@ -66,7 +65,7 @@ func TestAQueryBecomesAListRequest(t *testing.T) {
 	}
 }
 
-func TestWhatAQueryCannotMeanIsReportedAtOnce(t *testing.T) {
+func TestAllViolationsOfAQueryAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
 		"page_size=abc":                  "page_size",
@@ -110,7 +109,7 @@ func TestWhatAQueryCannotMeanIsReportedAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatAClientSentIsShownCut(t *testing.T) {
+func TestTextOfAClientIsShortenedInErrors(t *testing.T) {
 	t.Parallel()
 	malformed := decodeTags(strings.Repeat("%C3%A9", 1000) + "=1").Malformed
 	if len(malformed) != 1 || len(malformed[0].Field) > 110 || strings.ContainsRune(malformed[0].Field, '\uFFFD') {

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-func TestEveryErrorHasItsForm(t *testing.T) {
+func TestEveryErrorHasItsDetails(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	missing := w.org + "/ffffffffffffffff"
@@ -17,7 +17,7 @@ func TestEveryErrorHasItsForm(t *testing.T) {
 		name, as, method, path, body string
 		status, code                 int
 		reason                       string
-		kind, member, value          string // of the detail beside ErrorInfo
+		kind, member, value          string // of the detail besides ErrorInfo
 	}{
 		{"no token", nobody, "GET", "/registry/v2/repos", "", 401, 16, "UNAUTHENTICATED", "", "", ""},
 		{"no token, one resource", nobody, "GET", "/registry/v2/repos/" + w.repo, "", 401, 16, "UNAUTHENTICATED", "", "", ""},
@@ -69,7 +69,7 @@ func TestEveryErrorHasItsForm(t *testing.T) {
 		{"slashes in front", theOwner, "GET", "//registry/v2/repos", "", 404, 5, "NOT_FOUND", "", "", ""},
 		{"nothing at all", theOwner, "GET", "/", "", 404, 5, "NOT_FOUND", "", "", ""},
 	} {
-		got := w.as(c.as, c.method, c.path, c.body)
+		got := w.sendAs(c.as, c.method, c.path, c.body)
 		info := got.detail("ErrorInfo")
 		if got.status != c.status || got.json["code"] != float64(c.code) || info["reason"] != c.reason {
 			t.Errorf("%s: %d %s", c.name, got.status, got.raw)
@@ -116,7 +116,7 @@ func TestACreationReportsEveryViolationAtOnce(t *testing.T) {
 		{"/iam/v2/roleBindings:batchCreate", ``, "requests"},
 		{"/iam/v2/roleBindings:batchCreate", `{"parent":"` + w.org + `","requests":[` + strings.Repeat("{},", 25) + `{}]}`, "requests"},
 	} {
-		got := w.do(http.MethodPost, c.path, c.body).must(http.StatusBadRequest)
+		got := w.do(http.MethodPost, c.path, c.body).expectStatus(http.StatusBadRequest)
 		if got.violations() != c.want {
 			t.Errorf("%s %s:\ngot  %s\nwant %s", c.path, c.body, got.violations(), c.want)
 		}
@@ -129,13 +129,13 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	before := w.get("/iam/v2/roleBindings").json["totalCount"]
 	body := `{"parent":"` + w.org + `","roleUid":"` + string(platform.ViewerRole) + `","requests":[{"roleBinding":{"identityUid":"` + w.identity + `"}},` +
 		`{"roleBinding":{"identityUid":"` + w.org + `/ffffffffffffffff"}}]}`
-	w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate", body).must(http.StatusNotFound)
+	w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate", body).expectStatus(http.StatusNotFound)
 	if after := w.get("/iam/v2/roleBindings").json["totalCount"]; after != before {
 		t.Errorf("%v bindings, then %v", before, after)
 	}
 }
 
-func TestBodiesOfAnotherKindAreRefused(t *testing.T) {
+func TestBodiesOfAnotherTypeAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	path := "/registry/v2/repos/" + w.org
@@ -150,7 +150,7 @@ func TestBodiesOfAnotherKindAreRefused(t *testing.T) {
 		if c.status == 413 {
 			body += strings.Repeat(" ", maxBody)
 		}
-		got := w.do(http.MethodPost, path, body, c.header, c.value).must(c.status)
+		got := w.do(http.MethodPost, path, body, c.header, c.value).expectStatus(c.status)
 		if got.json["code"] != 3.0 || got.detail("BadRequest") == nil {
 			t.Errorf("%s %s: %s", c.header, c.value, got.raw)
 		}
@@ -158,10 +158,10 @@ func TestBodiesOfAnotherKindAreRefused(t *testing.T) {
 	if got := w.get("/registry/v2/repos"); got.json["totalCount"] != "0" {
 		t.Errorf("something was made: %s", got.raw)
 	}
-	w.do(http.MethodGet, "/registry/v2/repos", "not looked at", "Content-Type", "text/plain").must(http.StatusOK)
+	w.do(http.MethodGet, "/registry/v2/repos", "not looked at", "Content-Type", "text/plain").expectStatus(http.StatusOK)
 }
 
-func TestMethodsThatHTTPHasBesides(t *testing.T) {
+func TestHEADAndOPTIONSAreAnswered(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	for path, allow := range map[string]string{
@@ -175,35 +175,35 @@ func TestMethodsThatHTTPHasBesides(t *testing.T) {
 		"/vulnerabilities/v2beta1/advisories":      "GET, HEAD, OPTIONS",
 		"/ping/v2/ping":                            "GET, HEAD, OPTIONS",
 	} {
-		options := w.as(nobody, http.MethodOptions, path, "").must(http.StatusNoContent)
+		options := w.sendAs(nobody, http.MethodOptions, path, "").expectStatus(http.StatusNoContent)
 		if options.header.Get("Allow") != allow || options.raw != "" {
 			t.Errorf("OPTIONS %s: %q, want %q", path, options.header.Get("Allow"), allow)
 		}
 		for _, method := range []string{http.MethodPut, http.MethodTrace, "PURGE"} {
-			got := w.do(method, path, "").must(http.StatusMethodNotAllowed)
+			got := w.do(method, path, "").expectStatus(http.StatusMethodNotAllowed)
 			if got.header.Get("Allow") != allow || got.json["code"] != 12.0 {
 				t.Errorf("%s %s: %q %s", method, path, got.header.Get("Allow"), got.raw)
 			}
 		}
 	}
-	w.do(http.MethodHead, "/iam/v2/roleBindings:batchCreate", "").must(http.StatusMethodNotAllowed)
+	w.do(http.MethodHead, "/iam/v2/roleBindings:batchCreate", "").expectStatus(http.StatusMethodNotAllowed)
 	for _, path := range []string{"/registry/v2/repos", "/registry/v2/repos/" + w.repo, "/ping/v2/ping"} {
-		// Go's client asks for gzip by itself in a GET only.
-		get := w.do(http.MethodGet, path, "", "Accept-Encoding", "identity").must(http.StatusOK)
-		head := w.do(http.MethodHead, path, "").must(http.StatusOK)
+		// Go's client requests gzip by itself only for a GET.
+		get := w.do(http.MethodGet, path, "", "Accept-Encoding", "identity").expectStatus(http.StatusOK)
+		head := w.do(http.MethodHead, path, "").expectStatus(http.StatusOK)
 		if head.raw != "" || head.header.Get("Content-Type") != "application/json" || head.header.Get("Content-Length") != get.header.Get("Content-Length") {
 			t.Errorf("HEAD %s: %q %v, GET %v", path, head.raw, head.header, get.header)
 		}
 	}
-	w.do(http.MethodHead, "/registry/v2/repos/x", "").must(http.StatusBadRequest)
-	w.do(http.MethodHead, "/nothing", "").must(http.StatusNotFound)
+	w.do(http.MethodHead, "/registry/v2/repos/x", "").expectStatus(http.StatusBadRequest)
+	w.do(http.MethodHead, "/nothing", "").expectStatus(http.StatusNotFound)
 }
 
-func TestAnswersAreCompressedWhenAsked(t *testing.T) {
+func TestResponsesAreCompressedOnRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for accept, want := range map[string]string{"gzip": "gzip", "deflate, gzip;q=0.5": "gzip", "identity": "", "gzip;q=0": ""} {
-		got := w.do(http.MethodGet, "/iam/v2/roles", "", "Accept-Encoding", accept).must(http.StatusOK)
+		got := w.do(http.MethodGet, "/iam/v2/roles", "", "Accept-Encoding", accept).expectStatus(http.StatusOK)
 		if got.header.Get("Content-Encoding") != want || !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Encoding") {
 			t.Errorf("%s: %v", accept, got.header)
 		}
@@ -211,8 +211,8 @@ func TestAnswersAreCompressedWhenAsked(t *testing.T) {
 			t.Errorf("%s: %q", accept, got.raw[:20])
 		}
 	}
-	made := w.make("/registry/v2/repos/"+w.org, `{"name":"x"}`)
-	if got := w.do(http.MethodDelete, "/registry/v2/repos/"+made, "", "Accept-Encoding", "gzip").must(http.StatusOK); got.raw != "" || got.header.Get("Content-Encoding") != "" {
+	made := w.create("/registry/v2/repos/"+w.org, `{"name":"x"}`)
+	if got := w.do(http.MethodDelete, "/registry/v2/repos/"+made, "", "Accept-Encoding", "gzip").expectStatus(http.StatusOK); got.raw != "" || got.header.Get("Content-Encoding") != "" {
 		t.Errorf("an empty body: %q %v", got.raw, got.header)
 	}
 }

@@ -51,8 +51,8 @@ func registryRoutes(p *platform.Platform) []route {
 	}
 }
 
-// classFilter leaves tags of a class out where it is false. Without it every tag
-// is listed.
+// classFilter returns a filter that excludes the tags of a class if its value is false.
+// Without it, all tags are listed.
 func classFilter(name string, class platform.TagClass) filter[platform.TagFilter] {
 	return filter[platform.TagFilter]{
 		parameter{name: name, of: reflect.TypeFor[bool](), fallback: true},
@@ -88,7 +88,7 @@ func imageSize(of platform.Images) operation {
 	}
 }
 
-// image is the one that the path names.
+// image returns the key of the image in the path.
 func (r *request) image() platform.ImageKey {
 	return platform.ImageKey{Repo: r.uid(), Digest: r.variables[1]}
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 )
 
-// Options are the settings of the endpoints; the zero value serves.
+// Options are the settings of the endpoints. The zero value is valid.
 type Options struct {
-	ServiceDomain string       // suffix of ErrorInfo.domain; "": atrium.dev
-	Version       string       // version of the program in the OpenAPI document; "": dev
+	ServiceDomain string       // suffix of ErrorInfo.domain; "" means atrium.dev
+	Version       string       // version of the program in the OpenAPI document; "" means dev
 	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 }
 
-// New serves every route over p. It takes the caller from the request's
-// context (platform.WithActor), and the id that its errors name from the
-// X-Request-Id header of the answer, both set by whoever calls it.
+// New returns a handler of all routes of p. The caller of the handler must put the actor
+// into the context of the request (platform.WithActor) and set the X-Request-Id header of
+// the response, which errors name.
 //
-// The URL must come as the client sent it: a router in front that cleans paths
-// would change UIDs.
+// The URL must be as the client sent it, because a router that cleans paths would change
+// UIDs.
 func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
@@ -73,7 +73,7 @@ func serve(o Options, place *pathGroup) http.HandlerFunc {
 		}
 		method := r.Method
 		if method == http.MethodHead {
-			method = http.MethodGet // net/http leaves the body out
+			method = http.MethodGet // net/http omits the body
 		}
 		route := methods[method]
 		switch {

@@ -16,17 +16,17 @@ import (
 // A route is one operation of the HTTP interface. Everything except call is data that
 // describes its input and output.
 type route struct {
-	name         string // of the operation, as gRPC has it: ListRepos
+	name         string // name of the operation in gRPC, such as ListRepos
 	method       string
-	pattern      string                // as reference/wire.txt has it
-	capabilities []platform.Capability // all are needed; none: see the operation
+	pattern      string                // path in the notation of reference/wire.txt
+	capabilities []platform.Capability // required capabilities; empty if the operation itself decides
 	query        []parameter
-	body         any        // the zero value of what the body holds; nil: none is read
-	answer       any        // the zero value of the answer, or of one item of a list; nil: empty
-	plural       string     // the key of the items, for a list
-	kind         *kindFacts // of what it is about; nil: of no kind
-	doc          string     // what it does, where texts/ has nothing of its own
-	public       bool       // it takes no token
+	body         any        // zero value of the type of the body; nil means no body
+	answer       any        // zero value of the response, or of one item of a list; nil means an empty response
+	plural       string     // key of the items in the response of a list
+	kind         *kindFacts // kind of the resource; nil if the route is not about one kind
+	doc          string     // description, if texts/ has none
+	public       bool       // needs no token
 	call         operation
 }
 
@@ -35,8 +35,8 @@ type kindFacts struct {
 	name     string
 	of       reflect.Type
 	fields   []platform.Field
-	required []string // fields without which none is created
-	global   bool     // some belong to no organisation
+	required []string // fields that are required for creation
+	global   bool     // whether some resources belong to no organisation
 }
 
 func factsOf[T any](kind *platform.Kind[T]) *kindFacts {
@@ -46,12 +46,12 @@ func factsOf[T any](kind *platform.Kind[T]) *kindFacts {
 // An operation returns a value to encode as JSON, or nil for an empty body.
 type operation func(*request) (any, error)
 
-// A request is an HTTP request with its path and query taken apart.
+// A request is an HTTP request with its parsed path and query.
 type request struct {
 	*http.Request
 	writer    http.ResponseWriter
 	variables []string             // of the path
-	query     url.Values           // by the names that the route gives its parameters
+	query     url.Values           // by the documented names of the parameters
 	malformed []platform.Violation // of the query
 }
 
@@ -70,7 +70,7 @@ func newRequest(w http.ResponseWriter, r *http.Request, route *route, variables 
 	return &request{Request: r, writer: w, variables: variables, query: query, malformed: malformed}
 }
 
-// uid is the path's first variable, which is "" for a path without one.
+// uid returns the first variable of the path, or "" if there is none.
 func (r *request) uid() platform.UID {
 	if len(r.variables) == 0 {
 		return ""
@@ -89,8 +89,8 @@ func rejectBadQuery(call operation) operation {
 	}
 }
 
-// The operations that kinds share. Each takes the part of a kind's operations
-// that it calls.
+// The routes that most kinds have. Each constructor takes an interface with the one
+// operation that it calls.
 type (
 	lister[T, F any] interface {
 		Kind() *platform.Kind[T]
@@ -114,12 +114,12 @@ type (
 	}
 )
 
-// list is the list of a kind in the tree, which scopes narrow.
+// list returns the route that lists a kind in the tree. It has filters by scope.
 func list[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
 	return listAll(pattern, of, slices.Concat(scopeFilters[F](), filters)...)
 }
 
-// listAll is the list of a kind outside of the tree.
+// listAll returns the route that lists a kind outside the tree.
 func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
 	kind := of.Kind()
 	filters = slices.Concat(filters, pagingFilters[F](kind))
@@ -163,11 +163,11 @@ func update[T any](pattern string, of updater[T]) route {
 	kind := of.Kind()
 	route := patch("Update"+kind.Name, pattern, of.Update, kind.Updating()...)
 	route.kind = factsOf(kind)
-	route.doc = fmt.Sprintf("Changes one %s: the fields that the body holds, or those of them that updateMask lists.", words(kind.Name))
+	route.doc = fmt.Sprintf("Updates one %s: the fields in the body, or those of them that updateMask lists.", words(kind.Name))
 	return route
 }
 
-// patch is a partial update.
+// patch returns the route of a partial update.
 func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (*T, error), needed ...platform.Capability) route {
 	return route{
 		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
@@ -186,7 +186,7 @@ func remove[T any](pattern string, of remover[T]) route {
 	kind := of.Kind()
 	doc := "Deletes one " + words(kind.Name) + "."
 	if kind.Blocked != "" {
-		doc += " Answers FAILED_PRECONDITION with the violation " + kind.Blocked + " while others need it."
+		doc += " Fails with FAILED_PRECONDITION and the violation " + kind.Blocked + " while other resources need it."
 	}
 	return route{
 		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: capabilityList(kind.Delete),
@@ -200,7 +200,7 @@ func capabilityList(capabilities ...platform.Capability) []platform.Capability {
 	return slices.DeleteFunc(capabilities, func(c platform.Capability) bool { return c == "" })
 }
 
-// words is "role binding" of RoleBinding and roleBinding.
+// words splits a name into words: "role binding" for RoleBinding and roleBinding.
 func words(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(edge.SnakeCase(name), "_"), "_", " ")
 }

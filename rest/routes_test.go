@@ -11,7 +11,8 @@ import (
 	"atrium/platform"
 )
 
-// populated has one of each kind that is read only, and a repo to hold them.
+// populated is a world with one resource of each kind that is only read, and a repo for
+// them.
 type populated struct {
 	*world
 	group, identity, role, binding, repo, tag, subscription, advisory string
@@ -23,19 +24,19 @@ const imageDigest = "sha256:1111111111111111111111111111111111111111111111111111
 
 func newPopulated(t *testing.T) *populated {
 	w := &populated{world: newWorld(t)}
-	w.group = w.make("/iam/v2/groups/"+w.org, `{"name":"team","description":"a team"}`)
-	w.identity = w.make("/iam/v2/identities/"+w.org, `{"name":"robot","claimMatch":{"issuer":"`+testIssuer+`","subject":"robot"}}`)
-	w.role = w.make("/iam/v2/roles/"+w.org, `{"name":"lister","capabilities":["CAP_REPO_LIST","groups.list"]}`)
-	w.binding = w.make("/iam/v2/roleBindings/"+w.org, `{"identityUid":"`+w.identity+`","roleUid":"`+w.role+`"}`)
-	w.repo = w.make("/registry/v2/repos/"+w.org, `{"name":"base"}`)
-	w.tag = w.make("/registry/v2/tags/"+w.repo, `{"name":"latest","digest":"`+imageDigest+`"}`)
-	w.subscription = w.make("/events/v2/subscriptions/"+w.org, `{"sink":"https://sink.example.com/a"}`)
-	w.provider = w.make("/iam/v2/identityProviders/"+w.org, `{"name":"login","defaultRole":"`+w.role+`","oidc":{"issuer":"https://login.example.com","clientId":"c","clientSecret":"hidden"}}`)
-	w.mapping = w.make("/iam/v2/externalGroupRoleMappings/"+w.provider, `{"externalGroupId":"admins","roleUid":"`+w.role+`"}`)
-	w.make("/iam/v2/accountAssociations/"+w.org, `{"name":"accounts","google":{"projectId":"p","projectNumber":"1"}}`)
-	invite := w.do(http.MethodPost, "/iam/v2/groupInvites/"+w.org, `{"roleUid":"`+w.role+`","ttl":"3600s"}`).must(http.StatusOK)
+	w.group = w.create("/iam/v2/groups/"+w.org, `{"name":"team","description":"a team"}`)
+	w.identity = w.create("/iam/v2/identities/"+w.org, `{"name":"robot","claimMatch":{"issuer":"`+testIssuer+`","subject":"robot"}}`)
+	w.role = w.create("/iam/v2/roles/"+w.org, `{"name":"lister","capabilities":["CAP_REPO_LIST","groups.list"]}`)
+	w.binding = w.create("/iam/v2/roleBindings/"+w.org, `{"identityUid":"`+w.identity+`","roleUid":"`+w.role+`"}`)
+	w.repo = w.create("/registry/v2/repos/"+w.org, `{"name":"base"}`)
+	w.tag = w.create("/registry/v2/tags/"+w.repo, `{"name":"latest","digest":"`+imageDigest+`"}`)
+	w.subscription = w.create("/events/v2/subscriptions/"+w.org, `{"sink":"https://sink.example.com/a"}`)
+	w.provider = w.create("/iam/v2/identityProviders/"+w.org, `{"name":"login","defaultRole":"`+w.role+`","oidc":{"issuer":"https://login.example.com","clientId":"c","clientSecret":"hidden"}}`)
+	w.mapping = w.create("/iam/v2/externalGroupRoleMappings/"+w.provider, `{"externalGroupId":"admins","roleUid":"`+w.role+`"}`)
+	w.create("/iam/v2/accountAssociations/"+w.org, `{"name":"accounts","google":{"projectId":"p","projectNumber":"1"}}`)
+	invite := w.do(http.MethodPost, "/iam/v2/groupInvites/"+w.org, `{"roleUid":"`+w.role+`","ttl":"3600s"}`).expectStatus(http.StatusOK)
 	w.invite, w.code = invite.text("uid"), invite.text("code")
-	w.do(http.MethodPost, "/iam/v2/terms/"+w.org, `{"document_ids":["privacy"]}`).must(http.StatusOK)
+	w.do(http.MethodPost, "/iam/v2/terms/"+w.org, `{"document_ids":["privacy"]}`).expectStatus(http.StatusOK)
 	ctx := platform.WithActor(t.Context(), platform.NewOperator("import"))
 	advisory := &platform.Advisory{AdvisoryID: "GO-2024-0001", ArtifactName: "stdlib", Author: "osv", Aliases: []string{"CVE-2024-1"}, Origin: "osv",
 		Events: []platform.AdvisoryEvent{{Author: "osv", Fixed: &platform.Fixed{FixedVersion: "1.2.3"}}}}
@@ -66,8 +67,8 @@ func newPopulated(t *testing.T) *populated {
 	return w
 }
 
-// requests makes a good request for every operation, by its name; n tells the
-// requests of one operation apart.
+// requests returns a valid request for each operation by name. n distinguishes the
+// requests of one operation.
 func (w *populated) requests() map[string]func(n int) (uid, suffix, body string) {
 	of := func(uid, suffix, body string) func(int) (string, string, string) {
 		return func(n int) (string, string, string) { return uid, suffix, strings.ReplaceAll(body, "#", fmt.Sprint(n)) }
@@ -75,14 +76,18 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 	collection := of("", "", "")
 	fresh := func(path, body string) func(int) (string, string, string) {
 		return func(n int) (string, string, string) {
-			return w.make(path, strings.ReplaceAll(body, "#", fmt.Sprint(n))), "", ""
+			return w.create(path, strings.ReplaceAll(body, "#", fmt.Sprint(n))), "", ""
 		}
 	}
-	robot := func(n int) string { return w.make("/iam/v2/identities/"+w.org, fmt.Sprintf(`{"name":"fresh %d"}`, n)) }
+	robot := func(n int) string {
+		return w.create("/iam/v2/identities/"+w.org, fmt.Sprintf(`{"name":"fresh %d"}`, n))
+	}
 	binding := func(n int) string { return `{"identityUid":"` + robot(n) + `","roleUid":"` + w.role + `"}` }
-	sub := func(n int) string { return w.make("/iam/v2/groups/"+w.org, fmt.Sprintf(`{"name":"associated %d"}`, n)) }
+	sub := func(n int) string {
+		return w.create("/iam/v2/groups/"+w.org, fmt.Sprintf(`{"name":"associated %d"}`, n))
+	}
 	mapping := func(n int) string {
-		return w.make("/iam/v2/externalGroupRoleMappings/"+w.provider, fmt.Sprintf(`{"externalGroupId":"gone %d","roleUid":%q}`, n, w.role))
+		return w.create("/iam/v2/externalGroupRoleMappings/"+w.provider, fmt.Sprintf(`{"externalGroupId":"gone %d","roleUid":%q}`, n, w.role))
 	}
 	image := "/digests/" + imageDigest
 	return map[string]func(int) (string, string, string){
@@ -109,10 +114,12 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		"GetRoleBinding":    of(w.binding, "", ""),
 		"CreateRoleBinding": func(n int) (string, string, string) { return w.org, "", binding(n) },
 		"UpdateRoleBinding": of(w.binding, "", `{"roleUid":"`+string(platform.ViewerRole)+`"}`),
-		"DeleteRoleBinding": func(n int) (string, string, string) { return w.make("/iam/v2/roleBindings/"+w.org, binding(n)), "", "" },
+		"DeleteRoleBinding": func(n int) (string, string, string) {
+			return w.create("/iam/v2/roleBindings/"+w.org, binding(n)), "", ""
+		},
 		"BatchCreateRoleBindings": func(n int) (string, string, string) {
 			return "", "", fmt.Sprintf(`{"parent":%q,"roleUid":%q,"requests":[{"roleBinding":{"identityUid":%q}},{"parent":%q,"role_binding":{"identity_uid":%q,"role_uid":%q}}]}`,
-				w.org, w.role, robot(n), w.org, w.identity, w.make("/iam/v2/roles/"+w.org, fmt.Sprintf(`{"name":"for batch %d"}`, n)))
+				w.org, w.role, robot(n), w.org, w.identity, w.create("/iam/v2/roles/"+w.org, fmt.Sprintf(`{"name":"for batch %d"}`, n)))
 		},
 
 		"ListIdentityProviders":  collection,
@@ -130,7 +137,7 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		},
 
 		"VerifyIdentityProvider": func(n int) (string, string, string) {
-			uid := w.make("/iam/v2/identityProviders/"+w.org, fmt.Sprintf(`{"name":"verified %d","defaultRole":%q,"oidc":{"issuer":"https://v.example.com","clientId":"c"}}`, n, w.role))
+			uid := w.create("/iam/v2/identityProviders/"+w.org, fmt.Sprintf(`{"name":"verified %d","defaultRole":%q,"oidc":{"issuer":"https://v.example.com","clientId":"c"}}`, n, w.role))
 			return "", "", fmt.Sprintf(`{"uid":%q}`, uid)
 		},
 
@@ -145,7 +152,7 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		"CreateAccountAssociation": func(n int) (string, string, string) { return sub(n), "", `{"name":"accounts"}` },
 		"UpdateAccountAssociation": of(w.org, "", `{"amazon":{"account":"#"}}`),
 		"DeleteAccountAssociation": func(n int) (string, string, string) {
-			return w.make("/iam/v2/accountAssociations/"+sub(n), `{"name":"accounts"}`), "", ""
+			return w.create("/iam/v2/accountAssociations/"+sub(n), `{"name":"accounts"}`), "", ""
 		},
 
 		"AcceptTerms":          of(w.group, "", `{"documentIds":["d #"]}`),
@@ -186,7 +193,7 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 	}
 }
 
-func TestEveryRouteServesInEverySpellingOfItsPath(t *testing.T) {
+func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	requests := w.requests()
@@ -198,7 +205,7 @@ func TestEveryRouteServesInEverySpellingOfItsPath(t *testing.T) {
 	n := 0
 	for _, r := range routes(w.p) {
 		if r.name == "CreateRootGroup" {
-			continue // makes organisations: see below
+			continue // creates organisations, see below
 		}
 		request := requests[r.name]
 		if request == nil {
@@ -237,21 +244,21 @@ func TestEveryRouteServesInEverySpellingOfItsPath(t *testing.T) {
 	}
 }
 
-func TestARootGroupIsMadeWithoutAParent(t *testing.T) {
+func TestARootGroupIsCreatedWithoutAParent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i, path := range []string{"/iam/v2/groups", "/iam/v2/groups/", "/iam/v2beta1/groups", "/iam/v2beta1/groups/"} {
-		got := w.do(http.MethodPost, path, fmt.Sprintf(`{"name":"root %d"}`, i)).must(http.StatusOK)
+		got := w.do(http.MethodPost, path, fmt.Sprintf(`{"name":"root %d"}`, i)).expectStatus(http.StatusOK)
 		if uid := got.text("uid"); len(uid) != 40 {
 			t.Errorf("%s: %s", path, got.raw)
 		}
 	}
 }
 
-// timestamp is the form of every time on the wire.
+// timestamp is the form of all times in responses.
 var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 
-// members are the names of an answer's members, sorted.
+// members returns the sorted names of the members of a response.
 func members(object map[string]any) string {
 	names := make([]string, 0, len(object))
 	for name := range object {
@@ -261,7 +268,7 @@ func members(object map[string]any) string {
 	return strings.Join(names, " ")
 }
 
-func TestAnswersHaveTheWiresFields(t *testing.T) {
+func TestResponsesHaveTheFieldsOfTheReference(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	for path, want := range map[string]string{
@@ -297,7 +304,7 @@ func TestAnswersHaveTheWiresFields(t *testing.T) {
 	}
 }
 
-func TestAnswersHoldTheirValues(t *testing.T) {
+func TestResponsesContainTheirValues(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	binding := w.get("/iam/v2/roleBindings/" + w.binding)
@@ -313,7 +320,7 @@ func TestAnswersHoldTheirValues(t *testing.T) {
 		{w.get("/iam/v2/identities:lookupIdentity?subject=robot&issuer=" + testIssuer).text("uid"), w.identity},
 		{w.get("/libraries/v2/artifacts/count?ecosystems=ECOSYSTEM_PYTHON&ecosystems=ECOSYSTEM_JAVA").raw,
 			`{"counts":[{"ecosystem":"ECOSYSTEM_JAVA","totalCount":"1"},{"ecosystem":"ECOSYSTEM_PYTHON","totalCount":"1"}]}` + "\n"},
-		{w.as(nobody, http.MethodGet, "/ping/v2/ping", "").must(200).raw, `{"response":"pong"}` + "\n"},
+		{w.sendAs(nobody, http.MethodGet, "/ping/v2/ping", "").expectStatus(200).raw, `{"response":"pong"}` + "\n"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
@@ -327,12 +334,12 @@ func TestAnswersHoldTheirValues(t *testing.T) {
 	if got := members(artifacts[0].(map[string]any)); got != "createTime description ecosystem latestVersion name uid updateTime versionCount" || artifacts[0].(map[string]any)["versionCount"] != 3.0 {
 		t.Errorf("an artifact is %v", artifacts[0])
 	}
-	made := w.do(http.MethodPost, "/events/v2/subscriptions/"+w.group, `{"sink":"https://sink.example.com"}`).must(200)
+	made := w.do(http.MethodPost, "/events/v2/subscriptions/"+w.group, `{"sink":"https://sink.example.com"}`).expectStatus(200)
 	if !strings.HasPrefix(made.text("secret"), "whsec_") {
 		t.Errorf("the secret is not shown when it is made: %s", made.raw)
 	}
 	batch := w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate",
-		`{"parent":"`+w.group+`","roleUid":"`+w.role+`","requests":[{"roleBinding":{"identityUid":"`+w.identity+`"}}]}`).must(200)
+		`{"parent":"`+w.group+`","roleUid":"`+w.role+`","requests":[{"roleBinding":{"identityUid":"`+w.identity+`"}}]}`).expectStatus(200)
 	if list, _ := batch.json["roleBindings"].([]any); len(list) != 1 || members(list[0].(map[string]any)) != "createTime group identity role uid" {
 		t.Errorf("batchCreate: %s", batch.raw)
 	}

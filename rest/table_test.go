@@ -13,9 +13,8 @@ import (
 	"atrium/platform"
 )
 
-// A wireRoute is what testdata/wire.txt says of an operation. The file holds
-// the routes of reference/wire.txt, and the requests whose fields are query
-// parameters.
+// A wireRoute is an operation in testdata/wire.txt. The file has the routes of
+// reference/wire.txt, and the requests whose fields are query parameters.
 type wireRoute struct {
 	name, method, pattern string
 	capabilities          []string
@@ -48,8 +47,8 @@ func readWire(t *testing.T) []wireRoute {
 	return routes
 }
 
-// isOwn reports whether an operation is none of the reference. Those of our own
-// kinds are asked for in internal/cases, in every protocol.
+// isOwn reports whether an operation is not in the reference. internal/cases tests those
+// of our own kinds in every protocol.
 func isOwn(t *testing.T, operation string) bool {
 	t.Helper()
 	return !slices.ContainsFunc(readWire(t), func(r wireRoute) bool { return r.name == operation })
@@ -57,7 +56,7 @@ func isOwn(t *testing.T, operation string) bool {
 
 func (r *wireRoute) addParameter(field string) {
 	switch {
-	case strings.Contains(r.pattern, "{"+field): // stands in the path
+	case strings.Contains(r.pattern, "{"+field): // is part of the path
 	case field == "uidp":
 		r.parameters = append(r.parameters, "uidp.ancestors_of", "uidp.descendants_of", "uidp.children_of", "uidp.in_root", "uidp.ids")
 	default:
@@ -65,17 +64,17 @@ func (r *wireRoute) addParameter(field string) {
 	}
 }
 
-// unpaged are lists that come whole.
+// unpaged lists the operations that return a whole list.
 var unpaged = map[string]bool{"ListDocuments": true, "ListResolvedVulnsReports": true}
 
-// ourParameters are those that the wire does not have.
+// ourParameters lists the parameters that are not in the reference.
 var ourParameters = map[string][]string{
 	"ListAdvisories": {"severities", "min_score", "withdrawn"},
 	"ListGroups":     {"query"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
 	"ListRepos": {"query", "tiers", "bundles", "aliases"},
 }
 
-func TestTheTableSaysWhatTheWireSays(t *testing.T) {
+func TestTheTableEqualsTheReference(t *testing.T) {
 	t.Parallel()
 	table := routes(newWorld(t).p)
 	for _, wire := range readWire(t) {
@@ -111,7 +110,7 @@ func TestTheTableSaysWhatTheWireSays(t *testing.T) {
 	}
 }
 
-func TestEveryRouteSaysWhatItTakesAndGives(t *testing.T) {
+func TestEveryRouteDescribesItsBodyAndItsResponse(t *testing.T) {
 	t.Parallel()
 	table := routes(newWorld(t).p)
 	seen := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAnUpdateChangesWhatItsMaskSays(t *testing.T) {
+func TestAnUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const before = `"description":"old","catalogTier":"CATALOG_TIER_BASE","aliases":["x"]`
@@ -15,14 +15,14 @@ func TestAnUpdateChangesWhatItsMaskSays(t *testing.T) {
 		mask, body string
 		want       string // description|tier|aliases
 	}{
-		// Without a mask: what the body holds.
+		// Without a mask: the fields of the body.
 		{"", `{"description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
 		{"?updateMask=", `{"description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
 		{"", `{"description":null,"catalog_tier":"CATALOG_TIER_AI"}`, "|CATALOG_TIER_AI|[x]"},
 		{"", `{}`, "old|CATALOG_TIER_BASE|[x]"},
 		{"", ``, "old|CATALOG_TIER_BASE|[x]"},
 		{"", `{"uid":"@","updateTime":"2020-01-01T00:00:00Z","description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
-		// With one: what it lists, in either spelling.
+		// With a mask: the fields that it lists, in either spelling.
 		{"?updateMask=description", `{"description":"new","catalogTier":"CATALOG_TIER_AI","aliases":null}`, "new|CATALOG_TIER_BASE|[x]"},
 		{"?update_mask=catalog_tier", `{"catalogTier":"CATALOG_TIER_AI","unknown":1,"description":5}`, "old|CATALOG_TIER_AI|[x]"},
 		{"?updateMask=catalogTier,aliases", `{"aliases":["y","z"]}`, "old||[y z]"},
@@ -34,8 +34,8 @@ func TestAnUpdateChangesWhatItsMaskSays(t *testing.T) {
 		{"?updateMask=%2A", `{"name":"#","description":"new"}`, "new||[]"},
 	} {
 		name := fmt.Sprintf("repo-%d", i)
-		uid := w.make("/registry/v2/repos/"+w.org, `{"name":"`+name+`",`+before+`}`)
-		got := w.do(http.MethodPatch, "/registry/v2/repos/"+uid+c.mask, strings.NewReplacer("#", name, "@", uid).Replace(c.body)).must(http.StatusOK)
+		uid := w.create("/registry/v2/repos/"+w.org, `{"name":"`+name+`",`+before+`}`)
+		got := w.do(http.MethodPatch, "/registry/v2/repos/"+uid+c.mask, strings.NewReplacer("#", name, "@", uid).Replace(c.body)).expectStatus(http.StatusOK)
 		aliases, _ := got.json["aliases"].([]any)
 		shown := fmt.Sprintf("%s|%s|%v", got.text("description"), got.text("catalogTier"), aliases)
 		if shown != c.want || got.text("name") != name || got.text("uid") != uid {
@@ -47,7 +47,7 @@ func TestAnUpdateChangesWhatItsMaskSays(t *testing.T) {
 	}
 }
 
-func TestEveryUpdatableKindTakesEveryFormOfMask(t *testing.T) {
+func TestEveryUpdateAcceptsEveryFormOfMask(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	for _, c := range []struct{ path, field, full string }{
@@ -59,19 +59,19 @@ func TestEveryUpdatableKindTakesEveryFormOfMask(t *testing.T) {
 	} {
 		for i, mask := range []string{"", "?updateMask=" + c.field, "?update_mask=" + c.field, "?updateMask=*"} {
 			value := fmt.Sprintf("text %d", i)
-			got := w.do(http.MethodPatch, c.path+mask, strings.ReplaceAll(c.full, "#", value)).must(http.StatusOK)
+			got := w.do(http.MethodPatch, c.path+mask, strings.ReplaceAll(c.full, "#", value)).expectStatus(http.StatusOK)
 			if got.text(c.field) != value || w.get(c.path).text(c.field) != value {
 				t.Errorf("%s: %s", got.asked, got.raw)
 			}
 		}
 	}
-	got := w.do(http.MethodPatch, "/iam/v2/roleBindings/"+w.binding+"?updateMask=role_uid", `{"identityUid":"ignored","roleUid":"`+w.role+`"}`).must(http.StatusOK)
+	got := w.do(http.MethodPatch, "/iam/v2/roleBindings/"+w.binding+"?updateMask=role_uid", `{"identityUid":"ignored","roleUid":"`+w.role+`"}`).expectStatus(http.StatusOK)
 	if got.text("role", "uid") != w.role || got.text("identity", "uid") != w.identity {
 		t.Errorf("got %s", got.raw)
 	}
 }
 
-func TestAMaskThatMeansNothingIsRefusedWithAllElse(t *testing.T) {
+func TestAnInvalidMaskIsReportedWithAllOtherViolations(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	repo := "/registry/v2/repos/" + w.repo
@@ -95,7 +95,7 @@ func TestAMaskThatMeansNothingIsRefusedWithAllElse(t *testing.T) {
 		{repo, `{"uid":"other","createTime":"never","description":"new"}`, "uid createTime"},
 	} {
 		before := w.get(repo).raw
-		got := w.do(http.MethodPatch, c.path, c.body).must(http.StatusBadRequest)
+		got := w.do(http.MethodPatch, c.path, c.body).expectStatus(http.StatusBadRequest)
 		if got.violations() != c.want {
 			t.Errorf("%s %s: violations of %q, want %q: %s", c.path, c.body, got.violations(), c.want, got.raw)
 		}

@@ -18,16 +18,16 @@ import (
 const (
 	testIssuer = "https://issuer.example.com"
 	theOwner   = "owner-of-acme"
-	nobody     = "-" // as a subject: the request has no token
+	nobody     = "-" // a subject that means a request without a token
 )
 
-// A world is a service over a database of its own, with one organisation.
+// A world is a service on its own database, with one organisation.
 type world struct {
 	t       testing.TB
 	p       *platform.Platform
 	server  *httptest.Server
 	org     string
-	elapsed *atomic.Int64 // what its clock is ahead, in seconds
+	elapsed *atomic.Int64 // by how many seconds its clock is ahead
 }
 
 func newWorld(t testing.TB) *world {
@@ -43,13 +43,13 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.p, w.org = p, string(made.Group.UID)
-	w.server = httptest.NewServer(w.authenticated(New(p, Options{})))
+	w.server = httptest.NewServer(w.authenticate(New(p, Options{})))
 	t.Cleanup(w.server.Close)
 	return w
 }
 
-// authenticated takes the word of a header for who the caller is.
-func (w *world) authenticated(next http.Handler) http.Handler {
+// authenticate returns a handler that takes the caller from a header.
+func (w *world) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("X-Request-Id", "req-1")
 		ctx := r.Context()
@@ -65,7 +65,7 @@ func (w *world) authenticated(next http.Handler) http.Handler {
 	})
 }
 
-// A reply is an answer read to its end.
+// A reply is a complete response.
 type reply struct {
 	t      testing.TB
 	asked  string
@@ -75,8 +75,9 @@ type reply struct {
 	json   map[string]any
 }
 
-// as makes a request as someone. headers are pairs of name and value.
-func (w *world) as(subject, method, path, body string, headers ...string) reply {
+// sendAs sends a request as a subject. headers is a list of names, each followed by its
+// value.
+func (w *world) sendAs(subject, method, path, body string, headers ...string) reply {
 	w.t.Helper()
 	var content io.Reader
 	if body != "" {
@@ -110,22 +111,22 @@ func (w *world) as(subject, method, path, body string, headers ...string) reply 
 
 func (w *world) do(method, path, body string, headers ...string) reply {
 	w.t.Helper()
-	return w.as(theOwner, method, path, body, headers...)
+	return w.sendAs(theOwner, method, path, body, headers...)
 }
 
 func (w *world) get(path string) reply {
 	w.t.Helper()
-	return w.do(http.MethodGet, path, "").must(http.StatusOK)
+	return w.do(http.MethodGet, path, "").expectStatus(http.StatusOK)
 }
 
-// make creates something and gives its UID.
-func (w *world) make(path, body string) string {
+// create creates a resource and returns its UID.
+func (w *world) create(path, body string) string {
 	w.t.Helper()
-	return w.do(http.MethodPost, path, body).must(http.StatusOK).text("uid")
+	return w.do(http.MethodPost, path, body).expectStatus(http.StatusOK).text("uid")
 }
 
-// must demands a status.
-func (r reply) must(status int) reply {
+// expectStatus expects a status.
+func (r reply) expectStatus(status int) reply {
 	r.t.Helper()
 	if r.status != status {
 		r.t.Fatalf("%s: %d, want %d: %s", r.asked, r.status, status, r.raw)
@@ -133,7 +134,7 @@ func (r reply) must(status int) reply {
 	return r
 }
 
-// text is a member of the answer, found by the names of objects around it.
+// text returns a member of the response. path has the names of the objects around it.
 func (r reply) text(path ...string) string {
 	r.t.Helper()
 	object := r.json
@@ -144,7 +145,7 @@ func (r reply) text(path ...string) string {
 	return s
 }
 
-// items are those of a list, by one of their members.
+// items returns one member of each item of a list.
 func (r reply) items(plural, member string) string {
 	r.t.Helper()
 	list, ok := r.json[plural].([]any)
@@ -158,7 +159,7 @@ func (r reply) items(plural, member string) string {
 	return strings.Join(names, " ")
 }
 
-// detail is that of a kind, nil where the error has none.
+// detail returns the error detail of a type, or nil.
 func (r reply) detail(kind string) map[string]any {
 	details, _ := r.json["details"].([]any)
 	for _, d := range details {
@@ -169,7 +170,7 @@ func (r reply) detail(kind string) map[string]any {
 	return nil
 }
 
-// violations are the fields that an error names, in its order.
+// violations returns the fields that an error names, in its order.
 func (r reply) violations() string {
 	list, _ := r.detail("BadRequest")["fieldViolations"].([]any)
 	fields := make([]string, len(list))

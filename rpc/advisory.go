@@ -36,8 +36,8 @@ func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advi
 }
 
 func (s securityAdvisory) ListResolvedVulnsReports(ctx context.Context, r *advisoryv2.ListResolvedVulnsReportsRequest) (*advisoryv2.ListResolvedVulnsReportsResponse, error) {
-	start, badStart := parseMoment("start_time", r.GetStartTime())
-	end, badEnd := parseMoment("end_time", r.GetEndTime())
+	start, badStart := parseTime("start_time", r.GetStartTime())
+	end, badEnd := parseTime("end_time", r.GetEndTime())
 	reports, err := s.resolved.List(ctx, platform.ResolvedVulnerabilityRequest{
 		ImageRefs: imageRefs(r.GetImageRefs()), StartTime: start, EndTime: end, Malformed: violationsOf(badStart, badEnd),
 	})

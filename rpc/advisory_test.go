@@ -11,7 +11,7 @@ import (
 
 const advisoryService = "/platform.advisory.v2.SecurityAdvisoryService/"
 
-// An image of nginx holds openssl, which got a fix on the 5th.
+// fixOpenSSL creates an image of nginx that contains openssl, which was fixed on the 5th.
 func (w *world) fixOpenSSL() (repo string) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("import"))
@@ -58,10 +58,10 @@ func TestDocumentsAreListedByIDAndByVulnerability(t *testing.T) {
 	}
 }
 
-// compact takes out the spaces that protojson puts in at random.
+// compact removes the spaces that protojson inserts at random.
 func compact(text string) string { return strings.ReplaceAll(text, " ", "") }
 
-func TestWhatWasFixedInImagesIsReported(t *testing.T) {
+func TestFixesInImagesAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	repo := w.fixOpenSSL()

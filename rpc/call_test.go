@@ -21,7 +21,7 @@ const someDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef01234
 
 func mask(paths ...string) *fieldmaskpb.FieldMask { return &fieldmaskpb.FieldMask{Paths: paths} }
 
-func TestEachProtocolCreatesReadsListsChangesAndDeletes(t *testing.T) {
+func TestEachProtocolCreatesReadsListsUpdatesAndDeletes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
@@ -48,7 +48,7 @@ func TestEachProtocolCreatesReadsListsChangesAndDeletes(t *testing.T) {
 		}
 		must[proto.Message](t)(c.repos.DeleteRepo(t.Context(), &registryv2.DeleteRepoRequest{Uid: made.GetUid()}))
 		_, err := c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: made.GetUid()})
-		info := detail[*errdetails.ResourceInfo](t, refused(t, err, connect.CodeNotFound))
+		info := detail[*errdetails.ResourceInfo](t, expectError(t, err, connect.CodeNotFound))
 		if info.GetResourceType() != "registry.atrium.dev/Repo" || info.GetResourceName() != made.GetUid() {
 			t.Errorf("%s: it says %v is missing", protocol, info)
 		}
@@ -105,7 +105,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			_, err := c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{Name: "a", SyncConfig: &registryv2.SyncConfig{}}})
 			return err
 		},
-		"catalogTier": func() error { // a number that no version of the contract has
+		"catalogTier": func() error { // a field number that is in no version of the contract
 			_, err := c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{Name: "a", CatalogTier: 99}})
 			return err
 		},
@@ -129,7 +129,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			_, err := c.identities.ListIdentities(t.Context(), &iamv2.ListIdentitiesRequest{RelationshipType: 7})
 			return err
 		},
-		"staticKeys.expirationTime": func() error { // a time that JSON cannot say
+		"staticKeys.expirationTime": func() error { // a time that JSON cannot represent
 			_, err := c.identities.CreateIdentity(t.Context(), &iamv2.CreateIdentityRequest{Parent: w.org, Identity: &iamv2.Identity{
 				Relationship: &iamv2.Identity_StaticKeys_{StaticKeys: &iamv2.Identity_StaticKeys{ExpirationTime: &timestamppb.Timestamp{Seconds: 1 << 60}}},
 			}})
@@ -148,13 +148,13 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			return err
 		},
 	} {
-		if got := violations(t, refused(t, call(), connect.CodeInvalidArgument)); got != want {
+		if got := violations(t, expectError(t, call(), connect.CodeInvalidArgument)); got != want {
 			t.Errorf("it names %q, want %q", got, want)
 		}
 	}
 }
 
-func TestTheRoleOfABatchIsThatOfBindingsWithoutOne(t *testing.T) {
+func TestBindingsWithoutARoleGetTheRoleOfTheBatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.owner()
@@ -208,7 +208,7 @@ func repoNames(page *registryv2.ListReposResponse) (names string) {
 	return names
 }
 
-func TestTagsThatToolsMakeCanBeLeftOut(t *testing.T) {
+func TestTagsOfToolsCanBeExcluded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.owner()
@@ -227,7 +227,7 @@ func TestTagsThatToolsMakeCanBeLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnInviteIsMadeWithATimeToLiveAndTakenUpByItsCode(t *testing.T) {
+func TestAnInviteHasATimeToLiveAndIsAcceptedByItsCode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.owner()
@@ -243,7 +243,7 @@ func TestAnInviteIsMadeWithATimeToLiveAndTakenUpByItsCode(t *testing.T) {
 	}
 }
 
-func TestTheSecretOfAProviderIsTakenAndNeverShown(t *testing.T) {
+func TestTheSecretOfAProviderIsStoredAndNeverShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.owner()

@@ -56,13 +56,13 @@ func (binaryCodec) Unmarshal(b []byte, m any) error {
 	return nil
 }
 
-// messageOf is what connect hands to a codec.
+// messageOf converts the argument of a codec, which connect guarantees to be a message.
 func messageOf(m any) proto.Message {
 	return m.(proto.Message) //nolint:forcetypeassert // the generated services have no other
 }
 
-// jsonCodec is the JSON form of protocol buffers. It takes a mask in every
-// spelling that REST takes.
+// jsonCodec is the JSON form of protocol buffers. It accepts a mask in every spelling that
+// REST accepts.
 type jsonCodec struct{ name string }
 
 func (c jsonCodec) Name() string { return c.name }
@@ -97,7 +97,7 @@ const faultsField = protowire.MaxValidNumber
 
 // setFaults replaces the content of a message by its violations.
 func setFaults(m proto.Message, found ...platform.Violation) {
-	text, _ := json.Marshal(found) // texts and nothing else
+	text, _ := json.Marshal(found) // cannot fail: strings only
 	proto.Reset(m)
 	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), text))
 }
@@ -113,7 +113,7 @@ func faults(m any) (found []platform.Violation) {
 		return nil
 	}
 	text, _ := protowire.ConsumeBytes(message.ProtoReflect().GetUnknown()[n:])
-	_ = json.Unmarshal(text, &found) // as spoil wrote it
+	_ = json.Unmarshal(text, &found) // setFaults has written it
 	return found
 }
 
@@ -146,7 +146,7 @@ func unknownIn(p nestedMessage) (found []platform.Violation) {
 		if rest = rest[n:]; !slices.Contains(seen, number) {
 			seen = append(seen, number)
 			found = append(found, platform.Violation{
-				Field: p.path + strconv.Itoa(int(number)), Description: "is not the number of a field that this service knows",
+				Field: p.path + strconv.Itoa(int(number)), Description: "is not the number of a known field",
 			})
 		}
 	}
@@ -181,7 +181,7 @@ func nestedMessages(path string, m protoreflect.Message) (all []nestedMessage) {
 			}
 		case path == "" && isResource(f):
 			add("", v)
-		case strings.HasPrefix(string(f.ContainingMessage().Name()), "List"): // the operation refuses a time that is none
+		case strings.HasPrefix(string(f.ContainingMessage().Name()), "List"): // the operation rejects an invalid time
 			if f.Message().FullName() != "google.protobuf.Timestamp" {
 				add(at+".", v)
 			}
@@ -193,8 +193,8 @@ func nestedMessages(path string, m protoreflect.Message) (all []nestedMessage) {
 	return all
 }
 
-// fieldName returns the name of a field in violations: the one in REST, whose queries
-// use snake_case.
+// fieldName returns the name of a field in violations. It is the name in REST, which uses
+// snake_case in queries.
 func fieldName(f protoreflect.FieldDescriptor) string {
 	of := string(f.ContainingMessage().Name())
 	if of == "UIDPFilter" || strings.HasPrefix(of, "List") {
@@ -203,8 +203,9 @@ func fieldName(f protoreflect.FieldDescriptor) string {
 	return f.JSONName()
 }
 
-// isResource reports whether a field of a request is the resource that is
-// created or updated: violations name the fields of it as REST does, from there.
+// isResource reports whether a field of a request is the resource that is created or
+// updated. Violations name the fields of a resource without the name of this field, as REST
+// does.
 func isResource(f protoreflect.FieldDescriptor) bool {
 	of := f.ContainingMessage()
 	name := string(of.Name())

@@ -19,7 +19,7 @@ import (
 // isPartialMask reports whether a mask lists fields, so that others are ignored.
 func isPartialMask(paths []string) bool { return len(paths) > 0 && !slices.Equal(paths, []string{"*"}) }
 
-// maskField is the field of an update that holds its mask; nil: there is none.
+// maskField returns the field with the mask of an update, or nil if there is none.
 func maskField(of protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 	if f := of.Fields().ByName("update_mask"); f != nil && f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask" {
 		return f
@@ -36,9 +36,8 @@ func maskOf(m protoreflect.Message) []string {
 	return mask.GetPaths()
 }
 
-// readJSON reads a message from valid JSON, and tells all that is wrong with it.
-// The mask is read here, since JSON of protocol buffers has no * and no keys of
-// maps.
+// readJSON reads a message from valid JSON and returns all violations. It reads the mask
+// itself, because the JSON form of protocol buffers allows neither * nor keys of maps.
 func readJSON(b []byte, message proto.Message) []platform.Violation {
 	of := message.ProtoReflect().Descriptor()
 	var found []platform.Violation
@@ -69,7 +68,7 @@ func setMask(message proto.Message, paths []string) {
 	}
 }
 
-// cutMask takes the mask out of a JSON object.
+// cutMask removes the mask from a JSON object and returns its paths.
 func cutMask(b []byte, f protoreflect.FieldDescriptor) (rest []byte, paths []string, found []platform.Violation) {
 	var rebuilt bytes.Buffer
 	for _, m := range membersOf(b) {
@@ -77,7 +76,7 @@ func cutMask(b []byte, f protoreflect.FieldDescriptor) (rest []byte, paths []str
 			var mask *string
 			switch {
 			case json.Unmarshal(m.value, &mask) != nil:
-				found = append(found, platform.Violation{Field: f.JSONName(), Description: "must be a string: paths with commas between"})
+				found = append(found, platform.Violation{Field: f.JSONName(), Description: "must be a string of comma-separated paths"})
 			case mask != nil:
 				paths = append(paths, platform.SplitMask(*mask)...)
 			}
@@ -101,8 +100,8 @@ type jsonMember struct {
 	value json.RawMessage
 }
 
-// membersOf lists the members of an object in valid JSON, each as often as it
-// is given; what is no object has none.
+// membersOf lists the members of an object in valid JSON, including duplicates. Other
+// values have no members.
 func membersOf(b []byte) (all []jsonMember) {
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
@@ -122,10 +121,10 @@ func membersOf(b []byte) (all []jsonMember) {
 	return all
 }
 
-// jsonFaults collects what is wrong with a message in JSON.
+// jsonFaults collects the violations of a message in JSON.
 type jsonFaults struct {
-	masked  bool // what a mask does not list of a resource is ignored
-	ignored bool // something was
+	masked  bool // whether fields of a resource that the mask does not list are ignored
+	ignored bool // whether such a field was found
 	found   []platform.Violation
 }
 
@@ -133,8 +132,8 @@ func (j *jsonFaults) add(field, description string) {
 	j.found = append(j.found, platform.Violation{Field: field, Description: description})
 }
 
-// message reads an object; prefix is its place, with a dot behind it, and name
-// what to call it if it is none.
+// message checks an object. prefix is its path with a dot at the end. name is the field
+// that a violation names if the value is not an object.
 func (j *jsonFaults) message(of protoreflect.MessageDescriptor, raw json.RawMessage, prefix, name string) {
 	if !isObject(raw) {
 		j.add(name, "must be a JSON object")
@@ -189,7 +188,7 @@ func (j *jsonFaults) field(f protoreflect.FieldDescriptor, raw json.RawMessage, 
 	}
 }
 
-// leaf reads what holds no message of ours.
+// leaf checks a value that contains no message of this service.
 func (j *jsonFaults) leaf(f protoreflect.FieldDescriptor, raw json.RawMessage, place string) {
 	name, _ := json.Marshal(f.JSONName()) // a string
 	alone := slices.Concat([]byte("{"), name, []byte(":"), raw, []byte("}"))
@@ -198,7 +197,7 @@ func (j *jsonFaults) leaf(f protoreflect.FieldDescriptor, raw json.RawMessage, p
 	}
 }
 
-// jsonType says in plain words what a field holds in JSON.
+// jsonType describes the JSON type of a field for people.
 func jsonType(f protoreflect.FieldDescriptor) string {
 	switch {
 	case f.IsMap():
@@ -232,13 +231,13 @@ func itemType(f protoreflect.FieldDescriptor) string {
 		}
 		return "a JSON object"
 	default:
-		return "a whole number of its size"
+		return "a whole number within the range of its type"
 	}
 }
 
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
 
-// truncateForMessage cuts what a client sent to a length fit for an error.
+// truncateForMessage shortens a text of a client for an error message.
 func truncateForMessage(s string) string {
 	if len(s) > 100 {
 		s = s[:100] + "..."

@@ -19,7 +19,7 @@ import (
 	registryv2 "atrium/rpc/gen/platform/registry/v2"
 )
 
-func TestWhatAMessageInJSONCannotMeanIsNamed(t *testing.T) {
+func TestViolationsOfAJSONMessageAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	parent := `"parent": "` + w.org + `"`
@@ -78,7 +78,7 @@ func postedViolations(t *testing.T, text string) []*errdetails.BadRequest_FieldV
 	return bad.GetFieldViolations()
 }
 
-func TestEveryMaskOfRESTIsTakenInJSON(t *testing.T) {
+func TestJSONAcceptsEveryMaskOfREST(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.owner()
@@ -104,7 +104,7 @@ func TestEveryMaskOfRESTIsTakenInJSON(t *testing.T) {
 	}
 }
 
-func TestUnknownFieldsInBinaryAreRefusedByNumber(t *testing.T) {
+func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 1)
@@ -117,20 +117,20 @@ func TestUnknownFieldsInBinaryAreRefusedByNumber(t *testing.T) {
 		identity.ProtoReflect().SetUnknown(unknown)
 		request := &iamv2.CreateIdentityRequest{Parent: w.org, Identity: identity}
 		if protocol == "connect JSON" {
-			continue // it has names, not numbers
+			continue // JSON has names, not numbers
 		}
 		_, err := c.identities.CreateIdentity(t.Context(), request)
-		if got := violations(t, refused(t, err, connect.CodeInvalidArgument)); got != "999 claimMatch.999" {
+		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "999 claimMatch.999" {
 			t.Errorf("%s: violations of %q", protocol, got)
 		}
 		listed := &registryv2.ListReposRequest{}
 		listed.ProtoReflect().SetUnknown(forged)
 		_, err = c.repos.ListRepos(t.Context(), listed)
-		if got := violations(t, refused(t, err, connect.CodeInvalidArgument)); got != "536870911" {
+		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "536870911" {
 			t.Errorf("%s: violations of %q", protocol, got)
 		}
 		_, err = c.tags.ListTags(t.Context(), &registryv2.ListTagsRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: -1 << 60}})
-		if got := violations(t, refused(t, err, connect.CodeInvalidArgument)); got != "updated_since" {
+		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "updated_since" {
 			t.Errorf("%s: violations of %q", protocol, got)
 		}
 	}
@@ -164,11 +164,11 @@ func TestServicesOfV2beta1AnswerAsV2AndUnknownMethodsAreUnimplemented(t *testing
 	request := connect.NewRequest(&iamv2.GetGroupRequest{})
 	request.Header().Set("X-Subject", theOwner)
 	_, err := client.CallUnary(context.Background(), request)
-	_ = refused(t, err, connect.CodeUnimplemented)
+	_ = expectError(t, err, connect.CodeUnimplemented)
 }
 
-// The numbers of enums in JSON are those of the messages.
-func TestNumbersOfEnumsAreThoseOfTheMessages(t *testing.T) {
+// Enums in JSON have the same numbers as in the messages.
+func TestEnumNumbersInJSONAreThoseOfTheMessages(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct {
 		numbers map[string]int32

@@ -1,16 +1,21 @@
 // Package rpc serves the platform's operations as the services of
 // schema/proto, over gRPC, gRPC-Web and the Connect protocol.
 //
-// It decodes a message, calls one operation of package platform, and encodes
-// the result. No rule and no permission lives here. A file per domain has its
-// services and a second one (iam_message.go ...) what their answers look like:
+// A procedure decodes a message, calls one operation of package platform, and
+// encodes the result. No rule and no permission check belongs here. Each area has
+// a file with its services, their procedures, and the conversion of its kinds into
+// messages: advisory.go, events.go, iam.go (with iam_organisation.go and
+// iam_providers.go), libraries.go, ping.go, registry.go and vulnerabilities.go. The
+// other files hold what areas share:
 //
-//	rpc.go      the handler: every service, health and reflection
-//	answer.go   results as messages
-//	request.go  messages as list requests and inputs
-//	error.go    errors as google.rpc.Status; the only place that logs them
+//	rpc.go         the handler: all services, health and reflection
+//	request.go     conversion of messages into list requests and inputs
+//	answer.go      conversion of results into messages
+//	codec.go       reading of messages, which rejects unknown fields
+//	codec_json.go  reading of messages in JSON
+//	gzip.go        compression
+//	error.go       errors as google.rpc.Status; the only place that logs them
 //
-// What clients send is read as JSON, by the rules that REST bodies go by, so
-// that both report the same of it. What they get, page by page, is copied
-// field by field, which costs a tenth of that.
+// Inputs are read as JSON, by the same rules as bodies in REST, so that both report
+// the same errors. Results are copied field by field, because that costs a tenth.
 package rpc

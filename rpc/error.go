@@ -8,7 +8,7 @@ import (
 	"path"
 
 	"connectrpc.com/connect"
-	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // the details of errors, which protojson finds by name
+	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // registers the details of errors for protojson
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -21,13 +21,12 @@ var noProcedure = &platform.Error{
 	Code: platform.CodeUnimplemented, Reason: "UNIMPLEMENTED", Message: "Unimplemented: there is no such procedure",
 }
 
-// WriteError answers err in the protocol of the request. Whatever stands
-// before the services and refuses a request (authentication, limits) answers
-// with this.
+// WriteError answers err in the protocol of the request. Authentication and limits, which
+// run before the services, use it too.
 func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	shown := o.presentError(r.Context(), r.URL.Path, w.Header().Get(edge.RequestIDHeader), err)
 	edge.SetHeaders(w.Header(), platform.AsError(err))
-	_ = connect.NewErrorWriter().Write(w, r, shown) // fails when nobody listens any more
+	_ = connect.NewErrorWriter().Write(w, r, shown) // fails only if the client has disconnected
 }
 
 // interceptor converts the errors of operations into errors of the protocol.
@@ -44,7 +43,7 @@ func (o Options) interceptor() connect.Interceptor {
 				return answer, nil
 			}
 			shown := o.presentError(ctx, r.Spec().Procedure, r.Header().Get(edge.RequestIDHeader), err)
-			if r.Peer().Protocol == connect.ProtocolConnect { // elsewhere they would be trailers, where HTTP forbids them
+			if r.Peer().Protocol == connect.ProtocolConnect { // with other protocols they would become trailers, where HTTP forbids them
 				edge.SetHeaders(shown.Meta(), platform.AsError(err))
 			}
 			return nil, shown
@@ -62,7 +61,7 @@ func (o Options) presentError(ctx context.Context, procedure, requestID string, 
 	var own *connect.Error
 	if errors.As(err, &own) {
 		platform.TraceOf(ctx).NoteCode(platform.Code(own.Code()))
-		return own // of the protocol itself
+		return own // an error of the protocol itself
 	}
 	e := edge.Show(err, edge.AreaOf(procedure))
 	o.errors().Report(ctx, e, requestID, "path", procedure)

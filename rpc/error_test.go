@@ -25,7 +25,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// procedures lists every one of the services that are mounted.
+// procedures lists all procedures of the mounted services.
 func procedures(t *testing.T, p *platform.Platform) (all []string) {
 	t.Helper()
 	for _, s := range services(p, withNothing) {
@@ -41,7 +41,7 @@ func procedures(t *testing.T, p *platform.Platform) (all []string) {
 	return all
 }
 
-// post calls a procedure as curl would, by the Connect protocol in JSON.
+// post calls a procedure like curl, with the Connect protocol in JSON.
 func (w *world) post(subject, procedure, body string) (int, http.Header, string) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.server.URL+procedure, strings.NewReader(body))
@@ -81,8 +81,8 @@ func TestNothingButPingAnswersWithoutAToken(t *testing.T) {
 	}
 }
 
-// A procedure that its service forgets would be UNIMPLEMENTED.
-func TestEveryProcedureThatIsServedDoesSomething(t *testing.T) {
+// A procedure that a service does not implement would be UNIMPLEMENTED.
+func TestEveryServedProcedureIsImplemented(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, procedure := range procedures(t, w.p) {
@@ -98,7 +98,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 	for protocol := range protocols {
 		c := w.as(theOwner, protocol)
 		_, err := c.groups.GetGroup(t.Context(), &iamv2.GetGroupRequest{Uid: "nonsense"})
-		e := refused(t, err, connect.CodeInvalidArgument)
+		e := expectError(t, err, connect.CodeInvalidArgument)
 		info := detail[*errdetails.ErrorInfo](t, e)
 		if info.GetReason() != "INVALID_ARGUMENT" || info.GetDomain() != "iam.atrium.dev" || violations(t, e) != "uid" {
 			t.Errorf("%s: %v %v", protocol, info, e.Details())
@@ -108,32 +108,32 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 		}
 
 		_, err = w.as("a stranger", protocol).repos.ListRepos(t.Context(), &registryv2.ListReposRequest{})
-		info = detail[*errdetails.ErrorInfo](t, refused(t, err, connect.CodePermissionDenied))
+		info = detail[*errdetails.ErrorInfo](t, expectError(t, err, connect.CodePermissionDenied))
 		if info.GetReason() != "IDENTITY_NOT_FOUND" || info.GetMetadata()["capability"] != "repo.list" || info.GetDomain() != "registry.atrium.dev" {
 			t.Errorf("%s: %v", protocol, info)
 		}
 
 		_, err = c.roles.DeleteRole(t.Context(), &iamv2.DeleteRoleRequest{Uid: string(platform.OwnerRole)})
-		blocked := detail[*errdetails.PreconditionFailure](t, refused(t, err, connect.CodeFailedPrecondition)).GetViolations()
+		blocked := detail[*errdetails.PreconditionFailure](t, expectError(t, err, connect.CodeFailedPrecondition)).GetViolations()
 		if len(blocked) != 1 || blocked[0].GetType() != "BUILT_IN_ROLE" || blocked[0].GetSubject() != string(platform.OwnerRole) {
 			t.Errorf("%s: %v", protocol, blocked)
 		}
 
 		_, err = c.groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{Group: &iamv2.Group{Name: "acme"}})
-		if r := detail[*errdetails.ResourceInfo](t, refused(t, err, connect.CodeAlreadyExists)); r.GetResourceType() != "iam.atrium.dev/Group" {
+		if r := detail[*errdetails.ResourceInfo](t, expectError(t, err, connect.CodeAlreadyExists)); r.GetResourceType() != "iam.atrium.dev/Group" {
 			t.Errorf("%s: %v", protocol, r)
 		}
 	}
 }
 
-// failing is a service whose handler ends as a test likes.
-type failing struct{ with func() error }
+// A failingPing is a service whose handler does what a test wants.
+type failingPing struct{ with func() error }
 
-func (s failing) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingResponse, error) {
+func (s failingPing) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingResponse, error) {
 	return nil, s.with()
 }
 
-func TestWhatFailsInsideIsLoggedAndNotShown(t *testing.T) {
+func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func() error{
 		"an error": func() error { return errors.New("the secret of the database") },
@@ -141,10 +141,10 @@ func TestWhatFailsInsideIsLoggedAndNotShown(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		o := Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
-		_, handler := pingv2connect.NewPingServiceHandler(failing{with}, connect.WithInterceptors(o.interceptor()), connect.WithRecover(o.recoverPanic))
-		client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{identifiedBy("req-7", withRequestID(handler))}}, "http://atrium")
+		_, handler := pingv2connect.NewPingServiceHandler(failingPing{with}, connect.WithInterceptors(o.interceptor()), connect.WithRecover(o.recoverPanic))
+		client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{withID("req-7", withRequestID(handler))}}, "http://atrium")
 		_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
-		e := refused(t, err, connect.CodeInternal)
+		e := expectError(t, err, connect.CodeInternal)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetMetadata()["requestId"] != "req-7" || len(e.Details()) != 1 || strings.Contains(e.Error(), "secret") {
 			t.Errorf("%s: %v %v", name, e, info)
 		}
@@ -154,26 +154,26 @@ func TestWhatFailsInsideIsLoggedAndNotShown(t *testing.T) {
 	}
 }
 
-func TestRetriesAreToldWhen(t *testing.T) {
+func TestErrorsSayWhenToRetry(t *testing.T) {
 	t.Parallel()
-	_, handler := pingv2connect.NewPingServiceHandler(failing{func() error { return platform.Unavailable("the store is away", errors.New("no route")) }},
+	_, handler := pingv2connect.NewPingServiceHandler(failingPing{func() error { return platform.Unavailable("the store is away", errors.New("no route")) }},
 		connect.WithInterceptors(Options{}.interceptor()))
 	client := pingv2connect.NewPingServiceClient(&http.Client{Transport: inMemory{withRequestID(handler)}}, "http://atrium")
 	_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
-	e := refused(t, err, connect.CodeUnavailable)
+	e := expectError(t, err, connect.CodeUnavailable)
 	if d := detail[*errdetails.RetryInfo](t, e); d.GetRetryDelay().AsDuration() != time.Second || e.Meta().Get("Retry-After") != "1" {
 		t.Errorf("it says %v, %v", d, e.Meta())
 	}
 }
 
-func identifiedBy(id string, next http.Handler) http.Handler {
+func withID(id string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-Id", id)
 		next.ServeHTTP(w, r)
 	})
 }
 
-func TestPathsThatAreNoProcedureAreUnimplemented(t *testing.T) {
+func TestUnknownProceduresAreUnimplemented(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, path := range []string{"/platform.iam.v2.GroupsService/Explode", "/platform.iam.v2.NoService/Get", "/platform.", "/grpc.x/y"} {
@@ -186,7 +186,7 @@ func TestPathsThatAreNoProcedureAreUnimplemented(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/grpc")
-	answer, err := overHTTP2().Do(r)
+	answer, err := newHTTP2Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestPathsThatAreNoProcedureAreUnimplemented(t *testing.T) {
 	}
 }
 
-func TestARefusedTokenIsAnErrorOfItsProtocol(t *testing.T) {
+func TestAnInvalidTokenIsAnErrorOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, storetest.SQLite(t), Options{ServiceDomain: "example.com"})
 	refusing := New(w.p, Options{})
@@ -209,11 +209,11 @@ func TestARefusedTokenIsAnErrorOfItsProtocol(t *testing.T) {
 	})
 	w.server.Config.Handler = handler
 	for protocol, option := range protocols {
-		client := pingv2connect.NewPingServiceClient(overHTTP2(), w.server.URL, option)
+		client := pingv2connect.NewPingServiceClient(newHTTP2Client(), w.server.URL, option)
 		ctx, call := connect.NewClientContext(t.Context())
 		call.RequestHeader().Set("Authorization", "Bearer expired")
 		_, err := client.Ping(ctx, &pingv2.PingRequest{})
-		e := refused(t, err, connect.CodeUnauthenticated)
+		e := expectError(t, err, connect.CodeUnauthenticated)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetDomain() != "ping.example.com" || fmt.Sprint(e.Message()) != "Unauthenticated: the token has expired" {
 			t.Errorf("%s: %v %v", protocol, e, info)
 		}

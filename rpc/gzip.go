@@ -18,7 +18,7 @@ func gzipCodec() connect.HandlerOption {
 
 var errGzip = errors.New("the message is not well-formed gzip")
 
-// An unzipper is a gzip.Reader with a message of its own.
+// An unzipper is a gzip.Reader with its own error message.
 type unzipper struct{ reader gzip.Reader }
 
 func (u *unzipper) Read(b []byte) (int, error) {
@@ -29,7 +29,7 @@ func (u *unzipper) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Reset starts a message.
+// Reset begins a new message.
 func (u *unzipper) Reset(from io.Reader) error {
 	if u.reader.Reset(from) != nil {
 		return errGzip
@@ -37,5 +37,5 @@ func (u *unzipper) Reset(from io.Reader) error {
 	return nil
 }
 
-// Close ends a message.
+// Close ends the message.
 func (u *unzipper) Close() error { return u.reader.Close() }

@@ -14,15 +14,15 @@ import (
 	pingv2 "atrium/rpc/gen/platform/ping/v2"
 )
 
-type answering struct{}
+type answeringPing struct{}
 
-func (answering) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingResponse, error) {
+func (answeringPing) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingResponse, error) {
 	return &pingv2.PingResponse{Response: "pong"}, nil
 }
 
-func TestBrokenGzipIsToldInOurOwnWords(t *testing.T) {
+func TestTheErrorForBrokenGzipIsOurOwn(t *testing.T) {
 	t.Parallel()
-	_, handler := pingv2connect.NewPingServiceHandler(answering{}, gzipCodec())
+	_, handler := pingv2connect.NewPingServiceHandler(answeringPing{}, gzipCodec())
 	var whole bytes.Buffer
 	packing := gzip.NewWriter(&whole)
 	if _, err := packing.Write([]byte("{}" + strings.Repeat(" ", 1000))); err != nil {
@@ -42,7 +42,7 @@ func TestBrokenGzipIsToldInOurOwnWords(t *testing.T) {
 		said := answer.Body.String()
 		switch {
 		case name == "whole":
-			if answer.Code != http.StatusOK { // and packed, as it came
+			if answer.Code != http.StatusOK { // and compressed, as received
 				t.Errorf("%s: %d %q", name, answer.Code, said)
 			}
 		case answer.Code != http.StatusBadRequest || !strings.Contains(said, errGzip.Error()) || strings.Contains(said, "gzip:") || strings.Contains(said, "EOF"):

@@ -38,7 +38,7 @@ func (s groups) DeleteGroup(ctx context.Context, r *iamv2.DeleteGroupRequest) (*
 }
 
 func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, notEmpty("query", r.Query)))
+	page, err := s.of.List(ctx, list(r, platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListGroupsResponse{
 		Groups:        convertEach(page.Items, group),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -74,7 +74,7 @@ func (s identities) UpdateIdentity(ctx context.Context, r *iamv2.UpdateIdentityR
 func (s identities) ListIdentities(ctx context.Context, r *iamv2.ListIdentitiesRequest) (*iamv2.ListIdentitiesResponse, error) {
 	page, err := s.of.List(ctx, list(r, platform.IdentityFilter{
 		Name: r.GetName(), RelationshipType: name[platform.RelationshipType](r.GetRelationshipType()), Query: r.GetQuery(),
-	}, notEmpty("query", r.Query)))
+	}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListIdentitiesResponse{
 		Identities:    convertEach(page.Items, identity),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -93,7 +93,7 @@ func (s roles) GetRole(ctx context.Context, r *iamv2.GetRoleRequest) (*iamv2.Rol
 }
 
 func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2.ListRolesResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, notEmpty("query", r.Query)))
+	page, err := s.of.List(ctx, list(r, platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListRolesResponse{
 		Roles:         convertEach(page.Items, role),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -141,7 +141,7 @@ func (s roleBindings) UpdateRoleBinding(ctx context.Context, r *iamv2.UpdateRole
 }
 
 func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.BatchCreateRoleBindingsRequest) (*iamv2.BatchCreateRoleBindingsResponse, error) {
-	inputs, malformed := batch(r)
+	inputs, malformed := readBatch(r)
 	if len(malformed) > 0 {
 		return nil, platform.Invalid(malformed...)
 	}
@@ -149,11 +149,11 @@ func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.Batc
 	return &iamv2.BatchCreateRoleBindingsResponse{RoleBindings: convertEach(made, roleBinding)}, err
 }
 
-// batch gives the role of a batch to those of its bindings that have none.
-func batch(r *iamv2.BatchCreateRoleBindingsRequest) (inputs []platform.Input[platform.RoleBinding], malformed []platform.Violation) {
+// readBatch returns the inputs of a batch. Bindings without a role get the role of the batch.
+func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) (inputs []platform.Input[platform.RoleBinding], malformed []platform.Violation) {
 	inputs = make([]platform.Input[platform.RoleBinding], len(r.GetRequests()))
 	if len(inputs) > platform.MaxBatch {
-		return inputs, nil // which the operation refuses unseen
+		return inputs, nil // the operation rejects so many without reading them
 	}
 	for i, one := range r.GetRequests() {
 		if own := one.GetParent(); own != "" && own != r.GetParent() {
@@ -230,8 +230,8 @@ func staticKeys(k *platform.StaticKeys) *iamv2.Identity_StaticKeys {
 	}
 }
 
-// role shows of a built-in role what the specification shows of a role. Who
-// makes a role can read all of it back.
+// role shows only the uid, name and description of a built-in role, as the specification
+// requires. Other roles are shown completely, so that their creators can read them back.
 func role(r *platform.Role) *iamv2.Role {
 	m := &iamv2.Role{Uid: string(r.UID), Name: r.Name, Description: r.Description}
 	if platform.IsBuiltInRole(r.UID) {

@@ -52,7 +52,7 @@ func identityProvider(p *platform.IdentityProvider) *iamv2.IdentityProvider {
 	return m
 }
 
-// oidc leaves out the secret: no answer has it.
+// oidc leaves out the client secret, which no response contains.
 func oidc(o *platform.OIDC) *iamv2.IdentityProvider_OIDC {
 	rules := iamv2.IdentityProvider_OIDC_CorrelationRule_value
 	return &iamv2.IdentityProvider_OIDC{

@@ -14,8 +14,8 @@ import (
 	iamv2 "atrium/rpc/gen/platform/iam/v2"
 )
 
-// Ours are the messages' fields and the procedures that the ledger does not
-// have. Fields that we add are numbered from 100.
+// The fields and procedures that are not in the reference. Fields that we add are numbered
+// from 100.
 var (
 	ourFields = []string{
 		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
@@ -27,16 +27,17 @@ var (
 	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
 	ourMessages = []string{ // and enums
 		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource"}
-	// The wire is the same with presence and without. With it a client can say false.
+	// The encoding is the same with and without presence. With presence, a client can send
+	// false.
 	ourPresence = []string{"ListTagsRequest.include_referrers", "ListTagsRequest.include_dates", "ListTagsRequest.include_epochs"}
-	// What an operation answers that has no response of its own.
+	// The responses of operations without their own response message.
 	answers = map[string]string{
 		"GetArchitectures": "Architectures", "GetSize": "Size", "AcceptGroupInvite": "RoleBinding",
 		"VerifyIdentityProvider": "IdentityProvider",
 	}
 )
 
-// A ledgerFile is what testdata/wire.txt says of one file.
+// A ledgerFile is one file in testdata/wire.txt.
 type ledgerFile struct {
 	path, pkg, service string
 	rpcs               []string
@@ -44,7 +45,7 @@ type ledgerFile struct {
 }
 
 type ledgerType struct {
-	name   string // of one that lies in another: that one's name, a dot and its own
+	name   string // for a nested type: the name of the outer type, a dot and its own name
 	enum   bool
 	fields []ledgerField
 }
@@ -110,7 +111,7 @@ func (l *ledgerType) add(t *testing.T, line, oneof string) {
 	l.fields = append(l.fields, f)
 }
 
-func TestTheProtosSayWhatTheWireSays(t *testing.T) {
+func TestTheProtosEqualTheReference(t *testing.T) {
 	t.Parallel()
 	for _, file := range readLedger(t) {
 		found, err := protoregistry.GlobalFiles.FindFileByPath(file.path)
@@ -153,7 +154,7 @@ func checkService(t *testing.T, file ledgerFile, found protoreflect.FileDescript
 	}
 }
 
-// answerOf is the message that an operation answers.
+// answerOf returns the name of the response message of an operation.
 func answerOf(file ledgerFile, name string) string {
 	if slices.ContainsFunc(file.types, func(t ledgerType) bool { return t.name == name+"Response" }) {
 		return name + "Response"
@@ -198,8 +199,8 @@ func checkTypes(t *testing.T, file ledgerFile, found protoreflect.FileDescriptor
 	}
 }
 
-// collect finds types by their own names, wherever they lie; each Type by that
-// of its message too.
+// collect maps names to types, including nested types. Each type named Type also has the
+// name of its message.
 func collect(in interface {
 	Messages() protoreflect.MessageDescriptors
 	Enums() protoreflect.EnumDescriptors
@@ -269,7 +270,7 @@ func checkMessage(t *testing.T, want ledgerType, found protoreflect.MessageDescr
 	}
 }
 
-// kindOf is the type of a field as the ledger writes it.
+// kindOf returns the type of a field in the notation of the reference.
 func kindOf(f protoreflect.FieldDescriptor) string {
 	switch {
 	case f.IsMap():

@@ -25,7 +25,7 @@ func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifac
 	page, err := s.of.List(ctx, list(r, platform.ArtifactFilter{
 		Ecosystems: names[platform.Ecosystem](r.GetEcosystems()), Query: r.GetQuery(),
 		CudaVersion: r.GetCudaVersion(), Remediated: r.GetRemediated(),
-	}, notEmpty("cuda_version", r.CudaVersion)))
+	}, checkNotEmpty("cuda_version", r.CudaVersion)))
 	return &librariesv2.ListArtifactsResponse{
 		Artifacts:     convertEach(page.Items, artifact),
 		NextPageToken: page.NextPageToken(), TotalCount: page.TotalCount, Skipped: int32(page.Skipped),

@@ -20,7 +20,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// inMemory is a transport without a network.
+// An inMemory is a transport without a network.
 type inMemory struct{ handler http.Handler }
 
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -29,40 +29,40 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-func TestMessagesAreBounded(t *testing.T) {
+func TestMessagesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
 		_, err := w.as(theOwner, protocol).groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{
 			Parent: w.org, Group: &iamv2.Group{Name: "big", Description: strings.Repeat("x", maxMessageBytes)},
 		})
-		_ = refused(t, err, connect.CodeResourceExhausted)
+		_ = expectError(t, err, connect.CodeResourceExhausted)
 	}
 }
 
-// A small message that unfolds into a big one is as big as it becomes.
-func TestMessagesAreBoundedAfterTheyAreUnfolded(t *testing.T) {
+// The limit applies to the decompressed size of a message.
+func TestMessagesAreLimitedAfterDecompression(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	client := overHTTP2()
+	client := newHTTP2Client()
 	for _, option := range protocols {
 		groups := connect.NewClient[iamv2.CreateGroupRequest, iamv2.Group](client, w.server.URL+"/platform.iam.v2.GroupsService/CreateGroup",
 			option, connect.WithSendGzip())
 		request := connect.NewRequest(&iamv2.CreateGroupRequest{Group: &iamv2.Group{Description: strings.Repeat("x", 8*maxMessageBytes)}})
 		request.Header().Set("X-Subject", theOwner)
 		_, err := groups.CallUnary(t.Context(), request)
-		_ = refused(t, err, connect.CodeResourceExhausted)
+		_ = expectError(t, err, connect.CodeResourceExhausted)
 	}
 }
 
-// A filter that is dropped in silence would widen a list.
-func TestUnknownFieldsOfAListAreRefused(t *testing.T) {
+// Ignoring an unknown filter would extend a list.
+func TestUnknownFieldsOfAListAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	request := &iamv2.ListGroupsRequest{}
 	request.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, 4711, protowire.BytesType), "of a newer client"))
 	_, err := w.owner().groups.ListGroups(t.Context(), request)
-	if got := violations(t, refused(t, err, connect.CodeInvalidArgument)); got != "4711" {
+	if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "4711" {
 		t.Errorf("it names %q", got)
 	}
 	if status, _, text := w.post(theOwner, "/platform.iam.v2.GroupsService/ListGroups", `{"ofANewerClient": 1}`); status != http.StatusBadRequest || !strings.Contains(text, "ofANewerClient") {
@@ -70,7 +70,7 @@ func TestUnknownFieldsOfAListAreRefused(t *testing.T) {
 	}
 }
 
-func TestNonsenseIsRefused(t *testing.T) {
+func TestMalformedMessagesAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, body := range []string{"", "nonsense", "[]", `{"pageSize": "many"}`, `{"name": 1}`, strings.Repeat("[", 100_000), `{"uidp":` + strings.Repeat(`{"uidp":`, 20_000)} {
@@ -103,7 +103,7 @@ func TestHealthFollowsTheDatabase(t *testing.T) {
 func TestReflectionListsWhatIsServed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	stream := grpcreflect.NewClient(overHTTP2(), w.server.URL, connect.WithGRPC()).NewStream(t.Context())
+	stream := grpcreflect.NewClient(newHTTP2Client(), w.server.URL, connect.WithGRPC()).NewStream(t.Context())
 	defer func() { _, _ = stream.Close() }()
 	names, err := stream.ListServices()
 	if err != nil || len(names) != len(services(w.p, withNothing))+1 {
@@ -115,8 +115,7 @@ func TestReflectionListsWhatIsServed(t *testing.T) {
 	}
 }
 
-// A call that waits for a row which someone else holds must end when its time
-// is up, and give its connection back.
+// A call that waits for a locked row must end at its deadline and release its connection.
 func TestADeadlineFreesTheConnection(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
@@ -167,7 +166,7 @@ func (w *world) rename(ctx context.Context) error {
 	return err
 }
 
-// waitUntil returns when so many sessions of a database wait for a lock.
+// waitUntil waits until this number of sessions of a database wait for a lock.
 func waitUntil(t *testing.T, url string, waiting int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)

@@ -18,16 +18,16 @@ import (
 
 func itoa[N ~int32](n N) string { return strconv.Itoa(int(n)) }
 
-// A conversion is one of the functions that make messages of resources.
+// A conversion is a function that converts resources into messages.
 type conversion struct {
 	message proto.Message // an empty one
 	of      reflect.Type
-	// again reads a message the way requests are read, and converts what came
-	// of it.
-	again func(t *testing.T, m proto.Message) proto.Message
+	// roundTrip reads a message as a request and converts the result into a
+	// message.
+	roundTrip func(t *testing.T, m proto.Message) proto.Message
 }
 
-func converting[T, M any, P interface {
+func newConversion[T, M any, P interface {
 	*M
 	proto.Message
 }](convert func(*T) P) conversion {
@@ -45,44 +45,43 @@ func converting[T, M any, P interface {
 }
 
 var conversions = []conversion{
-	converting(group), converting(identity), converting(role), converting(roleBinding),
-	converting(identityProvider), converting(externalGroupRoleMapping), converting(groupInvite),
-	converting(acceptedTerms), converting(termsAcceptance), converting(accountAssociation),
-	converting(repo), converting(readme), converting(tag), converting(imageSize),
-	converting(advisory), converting(vulnerability), converting(document), converting(resolvedReport), converting(subscription),
-	converting(artifact), converting(artifactVersion), converting(ecosystemCount),
+	newConversion(group), newConversion(identity), newConversion(role), newConversion(roleBinding),
+	newConversion(identityProvider), newConversion(externalGroupRoleMapping), newConversion(groupInvite),
+	newConversion(acceptedTerms), newConversion(termsAcceptance), newConversion(accountAssociation),
+	newConversion(repo), newConversion(readme), newConversion(tag), newConversion(imageSize),
+	newConversion(advisory), newConversion(vulnerability), newConversion(document), newConversion(resolvedReport), newConversion(subscription),
+	newConversion(artifact), newConversion(artifactVersion), newConversion(ecosystemCount),
 }
 
-// unfilled are fields that do not come back.
-var unfilled = map[protoreflect.FullName]string{
+// unfilledFields lists the fields that a round trip does not keep.
+var unfilledFields = map[protoreflect.FullName]string{
 	"platform.iam.v2.GroupInvite.ttl":                     "no answer has it",
 	"platform.iam.v2.IdentityProvider.OIDC.client_secret": "no answer has it",
 }
 
-// A message with every field filled, read as a request and converted as an
-// answer, must come out as it was: a field that either forgets is lost.
-func TestNoFieldIsForgotten(t *testing.T) {
+// A message with all fields set is read as a request and converted into a response. It must
+// not change: a difference is a field that one of the directions forgets.
+func TestEveryFieldSurvivesARoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, c := range conversions {
-		for variant := range 8 { // the most that one oneof has
+		for variant := range 8 { // the most fields in one oneof
 			sent := c.message.ProtoReflect().New()
 			fillMessage(sent, variant)
-			if got := c.again(t, sent.Interface()); !proto.Equal(got, sent.Interface()) {
+			if got := c.roundTrip(t, sent.Interface()); !proto.Equal(got, sent.Interface()) {
 				t.Errorf("%s, variant %d:\n got %v\nwant %v", sent.Descriptor().FullName(), variant, got, sent)
 			}
 		}
 	}
 }
 
-// fillMessage gives every field of a message a value; of each oneof one field,
-// which variant picks.
+// fillMessage sets every field of a message. variant selects the field of each oneof.
 func fillMessage(m protoreflect.Message, variant int) {
 	for i := range m.Descriptor().Fields().Len() {
 		f := m.Descriptor().Fields().Get(i)
 		if o := f.ContainingOneof(); o != nil && !o.IsSynthetic() && o.Fields().Get(variant%o.Fields().Len()) != f {
 			continue
 		}
-		if unfilled[f.FullName()] != "" {
+		if unfilledFields[f.FullName()] != "" {
 			continue
 		}
 		switch {
@@ -132,8 +131,8 @@ func fillScalar(f protoreflect.FieldDescriptor) protoreflect.Value {
 	}
 }
 
-// What REST shows, gRPC must be able to show.
-func TestEveryFieldOfTheCoreHasOneInItsMessage(t *testing.T) {
+// Every field of REST must exist in gRPC.
+func TestEveryFieldOfTheCoreIsInItsMessage(t *testing.T) {
 	t.Parallel()
 	for _, c := range conversions {
 		compareFields(t, c.of, c.message.ProtoReflect().Descriptor())

@@ -12,7 +12,7 @@ import (
 
 func pingServices(p *platform.Platform, o connect.HandlerOption) []service {
 	return []service{
-		open(pingv2connect.NewPingServiceHandler(ping{p}, o)),
+		newPublicService(pingv2connect.NewPingServiceHandler(ping{p}, o)),
 	}
 }
 

@@ -40,7 +40,7 @@ func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
 	page, err := s.of.List(ctx, list(r, platform.RepoFilter{
 		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[platform.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
-	}, notEmpty("name", r.Name), notEmpty("query", r.Query)))
+	}, checkNotEmpty("name", r.Name), checkNotEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
 		Repos:         convertEach(page.Items, repo),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -62,18 +62,18 @@ func (s tags) GetTag(ctx context.Context, r *registryv2.GetTagRequest) (*registr
 }
 
 func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*registryv2.ListTagsResponse, error) {
-	since, malformed := parseMoment("updated_since", r.GetUpdatedSince())
+	since, malformed := parseTime("updated_since", r.GetUpdatedSince())
 	page, err := s.of.List(ctx, list(r, platform.TagFilter{
 		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excludedClasses(r), Query: r.GetQuery(),
-	}, malformed, notEmpty("query", r.Query)))
+	}, malformed, checkNotEmpty("query", r.Query)))
 	return &registryv2.ListTagsResponse{
 		Tags:          convertEach(page.Items, tag),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
-// excludedClasses are the classes of tags that a request does not want. One that it
-// says nothing of is listed.
+// excludedClasses returns the classes of tags that a request excludes. A class is listed
+// unless its field is false.
 func excludedClasses(r *registryv2.ListTagsRequest) (classes []platform.TagClass) {
 	for _, x := range []struct {
 		included *bool

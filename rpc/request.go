@@ -12,18 +12,18 @@ import (
 	uidpv2 "atrium/rpc/gen/platform/uidp/v2"
 )
 
-// input is what a message gives: with a mask its fields, without one those
-// that are not empty.
+// input returns the input of an operation: the fields that the mask lists, or without a
+// mask the fields that are not empty.
 func input[T any](message proto.Message, mask *fieldmaskpb.FieldMask) platform.Input[T] {
 	body, err := protojson.Marshal(message)
 	in := platform.JSONInput[T](body, mask.GetPaths())
-	if err != nil { // the codec has refused what JSON cannot say
-		return platform.JSONInput[T]([]byte("{}"), mask.GetPaths()).Malformed(platform.Violation{Field: "body", Description: "holds a value that has no form in JSON"})
+	if err != nil { // the codec has rejected values without a JSON form
+		return platform.JSONInput[T]([]byte("{}"), mask.GetPaths()).Malformed(platform.Violation{Field: "body", Description: "contains a value that JSON cannot represent"})
 	}
 	return in
 }
 
-// A listing is the message that asks for a page.
+// A listing is a message that requests a page of a list.
 type listing interface {
 	GetPageSize() int32
 	GetPageToken() string
@@ -31,8 +31,8 @@ type listing interface {
 	GetSkip() int32
 }
 
-// list is the request for a page. Each of found is what one field could not be
-// decoded for, or nil.
+// list returns the request for a page. found are violations of fields that could not be
+// decoded; each may be nil.
 func list[F any](r listing, filter F, found ...*platform.Violation) platform.ListRequest[F] {
 	request := platform.ListRequest[F]{
 		Filter: filter, PageSize: int(r.GetPageSize()), PageToken: r.GetPageToken(), OrderBy: r.GetOrderBy(), Skip: int(r.GetSkip()),
@@ -48,7 +48,7 @@ func list[F any](r listing, filter F, found ...*platform.Violation) platform.Lis
 	return request
 }
 
-// violationsOf are the violations that were found.
+// violationsOf returns the violations that are not nil.
 func violationsOf(found ...*platform.Violation) (all []platform.Violation) {
 	for _, v := range found {
 		if v != nil {
@@ -58,9 +58,9 @@ func violationsOf(found ...*platform.Violation) (all []platform.Violation) {
 	return all
 }
 
-// notEmpty refuses an optional field that is given without a value: the
-// operation would take it for none, and so list everything.
-func notEmpty(field string, given *string) *platform.Violation {
+// checkNotEmpty rejects an optional field that is set to an empty text. The operation
+// would treat it as absent, and list everything.
+func checkNotEmpty(field string, given *string) *platform.Violation {
 	if given == nil || *given != "" {
 		return nil
 	}
@@ -78,8 +78,8 @@ func texts[S ~string](values []string) []S {
 	return all
 }
 
-// parseMoment is the time that a field gives, if it gives one.
-func parseMoment(field string, t *timestamppb.Timestamp) (platform.Time, *platform.Violation) {
+// parseTime converts the time in a field. It returns the zero time for an absent one.
+func parseTime(field string, t *timestamppb.Timestamp) (platform.Time, *platform.Violation) {
 	if t == nil {
 		return platform.Time{}, nil
 	}
@@ -89,13 +89,13 @@ func parseMoment(field string, t *timestamppb.Timestamp) (platform.Time, *platfo
 	return platform.At(t.AsTime()), nil
 }
 
-// An enum of a message. Its number 0 says nothing.
+// An enum is an enum of a message. Its number 0 means unspecified.
 type enum interface {
 	~int32
 	fmt.Stringer
 }
 
-// name is that of an enum's value, as the core has it; "" for none.
+// name returns the name of an enum value in the core, or "" for an unspecified one.
 func name[S ~string, E enum](value E) S {
 	if value == 0 {
 		return ""
@@ -103,9 +103,8 @@ func name[S ~string, E enum](value E) S {
 	return S(value.String())
 }
 
-// names are those of values that are asked for; one that says nothing is
-// named too, for the operation to refuse it. gRPC cannot tell an empty list
-// from an absent one.
+// names returns the names of the requested values. It includes unspecified values, which
+// the operation rejects. gRPC does not distinguish an empty list from an absent one.
 func names[S ~string, E enum](values []E) []S {
 	var all []S
 	for _, v := range values {

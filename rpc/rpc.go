@@ -19,26 +19,26 @@ import (
 	"atrium/platform"
 )
 
-// Options are the settings of the services; the zero value serves.
+// Options are the settings of the services. The zero value is valid.
 type Options struct {
-	ServiceDomain string       // suffix of ErrorInfo.domain; "": atrium.dev
+	ServiceDomain string       // suffix of ErrorInfo.domain; "" means atrium.dev
 	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 
-	// Ready is what grpc.health.v1 asks; nil: the platform's own check.
+	// Ready is the check of grpc.health.v1; nil means the check of the platform.
 	Ready func(context.Context) error
 }
 
-// What a message may hold, and from which size on answers are compressed for
-// clients that take it.
+// The largest message, and the smallest response that is compressed for clients that
+// accept it, in bytes.
 const (
 	maxMessageBytes  = 1 << 20
 	minCompressBytes = 1 << 10
 )
 
-// New serves every service over p, with health and reflection. It takes the
-// caller from the request's context (platform.WithActor), and the id that its
-// errors name from the X-Request-Id header of the answer, both set by whoever
-// calls it. gRPC takes HTTP/2, the other protocols do not mind.
+// New returns a handler of all services of p, with health and reflection. The caller of the
+// handler must put the actor into the context of the request (platform.WithActor) and set
+// the X-Request-Id header of the response, which errors name. gRPC needs HTTP/2; the other
+// protocols also work with HTTP/1.1.
 func New(p *platform.Platform, o Options) http.Handler {
 	options := connect.WithHandlerOptions(
 		connect.WithInterceptors(o.interceptor()),
@@ -57,7 +57,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 	return withRequestID(mux)
 }
 
-// Serves reports whether a path is that of a procedure.
+// Serves reports whether a path is the path of a procedure.
 func Serves(path string) bool {
 	return strings.HasPrefix(path, "/platform.") || strings.HasPrefix(path, "/grpc.")
 }
@@ -66,16 +66,16 @@ func Serves(path string) bool {
 type service struct {
 	path    string // /platform.registry.v2.ReposService/
 	handler http.Handler
-	public  bool // it takes no token
+	public  bool // needs no token
 }
 
 func newService(path string, handler http.Handler) service {
 	return service{path: path, handler: handler}
 }
 
-func open(path string, handler http.Handler) service { return service{path, handler, true} }
+func newPublicService(path string, handler http.Handler) service { return service{path, handler, true} }
 
-// services lists those of the platform, in the order of their packages.
+// services lists the services of the platform, in the order of their packages.
 func services(p *platform.Platform, o connect.HandlerOption) []service {
 	return slices.Concat(
 		advisoryServices(p, o),
@@ -91,17 +91,17 @@ func services(p *platform.Platform, o connect.HandlerOption) []service {
 // mount registers services under their paths and returns their names.
 func (o Options) mount(mux *http.ServeMux, all []service) (names []string) {
 	for _, s := range all {
-		mux.Handle(s.path, o.guarded(s))
+		mux.Handle(s.path, o.guard(s))
 		names = append(names, strings.Trim(s.path, "/"))
 	}
 	return names
 }
 
-// guarded rejects unknown procedures and callers without a token before the message is
+// guard rejects unknown procedures and callers without a token before the message is
 // read.
-func (o Options) guarded(s service) http.Handler {
+func (o Options) guard(s service) http.Handler {
 	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.Trim(s.path, "/")))
-	descriptor, _ := found.(protoreflect.ServiceDescriptor) // generated with the handler
+	descriptor, _ := found.(protoreflect.ServiceDescriptor) // the paths come from the generated code, so the descriptor exists
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := protoreflect.Name(strings.TrimPrefix(r.URL.Path, s.path))
 		if descriptor.Methods().ByName(name) == nil {
@@ -141,7 +141,7 @@ func withRequestID(next http.Handler) http.Handler {
 	})
 }
 
-// ready is the check of health.
+// ready returns the check of health.
 func (o Options) ready(p *platform.Platform) func(context.Context) error {
 	if o.Ready != nil {
 		return o.Ready
@@ -149,8 +149,7 @@ func (o Options) ready(p *platform.Platform) func(context.Context) error {
 	return p.Ready
 }
 
-// health answers grpc.health.v1: every service serves while the check has no
-// error.
+// health answers grpc.health.v1: all services serve while the check succeeds.
 type health struct {
 	ready  func(context.Context) error
 	served []string

@@ -32,15 +32,15 @@ func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.Lis
 		EventAuthors:      r.GetEventAuthors(), ExcludeEventAuthors: r.GetExcludeEventAuthors(), EventReviewers: r.GetEventReviewers(),
 		EventTypes: names[platform.EventType](r.GetEventTypes()), LatestEventType: latestEventType(r),
 		Query: r.GetQuery(), Severities: names[platform.SeverityRating](r.GetSeverities()), MinScore: r.MinScore, Withdrawn: r.GetWithdrawn(),
-	}, notEmpty("origin", r.Origin)))
+	}, checkNotEmpty("origin", r.Origin)))
 	return &vulnerabilitiesv2.ListAdvisoriesResponse{
 		Advisories:    convertEach(page.Items, advisory),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
 	}, err
 }
 
-// latestEventType names what is given, even if that says nothing: the
-// operation refuses it.
+// latestEventType returns the name of the requested type, even if it is unspecified: the
+// operation rejects that.
 func latestEventType(r *vulnerabilitiesv2.ListAdvisoriesRequest) platform.EventType {
 	if r.LatestEventType == nil {
 		return ""
@@ -80,7 +80,7 @@ func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	case e.Detection != nil:
 		m.Type = &vulnerabilitiesv2.AdvisoryEvent_Detection{Detection: detection(e.Detection)}
 	case e.Fixed != nil:
-		m.Type = &vulnerabilitiesv2.AdvisoryEvent_Fixed{Fixed: fixed(e.Fixed)}
+		m.Type = &vulnerabilitiesv2.AdvisoryEvent_Fixed{Fixed: fixedVersion(e.Fixed)}
 	case e.FalsePositiveDetermination != nil:
 		m.Type = &vulnerabilitiesv2.AdvisoryEvent_FalsePositiveDetermination{FalsePositiveDetermination: falsePositive(e.FalsePositiveDetermination)}
 	case e.AnalysisNotPlanned != nil:
@@ -101,7 +101,7 @@ func advisoryEvent(e *platform.AdvisoryEvent) *vulnerabilitiesv2.AdvisoryEvent {
 	return m
 }
 
-func fixed(f *platform.Fixed) *vulnerabilitiesv2.Fixed {
+func fixedVersion(f *platform.Fixed) *vulnerabilitiesv2.Fixed {
 	return &vulnerabilitiesv2.Fixed{
 		FixedVersion: f.FixedVersion, Note: f.Note,
 		ScannerVersion: f.ScannerVersion, GrypeDbBuilt: f.GrypeDBBuilt, GrypeDbChecksum: f.GrypeDBChecksum,

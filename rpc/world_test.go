@@ -21,12 +21,12 @@ import (
 const (
 	testIssuer = "https://issuer.example.com"
 	theOwner   = "owner-of-acme"
-	nobody     = "-" // as a subject: the request has no token
+	nobody     = "-" // a subject that means a request without a token
 )
 
 var withNothing = connect.WithHandlerOptions()
 
-// A world is a service over a database of its own, with one organisation.
+// A world is a service on its own database, with one organisation.
 type world struct {
 	t      testing.TB
 	p      *platform.Platform
@@ -47,7 +47,7 @@ func newWorldOn(t testing.TB, url string, o Options) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, p: p, org: string(made.Group.UID)}
-	w.server = httptest.NewUnstartedServer(w.authenticated(New(p, o), o))
+	w.server = httptest.NewUnstartedServer(w.authenticate(New(p, o), o))
 	w.server.Config.Protocols = new(http.Protocols)
 	w.server.Config.Protocols.SetHTTP1(true)
 	w.server.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -56,8 +56,8 @@ func newWorldOn(t testing.TB, url string, o Options) *world {
 	return w
 }
 
-// authenticated takes the word of a header for who the caller is.
-func (w *world) authenticated(next http.Handler, o Options) http.Handler {
+// authenticate returns a handler that takes the caller from a header.
+func (w *world) authenticate(next http.Handler, o Options) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("X-Request-Id", "req-1")
 		ctx := r.Context()
@@ -73,20 +73,20 @@ func (w *world) authenticated(next http.Handler, o Options) http.Handler {
 	})
 }
 
-// overHTTP2 speaks HTTP/2 in the clear, as gRPC needs it.
-func overHTTP2() *http.Client {
+// newHTTP2Client returns a client for HTTP/2 without TLS, as gRPC needs it.
+func newHTTP2Client() *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Client{Transport: &http.Transport{Protocols: protocols}}
 }
 
-// protocols are those that the services speak.
+// protocols lists the protocols of the services.
 var protocols = map[string]connect.ClientOption{
 	"connect": connect.WithClientOptions(), "connect JSON": connect.WithProtoJSON(),
 	"gRPC": connect.WithGRPC(), "gRPC-Web": connect.WithGRPCWeb(),
 }
 
-// clients are those of the services, for one caller over one protocol.
+// clients has a client of each service, for one caller and one protocol.
 type clients struct {
 	groups     iamv2connect.GroupsServiceClient
 	identities iamv2connect.IdentitiesServiceClient
@@ -105,7 +105,7 @@ func (w *world) as(subject, protocol string) clients {
 			return next(ctx, r)
 		}
 	})
-	client, url := overHTTP2(), w.server.URL
+	client, url := newHTTP2Client(), w.server.URL
 	w.t.Cleanup(client.CloseIdleConnections)
 	o := connect.WithClientOptions(protocols[protocol], connect.WithInterceptors(caller))
 	return clients{
@@ -118,7 +118,7 @@ func (w *world) as(subject, protocol string) clients {
 
 func (w *world) owner() clients { return w.as(theOwner, "gRPC") }
 
-// must gives the answer of a call that has to succeed.
+// must returns a function that expects success and returns the response.
 func must[M any](t testing.TB) func(M, error) M {
 	return func(answer M, err error) M {
 		t.Helper()
@@ -129,8 +129,8 @@ func must[M any](t testing.TB) func(M, error) M {
 	}
 }
 
-// refused demands that a call ends with a code, and gives its error.
-func refused(t testing.TB, err error, code connect.Code) *connect.Error {
+// expectError expects that a call fails with a code, and returns its error.
+func expectError(t testing.TB, err error, code connect.Code) *connect.Error {
 	t.Helper()
 	var e *connect.Error
 	if !errors.As(err, &e) || e.Code() != code {
@@ -139,7 +139,7 @@ func refused(t testing.TB, err error, code connect.Code) *connect.Error {
 	return e
 }
 
-// detail is that of a type, nil where the error has none.
+// detail returns the error detail of a type, or nil.
 func detail[D proto.Message](t testing.TB, e *connect.Error) (found D) {
 	t.Helper()
 	for _, d := range e.Details() {
@@ -154,7 +154,7 @@ func detail[D proto.Message](t testing.TB, e *connect.Error) (found D) {
 	return found
 }
 
-// violations are the fields that an error names, in its order.
+// violations returns the fields that an error names, in its order.
 func violations(t testing.TB, e *connect.Error) string {
 	t.Helper()
 	var fields []string

@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-// counted counts the memory of responses. It runs after the authentication.
-func counted(limits platform.AnswerLimits) layer {
+// countMemory counts the memory of responses. It runs after the authentication.
+func countMemory(limits platform.AnswerLimits) layer {
 	pool := platform.NewAnswerPool(limits, debug.FreeOSMemory)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

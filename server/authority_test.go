@@ -19,15 +19,16 @@ import (
 	"atrium/store/storetest"
 )
 
-// A trustingDirectory is the naive one: it takes the callers of earlier requests for
-// those of later ones, and asks nobody.
+// A trustingDirectory is a naive implementation, which must fail the test. It treats
+// the caller of an earlier request as proven and checks nothing.
 type trustingDirectory struct{ *platform.Platform }
 
 func (trustingDirectory) Presume(ctx context.Context, _ platform.Claims, last *platform.Actor) context.Context {
 	return platform.WithActor(ctx, last)
 }
 
-// A replicaPair is two servers on one database, and who may read what there.
+// A replicaPair is two servers on one database, with callers who may and may not read
+// a repo.
 type replicaPair struct {
 	p        *platform.Platform
 	handlers []http.Handler
@@ -57,7 +58,7 @@ func newReplicaPair(t *testing.T, org string, store *sqlstore.Store, directory f
 	return w
 }
 
-// requests ask for the repos by each protocol.
+// requests returns a request for the repos in each protocol.
 func (w *replicaPair) requests() []*http.Request {
 	query := fmt.Sprintf(`{ repos(childrenOf: \"%s\") { nodes { name } } }`, w.org)
 	connect := httptest.NewRequest(http.MethodPost, "/platform.registry.v2.ReposService/ListRepos", strings.NewReader(fmt.Sprintf(`{"uidp":{"childrenOf":%q}}`, w.org)))
@@ -69,8 +70,8 @@ func (w *replicaPair) requests() []*http.Request {
 	}
 }
 
-// countWrong asks both replicas by each protocol, and counts the answers that show
-// the repo to who may not see it, or hide it from who may.
+// countWrong sends the requests to both replicas. It counts the answers that show the
+// repo although the caller may not see it, or hide it although the caller may.
 func (w *replicaPair) countWrong(t *testing.T, may bool) (wrong int) {
 	t.Helper()
 	for _, handler := range w.handlers {
@@ -90,7 +91,8 @@ func (w *replicaPair) countWrong(t *testing.T, may bool) (wrong int) {
 	return wrong
 }
 
-// toggle gives and takes alice's binding n times, and counts wrong answers between.
+// toggle creates and deletes alice's role binding n times, and counts the wrong answers
+// after each change.
 func (w *replicaPair) toggle(t *testing.T, n int) (wrong int) {
 	t.Helper()
 	binding := fmt.Sprintf(`{"identityUid":%q,"roleUid":%q}`, w.alice, platform.ViewerRole)
@@ -105,9 +107,9 @@ func (w *replicaPair) toggle(t *testing.T, n int) (wrong int) {
 	return wrong
 }
 
-// A revocation counts from the next request on, on every replica and in every
-// protocol, although who calls is read in the round trip of what they ask for.
-func TestNoAnswerIsGivenByARightThatIsGone(t *testing.T) {
+// A revocation takes effect with the next request, on every replica and in every
+// protocol, although the caller is read in the same round trip as the answer.
+func TestARevokedRightGivesNoAnswer(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *sqlstore.Store) {
 		w := newReplicaPair(t, "acme", s, func(p *platform.Platform) auth.Directory { return p })

@@ -18,8 +18,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A served platform with 200 repos, one of them by its uid, and an owner.
-func benchmarked(b *testing.B) (p *platform.Platform, repo string, owner *platform.Actor) {
+// newBenchmark returns a platform with 200 repos, the uid of one of them, and an owner.
+func newBenchmark(b *testing.B) (p *platform.Platform, repo string, owner *platform.Actor) {
 	b.Helper()
 	p, err := platform.New(b.Context(), storetest.Open(b, storetest.SQLite(b)), platform.Options{})
 	if err != nil {
@@ -48,10 +48,10 @@ func benchmarked(b *testing.B) (p *platform.Platform, repo string, owner *platfo
 	return p, string(page.Items[0].UID), owner
 }
 
-// BenchmarkProtocols reads the same repo, and the same page of 50, through
-// each protocol, so that one run tells what the others cost beside REST.
+// BenchmarkProtocols reads the same repo, and the same page of 50, in each protocol, so
+// that one run compares their costs.
 func BenchmarkProtocols(b *testing.B) {
-	p, repo, owner := benchmarked(b)
+	p, repo, owner := newBenchmark(b)
 	config := Config{Logger: discardLogger(), ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL()}
 	graph := config.graphql(p, auth.New(auth.Options{Directory: p}), nil, nil)
 	restful, procedures := rest.New(p, rest.Options{}), rpc.New(p, rpc.Options{})

@@ -23,7 +23,7 @@ import (
 
 // A Config configures a server. The caller must have checked its values.
 type Config struct {
-	Address     string // host:port
+	Address     string // host:port to listen on
 	DatabaseURL string
 	DirectURL   string           // past a pooler to the same database; ""
 	Migrate     bool             // apply missing migrations first
@@ -31,8 +31,8 @@ type Config struct {
 	Version     string           // of the program
 	Logger      *slog.Logger
 
-	// Development fills an empty database with the demonstration, and accepts
-	// tokens that anybody who reads the database can make.
+	// Development fills an empty database with the demonstration organisation. It
+	// also accepts tokens that anyone who can read the database can create.
 	Development bool
 
 	Audience       []string // names of this service in the aud of tokens
@@ -48,7 +48,7 @@ type Config struct {
 	ServiceDomain string // what the domain of errors ends in
 	GraphQL       GraphQL
 
-	// NoPlayground serves no page to write queries in.
+	// NoPlayground turns the playground off.
 	NoPlayground bool
 
 	// NoConsole serves no dashboard. People sign in to the console at ConsoleIssuer, as its client ConsoleClientID; where
@@ -56,48 +56,48 @@ type Config struct {
 	NoConsole                      bool
 	ConsoleIssuer, ConsoleClientID string
 
-	// SchemaReaders are the identities that may read the SDL where GraphQL
-	// hides the schema: those of gateways and tools that compose schemas.
+	// SchemaReaders are the identities that may read the SDL even if GraphQL
+	// hides the schema, such as gateways and tools that compose schemas.
 	SchemaReaders []platform.UID
 
 	Webhooks  bool   // deliver events from here
 	PublicURL string // of this service, in what it sends; "": that of Address
 
-	// DrainDelay is how long the server goes on after it was told to end, while
-	// /readyz answers 503. DrainTimeout is how long requests under way have after
-	// that; 0 is DefaultDrainTimeout.
+	// DrainDelay is how long the server continues to serve after the shutdown
+	// began, while /readyz answers 503. DrainTimeout is how long running requests
+	// have after that; 0 means DefaultDrainTimeout.
 	DrainDelay, DrainTimeout time.Duration
 
-	// Started is called once, as soon as requests are answered.
+	// Started is called once, when the server begins to answer requests.
 	Started func(Start) error
 
-	// Metrics count what the server does, and are served at MetricsAddress, which
-	// must be private; nil: neither. Where MetricsOptional is set, an address
-	// that is taken is no error.
+	// Metrics receives the metrics of the server; nil discards them. They are
+	// served at MetricsAddress, which must be private. If MetricsOptional is set,
+	// the server starts even if that address is in use.
 	Metrics         *telemetry.Metrics
 	MetricsAddress  string
 	MetricsOptional bool
 
-	// Traces record what requests are made of; nil: nothing is.
+	// Traces records the spans of requests; nil records nothing.
 	Traces *telemetry.Traces
 
-	// Slow is what a request or a statement may take without a warning in the
-	// log; 0: anything.
+	// Slow is the duration above which a request or a statement is logged as a
+	// warning; 0 logs none.
 	Slow time.Duration
 
 	recorder *recorder
-	draining <-chan struct{} // closed when the server was told to end; nil: never
+	draining <-chan struct{} // closed when the shutdown begins; nil means never
 
-	deliverer *events.Deliverer // of this server, which sets it; nil: webhooks are delivered elsewhere
+	deliverer *events.Deliverer // set by the server; nil if another process delivers webhooks
 }
 
 // A Start describes a server that has started.
 type Start struct {
 	URL          string
-	Organisation platform.UID // of the demonstration; "" where there is none
+	Organisation platform.UID // the demonstration organisation; "" if there is none
 }
 
-// Run serves until ctx ends.
+// Run starts a server and serves until ctx ends. Then it shuts down gracefully.
 func Run(ctx context.Context, c Config) error {
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
 	c.draining, c.recorder = ctx.Done(), c.newRecorder()
@@ -105,8 +105,8 @@ func Run(ctx context.Context, c Config) error {
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
 }
 
-// run binds the port, opens the database behind it and serves until ctx ends.
-// It calls end where it ends by itself.
+// run binds the port, opens the database and serves until ctx ends. If it ends by
+// itself, it calls end.
 func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	listener, err := c.listen(ctx)
 	if err != nil {
@@ -125,41 +125,40 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	go func() {
 		served <- serve(serving, wrapListener(listener, server, c.ServiceDomain, c.Logger), server, func() { close(closing) }, c.DrainTimeout, c.Logger)
 	}()
-	p, dev, closeStore, err := c.openWithin(ctx, last)
+	p, dev, closeStore, err := c.openDatabase(ctx, last)
 	if err != nil {
 		stop()
-		return errors.Join(endedEarly(ctx, err), <-served)
+		return errors.Join(startError(ctx, err), <-served)
 	}
 	defer closeStore()
 	url := c.url(listener.Addr())
 	deliver, err := c.delivery(serving, p, c.issuer(url))
 	if err == nil {
 		front.show(c.handler(p, dev, c.issuer(url), closing))
-		err = c.started(url, dev)
+		err = c.announceStart(url, dev)
 	}
 	if err != nil {
 		stop()
-		return errors.Join(endedEarly(ctx, err), <-served)
+		return errors.Join(startError(ctx, err), <-served)
 	}
-	defer last.background(serving, "work beside requests", p.Run)()
-	defer last.background(serving, "the delivery of webhooks", deliver)()
+	defer last.background(serving, "background work", p.Run)()
+	defer last.background(serving, "delivery of webhooks", deliver)()
 	defer end()
 	c.Logger.Info("serving", "url", url, "address", listener.Addr().String(), "version", c.Version)
 	return <-served
 }
 
-// endedEarly is err, unless the server was told to end before it had started.
-func endedEarly(ctx context.Context, err error) error {
+// startError returns err, or nil if the shutdown began before the server had started.
+func startError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
 	return nil
 }
 
-// openWithin opens the database. The shutdown knows of it until closeStore has
-// returned.
-func (c *Config) openWithin(ctx context.Context, last *shutdown) (*platform.Platform, *development, func(), error) {
-	ended := last.begin("connections to the database")
+// openDatabase opens the database. The shutdown waits until closeStore has returned.
+func (c *Config) openDatabase(ctx context.Context, last *shutdown) (*platform.Platform, *development, func(), error) {
+	ended := last.begin("database connections")
 	p, closeStore, err := c.open(ctx)
 	if err != nil {
 		ended()
@@ -174,8 +173,8 @@ func (c *Config) openWithin(ctx context.Context, last *shutdown) (*platform.Plat
 	return p, dev, closeAll, nil
 }
 
-// started tells whoever started the server where it is.
-func (c *Config) started(url string, dev *development) error {
+// announceStart calls Started with the URL of the server.
+func (c *Config) announceStart(url string, dev *development) error {
 	if c.Started == nil {
 		return nil
 	}
@@ -186,7 +185,7 @@ func (c *Config) started(url string, dev *development) error {
 	return c.Started(s)
 }
 
-// url is that of a server at address, as a browser on this machine reaches it.
+// url returns the URL of a server at address, for a browser on this machine.
 func (c *Config) url(address net.Addr) string {
 	scheme, host := "http", address.String()
 	if c.Certificate != nil {
@@ -198,9 +197,9 @@ func (c *Config) url(address net.Addr) string {
 	return scheme + "://" + host
 }
 
-// Handler answers every request as a server of this configuration does, over a
-// platform that is open already. It accepts the tokens of issuer, if there is
-// one, as in development mode.
+// Handler returns the handler of a server with this configuration, for a platform
+// that is already open. If issuer is not nil, its tokens are accepted, as in
+// development mode.
 func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
 	var dev *development
 	if issuer != nil {
@@ -210,19 +209,20 @@ func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
 	return c.handler(p, dev, c.PublicURL, nil)
 }
 
-// handler puts together what answers requests. Its streams end with closing.
-// issuer names the service in what it sends.
+// handler builds the handler of all requests. Its streams end when closing is closed.
+// issuer is the public URL of the service, which tokens and events name as their
+// issuer.
 func (c *Config) handler(p *platform.Platform, dev *development, issuer string, closing <-chan struct{}) http.Handler {
 	options := auth.Options{Observe: c.Metrics.Authentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}
 	answers := c.answerOptions()
-	routes := guarded(c.routes(p, auth.New(options), dev, issuer, closing, answers), c.Origins, answers)
-	return watched(bounded(c.V1.beside(routes, answers), refusing(answers)), answers, c.recorder)
+	routes := addGuards(c.routes(p, auth.New(options), dev, issuer, closing, answers), c.Origins, answers)
+	return addOuterLayers(limitHeaders(c.V1.route(routes, answers), newErrorWriter(answers)), answers, c.recorder)
 }
 
-// answerOptions are the settings of what is answered outside of GraphQL.
+// answerOptions returns the options for all responses outside of GraphQL.
 func (c *Config) answerOptions() rest.Options {
 	return rest.Options{ServiceDomain: c.ServiceDomain, Version: c.Version, Logger: c.Logger}
 }

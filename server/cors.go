@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// preflightLife is how long a browser remembers what it may send.
+// preflightLife is how long a browser may cache the answer to a preflight request.
 const preflightLife = "7200"
 
-// crossOrigin lets pages of these origins send requests and read the answers.
-// The browser adds no credentials of its own: a page brings its token in a
-// header. Pages of others get answers that their browsers keep from them.
+// crossOrigin lets pages of these origins send requests and read the responses. It
+// allows no cookies: a page must send its token in a header. Browsers hide the
+// responses from pages of other origins.
 func crossOrigin(origins []string) layer {
 	return func(next http.Handler) http.Handler {
 		if len(origins) == 0 {
@@ -44,11 +44,11 @@ func crossOrigin(origins []string) layer {
 	}
 }
 
-// socketOrigins are the patterns of path.Match that match just these origins.
+// socketOrigins returns path.Match patterns that match exactly these origins.
 func socketOrigins(origins []string) []string {
 	patterns := make([]string, len(origins))
 	for i, origin := range origins {
-		patterns[i] = strings.ReplaceAll(origin, "[", `\[`) // of an address of IPv6
+		patterns[i] = strings.ReplaceAll(origin, "[", `\[`) // the brackets of an IPv6 address
 	}
 	return patterns
 }

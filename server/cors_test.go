@@ -9,8 +9,8 @@ import (
 	"atrium/rest"
 )
 
-// cross sends what the page of an origin does.
-func cross(t *testing.T, listed []string, method, origin string, header ...string) *httptest.ResponseRecorder {
+// sendFromOrigin sends what the page of an origin does.
+func sendFromOrigin(t *testing.T, listed []string, method, origin string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "https://api.example.com/graphql", nil)
 	if origin != "" {
@@ -21,7 +21,7 @@ func cross(t *testing.T, listed []string, method, origin string, header ...strin
 		r.Header.Set(header[i], header[i+1])
 	}
 	answer := httptest.NewRecorder()
-	guarded(http.HandlerFunc(fine), listed, rest.Options{}).ServeHTTP(answer, r)
+	addGuards(http.HandlerFunc(answerOK), listed, rest.Options{}).ServeHTTP(answer, r)
 	return answer
 }
 
@@ -49,7 +49,7 @@ func TestPagesOfListedOriginsReadAnswers(t *testing.T) {
 		{"nothing listed", "POST", app, nil, 403, ""},
 		{"reading, nothing listed", "GET", app, nil, 200, ""},
 	} {
-		got := cross(t, c.listed, c.method, c.origin)
+		got := sendFromOrigin(t, c.listed, c.method, c.origin)
 		h := got.Header()
 		if got.Code != c.status || h.Get("Access-Control-Allow-Origin") != c.allowed || h.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s: %d %v", c.name, got.Code, h)
@@ -63,11 +63,11 @@ func TestPagesOfListedOriginsReadAnswers(t *testing.T) {
 	}
 }
 
-func TestAPreflightIsAnsweredForListedOriginsOnly(t *testing.T) {
+func TestAPreflightIsAnsweredOnlyForListedOrigins(t *testing.T) {
 	t.Parallel()
 	const app = "https://app.example.com"
 	asks := []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type"}
-	got := cross(t, []string{app}, http.MethodOptions, app, asks...)
+	got := sendFromOrigin(t, []string{app}, http.MethodOptions, app, asks...)
 	h := got.Header()
 	if got.Code != http.StatusNoContent || got.Body.Len() > 0 || h.Get("Access-Control-Allow-Origin") != app ||
 		!strings.Contains(h.Get("Access-Control-Allow-Methods"), "PATCH") || h.Get("Access-Control-Allow-Headers") != "authorization,content-type" ||
@@ -78,10 +78,10 @@ func TestAPreflightIsAnsweredForListedOriginsOnly(t *testing.T) {
 		t.Errorf("Vary %q", vary)
 	}
 	for name, got := range map[string]*httptest.ResponseRecorder{
-		"another origin":   cross(t, []string{app}, http.MethodOptions, "https://evil.example", asks...),
-		"nothing listed":   cross(t, nil, http.MethodOptions, app, asks...),
-		"not a preflight":  cross(t, []string{app}, http.MethodOptions, app),
-		"no page, OPTIONS": cross(t, []string{app}, http.MethodOptions, "", asks...),
+		"another origin":   sendFromOrigin(t, []string{app}, http.MethodOptions, "https://evil.example", asks...),
+		"nothing listed":   sendFromOrigin(t, nil, http.MethodOptions, app, asks...),
+		"not a preflight":  sendFromOrigin(t, []string{app}, http.MethodOptions, app),
+		"no page, OPTIONS": sendFromOrigin(t, []string{app}, http.MethodOptions, "", asks...),
 	} {
 		if got.Header().Get("Access-Control-Allow-Methods") != "" || got.Body.String() != "fine" {
 			t.Errorf("%s: %d %v", name, got.Code, got.Header())

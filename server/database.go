@@ -15,8 +15,8 @@ import (
 	"atrium/telemetry"
 )
 
-// open takes the database for this server and prepares the platform over it,
-// with its schema up to date.
+// open opens the database, updates its schema if Migrate is set, and prepares the
+// platform.
 func (c *Config) open(ctx context.Context) (p *platform.Platform, closeStore func(), err error) {
 	release, err := store.Acquire(c.DatabaseURL)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	return s, p, nil
 }
 
-// Migrate applies the missing migrations of a database and of its queue of
-// deliveries. Several replicas may do it at once. It migrates by the direct URL, if
-// there is one, because a pooler keeps limits for long statements away.
+// Migrate applies the pending migrations of a database and of its delivery queue.
+// Several replicas may call it at the same time. It uses the direct URL, if there is
+// one, because a pooler prevents it from raising the time limits of statements.
 func Migrate(ctx context.Context, databaseURL, directURL string) error {
 	if directURL != "" {
 		if err := store.CheckDirect(ctx, databaseURL, directURL); err != nil {
@@ -79,15 +79,15 @@ func Migrate(ctx context.Context, databaseURL, directURL string) error {
 	return events.Migrate(ctx, databaseURL)
 }
 
-// warnOfExposed warns of files of the database that others may read, such as an
-// older program has made.
+// warnOfExposed logs a warning if other users may read a file of the database. Older
+// versions of the program created such files.
 func (c *Config) warnOfExposed() {
 	path, embedded := strings.CutPrefix(c.DatabaseURL, "sqlite:")
 	if !embedded {
 		return
 	}
 	for _, file := range append(dbfile.FindExposed(path), dbfile.FindExposed(events.QueueFile(path))...) {
-		c.Logger.Warn("others may read a file of the database, which holds keys: run chmod 600 on it", "file", file.Path, "mode", file.Mode.String())
+		c.Logger.Warn("other users can read a database file, which contains keys; run chmod 600 on it", "file", file.Path, "mode", file.Mode.String())
 	}
 }
 
@@ -104,19 +104,19 @@ func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
 	return err
 }
 
-// development is what there is in development mode only.
+// development holds what exists only in development mode.
 type development struct {
-	issuer       *auth.Issuer // its tokens are accepted
-	organisation platform.UID // of the demonstration; "" in a database that has none
+	issuer       *auth.Issuer // the issuer whose tokens are accepted
+	organisation platform.UID // the demonstration organisation; "" if the database has none
 }
 
-// development fills an empty database and makes the development issuer. Outside
-// development mode it gives nil.
+// development fills an empty database and creates the development issuer. It returns
+// nil outside development mode.
 func (c *Config) development(ctx context.Context, p *platform.Platform) (*development, error) {
 	if !c.Development {
 		return nil, nil
 	}
-	c.Logger.Warn("development mode: whoever reads the database can make tokens for everything in it")
+	c.Logger.Warn("development mode: anyone who can read the database can create tokens for all of its data")
 	if err := demo.Seed(ctx, p); err != nil {
 		return nil, fmt.Errorf("demonstration data: %w", err)
 	}
@@ -128,15 +128,15 @@ func (c *Config) development(ctx context.Context, p *platform.Platform) (*develo
 	return &development{issuer, organisation}, err
 }
 
-// DevelopmentIssuer makes tokens for servers in development mode over the
-// database of p, which keeps its key.
+// DevelopmentIssuer returns the issuer of tokens for development servers on the
+// database of p. Its key is stored in the database.
 func DevelopmentIssuer(ctx context.Context, p *platform.Platform) (*auth.Issuer, error) {
 	key, err := p.DevelopmentKey(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if key == nil {
-		return nil, errors.New("no server has run on this database in development mode, whose key signs such tokens; run: atrium serve --dev")
+		return nil, errors.New("the database has no key for development tokens, because no development server has used it; run: atrium serve --dev")
 	}
 	return auth.NewDevelopmentIssuer(key, nil)
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// A searchedStore says whether its searches have an index.
+// A searchedStore is a store with or without a search index.
 type searchedStore bool
 
 func (s searchedStore) IsSearchIndexed(context.Context) (bool, error) { return bool(s), nil }
 
-func TestAStartWarnsOfSearchesWithoutAnIndex(t *testing.T) {
+func TestTheStartWarnsOfSearchesWithoutAnIndex(t *testing.T) {
 	t.Parallel()
 	for indexed, want := range map[searchedStore]string{true: "", false: "CREATE EXTENSION pg_trgm"} {
 		var log strings.Builder

@@ -20,25 +20,25 @@ import (
 func (c *Config) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
 	if err != nil {
-		return nil, unbound("addr", c.Address, err)
+		return nil, listenError("addr", c.Address, err)
 	}
 	return listener, nil
 }
 
-// unbound explains why the server cannot listen on an address, and what to do.
-func unbound(flag, address string, err error) error {
+// listenError explains why the server cannot listen on an address, and what to do.
+func listenError(flag, address string, err error) error {
 	var advice string
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		advice = "another program serves there already; stop it, or choose another address with --" + flag
+		advice = "another program already uses this address; stop it, or choose another address with --" + flag
 	case errors.Is(err, syscall.EACCES):
-		advice = "this user may not serve on that port; choose one above 1023 with --" + flag
+		advice = "this user may not listen on this port; choose a port above 1023 with --" + flag
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		advice = "this machine does not have that address; choose another with --" + flag
 	default:
-		return fmt.Errorf("cannot serve on --%s %s: %w", flag, address, err)
+		return fmt.Errorf("cannot listen on --%s %s: %w", flag, address, err)
 	}
-	return fmt.Errorf("cannot serve on --%s %s: %s", flag, address, advice)
+	return fmt.Errorf("cannot listen on --%s %s: %s", flag, address, advice)
 }
 
 // A front answers requests as soon as the port is bound. While the database is opened
@@ -49,7 +49,7 @@ type front struct {
 
 func newFront(o rest.Options, r *recorder) *front {
 	f := &front{}
-	f.show(watched(starting(refusing(o)), o, r))
+	f.show(addOuterLayers(newStartingHandler(newErrorWriter(o)), o, r))
 	return f
 }
 
@@ -61,8 +61,8 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*f.current.Load()).ServeHTTP(w, r)
 }
 
-// starting answers while the database is not open yet.
-func starting(refuse errorWriter) http.Handler {
+// newStartingHandler answers requests while the database is not open yet.
+func newStartingHandler(refuse errorWriter) http.Handler {
 	err := platform.Unavailable("the server is starting: its database is not ready yet", nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -93,10 +93,10 @@ func linger(ctx context.Context, delay time.Duration, logger *slog.Logger) (cont
 	return lingering, func() { unhook(); end() }
 }
 
-// ready is the check of /readyz: a server that was told to end is not ready,
-// and other servers must take its requests. One that delivers webhooks is not
-// ready where its queue is not.
-func (c *Config) ready(p *platform.Platform) func(context.Context) error {
+// readyCheck returns the check of /readyz. A server that shuts down is not ready, so that
+// load balancers send requests to other servers. A server that delivers webhooks is
+// ready only if its queue is.
+func (c *Config) readyCheck(p *platform.Platform) func(context.Context) error {
 	return func(ctx context.Context) error {
 		select {
 		case <-c.draining:

@@ -19,7 +19,7 @@ import (
 	"atrium/rest"
 )
 
-func TestAPortThatIsTakenIsToldBeforeTheDatabaseIsTouched(t *testing.T) {
+func TestAPortInUseIsReportedBeforeTheDatabaseIsOpened(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -28,20 +28,20 @@ func TestAPortThatIsTakenIsToldBeforeTheDatabaseIsTouched(t *testing.T) {
 	defer taken.Close()
 	path := filepath.Join(t.TempDir(), "atrium.db")
 	err = Run(t.Context(), Config{Address: taken.Addr().String(), DatabaseURL: "sqlite:" + path, Migrate: true, Logger: slog.New(slog.DiscardHandler)})
-	if err == nil || !strings.Contains(err.Error(), "--addr "+taken.Addr().String()+": another program serves there already") {
+	if err == nil || !strings.Contains(err.Error(), "--addr "+taken.Addr().String()+": another program already uses this address") {
 		t.Errorf("error %v", err)
 	}
 	if made, _ := filepath.Glob(filepath.Dir(path) + "/*"); len(made) > 0 {
 		t.Errorf("made %v", made)
 	}
 	for cause, want := range map[error]string{syscall.EACCES: "above 1023", syscall.EADDRNOTAVAIL: "does not have", errors.New("other"): "other"} {
-		if got := unbound("addr", "h:1", fmt.Errorf("listen: %w", cause)).Error(); !strings.Contains(got, want) {
+		if got := listenError("addr", "h:1", fmt.Errorf("listen: %w", cause)).Error(); !strings.Contains(got, want) {
 			t.Errorf("%v: %s", cause, got)
 		}
 	}
 }
 
-func TestAServerThatStartsIsLiveAndNotReady(t *testing.T) {
+func TestAStartingServerIsLiveAndNotReady(t *testing.T) {
 	t.Parallel()
 	front := newFront(rest.Options{Logger: discardLogger()}, (&Config{Logger: discardLogger()}).newRecorder())
 	ask := func(path string) (int, string) {
@@ -60,7 +60,7 @@ func TestAServerThatStartsIsLiveAndNotReady(t *testing.T) {
 	}
 }
 
-func TestAServerThatWasToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
+func TestAServerThatShutsDownIsNotReadyAndServesDuringTheDrainDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -76,7 +76,7 @@ func TestAServerThatWasToldToEndIsNotReadyAndGoesOnForAWhile(t *testing.T) {
 			t.Error("it goes on too long")
 		}
 		c := Config{draining: ctx.Done()}
-		if err := c.ready(nil)(t.Context()); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
+		if err := c.readyCheck(nil)(t.Context()); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
 			t.Errorf("readiness: %v", err)
 		}
 	})

@@ -11,11 +11,11 @@ import (
 	"atrium/rest"
 )
 
-// What is refused before the endpoint of GraphQL sees it is answered as GraphQL
-// answers, in the media type that is asked for.
-func TestRefusalsAtTheGraphAreErrorsOfGraphQL(t *testing.T) {
+// A request that is rejected before it reaches the GraphQL endpoint gets a GraphQL
+// response, in the requested media type.
+func TestRefusalsOfGraphQLRequestsAreGraphQLErrors(t *testing.T) {
 	t.Parallel()
-	refuse := refusing(rest.Options{ServiceDomain: "example.org"})
+	refuse := newErrorWriter(rest.Options{ServiceDomain: "example.org"})
 	for _, c := range []struct {
 		accept, media string
 		err           error

@@ -15,11 +15,11 @@ import (
 	"atrium/web"
 )
 
-// GraphQL are the settings of the GraphQL endpoint.
+// GraphQL holds the settings of the GraphQL endpoint.
 type GraphQL = graphql.Settings
 
-// DefaultGraphQL let the standard introspection query through, and any
-// dashboard.
+// DefaultGraphQL returns settings that allow the standard introspection query and large
+// dashboards.
 func DefaultGraphQL() GraphQL { return graphql.DefaultSettings() }
 
 // TrustedDocuments are the only documents that an endpoint executes.
@@ -31,21 +31,21 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 	return limit.ReadTrustedDocuments(path, resolvers.Schema())
 }
 
-// graphql serves the graph over p. Admit counts operations that come over a
-// websocket.
+// graphql returns the handler of the GraphQL endpoint for p. admit counts operations
+// on websockets.
 func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit func(context.Context) (func(), error), closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
 	settings := c.GraphQL
 	if !c.NoConsole {
 		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
 	}
-	endpoint := graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.around()), graphql.Options{
+	endpoint := graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.fieldObserver()), graphql.Options{
 		Settings:  settings,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,
 		Budget:    resolvers.Budget{},
 		CheckJSON: platform.CheckJSON,
-		Present:   c.recorder.noted(presenter.Present),
+		Present:   c.recorder.noteLimits(presenter.Present),
 		Observe:   c.recorder.observe,
 		Identify:  identify,
 		Authorize: verifier.Authorize,
@@ -58,13 +58,14 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 	})
 }
 
-// mayReadSDL is the error of a caller who may not read the SDL: it needs what
-// introspection needs and, where that is off, an identity among SchemaReaders.
+// mayReadSDL returns an error if the caller may not read the SDL. The caller must be
+// authenticated, as for introspection. If introspection is off, the caller must be one
+// of SchemaReaders.
 func (c *Config) mayReadSDL(ctx context.Context) error {
 	actor := platform.ActorOf(ctx)
 	switch {
 	case actor == nil:
-		return platform.Unauthenticated("the schema needs a bearer token")
+		return platform.Unauthenticated("reading the schema requires a bearer token")
 	case !c.GraphQL.HideSchema:
 		return nil
 	case slices.ContainsFunc(actor.Identities, func(uid platform.UID) bool { return slices.Contains(c.SchemaReaders, uid) }):
@@ -77,7 +78,7 @@ func (c *Config) mayReadSDL(ctx context.Context) error {
 	}
 }
 
-// identify tells the transports who calls.
+// identify returns the caller for the transports.
 func identify(ctx context.Context) transport.Caller {
 	actor := platform.ActorOf(ctx)
 	if actor == nil {

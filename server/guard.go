@@ -12,23 +12,23 @@ import (
 	"atrium/rest"
 )
 
-// A layer puts something before a handler.
+// A layer is a middleware: it wraps a handler.
 type layer = func(http.Handler) http.Handler
 
 type errorWriter = func(http.ResponseWriter, *http.Request, error)
 
-// watched adds the layers that apply to every request. The last layer is the outermost.
-func watched(next http.Handler, o rest.Options, r *recorder) http.Handler {
-	return layered(next, recovering(refusing(o), o.Logger), r.recorded, identified)
+// addOuterLayers adds the layers that apply to every request. The last layer is the outermost.
+func addOuterLayers(next http.Handler, o rest.Options, r *recorder) http.Handler {
+	return wrapHandler(next, recoverPanics(newErrorWriter(o), o.Logger), r.recordRequests, setRequestID)
 }
 
-// guarded adds the layers that apply to every request to this service, but not to
+// addGuards adds the layers that apply to every request to this service, but not to
 // requests that are proxied to another service.
-func guarded(next http.Handler, origins []string, o rest.Options) http.Handler {
-	return layered(next, sameOrigin(origins, refusing(o)), crossOrigin(origins), private)
+func addGuards(next http.Handler, origins []string, o rest.Options) http.Handler {
+	return wrapHandler(next, sameOrigin(origins, newErrorWriter(o)), crossOrigin(origins), setPrivateHeaders)
 }
 
-func layered(next http.Handler, layers ...layer) http.Handler {
+func wrapHandler(next http.Handler, layers ...layer) http.Handler {
 	for _, l := range layers {
 		next = l(next)
 	}
@@ -37,9 +37,9 @@ func layered(next http.Handler, layers ...layer) http.Handler {
 
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-// identified sets the request id of the response, which logs and errors name. It uses
+// setRequestID sets the request id of the response, which logs and errors name. It uses
 // the id of the client if that is safe.
-func identified(next http.Handler) http.Handler {
+func setRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(edge.RequestIDHeader)
 		if !requestIDPattern.MatchString(id) {
@@ -50,8 +50,8 @@ func identified(next http.Handler) http.Handler {
 	})
 }
 
-// private sets headers that prevent caching and guessing of media types.
-func private(next http.Handler) http.Handler {
+// setPrivateHeaders sets headers that prevent caching and guessing of media types.
+func setPrivateHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -59,11 +59,11 @@ func private(next http.Handler) http.Handler {
 	})
 }
 
-// maxLoggedPath cuts paths, which clients choose.
+// maxLoggedPath limits logged paths, in bytes, because clients choose them.
 const maxLoggedPath = 512
 
-// recovering answers INTERNAL for a handler that panics.
-func recovering(refuse errorWriter, logger *slog.Logger) layer {
+// recoverPanics answers INTERNAL for a handler that panics.
+func recoverPanics(refuse errorWriter, logger *slog.Logger) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer func() {
@@ -72,11 +72,11 @@ func recovering(refuse errorWriter, logger *slog.Logger) layer {
 					return
 				}
 				if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(cause) // is meant to end the connection
+					panic(cause) // the handler wants to end the connection
 				}
 				hidden := edge.Errors{Logger: logger}.ReportPanic(r.Context(), cause, w.Header().Get(edge.RequestIDHeader))
 				if seen, ok := w.(*observed); ok && seen.status != 0 {
-					panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+					panic(http.ErrAbortHandler) // a partial response must not look complete
 				}
 				refuse(w, r, hidden)
 			}()
@@ -90,7 +90,7 @@ func recovering(refuse errorWriter, logger *slog.Logger) layer {
 func sameOrigin(origins []string, refuse errorWriter) layer {
 	protection := http.NewCrossOriginProtection()
 	for _, origin := range origins {
-		_ = protection.AddTrustedOrigin(origin) // what it refuses no browser sends
+		_ = protection.AddTrustedOrigin(origin) // a nil error means that no browser rejects the request
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, &platform.Error{

@@ -15,23 +15,23 @@ import (
 
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// through sends a request through the guard to a handler.
-func through(t *testing.T, handler http.HandlerFunc, logs *bytes.Buffer, change func(*http.Request)) *httptest.ResponseRecorder {
+// sendThrough sends a request through the guard to a handler.
+func sendThrough(t *testing.T, handler http.HandlerFunc, logs *bytes.Buffer, change func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://atrium.example/a%2Fb?token=hidden", nil)
 	change(request)
 	answer := httptest.NewRecorder()
 	o := rest.Options{Logger: slog.New(slog.NewJSONHandler(logs, nil))}
-	watched(guarded(handler, nil, o), o, (&Config{Logger: o.Logger}).newRecorder()).ServeHTTP(answer, request)
+	addOuterLayers(addGuards(handler, nil, o), o, (&Config{Logger: o.Logger}).newRecorder()).ServeHTTP(answer, request)
 	return answer
 }
 
-func fine(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("fine")) }
+func answerOK(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("fine")) }
 
 func TestEveryAnswerHasARequestIDAndStaysPrivate(t *testing.T) {
 	t.Parallel()
 	for sent, kept := range map[string]bool{"abc-123": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "a b": false, "": false, "a\"": false} {
-		answer := through(t, fine, &bytes.Buffer{}, func(r *http.Request) { r.Header.Set("X-Request-Id", sent) })
+		answer := sendThrough(t, answerOK, &bytes.Buffer{}, func(r *http.Request) { r.Header.Set("X-Request-Id", sent) })
 		id := answer.Header().Get("X-Request-Id")
 		if kept != (id == sent) || !requestIDPattern.MatchString(id) {
 			t.Errorf("%q became %q", sent, id)
@@ -45,7 +45,7 @@ func TestEveryAnswerHasARequestIDAndStaysPrivate(t *testing.T) {
 func TestAPanicIsInternalAndItsCauseIsInTheLogOnly(t *testing.T) {
 	t.Parallel()
 	var logs bytes.Buffer
-	answer := through(t, func(http.ResponseWriter, *http.Request) { panic("the cause") }, &logs, func(r *http.Request) { r.Header.Set("X-Request-Id", "id-1") })
+	answer := sendThrough(t, func(http.ResponseWriter, *http.Request) { panic("the cause") }, &logs, func(r *http.Request) { r.Header.Set("X-Request-Id", "id-1") })
 	body := answer.Body.String()
 	if answer.Code != http.StatusInternalServerError || !strings.Contains(body, `"code":13`) || !strings.Contains(body, "id-1") || strings.Contains(body, "cause") {
 		t.Errorf("%d: %s", answer.Code, body)
@@ -64,13 +64,13 @@ func TestAPanicInTheMiddleOfAnAnswerEndsTheConnection(t *testing.T) {
 			t.Errorf("panicked with %v", cause)
 		}
 	}()
-	through(t, func(w http.ResponseWriter, r *http.Request) { fine(w, r); panic("late") }, &bytes.Buffer{}, func(*http.Request) {})
+	sendThrough(t, func(w http.ResponseWriter, r *http.Request) { answerOK(w, r); panic("late") }, &bytes.Buffer{}, func(*http.Request) {})
 }
 
 func TestPagesOfOtherOriginsMaySendNothing(t *testing.T) {
 	t.Parallel()
 	for site, want := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 200, "none": 200, "": 200} {
-		answer := through(t, fine, &bytes.Buffer{}, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", site) })
+		answer := sendThrough(t, answerOK, &bytes.Buffer{}, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", site) })
 		if answer.Code != want {
 			t.Errorf("%q: %d, want %d", site, answer.Code, want)
 		}
@@ -80,15 +80,15 @@ func TestPagesOfOtherOriginsMaySendNothing(t *testing.T) {
 	}
 }
 
-func TestTheLogHasThePathWithoutItsQueryCutToALength(t *testing.T) {
+func TestTheLogShowsAShortenedPathWithoutItsQuery(t *testing.T) {
 	t.Parallel()
 	var logs bytes.Buffer
-	through(t, fine, &logs, func(*http.Request) {})
+	sendThrough(t, answerOK, &logs, func(*http.Request) {})
 	if !strings.Contains(logs.String(), `"path":"/a%2Fb"`) || strings.Contains(logs.String(), "hidden") || !strings.Contains(logs.String(), `"bytes":4`) {
 		t.Errorf("log %s", &logs)
 	}
 	logs.Reset()
-	through(t, fine, &logs, func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/"+strings.Repeat("x", 5000), "" })
+	sendThrough(t, answerOK, &logs, func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/"+strings.Repeat("x", 5000), "" })
 	if logs.Len() > 1000 {
 		t.Errorf("%d bytes of log", logs.Len())
 	}

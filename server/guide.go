@@ -13,12 +13,12 @@ import (
 	"atrium/web"
 )
 
-// guide serves the guide, with tables of what the program itself knows.
+// guide returns the handler of the guide. Its tables of roles and codes are generated.
 func guide(links web.Links) http.Handler {
 	return web.Guide(docs.Files, docs.Names(), links, map[string]string{"roles": rolesTable(), "codes": codesTable()})
 }
 
-// rolesTable shows which built-in role holds which capability.
+// rolesTable returns a Markdown table of the capabilities of the built-in roles.
 func rolesTable() string {
 	roles := platform.BuiltInRoles()
 	slices.SortStableFunc(roles, func(a, b *platform.Role) int { return cmp.Compare(len(b.Capabilities), len(a.Capabilities)) })
@@ -42,7 +42,7 @@ func rolesTable() string {
 	return table.String()
 }
 
-// codesTable shows the codes that errors have.
+// codesTable returns a Markdown table of the codes of errors.
 func codesTable() string {
 	var table strings.Builder
 	table.WriteString("| code | number (gRPC) | HTTP status |\n|---|---|---|\n")

@@ -12,7 +12,7 @@ import (
 
 // limits count the requests of every caller.
 type limits struct {
-	rate, burst, inFlight int // rate or inFlight 0: that one is off
+	rate, burst, inFlight int // 0 turns rate or inFlight off
 
 	lock   sync.Mutex
 	counts *simplelru.LRU[string, *count]
@@ -31,12 +31,12 @@ const maxCounts = 1 << 16
 func newLimits(perSecond, burst, inFlight int) *limits {
 	counts, err := simplelru.NewLRU[string, *count](maxCounts, nil)
 	if err != nil {
-		panic(err) // the size is not above 0
+		panic(err) // fails only if the size is not positive
 	}
 	return &limits{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
 }
 
-func (l *limits) off() bool { return l.rate == 0 && l.inFlight == 0 }
+func (l *limits) isOff() bool { return l.rate == 0 && l.inFlight == 0 }
 
 // A standing holds the remaining quota of a caller.
 type standing struct {
@@ -57,12 +57,12 @@ func (l *limits) enter(caller string, now time.Time) (leave func(), left standin
 		c.open++
 	}
 	tokens := c.recent.TokensAt(now)
-	left = l.left(c, tokens)
+	left = l.remaining(c, tokens)
 	switch {
 	case !within:
-		return nil, left, l.tooOften(tokens)
+		return nil, left, l.rateError(tokens)
 	case !free:
-		return nil, left, tooMany("too many requests of the caller are under way", time.Second)
+		return nil, left, exhaustedError("too many requests of the caller are under way", time.Second)
 	}
 	return sync.OnceFunc(func() {
 		l.lock.Lock()
@@ -71,19 +71,19 @@ func (l *limits) enter(caller string, now time.Time) (leave func(), left standin
 	}), left, nil
 }
 
-// exhausted fails if a caller has no request left. It does not count one.
-func (l *limits) exhausted(caller string, now time.Time) (left standing, err error) {
+// checkQuota fails if a caller has no request left. It does not count one.
+func (l *limits) checkQuota(caller string, now time.Time) (left standing, err error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	c := l.count(caller)
 	tokens := c.recent.TokensAt(now)
 	if l.rate > 0 && tokens < 1 {
-		err = l.tooOften(tokens)
+		err = l.rateError(tokens)
 	}
-	return l.left(c, tokens), err
+	return l.remaining(c, tokens), err
 }
 
-// count gives the count of a caller.
+// count returns the count of a caller, and creates it if there is none.
 func (l *limits) count(caller string) *count {
 	c, known := l.counts.Get(caller)
 	if !known {
@@ -93,24 +93,24 @@ func (l *limits) count(caller string) *count {
 	return c
 }
 
-func (l *limits) left(c *count, tokens float64) standing {
+func (l *limits) remaining(c *count, tokens float64) standing {
 	left := standing{requests: max(0, int(tokens)), slots: max(0, l.inFlight-c.open)}
 	if l.rate > 0 {
-		left.full = l.earning(float64(l.burst) - tokens)
+		left.full = l.timeToEarn(float64(l.burst) - tokens)
 	}
 	return left
 }
 
-func (l *limits) tooOften(tokens float64) error {
-	return tooMany("more requests than a caller may send", l.earning(1-tokens))
+func (l *limits) rateError(tokens float64) error {
+	return exhaustedError("more requests than a caller may send", l.timeToEarn(1-tokens))
 }
 
-// earning returns the time until a caller may send n more requests.
-func (l *limits) earning(n float64) time.Duration {
+// timeToEarn returns the time until a caller may send n more requests.
+func (l *limits) timeToEarn(n float64) time.Duration {
 	return time.Duration(n / float64(l.rate) * float64(time.Second)).Round(time.Millisecond)
 }
 
-func tooMany(description string, wait time.Duration) error {
+func exhaustedError(description string, wait time.Duration) error {
 	return &platform.Error{
 		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
 		Message: "Resource exhausted: " + description, RetryAfter: max(wait, time.Millisecond),

@@ -39,7 +39,7 @@ func TestACallerHasABurstAndThenItsRate(t *testing.T) {
 	}
 }
 
-func TestACallerHasSoManyRequestsUnderWay(t *testing.T) {
+func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	l := newLimits(0, 1, 2)
 	enter := func(caller string) (func(), error) {
@@ -66,7 +66,7 @@ func TestACallerHasSoManyRequestsUnderWay(t *testing.T) {
 	}
 }
 
-// The attack: as many callers as an attacker can invent.
+// The attack: requests of many invented callers.
 func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	l, now := newLimits(100, 200, 20), time.Now()
@@ -85,8 +85,8 @@ func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
-// A counting handler stands behind limits.
-func limitedTo(l *limits, handler http.HandlerFunc) http.Handler {
+// limitHandler returns a handler behind limits.
+func limitHandler(l *limits, handler http.HandlerFunc) http.Handler {
 	return l.limitRequests(rest.Options{}.WriteError)(handler)
 }
 
@@ -103,9 +103,9 @@ func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Acto
 	return answer
 }
 
-func TestTooManyRequestsAreAnsweredWithWhenToComeAgain(t *testing.T) {
+func TestTooManyRequestsAreAnsweredWithRetryAfter(t *testing.T) {
 	t.Parallel()
-	handler := limitedTo(newLimits(1, 2, 5), fine)
+	handler := limitHandler(newLimits(1, 2, 5), answerOK)
 	first := ask(t, handler, "192.0.2.1:1", nil)
 	if first.Code != http.StatusOK || first.Header().Get("RateLimit") != `"rate";r=1;t=1, "in-flight";r=4` ||
 		first.Header().Get("RateLimit-Policy") != `"rate";q=2;w=2, "in-flight";q=5;qu="concurrent-requests"` {
@@ -124,7 +124,7 @@ func TestTooManyRequestsAreAnsweredWithWhenToComeAgain(t *testing.T) {
 	}
 }
 
-func TestRequestsCountForWhoSendsThem(t *testing.T) {
+func TestRequestsCountForTheirSender(t *testing.T) {
 	t.Parallel()
 	ann := &platform.Actor{Issuer: "i", Subject: "ann", Identities: []platform.UID{"b", "a"}}
 	annElsewhere := &platform.Actor{Issuer: "i", Subject: "ann 2", Identities: []platform.UID{"a", "b"}}
@@ -147,7 +147,7 @@ func TestRequestsCountForWhoSendsThem(t *testing.T) {
 		{"two tokens without identity", "192.0.2.1:1", "192.0.2.1:1", bob, &platform.Actor{Issuer: "i", Subject: "eve"}, false},
 		{"a subject that looks like another's", "192.0.2.1:1", "192.0.2.1:1", &platform.Actor{Issuer: `i""`, Subject: "x"}, &platform.Actor{Issuer: "i", Subject: `""x`}, false},
 	} {
-		handler := limitedTo(newLimits(1, 1, 0), fine)
+		handler := limitHandler(newLimits(1, 1, 0), answerOK)
 		ask(t, handler, c.remote, c.actor)
 		if got := ask(t, handler, c.nextRemote, c.next); (got.Code == http.StatusTooManyRequests) != c.same {
 			t.Errorf("%s: %d", c.name, got.Code)
@@ -155,12 +155,12 @@ func TestRequestsCountForWhoSendsThem(t *testing.T) {
 	}
 }
 
-// A token that proves nobody costs whoever sends it, and no one who shares the
-// address with a good one.
-func TestBadTokensCountForTheirAddress(t *testing.T) {
+// A request with an invalid token counts for its address, but not for authenticated
+// callers at the same address.
+func TestInvalidTokensCountForTheirAddress(t *testing.T) {
 	t.Parallel()
 	l := newLimits(1, 1, 0)
-	authenticated := l.limitStrangers(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(fine)))
+	authenticated := l.limitStrangers(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(answerOK)))
 	bad := func() int {
 		return ask(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Set("Authorization", "Bearer x")
@@ -170,12 +170,12 @@ func TestBadTokensCountForTheirAddress(t *testing.T) {
 	if first, second := bad(), bad(); first != http.StatusUnauthorized || second != http.StatusTooManyRequests {
 		t.Errorf("got %d, then %d", first, second)
 	}
-	if got := ask(t, limitedTo(l, fine), "192.0.2.1:1", &platform.Actor{Subject: "ann"}); got.Code != http.StatusOK {
+	if got := ask(t, limitHandler(l, answerOK), "192.0.2.1:1", &platform.Actor{Subject: "ann"}); got.Code != http.StatusOK {
 		t.Errorf("a good token at the address: %d", got.Code)
 	}
 }
 
-func TestStreamsAreUnderWayUntilTheyStart(t *testing.T) {
+func TestStreamsAreInFlightUntilTheyStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		start func(http.ResponseWriter)
@@ -190,7 +190,7 @@ func TestStreamsAreUnderWayUntilTheyStart(t *testing.T) {
 	} {
 		var handler http.Handler
 		inside := 0
-		handler = limitedTo(newLimits(0, 1, 1), func(w http.ResponseWriter, _ *http.Request) {
+		handler = limitHandler(newLimits(0, 1, 1), func(w http.ResponseWriter, _ *http.Request) {
 			if inside == 0 {
 				inside = 1
 				c.start(w)
@@ -206,11 +206,11 @@ func TestStreamsAreUnderWayUntilTheyStart(t *testing.T) {
 	}
 }
 
-func TestAPanicGivesItsPlaceFree(t *testing.T) {
+func TestAPanicFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	l := newLimits(0, 1, 1)
 	o := rest.Options{Logger: discardLogger()}
-	handler := watched(limitedTo(l, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
+	handler := addOuterLayers(limitHandler(l, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
 	for range 3 {
 		if got := ask(t, handler, "192.0.2.1:1", nil); got.Code != http.StatusInternalServerError {
 			t.Errorf("got %d", got.Code)
@@ -234,7 +234,7 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 }
 
 func BenchmarkALimitedRequest(b *testing.B) {
-	handler := limitedTo(newLimits(1_000_000_000, 1_000_000_000, 20), fine)
+	handler := limitHandler(newLimits(1_000_000_000, 1_000_000_000, 20), answerOK)
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request = request.WithContext(platform.WithActor(request.Context(), &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 57))}}))
 	for b.Loop() {

@@ -17,7 +17,7 @@ import (
 // others with refuse. It runs after the authentication.
 func (l *limits) limitRequests(refuse errorWriter) layer {
 	return func(next http.Handler) http.Handler {
-		if l.off() {
+		if l.isOff() {
 			return next
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func (l *limits) limitRequests(refuse errorWriter) layer {
 // token can be verified with cached keys are still accepted, and callers whose token
 // needs the database are not.
 func (l *limits) limitStrangers(next http.Handler) http.Handler {
-	if l.off() {
+	if l.isOff() {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +60,7 @@ type stranger struct {
 
 // Admit fails if the address has no request left.
 func (s stranger) Admit() error {
-	left, err := s.limits.exhausted(s.address, time.Now())
+	left, err := s.limits.checkQuota(s.address, time.Now())
 	if err != nil {
 		s.limits.writeHeaders(s.header, left)
 	}
@@ -84,7 +84,7 @@ func (s stranger) Failed(err error) error {
 // operation counts an operation of a caller on an open connection.
 func (l *limits) operation(ctx context.Context) (leave func(), err error) {
 	actor := platform.ActorOf(ctx)
-	if l.off() || actor == nil {
+	if l.isOff() || actor == nil {
 		return func() {}, nil
 	}
 	leave, _, err = l.enter(actor.Key(), time.Now())

@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// serveMetrics serves metrics and profiles until end is called: at an address
-// of their own, which is not for clients.
+// serveMetrics serves metrics and profiles until end is called. They have a separate
+// address, which clients must not reach.
 func (c *Config) serveMetrics(ctx context.Context) (end func(), err error) {
 	if c.Metrics == nil || c.MetricsAddress == "" {
 		return func() {}, nil
 	}
-	url, end, err := c.Metrics.Serve(ctx, c.MetricsAddress, func(err error) { c.Logger.Error("metrics are no longer served", "error", err) })
+	url, end, err := c.Metrics.Serve(ctx, c.MetricsAddress, func(err error) { c.Logger.Error("the metrics server failed", "error", err) })
 	switch {
 	case err != nil && c.MetricsOptional:
-		c.Logger.Warn("metrics are not served: their address is taken; choose another with --metrics-addr", "address", c.MetricsAddress)
+		c.Logger.Warn("metrics are not served, because their address is in use; choose another with --metrics-addr", "address", c.MetricsAddress)
 		return func() {}, nil
 	case err != nil:
-		return nil, fmt.Errorf("metrics: %w", unbound("metrics-addr", c.MetricsAddress, err))
+		return nil, fmt.Errorf("metrics: %w", listenError("metrics-addr", c.MetricsAddress, err))
 	}
 	c.Logger.Info("metrics", "url", url+"/metrics")
 	return end, nil

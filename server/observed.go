@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// observed remembers what was answered.
+// An observed is a response that records its status and its size.
 type observed struct {
 	http.ResponseWriter
 	status    int
 	bytes     int64
-	streaming func(kind string) // is told that the answer is a stream
+	streaming func(kind string) // called if the response is a stream
 }
 
-// WriteHeader remembers the first final status.
+// WriteHeader records the first final status.
 func (o *observed) WriteHeader(status int) {
 	if o.status == 0 && status >= http.StatusOK {
 		o.status = status
@@ -37,7 +37,7 @@ func (o *observed) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush sends what was written, for handlers that stream.
+// Flush sends the written bytes, for handlers that stream.
 func (o *observed) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -45,7 +45,7 @@ func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 func (o *observed) code() int {
 	if o.status == 0 {
-		return http.StatusOK // net/http sends it for a handler that writes nothing
+		return http.StatusOK // net/http sends this status if the handler writes nothing
 	}
 	return o.status
 }

@@ -9,12 +9,12 @@ import (
 	"atrium/web"
 )
 
-// pageTokenLife is how long the playground's token holds: a working day, since
-// the page is not loaded again while someone works in it.
+// pageTokenLife is how long the token of the playground is valid: a working day,
+// because nobody reloads the page while they work in it.
 const pageTokenLife = 12 * time.Hour
 
-// playground is the page, filled in with a token of the demonstration's owner
-// in development mode.
+// playground returns the handler of the playground. In development mode, the page
+// contains a token of the owner of the demonstration organisation.
 func (c *Config) playground(dev *development) http.Handler {
 	var organisation platform.UID
 	if dev != nil {
@@ -23,7 +23,7 @@ func (c *Config) playground(dev *development) http.Handler {
 	return web.Playground(web.Options{Token: c.pageToken(dev), Examples: demo.Examples(organisation), Hidden: c.NoPlayground, Console: !c.NoConsole})
 }
 
-// reference is the page of REST, filled in as the playground is.
+// reference returns the handler of the REST reference, which contains the same token.
 func (c *Config) reference(dev *development) http.Handler {
 	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Playground: !c.NoPlayground, Console: !c.NoConsole})
 }
@@ -35,7 +35,7 @@ func (c *Config) console(dev *development) http.Handler {
 	})
 }
 
-// pageToken gives the token that pages are filled in with; nil outside of
+// pageToken returns a function that creates the token of a page, or nil outside
 // development mode.
 func (c *Config) pageToken(dev *development) func(*http.Request) string {
 	if dev == nil {
@@ -44,7 +44,7 @@ func (c *Config) pageToken(dev *development) func(*http.Request) string {
 	return func(r *http.Request) string {
 		token, err := dev.issuer.Mint("owner", c.Audience[0], pageTokenLife, nil)
 		if err != nil {
-			c.Logger.ErrorContext(r.Context(), "no token for the pages", "error", err)
+			c.Logger.ErrorContext(r.Context(), "could not create a token for a page", "error", err)
 		}
 		return token
 	}

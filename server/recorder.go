@@ -22,27 +22,27 @@ import (
 // its trace.
 type recorder struct {
 	logger  *slog.Logger
-	metrics *telemetry.Metrics // nil: nothing is counted
-	traces  *telemetry.Traces  // nil: nothing is recorded
-	system  string             // of the database, as the conventions of OpenTelemetry name it
-	slow    time.Duration      // what takes longer is a warning; 0: nothing is
-	names   *telemetry.Names   // of GraphQL operations
+	metrics *telemetry.Metrics // nil records no metrics
+	traces  *telemetry.Traces  // nil records no traces
+	system  string             // name of the database in the semantic conventions of OpenTelemetry
+	slow    time.Duration      // requests and statements that take longer are warnings; 0 means none
+	names   *telemetry.Names   // names of GraphQL operations
 }
 
 // maxOperationNames is how many GraphQL operations have counters of their own.
 const maxOperationNames = 100
 
 func (c *Config) newRecorder() *recorder {
-	return &recorder{logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: systemOf(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
+	return &recorder{logger: c.Logger, metrics: c.Metrics, traces: c.Traces, system: databaseSystem(c.DatabaseURL), slow: c.Slow, names: telemetry.NewNames(maxOperationNames)}
 }
 
-// recorded records each request and its result. It runs before all layers that can
+// recordRequests records each request and its result. It runs before all layers that can
 // reject a request.
-func (r *recorder) recorded(next http.Handler) http.Handler {
+func (r *recorder) recordRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
 		e.trace.ID = w.Header().Get(edge.RequestIDHeader)
-		ctx := e.traced(platform.WithTrace(request.Context(), e.trace))
+		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
 		e.trace.Shared = strings.EqualFold(request.Header.Get("Upgrade"), "websocket")
 		seen := &observed{ResponseWriter: w, streaming: e.streams}
 		defer r.metrics.Begin(e.protocol)()
@@ -75,7 +75,7 @@ func protocolOf(r *http.Request) string {
 	return "page"
 }
 
-// An exchange is one request and its answer.
+// An exchange is one request and its response.
 type exchange struct {
 	*recorder
 	request   *http.Request
@@ -84,8 +84,8 @@ type exchange struct {
 	trace     *platform.Trace
 	isStream  bool
 	endStream func()
-	span      *telemetry.Span // nil: it is not recorded
-	route     string          // of its protocol; "": it found none
+	span      *telemetry.Span // nil if the request is not recorded
+	route     string          // route in its protocol; "" if there is none
 }
 
 // streams notes that the answer is a stream of a kind.
@@ -116,7 +116,7 @@ func (e *exchange) code(facts platform.Facts, seen *observed) string {
 		return facts.Codes[0].String()
 	}
 	if text := grpcStatus(seen.Header()); text != "" && text != "0" {
-		n, _ := strconv.Atoi(text) // else it is 0, which has no name
+		n, _ := strconv.Atoi(text) // 0 has no name
 		if name := platform.Code(n).String(); name != "" {
 			return name
 		}
@@ -140,7 +140,7 @@ func grpcStatus(h http.Header) string {
 	return h.Get(http.TrailerPrefix + "Grpc-Status")
 }
 
-// finished is a request, or an operation on a websocket, that has ended.
+// A finished is a request, or an operation on a websocket, that has ended.
 type finished struct {
 	protocol string
 	trace    *platform.Trace
@@ -172,8 +172,7 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 	})
 }
 
-// describe gives the attributes that were noted; those that were not are left
-// out.
+// describe returns the attributes for the log. It omits facts that are not known.
 func describe(f finished) []slog.Attr {
 	attributes := []slog.Attr{slog.String("code", f.code), slog.Float64("ms", milliseconds(f.took))}
 	text := func(name, value string) {
@@ -203,7 +202,7 @@ func describe(f finished) []slog.Attr {
 	return attributes
 }
 
-// milliseconds has three decimals.
+// milliseconds returns a duration in milliseconds with three decimals.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func joinUIDs(identities []platform.UID) string {
@@ -227,15 +226,15 @@ func codeNames(codes []platform.Code) []string {
 func (r *recorder) operation(f finished) string {
 	switch {
 	case f.protocol == "graphql" || f.protocol == "graphql-ws":
-		return r.names.Bound(f.facts.Operation, f.code == "OK")
+		return r.names.Limit(f.facts.Operation, f.code == "OK")
 	case f.facts.Operation == "":
 		return telemetry.Other
 	}
 	return f.facts.Operation
 }
 
-// observe notes what a GraphQL operation is. One on a websocket is recorded by
-// itself, until its context ends.
+// observe notes a GraphQL operation in the trace of the request. An operation on a
+// websocket is recorded separately, until its context ends.
 func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
 	trace := platform.TraceOf(ctx)
 	if trace == nil {
@@ -261,14 +260,15 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Co
 	}
 	own.NoteOperation(name[:min(len(name), maxLoggedName)])
 	own.NoteCost(o.Cost)
-	return r.observeSpan(ctx, own, o)
+	return r.beginGraphQLSpan(ctx, own, o)
 }
 
-// maxLoggedName cuts names of operations, which clients choose.
+// maxLoggedName limits logged names of operations, in bytes, because clients choose
+// them.
 const maxLoggedName = 128
 
-// noted wraps present and notes the limit of an error in the trace.
-func (r *recorder) noted(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
+// noteLimits wraps present and notes the limit of an error in the trace.
+func (r *recorder) noteLimits(present gqlgen.ErrorPresenterFunc) gqlgen.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		shown := present(ctx, err)
 		if exceeded, ok := shown.Extensions["limit"].(map[string]any); ok {

@@ -15,9 +15,9 @@ import (
 	"atrium/telemetry"
 )
 
-// TestTracesThatNobodyWantsTakeNoMemory asks for what traces add to a request.
-// It does not run beside others, whose memory would be counted too.
-func TestTracesThatNobodyWantsTakeNoMemory(t *testing.T) { //nolint:paralleltest // see above
+// Traces that are off allocate nothing. This test is not parallel, because the
+// allocations of other tests would be counted too.
+func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest // see above
 	r := (&Config{Logger: discardLogger()}).newRecorder()
 	request := httptest.NewRequest(http.MethodPost, "/graphql", http.NoBody)
 	request.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
@@ -26,17 +26,17 @@ func TestTracesThatNobodyWantsTakeNoMemory(t *testing.T) { //nolint:paralleltest
 	ctx := platform.WithTrace(t.Context(), trace)
 	statements, seen := []*store.Statement{{SQL: "SELECT 1"}}, &observed{}
 	if n := testing.AllocsPerRun(100, func() {
-		inner := e.traced(ctx)
+		inner := e.beginSpan(ctx)
 		inner, end := trace.BeginOperation(inner, "ListRepos", "/registry/v2/repos")
-		inner, _ = r.observeSpan(inner, trace, graphql.Operation{Name: "Page", Type: "query"})
+		inner, _ = r.beginGraphQLSpan(inner, trace, graphql.Operation{Name: "Page", Type: "query"})
 		r.traceRoundTrip(inner, statements, time.Millisecond, nil)
 		end()
 		e.endSpan("OK", platform.Facts{}, seen)
 	}); n != 0 {
 		t.Errorf("traces that are off allocate %v times in a request", n)
 	}
-	if trace.TraceID != "4bf92f3577b34da6a3ce929d0e0e4736" || r.around() != nil {
-		t.Errorf("the trace is %q, and fields are told: %t", trace.TraceID, r.around() != nil)
+	if trace.TraceID != "4bf92f3577b34da6a3ce929d0e0e4736" || r.fieldObserver() != nil {
+		t.Errorf("the trace is %q, and fields are told: %t", trace.TraceID, r.fieldObserver() != nil)
 	}
 }
 
@@ -72,13 +72,13 @@ func BenchmarkRecorder(b *testing.B) {
 	} {
 		r := c.newRecorder()
 		statements := []*store.Statement{{SQL: "SELECT 1"}}
-		handler := r.recorded(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-			ctx, end := r.observeSpan(request.Context(), platform.TraceOf(request.Context()), graphql.Operation{Name: "Page", Type: "query", Cost: 50})
+		handler := r.recordRequests(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			ctx, end := r.beginGraphQLSpan(request.Context(), platform.TraceOf(request.Context()), graphql.Operation{Name: "Page", Type: "query", Cost: 50})
 			r.observe(ctx, graphql.Operation{Name: "Page", Cost: 50})
 			if end != nil {
 				defer end(nil)
 			}
-			if around := r.around(); around != nil {
+			if around := r.fieldObserver(); around != nil {
 				var endField func(error)
 				ctx, endField = around(ctx, "Query", "repos", 1)
 				defer endField(nil)

@@ -10,15 +10,14 @@ import (
 	"atrium/telemetry"
 )
 
-// A recorder hears of statements from the store, and of what happens beside
-// requests from the platform.
+// A recorder observes the statements of the store and the background work of the
+// platform.
 var (
 	_ store.Observer    = (*recorder)(nil)
 	_ platform.Observer = (*recorder)(nil)
 )
 
-// RoundTrip counts statements, and logs those that took long. The values that
-// they were sent with are not shown.
+// RoundTrip counts statements and logs slow ones, without their arguments.
 func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement, took time.Duration, err error) {
 	if r.metrics != nil {
 		operations := make([]string, len(statements))
@@ -38,7 +37,7 @@ func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement,
 	r.logger.WarnContext(ctx, "slow statement", attributes...)
 }
 
-// verb is the first word of a statement, of which there are few.
+// verb returns the first word of a statement, such as SELECT.
 func verb(sql string) string {
 	word, _, _ := strings.Cut(strings.TrimLeft(sql, " \n\t("), " ")
 	switch word {
@@ -48,7 +47,7 @@ func verb(sql string) string {
 	return telemetry.Other
 }
 
-// maxLoggedSQL cuts statements, of which the longest join every kind.
+// maxLoggedSQL limits logged statements, in bytes. The longest ones join every kind.
 const maxLoggedSQL = 2000
 
 func cutSQL(statements []*store.Statement) string {
@@ -60,10 +59,10 @@ func cutSQL(statements []*store.Statement) string {
 	return sql[:min(len(sql), maxLoggedSQL)]
 }
 
-// EventRead counts events for live feeds.
+// EventRead counts an event that was passed to live feeds.
 func (r *recorder) EventRead(lag time.Duration) { r.metrics.EventRead(lag) }
 
-// DeliveryTried counts attempts.
+// DeliveryTried counts an attempt of a delivery.
 func (r *recorder) DeliveryTried(state platform.DeliveryState, lag time.Duration) {
 	r.metrics.Delivery(strings.ToLower(string(state)), lag, state == platform.DeliveryDelivered)
 }

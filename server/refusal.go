@@ -12,15 +12,15 @@ import (
 	"atrium/rest"
 )
 
-// How much a request may bring before its body. The line holds the longest list
-// of ids, 1,000 UIDs; net/http itself stops reading at hardHeaderBytes.
+// Size limits for the request line and the headers. The line has room for the longest
+// list of ids, 1,000 UIDs. net/http itself stops reading at hardHeaderBytes.
 const (
 	maxLineBytes    = 256 << 10
 	hardHeaderBytes = maxLineBytes + 2*maxHeaderBytes
 )
 
-// bounded refuses requests whose line or headers are too large.
-func bounded(next http.Handler, refuse errorWriter) http.Handler {
+// limitHeaders rejects requests whose line or headers are too large.
+func limitHeaders(next http.Handler, refuse errorWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		size := 0
 		for name, values := range r.Header {
@@ -39,12 +39,12 @@ func bounded(next http.Handler, refuse errorWriter) http.Handler {
 	})
 }
 
-// net/http answers what it cannot read as a request by itself, before any
-// handler, as plain text in one write that ends so.
+// refusalEnd is how a response ends that net/http itself writes. net/http answers an
+// unreadable request with plain text, in one write, before any handler runs.
 const plainRefusal = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
-// A refusingListener makes those answers a google.rpc.Status, like all others,
-// on connections in clear text. A tlsListener does it over TLS.
+// A refusingListener replaces those responses by a google.rpc.Status, like all other
+// errors, on connections without TLS. A tlsListener does the same over TLS.
 type refusingListener struct {
 	net.Listener
 	serviceDomain string
@@ -64,7 +64,7 @@ type refusingConn struct {
 	serviceDomain string
 }
 
-// Write writes b, or a Status instead of net/http's own refusal.
+// Write writes b, or a Status if b is a response of net/http itself.
 func (c *refusingConn) Write(b []byte) (int, error) {
 	status, _, found := bytes.Cut(b[:min(len(b), 512)], []byte(plainRefusal))
 	if !found || !bytes.HasPrefix(status, []byte("HTTP/1.1 ")) || bytes.Contains(status, []byte("\n")) {
@@ -76,8 +76,8 @@ func (c *refusingConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// CloseWrite tells the client that the answer is complete, while it may still
-// be sending.
+// CloseWrite tells the client that the response is complete. The client may still be
+// sending.
 func (c *refusingConn) CloseWrite() error {
 	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return tcp.CloseWrite()
@@ -90,13 +90,13 @@ func (c *refusingConn) status(line string) []byte {
 	if bytes.HasPrefix([]byte(line), []byte("HTTP/1.1 431")) {
 		violation = platform.Violation{Field: "headers", Description: fmt.Sprintf("must be at most %d bytes", maxHeaderBytes)}
 	}
-	return refusalOf(line, c.serviceDomain, violation)
+	return encodeRefusal(line, c.serviceDomain, violation)
 }
 
-// refusalOf is an answer that names what is wrong with a request that no
-// handler sees.
-func refusalOf(line, serviceDomain string, violation platform.Violation) []byte {
-	body, _ := json.Marshal(edge.Errors{ServiceDomain: serviceDomain}.Status(platform.Invalid(violation), "")) // texts and nothing else
+// encodeRefusal encodes the response to a request that no handler sees. It names the
+// violation.
+func encodeRefusal(line, serviceDomain string, violation platform.Violation) []byte {
+	body, _ := json.Marshal(edge.Errors{ServiceDomain: serviceDomain}.Status(platform.Invalid(violation), "")) // cannot fail: strings only
 	return fmt.Appendf(nil, "%s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\nContent-Type: application/json\r\n"+
 		"X-Content-Type-Options: nosniff\r\n\r\n%s", line, len(body), body)
 }

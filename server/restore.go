@@ -14,19 +14,19 @@ import (
 
 // A Repair is the result of checking a restored database.
 type Repair struct {
-	EventsMoved bool          // the order of events was that of another server
-	Counters    int64         // that were wrong
-	Newest      platform.Time // of the events; zero where there are none
-	Kept        string        // where the database is that was replaced; ""
+	EventsMoved bool          // whether the events had the order of another server
+	Counters    int64         // number of corrected counters
+	Newest      platform.Time // time of the newest event; zero if there is none
+	Kept        string        // path of the replaced database; "" if there was none
 }
 
 // RestoreOptions are the options of Restore.
 type RestoreOptions struct {
-	File        string // a backup
+	File        string // the backup
 	DatabaseURL string // sqlite:PATH
-	Key         []byte // that encrypts the secrets of the backup; nil: one that it holds
-	Replace     bool   // a database that is there
-	Exists      bool   // whether there is one
+	Key         []byte // key that encrypts the secrets of the backup; nil means a key in the backup itself
+	Replace     bool   // whether an existing database may be replaced
+	Exists      bool   // whether a database exists
 }
 
 // Restore replaces an embedded database by a backup. It checks and repairs a copy of the
@@ -37,7 +37,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 		return nil, err
 	}
 	if o.Exists && !o.Replace {
-		return nil, fmt.Errorf("the database %s exists already; use --replace to restore over it and keep it under another name", path)
+		return nil, fmt.Errorf("the database %s already exists; use --replace to replace it and keep it under another name", path)
 	}
 	release, err := store.Acquire(o.DatabaseURL)
 	if err != nil {
@@ -57,12 +57,12 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	if repair.Kept, err = dbfile.Replace(path, copied, suffix); err != nil {
 		return nil, err
 	}
-	// The queue is made anew of the deliveries that have not ended: an older one
-	// would lack some of them.
+	// The queue is created again from the deliveries that have not ended, because an
+	// older queue would lack some of them.
 	return repair, dbfile.SetAside(events.QueueFile(path), suffix)
 }
 
-// prepareCopy checks the copy of a backup, brings it up to date and repairs it.
+// prepareCopy checks the copy of a backup, applies pending migrations and repairs it.
 func prepareCopy(ctx context.Context, path string, key []byte) (*Repair, error) {
 	if err := store.CheckBackup(ctx, path); err != nil {
 		return nil, fmt.Errorf("the backup cannot be restored: %w", err)
@@ -75,12 +75,12 @@ func prepareCopy(ctx context.Context, path string, key []byte) (*Repair, error) 
 	if err != nil {
 		return nil, err
 	}
-	return repair, store.Backup(ctx, url, path) // without files beside it
+	return repair, store.Backup(ctx, url, path) // without additional files
 }
 
-// RepairDatabase checks a database after it was restored: that its keys, which
-// also seal page tokens, can be read; that its counters are right; and that its
-// events are in the order of the server that it is in now.
+// RepairDatabase checks and repairs a restored database. Its keys, which also seal page
+// tokens, must be readable, its counters must be correct, and its events must have the
+// order of the database server that it is now on.
 func RepairDatabase(ctx context.Context, url string, key []byte) (*Repair, error) {
 	s, err := store.Open(ctx, url, store.Options{})
 	if err != nil {
@@ -111,7 +111,7 @@ func repairStore(ctx context.Context, s repairable, key []byte) (*Repair, error)
 	return &repair, err
 }
 
-// newestEvent gives the time of the newest event.
+// newestEvent returns the time of the newest event, or zero if there is none.
 func newestEvent(ctx context.Context, s platform.Store) (platform.Time, error) {
 	at, found, err := s.EventPosition(ctx, "")
 	if err != nil || !found {

@@ -24,15 +24,15 @@ const graphPath = "/graphql"
 // routes maps paths to handlers. It does not use http.ServeMux, which cleans paths: paths
 // of REST contain UIDs in several spellings.
 func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
-	ready := c.ready(p)
-	limits, refuse := newLimits(c.RateLimit, c.RateBurst, c.MaxInFlight), refusing(options)
+	ready := c.readyCheck(p)
+	limits, refuse := newLimits(c.RateLimit, c.RateBurst, c.MaxInFlight), newErrorWriter(options)
 	authenticated := func(next http.Handler) http.Handler {
 		return limits.limitStrangers(auth.Middleware(verifier, refuse)(next))
 	}
-	within, measured := limits.limitRequests(refuse), counted(c.Answers)
+	within, measured := limits.limitRequests(refuse), countMemory(c.Answers)
 	limited := func(next http.Handler) http.Handler { return within(measured(next)) }
 	endpoints := authenticated(limited(rest.New(p, options)))
-	remote := procedural(options)
+	remote := rpcOptions(options)
 	remote.Ready = ready
 	procedures := authenticated(limited(rpc.New(p, remote)))
 	playground, reference, pages := c.playground(dev), c.reference(dev), guide(web.Links{Playground: !c.NoPlayground, Console: !c.NoConsole})
@@ -75,14 +75,14 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	})
 }
 
-// refusing returns a function that answers errors in the protocol of the path.
-func refusing(o rest.Options) errorWriter {
-	remote, graph := procedural(o).WriteError, graphErrors(o)
+// newErrorWriter returns a function that answers errors in the protocol of the path.
+func newErrorWriter(o rest.Options) errorWriter {
+	remote, graph := rpcOptions(o).WriteError, newGraphQLErrorWriter(o)
 	return func(w http.ResponseWriter, r *http.Request, err error) {
 		switch {
 		case rpc.Serves(r.URL.Path):
 			remote(w, r, err)
-		case r.URL.Path == graphPath && platform.AsError(err).Code != platform.CodeInvalidArgument: // one of HTTP itself
+		case r.URL.Path == graphPath && platform.AsError(err).Code != platform.CodeInvalidArgument: // other errors than those of HTTP itself
 			graph(w, r, err)
 		default:
 			o.WriteError(w, r, err)
@@ -90,8 +90,8 @@ func refusing(o rest.Options) errorWriter {
 	}
 }
 
-// graphErrors answers errors as GraphQL does.
-func graphErrors(o rest.Options) errorWriter {
+// newGraphQLErrorWriter returns a function that writes an error as a GraphQL response.
+func newGraphQLErrorWriter(o rest.Options) errorWriter {
 	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: o.ServiceDomain, Logger: o.Logger}, RequestID: requestID}
 	return func(w http.ResponseWriter, r *http.Request, err error) {
 		shown := edge.Show(err, "")
@@ -104,8 +104,8 @@ func graphErrors(o rest.Options) errorWriter {
 	}
 }
 
-// procedural are the settings of gRPC, which are those of REST.
-func procedural(o rest.Options) rpc.Options {
+// rpcOptions returns the options of gRPC, which equal those of REST.
+func rpcOptions(o rest.Options) rpc.Options {
 	return rpc.Options{ServiceDomain: o.ServiceDomain, Logger: o.Logger}
 }
 
@@ -134,7 +134,7 @@ func (c *Config) sdl(refuse errorWriter) http.Handler {
 	})
 }
 
-// readyTimeout is shorter than the timeouts of health checks.
+// readyTimeout is shorter than the usual timeouts of health checks.
 const readyTimeout = 2 * time.Second
 
 // health serves a health check: 200 if check succeeds, and 503 with the error otherwise.

@@ -14,14 +14,14 @@ import (
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
-	writeTimeout      = 35 * time.Second // GraphQL gives up after 30 and must still say so
+	writeTimeout      = 35 * time.Second // the GraphQL timeout is 30 s, and its error must still be written
 	idleTimeout       = 60 * time.Second
-	pingTimeout       = 15 * time.Second // for a connection that is silent to show that it is there
+	pingTimeout       = 15 * time.Second // time for the answer to a ping on an idle connection
 	maxHeaderBytes    = 64 << 10
 )
 
-// wrapListener makes listener answer what is no request with a Status: over TLS
-// where the server has a certificate, and in clear text otherwise.
+// wrapListener makes listener answer an unreadable request with a Status. It uses TLS if
+// the server has a certificate.
 func wrapListener(listener net.Listener, server *http.Server, serviceDomain string, logger *slog.Logger) net.Listener {
 	if server.TLSConfig == nil {
 		return refusingListener{listener, serviceDomain}
@@ -29,8 +29,8 @@ func wrapListener(listener net.Listener, server *http.Server, serviceDomain stri
 	return newTLSListener(listener, server.TLSConfig, serviceDomain, logger)
 }
 
-// newServer answers by HTTP/1.1 and HTTP/2, over TLS where there is a
-// certificate, and in clear text otherwise.
+// newServer returns a server for HTTP/1.1 and HTTP/2, with TLS if there is a
+// certificate.
 func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
@@ -40,10 +40,10 @@ func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    hardHeaderBytes,
 		Protocols:         new(http.Protocols),
-		HTTP2: &http.HTTP2Config{ // what HTTP/1 has from the timeouts above
+		HTTP2: &http.HTTP2Config{ // HTTP/1 has this limit from the timeouts above
 			SendPingTimeout: pingTimeout, PingTimeout: pingTimeout, WriteByteTimeout: writeTimeout,
 		},
-		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug), // mostly clients that hang up
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug), // mostly clients that disconnect
 	}
 	server.Protocols.SetHTTP1(true)
 	if c == nil {
@@ -55,8 +55,9 @@ func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.
 	return server
 }
 
-// serve answers requests until ctx ends, and then those under way, for at most
-// the time given. It calls closing to end those that would not end by themselves.
+// serve answers requests until ctx ends. Then it waits for the running requests, at
+// most for drainTimeout. It calls closing to end streams, which do not end by
+// themselves.
 func serve(ctx context.Context, listener net.Listener, server *http.Server, closing func(), drainTimeout time.Duration, logger *slog.Logger) error {
 	server.RegisterOnShutdown(closing)
 	ended := make(chan error, 1)
@@ -72,7 +73,7 @@ func serve(ctx context.Context, listener net.Listener, server *http.Server, clos
 	return drain(ctx, server, logger)
 }
 
-// drain lets requests end, and cuts off those that do not in time.
+// drain waits for running requests, and aborts those that do not end in time.
 func drain(ctx context.Context, server *http.Server, logger *slog.Logger) error {
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -20,7 +20,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// protocols are those of clear text, each with a client that speaks only it.
+// protocols returns a client for each protocol without TLS, which uses only that one.
 func protocols() map[string]*http.Client {
 	one, two := new(http.Protocols), new(http.Protocols)
 	one.SetHTTP1(true)
@@ -31,8 +31,8 @@ func protocols() map[string]*http.Client {
 	}
 }
 
-// served is a server of the program's settings, but for what change changes.
-func served(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (url string, stop context.CancelFunc, ended <-chan error) {
+// serveForTest starts a server with the settings of the program, changed by change.
+func startServer(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (url string, stop context.CancelFunc, ended <-chan error) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,10 +49,10 @@ func served(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (
 	return "http://" + listener.Addr().String(), stop, over
 }
 
-func asIs(*http.Server) {}
+func keepSettings(*http.Server) {}
 
-// develop runs a whole server in development mode until the test ends, and
-// gives its URL with a token of the demonstration's owner.
+// develop runs a complete server in development mode until the test ends. It returns
+// its URL and a token of the owner of the demonstration organisation.
 func develop(t *testing.T, database string) (url, token string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -85,9 +85,9 @@ func develop(t *testing.T, database string) (url, token string) {
 	return url, token
 }
 
-func TestBothProtocolsAreSpokenInClearText(t *testing.T) {
+func TestBothHTTPVersionsWorkWithoutTLS(t *testing.T) {
 	t.Parallel()
-	url, _, _ := served(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }, asIs)
+	url, _, _ := startServer(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }, keepSettings)
 	for want, client := range protocols() {
 		answer, err := client.Get(url)
 		if err != nil {
@@ -104,7 +104,7 @@ func TestBothProtocolsAreSpokenInClearText(t *testing.T) {
 func TestHeadersAreBoundedInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	o := rest.Options{}
-	url, _, _ := served(t, bounded(http.HandlerFunc(fine), o.WriteError).ServeHTTP, asIs)
+	url, _, _ := startServer(t, limitHeaders(http.HandlerFunc(answerOK), o.WriteError).ServeHTTP, keepSettings)
 	for name, client := range protocols() {
 		for size, want := range map[int]int{maxHeaderBytes * 3 / 4: 200, maxHeaderBytes * 5 / 4: 431} {
 			r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -112,8 +112,8 @@ func TestHeadersAreBoundedInEveryProtocol(t *testing.T) {
 				r.Header.Set(fmt.Sprintf("X-%d", i), strings.Repeat("a", 1000))
 			}
 			answer, err := client.Do(r)
-			// Go's client of HTTP/2 does not even send them once it has heard of
-			// the limit, and is hung up on if it has not.
+			// Go's HTTP/2 client does not send such headers if it knows the limit.
+			// Otherwise the server closes the connection.
 			if err != nil && want == 431 && (strings.Contains(err.Error(), "peer's advertised limit") || strings.Contains(err.Error(), "GOAWAY")) {
 				continue
 			}
@@ -129,37 +129,37 @@ func TestHeadersAreBoundedInEveryProtocol(t *testing.T) {
 	}
 }
 
-// net/http answers these itself, before any handler.
-func TestWhatIsNoRequestIsAnsweredWithAStatus(t *testing.T) {
+// net/http itself answers these requests, before any handler runs.
+func TestAnUnreadableRequestIsAnsweredWithAStatus(t *testing.T) {
 	t.Parallel()
-	handler := bounded(http.HandlerFunc(fine), rest.Options{}.WriteError).ServeHTTP
-	url, _, _ := served(t, handler, asIs)
+	handler := limitHeaders(http.HandlerFunc(answerOK), rest.Options{}.WriteError).ServeHTTP
+	url, _, _ := startServer(t, handler, keepSettings)
 	address := strings.TrimPrefix(url, "http://")
 	t.Run("in clear text", func(t *testing.T) {
-		refusesWhatIsNoRequest(t, func() (net.Conn, error) { return new(net.Dialer).DialContext(t.Context(), "tcp", address) })
+		expectRefusals(t, func() (net.Conn, error) { return new(net.Dialer).DialContext(t.Context(), "tcp", address) })
 	})
-	secure, roots, _, _ := servedOverTLS(t, handler)
+	secure, roots, _, _ := startTLSServer(t, handler)
 	t.Run("over TLS", func(t *testing.T) {
 		dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "example.com", MinVersion: tls.VersionTLS12}}
-		refusesWhatIsNoRequest(t, func() (net.Conn, error) { return dialer.DialContext(t.Context(), "tcp", secure) })
+		expectRefusals(t, func() (net.Conn, error) { return dialer.DialContext(t.Context(), "tcp", secure) })
 	})
 	t.Run("clear text where TLS is spoken", func(t *testing.T) {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", secure)
 		if err != nil {
 			t.Fatal(err)
 		}
-		answersStatus(t, conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "request")
+		expectStatus(t, conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "request")
 	})
 }
 
-// servedOverTLS is a server of the program's settings with a certificate of
+// serveTLSForTest starts a server with the settings of the program and a certificate for
 // example.com.
-func servedOverTLS(t *testing.T, handler http.HandlerFunc) (address string, roots *x509.CertPool, stop context.CancelFunc, ended <-chan error) {
+func startTLSServer(t *testing.T, handler http.HandlerFunc) (address string, roots *x509.CertPool, stop context.CancelFunc, ended <-chan error) {
 	t.Helper()
 	known := httptest.NewUnstartedServer(nil)
 	known.StartTLS()
 	t.Cleanup(known.Close)
-	url, stop, ended := served(t, handler, func(s *http.Server) {
+	url, stop, ended := startServer(t, handler, func(s *http.Server) {
 		s.Protocols.SetHTTP2(true)
 		s.TLSConfig = new(Certificate).config(discardLogger())
 		s.TLSConfig.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &known.TLS.Certificates[0], nil }
@@ -169,11 +169,11 @@ func servedOverTLS(t *testing.T, handler http.HandlerFunc) (address string, root
 	return strings.TrimPrefix(url, "http://"), roots, stop, ended
 }
 
-// Before a connection has shaken hands it must not keep the server from ending,
-// nor another connection from being served.
-func TestWhoDoesNotShakeHandsHindersNobody(t *testing.T) {
+// A connection without a complete TLS handshake must not prevent the shutdown of the
+// server or delay other connections.
+func TestAnIncompleteHandshakeDelaysNobody(t *testing.T) {
 	t.Parallel()
-	address, roots, stop, ended := servedOverTLS(t, func(w http.ResponseWriter, r *http.Request) {
+	address, roots, stop, ended := startTLSServer(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil || r.TLS.Version < tls.VersionTLS12 {
 			t.Errorf("%s: the request does not say that it came over TLS", r.Proto)
 		}
@@ -205,7 +205,7 @@ func TestWhoDoesNotShakeHandsHindersNobody(t *testing.T) {
 	}
 }
 
-func refusesWhatIsNoRequest(t *testing.T, dial func() (net.Conn, error)) {
+func expectRefusals(t *testing.T, dial func() (net.Conn, error)) {
 	t.Helper()
 	ids := strings.Repeat("&uidp.ids="+strings.Repeat("a", 40)+strings.Repeat("%2F"+strings.Repeat("b", 16), 5), 1000)
 	for request, want := range map[string]struct {
@@ -223,16 +223,16 @@ func refusesWhatIsNoRequest(t *testing.T, dial func() (net.Conn, error)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answersStatus(t, conn, request, want.status, want.field)
+		expectStatus(t, conn, request, want.status, want.field)
 	}
 }
 
-// answersStatus sends a request, and expects a Status that names a field unless
-// the answer is 200.
-func answersStatus(t *testing.T, conn net.Conn, request string, code int, field string) {
+// expectStatus sends a request, and expects a Status that names the field unless the
+// code is 200.
+func expectStatus(t *testing.T, conn net.Conn, request string, code int, field string) {
 	t.Helper()
 	defer conn.Close()
-	go func() { _, _ = io.WriteString(conn, request) }() // it is cut off where it is too long
+	go func() { _, _ = io.WriteString(conn, request) }() // the server closes the connection if the request is too long
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatalf("%.40q: %v", request, err)
@@ -251,10 +251,10 @@ func answersStatus(t *testing.T, conn net.Conn, request string, code int, field 
 	}
 }
 
-func TestABodyThatDoesNotComeIsNotWaitedForLong(t *testing.T) {
+func TestAnIncompleteBodyHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	read := make(chan error, 1)
-	url, _, _ := served(t, func(_ http.ResponseWriter, r *http.Request) {
+	url, _, _ := startServer(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadAll(r.Body)
 		read <- err
 	}, func(s *http.Server) { s.ReadTimeout = 50 * time.Millisecond })
@@ -273,16 +273,16 @@ func TestABodyThatDoesNotComeIsNotWaitedForLong(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatDoesNotAnswerIsCutOff(t *testing.T) {
+func TestAHandlerHasATimeLimit(t *testing.T) {
 	t.Parallel()
-	url, _, _ := served(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor == 2 { // which ends the stream when the time is over
+	url, _, _ := startServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 { // the write ends the stream when the time limit has passed
 			<-r.Context().Done()
 		}
 		_, _ = io.WriteString(w, "late")
-	}, func(s *http.Server) { s.WriteTimeout = time.Nanosecond }) // it is over when the handler begins
+	}, func(s *http.Server) { s.WriteTimeout = time.Nanosecond }) // it has passed when the handler begins
 	for name, client := range protocols() {
-		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil) // a GET would be sent again
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil) // net/http would repeat a GET
 		answer, err := client.Do(r)
 		if err == nil {
 			_ = answer.Body.Close()
@@ -291,17 +291,17 @@ func TestAHandlerThatDoesNotAnswerIsCutOff(t *testing.T) {
 	}
 }
 
-// The attack: headers sent a byte at a time hold a connection for ever.
-func TestHeadersThatDoNotComeEndTheConnection(t *testing.T) {
+// The attack: headers that arrive byte by byte occupy a connection forever.
+func TestSlowHeadersCloseTheConnection(t *testing.T) {
 	t.Parallel()
-	url, _, _ := served(t, fine, func(s *http.Server) { s.ReadHeaderTimeout = 50 * time.Millisecond })
+	url, _, _ := startServer(t, answerOK, func(s *http.Server) { s.ReadHeaderTimeout = 50 * time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n")
-	if _, err := io.Copy(io.Discard, conn); err != nil { // until the server ends it
+	if _, err := io.Copy(io.Discard, conn); err != nil { // until the server closes it
 		t.Error(err)
 	}
 }
@@ -329,13 +329,13 @@ func TestTwoAuthorizationHeadersAreRefusedInEveryProtocol(t *testing.T) {
 	}
 }
 
-func TestRequestsUnderWayAreAnsweredBeforeTheServerEnds(t *testing.T) {
+func TestRunningRequestsAreAnsweredBeforeTheServerEnds(t *testing.T) {
 	t.Parallel()
 	for name, client := range protocols() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			arrived, ending, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
-			url, stop, ended := served(t, func(w http.ResponseWriter, r *http.Request) {
+			url, stop, ended := startServer(t, func(w http.ResponseWriter, r *http.Request) {
 				close(arrived)
 				<-release
 				if r.Context().Err() != nil {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// DefaultDrainTimeout is how long requests and attempts under way have to end.
+// DefaultDrainTimeout is the default time that running requests and attempts have to
+// end.
 const DefaultDrainTimeout = 10 * time.Second
 
-// closeTimeout is how long the rest has after that, such as the connections to
-// the database.
+// closeTimeout is the time for everything else after that, such as closing the database
+// connections.
 const closeTimeout = 5 * time.Second
 
-// ShutdownTimeout is the one deadline of a shutdown. It begins when the process
-// is asked to end.
+// ShutdownTimeout returns the time limit of the whole shutdown.
 func (c *Config) ShutdownTimeout() time.Duration { return c.DrainDelay + c.DrainTimeout + closeTimeout }
 
 // A shutdown limits the time that a process takes to end. It knows the names of the parts
@@ -47,12 +47,12 @@ func (s *shutdown) bound(ctx context.Context, work func(ctx context.Context, end
 	case err := <-ended:
 		return err
 	case <-deadline.C:
-		s.logger.Warn("the shutdown took too long; what has not ended is abandoned", "within", s.within.String(), "abandoned", s.unended())
+		s.logger.Warn("the shutdown took too long; what has not ended is abandoned", "within", s.within.String(), "abandoned", s.running())
 		return nil
 	}
 }
 
-// begin notes that something has begun under a name; ended, that it has ended.
+// begin records that a part of the server is running. ended records its end.
 func (s *shutdown) begin(what string) (ended func()) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -64,14 +64,13 @@ func (s *shutdown) begin(what string) (ended func()) {
 	}
 }
 
-func (s *shutdown) unended() []string {
+func (s *shutdown) running() []string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return slices.Clone(s.open)
 }
 
-// background runs work until ctx ends; the function that it returns waits for
-// that.
+// background runs work in a goroutine until ctx ends. stop waits for its end.
 func (s *shutdown) background(ctx context.Context, what string, work func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := s.begin(what)

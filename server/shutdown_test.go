@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestWhatDoesNotEndInTimeIsAbandonedAndNamed(t *testing.T) {
+func TestWorkThatExceedsTheShutdownTimeoutIsAbandonedAndNamed(t *testing.T) {
 	t.Parallel()
 	var logs bytes.Buffer
 	s := &shutdown{within: 10 * time.Millisecond, logger: slog.New(slog.NewTextHandler(&logs, nil))}

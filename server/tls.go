@@ -12,10 +12,11 @@ import (
 	"atrium/platform"
 )
 
-// A tlsListener makes connections of TLS. It shakes hands before net/http sees
-// them, since net/http writes its own refusals into what it takes for a
-// connection: into a *tls.Conn as plain text, into a refusingConn as a Status.
-// HTTP/2 needs the *tls.Conn itself, and refuses in frames.
+// A tlsListener accepts TLS connections. It completes the handshake before net/http sees
+// a connection, because only then it is known which protocol the client speaks. For
+// HTTP/1 it wraps the connection, so that errors of net/http itself become a Status. For
+// HTTP/2 it returns the *tls.Conn, which net/http requires; HTTP/2 has frames for such
+// errors.
 type tlsListener struct {
 	net.Listener
 	config        *tls.Config
@@ -28,7 +29,7 @@ type tlsListener struct {
 	shaking  sync.WaitGroup
 }
 
-// An acceptance is what Accept answers.
+// An acceptance is a result of Accept.
 type acceptance struct {
 	conn net.Conn
 	err  error
@@ -42,7 +43,7 @@ func newTLSListener(listener net.Listener, config *tls.Config, serviceDomain str
 	return l
 }
 
-// Accept waits for the next connection that has shaken hands.
+// Accept waits for the next connection with a complete handshake.
 func (l *tlsListener) Accept() (net.Conn, error) {
 	select {
 	case a := <-l.accepted:
@@ -52,7 +53,7 @@ func (l *tlsListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the listener and the handshakes under way.
+// Close closes the listener and ends running handshakes.
 func (l *tlsListener) Close() error {
 	l.cancel()
 	err := l.Listener.Close()
@@ -60,8 +61,8 @@ func (l *tlsListener) Close() error {
 	return err
 }
 
-// acceptAll shakes hands with each connection for itself, so that none waits
-// for another. Errors of the network go to net/http, which waits between them.
+// acceptAll runs the handshake of each connection in a goroutine, so that no connection
+// waits for another. It passes network errors to net/http, which pauses after them.
 func (l *tlsListener) acceptAll() {
 	for {
 		conn, err := l.Listener.Accept()
@@ -75,7 +76,7 @@ func (l *tlsListener) acceptAll() {
 	}
 }
 
-// shake makes a connection of TLS out of one of the network.
+// shake runs the TLS handshake on a network connection.
 func (l *tlsListener) shake(raw net.Conn) {
 	conn := tls.Server(raw, l.config)
 	_ = raw.SetDeadline(time.Now().Add(readHeaderTimeout))
@@ -96,7 +97,7 @@ func (l *tlsListener) shake(raw net.Conn) {
 	}
 }
 
-// refuse answers who speaks HTTP in clear text.
+// refuse answers a client that sends HTTP without TLS.
 func (l *tlsListener) refuse(raw net.Conn, err error) {
 	var header tls.RecordHeaderError
 	if !errors.As(err, &header) || header.Conn == nil {
@@ -104,11 +105,11 @@ func (l *tlsListener) refuse(raw net.Conn, err error) {
 	}
 	switch string(header.RecordHeader[:]) {
 	case "GET /", "HEAD ", "POST ", "PUT /", "PATCH", "DELET", "OPTIO":
-		_, _ = raw.Write(refusalOf("HTTP/1.1 400 Bad Request", l.serviceDomain, platform.Violation{Field: "request", Description: "must use https: this port speaks TLS"}))
+		_, _ = raw.Write(encodeRefusal("HTTP/1.1 400 Bad Request", l.serviceDomain, platform.Violation{Field: "request", Description: "must use https: this port speaks TLS"}))
 	}
 }
 
-// deliver hands an acceptance to Accept, unless the listener is closed.
+// deliver passes an acceptance to Accept. It reports false if the listener is closed.
 func (l *tlsListener) deliver(a acceptance) bool {
 	select {
 	case l.accepted <- a:
@@ -118,11 +119,11 @@ func (l *tlsListener) deliver(a acceptance) bool {
 	}
 }
 
-// A refusingTLSConn tells net/http how it was encrypted.
+// A refusingTLSConn is a refusingConn over TLS.
 type refusingTLSConn struct {
 	refusingConn
 	tls *tls.Conn
 }
 
-// ConnectionState is what Request.TLS holds.
+// ConnectionState returns the value for Request.TLS.
 func (c *refusingTLSConn) ConnectionState() tls.ConnectionState { return c.tls.ConnectionState() }

@@ -17,14 +17,14 @@ import (
 	"atrium/telemetry"
 )
 
-// What is recorded for OpenTelemetry: a span for each request, for its
-// operation, for each field of GraphQL that reads, for each round trip to the
-// database, and for each attempt of a delivery. Names and attributes are those
-// of its semantic conventions. Health checks are not recorded.
+// The server records spans for OpenTelemetry: one for each request, its operation,
+// each GraphQL field that reads, each round trip to the database, and each attempt
+// of a delivery. Their names and attributes follow the semantic conventions of
+// OpenTelemetry. Health checks are not recorded.
 
-// traced begins the span of the request. Where nothing is recorded, what the
-// client has sent is passed on.
-func (e *exchange) traced(ctx context.Context) context.Context {
+// beginSpan begins the span of the request. If the server records nothing, the
+// traceparent of the client is passed on.
+func (e *exchange) beginSpan(ctx context.Context) context.Context {
 	parent := e.request.Header.Get("Traceparent")
 	if e.traces == nil || e.protocol == "health" {
 		if e.trace.TraceID = traceID(parent); e.trace.TraceID != "" {
@@ -32,16 +32,17 @@ func (e *exchange) traced(ctx context.Context) context.Context {
 		}
 		return ctx
 	}
-	ctx, e.span = e.traces.Start(e.traces.Join(ctx, e.request.Header), telemetry.Server, methodOf(e.request))
-	e.trace.TraceID, e.trace.Parent = e.span.TraceID(), e.span.Parent()
-	if e.span.Recorded() {
-		e.trace.Begin = e.begin
+	ctx, e.span = e.traces.Start(e.traces.Join(ctx, e.request.Header), telemetry.Server, semanticMethod(e.request))
+	e.trace.TraceID, e.trace.Parent = e.span.TraceID(), e.span.TraceParent()
+	if e.span.IsRecording() {
+		e.trace.Begin = e.beginOperation
 		e.span.Add(requestAttributes(e.request)...)
 	}
 	return ctx
 }
 
-// traceID reads the trace of a W3C traceparent; "" where there is none.
+// traceID returns the id of the trace that a W3C traceparent names, or "" if the
+// traceparent is empty or malformed.
 func traceID(parent string) string {
 	if len(parent) < 55 || parent[2] != '-' || parent[35] != '-' || parent[52] != '-' || len(parent) > 55 && (parent[:2] == "00" || parent[55] != '-') || len(parent) > maxTraceParent {
 		return ""
@@ -57,12 +58,12 @@ func traceID(parent string) string {
 	return parent[3:35]
 }
 
-// maxTraceParent is more than any version of traceparent has so far.
+// maxTraceParent is longer than a traceparent of any version so far.
 const maxTraceParent = 128
 
-// methodOf is the method of a request, as the conventions have it: those that
-// nobody knows are one.
-func methodOf(r *http.Request) string {
+// semanticMethod returns the method of a request for a span. The semantic conventions
+// replace an unknown method by _OTHER.
+func semanticMethod(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodConnect, http.MethodTrace:
 		return r.Method
@@ -70,8 +71,8 @@ func methodOf(r *http.Request) string {
 	return "_OTHER"
 }
 
-// requestAttributes say what a request was sent for. The query is left out: it
-// holds names that people gave.
+// requestAttributes returns the attributes of a request. They do not include the
+// query string, because it may contain personal names.
 func requestAttributes(r *http.Request) []telemetry.Attribute {
 	scheme := "http"
 	if r.TLS != nil {
@@ -79,7 +80,7 @@ func requestAttributes(r *http.Request) []telemetry.Attribute {
 	}
 	path := r.URL.EscapedPath()
 	return []telemetry.Attribute{
-		telemetry.Text("http.request.method", methodOf(r)),
+		telemetry.Text("http.request.method", semanticMethod(r)),
 		telemetry.Text("url.path", path[:min(len(path), maxLoggedPath)]),
 		telemetry.Text("url.scheme", scheme),
 		telemetry.Text("network.protocol.version", strings.TrimPrefix(strings.TrimPrefix(r.Proto, "HTTP/"), "HTTP/")),
@@ -87,19 +88,22 @@ func requestAttributes(r *http.Request) []telemetry.Attribute {
 	}
 }
 
-// parameter is what a pattern says of the form of a parameter.
-var parameter = regexp.MustCompile(`=[^}]*}`)
+// parameterForm matches the form of a parameter in a route pattern, such as =** in
+// {uid=**}.
+var parameterForm = regexp.MustCompile(`=[^}]*}`)
 
-// begin begins the span of an operation of REST or gRPC.
-func (e *exchange) begin(ctx context.Context, operation, route string) (context.Context, func()) {
-	e.route = parameter.ReplaceAllString(route, "}")
+// beginOperation begins the span of a REST or gRPC operation. It has the signature of
+// platform.Trace.Begin.
+func (e *exchange) beginOperation(ctx context.Context, operation, route string) (context.Context, func()) {
+	e.route = parameterForm.ReplaceAllString(route, "}")
 	ctx, span := e.traces.Start(ctx, telemetry.Internal, operation)
 	return ctx, func() { span.End("") }
 }
 
-// endSpan ends the span of the request, by what it turned out to be.
+// endSpan ends the span of the request, and adds the attributes that are known only
+// at the end.
 func (e *exchange) endSpan(code string, facts platform.Facts, seen *observed) {
-	if !e.span.Recorded() {
+	if !e.span.IsRecording() {
 		e.span.End("")
 		return
 	}
@@ -108,7 +112,7 @@ func (e *exchange) endSpan(code string, facts platform.Facts, seen *observed) {
 	}
 	switch {
 	case e.route != "" && rpc.Serves(e.request.URL.Path):
-		e.span.Name(strings.TrimPrefix(e.route, "/"))
+		e.span.Rename(strings.TrimPrefix(e.route, "/"))
 		service, method, _ := strings.Cut(strings.TrimPrefix(e.route, "/"), "/")
 		system := "grpc"
 		if e.protocol == "connect" {
@@ -116,18 +120,18 @@ func (e *exchange) endSpan(code string, facts platform.Facts, seen *observed) {
 		}
 		e.span.Add(telemetry.Text("rpc.system", system), telemetry.Text("rpc.service", service), telemetry.Text("rpc.method", method))
 	case e.route != "":
-		e.span.Name(methodOf(e.request) + " " + e.route)
+		e.span.Rename(semanticMethod(e.request) + " " + e.route)
 		e.span.Add(telemetry.Text("http.route", e.route))
 	}
 	e.span.Add(telemetry.Number("http.response.status_code", seen.code()), telemetry.Text("atrium.request.id", e.trace.ID), telemetry.Text("atrium.code", code))
 	if len(facts.Identities) > 0 {
 		e.span.Add(telemetry.Text("user.id", joinUIDs(facts.Identities)))
 	}
-	e.span.End(fault(code))
+	e.span.End(serverFault(code))
 }
 
-// fault is a code that is no fault of the client; "" of others.
-func fault(code string) string {
+// serverFault returns code if it stands for a failure of the server, and otherwise "".
+func serverFault(code string) string {
 	switch code {
 	case "INTERNAL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN", "DATA_LOSS":
 		return code
@@ -135,10 +139,11 @@ func fault(code string) string {
 	return ""
 }
 
-// observeSpan begins the span of a GraphQL operation. That of a subscription
-// ends with its context.
-func (r *recorder) observeSpan(ctx context.Context, own *platform.Trace, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
-	if !r.traces.Recording(ctx) {
+// beginGraphQLSpan begins the span of a GraphQL operation. It returns the context of
+// the operation, and a function to call with the response. The span of a subscription
+// ends with its context, so no function is returned for it.
+func (r *recorder) beginGraphQLSpan(ctx context.Context, own *platform.Trace, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
+	if !r.traces.IsRecording(ctx) {
 		return ctx, nil
 	}
 	name := o.Type
@@ -149,11 +154,11 @@ func (r *recorder) observeSpan(ctx context.Context, own *platform.Trace, o graph
 	if o.Name != "" {
 		span.Add(telemetry.Text("graphql.operation.name", o.Name[:min(len(o.Name), maxLoggedName)]))
 	}
-	own.Parent = span.Parent()
+	own.Parent = span.TraceParent()
 	end := func() {
 		for _, code := range own.Facts().Codes {
-			if word := fault(code.String()); word != "" {
-				span.End(word)
+			if fault := serverFault(code.String()); fault != "" {
+				span.End(fault)
 				return
 			}
 		}
@@ -166,21 +171,21 @@ func (r *recorder) observeSpan(ctx context.Context, own *platform.Trace, o graph
 	return ctx, func(*gqlgen.Response) { end() }
 }
 
-// around gives what is told of each field of GraphQL that reads; nil where
-// nothing is recorded.
-func (r *recorder) around() func(ctx context.Context, object, field string, objects int) (context.Context, func(error)) {
+// fieldObserver returns a function that records a span for each GraphQL field that
+// reads. It returns nil if the server records no traces.
+func (r *recorder) fieldObserver() func(ctx context.Context, object, field string, objects int) (context.Context, func(error)) {
 	if r == nil || r.traces == nil {
 		return nil
 	}
 	return func(ctx context.Context, object, field string, objects int) (context.Context, func(error)) {
-		if !r.traces.Recording(ctx) {
+		if !r.traces.IsRecording(ctx) {
 			return ctx, func(error) {}
 		}
 		ctx, span := r.traces.Start(ctx, telemetry.Internal, object+"."+field,
 			telemetry.Text("graphql.field.parent", object), telemetry.Text("graphql.field.name", field), telemetry.Number("atrium.graphql.objects", objects))
 		return ctx, func(err error) {
 			if err != nil {
-				span.End(fault(platform.AsError(err).Code.String()))
+				span.End(serverFault(platform.AsError(err).Code.String()))
 				return
 			}
 			span.End("")
@@ -188,10 +193,10 @@ func (r *recorder) around() func(ctx context.Context, object, field string, obje
 	}
 }
 
-// traceRoundTrip records statements that were sent together. The values that
-// they were sent with are not shown.
+// traceRoundTrip records a span for statements that were sent together. It does not
+// record their arguments.
 func (r *recorder) traceRoundTrip(ctx context.Context, statements []*store.Statement, took time.Duration, err error) {
-	if !r.traces.Recording(ctx) {
+	if !r.traces.IsRecording(ctx) {
 		return
 	}
 	name := "BATCH"
@@ -201,20 +206,20 @@ func (r *recorder) traceRoundTrip(ctx context.Context, statements []*store.State
 	} else {
 		attributes = append(attributes, telemetry.Number("db.operation.batch.size", len(statements)))
 	}
-	r.traces.Did(ctx, telemetry.Client, name, took, err, append(attributes, telemetry.Text("db.operation.name", name))...)
+	r.traces.RecordFinished(ctx, telemetry.Client, name, took, err, append(attributes, telemetry.Text("db.operation.name", name))...)
 }
 
-// systemOf names the database of a URL as the conventions do.
-func systemOf(databaseURL string) string {
+// databaseSystem returns the name of the database of a URL in the semantic conventions.
+func databaseSystem(databaseURL string) string {
 	if strings.HasPrefix(databaseURL, "sqlite:") {
 		return "sqlite"
 	}
 	return "postgresql"
 }
 
-// attempted is send, as part of the trace of the request whose change is
-// delivered. Where nothing is recorded, that trace is passed on.
-func (r *recorder) attempted(send func(context.Context, *platform.Dispatch) platform.Attempt) func(context.Context, *platform.Dispatch) platform.Attempt {
+// traceAttempts wraps send. Each attempt is recorded in the trace of the request that
+// made the change. If the server records nothing, that trace is passed on to the sink.
+func (r *recorder) traceAttempts(send func(context.Context, *platform.Dispatch) platform.Attempt) func(context.Context, *platform.Dispatch) platform.Attempt {
 	return func(ctx context.Context, d *platform.Dispatch) platform.Attempt {
 		trace := &platform.Trace{Parent: d.Event.Cause}
 		ctx = platform.WithTrace(ctx, trace)
@@ -222,10 +227,10 @@ func (r *recorder) attempted(send func(context.Context, *platform.Dispatch) plat
 			return send(ctx, d)
 		}
 		ctx, span := r.traces.Start(r.traces.JoinParent(ctx, d.Event.Cause), telemetry.Client, http.MethodPost,
-			telemetry.Text("http.request.method", http.MethodPost), telemetry.Text("server.address", hostOf(d.Sink)),
+			telemetry.Text("http.request.method", http.MethodPost), telemetry.Text("server.address", sinkHost(d.Sink)),
 			telemetry.Text("cloudevents.event_id", d.Event.ID), telemetry.Text("cloudevents.event_type", d.Event.Type),
 			telemetry.Text("cloudevents.event_subject", string(d.Event.Subject)), telemetry.Number("http.request.resend_count", int(d.Delivery.Attempts)))
-		trace.Parent = span.Parent()
+		trace.Parent = span.TraceParent()
 		attempt := send(ctx, d)
 		fault := ""
 		switch {
@@ -242,8 +247,9 @@ func (r *recorder) attempted(send func(context.Context, *platform.Dispatch) plat
 	}
 }
 
-// hostOf is all that is told of a sink, whose path may hold a secret.
-func hostOf(sink string) string {
+// sinkHost returns the host of a sink. The rest of the URL is not recorded, because
+// its path may contain a secret.
+func sinkHost(sink string) string {
 	u, err := url.Parse(sink)
 	if err != nil {
 		return ""

@@ -19,19 +19,18 @@ import (
 	"atrium/rest"
 )
 
-// V1 is the service that still answers v1. Requests for v1 are passed to it as
-// they are.
+// V1 is another service that answers v1. Requests for v1 are forwarded to it unchanged.
 type V1 struct {
 	Upstream *url.URL
-	Timeout  time.Duration // until it answers
+	Timeout  time.Duration // until it begins to answer
 }
 
-// v1Path is what is not answered here: nothing else of the two services has
-// the same paths.
+// v1Path matches the paths that are forwarded. No other path is the same in both
+// services.
 var v1Path = regexp.MustCompile(`^/(iam|registry|vulnerabilities|libraries|advisory)/v1/`)
 
-// beside passes requests for v1 on, and leaves the others to next.
-func (v *V1) beside(next http.Handler, o rest.Options) http.Handler {
+// route returns a handler that forwards requests for v1 and passes the others to next.
+func (v *V1) route(next http.Handler, o rest.Options) http.Handler {
 	if v == nil {
 		return next
 	}
@@ -42,7 +41,7 @@ func (v *V1) beside(next http.Handler, o rest.Options) http.Handler {
 			return
 		}
 		if hasDotSegment(r.URL.EscapedPath()) {
-			o.WriteError(w, r, platform.Invalid(platform.Violation{Field: "path", Description: "must not hold segments of dots, in any encoding"}))
+			o.WriteError(w, r, platform.Invalid(platform.Violation{Field: "path", Description: "must not contain the segments . and .., in any encoding"}))
 			return
 		}
 		through := &passage{w, http.NewResponseController(w)}
@@ -54,13 +53,14 @@ func (v *V1) beside(next http.Handler, o rest.Options) http.Handler {
 	})
 }
 
-// hasDotSegment reports whether a path may lead out of v1 for whoever decodes it,
-// once or more often: a service behind may do so after it has looked at the path.
-// What is no UTF-8 may hold dots in too many bytes.
+// hasDotSegment reports whether a path contains . or .. as a segment after decoding it
+// once or several times. Such a path could leave v1, because a service behind this one
+// may decode it after checking it. It also returns true for invalid UTF-8, which may
+// encode dots in too many bytes.
 func hasDotSegment(path string) bool {
 	for {
 		for _, segment := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) {
-			segment, _, _ = strings.Cut(segment, ";") // where some keep parameters
+			segment, _, _ = strings.Cut(segment, ";") // some servers allow parameters here
 			if name := strings.TrimRight(segment, "\x00 \t\r\n"); name == "." || name == ".." {
 				return true
 			}
@@ -76,8 +76,9 @@ func hasDotSegment(path string) bool {
 	}
 }
 
-// proxy sends a request on as it came, token and all: v1 takes the same ones
-// and decides itself. It says nothing of the client's address.
+// proxy returns a handler that forwards a request unchanged, including its token: v1
+// accepts the same tokens and checks permissions itself. It does not forward the address
+// of the client.
 func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -88,19 +89,19 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 		IdleConnTimeout:       idleTimeout,
 		MaxIdleConnsPerHost:   100,
 		ForceAttemptHTTP2:     true,
-		DisableCompression:    true, // it would ask for gzip and unpack it
+		DisableCompression:    true, // otherwise it would request gzip and decompress it
 	}
 	return &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(v.Upstream)
 			p.Out.URL.Path, p.Out.URL.RawPath = p.In.URL.Path, p.In.URL.RawPath
-			p.Out.URL.RawQuery = p.In.URL.RawQuery // also what Go cannot parse
+			p.Out.URL.RawQuery = p.In.URL.RawQuery // also a query that Go cannot parse
 			if t := platform.TraceOf(p.In.Context()); t != nil && t.Parent != "" {
 				p.Out.Header.Set("Traceparent", t.Parent)
 			}
 		},
-		FlushInterval: -1, // at once
+		FlushInterval: -1, // flush each write at once
 		ErrorLog:      slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			o.WriteError(w, r, v1Error(err))
@@ -108,7 +109,8 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 	}
 }
 
-// v1Error tells an upstream that is away from one that is slow.
+// v1Error returns DEADLINE_EXCEEDED for a slow upstream, and UNAVAILABLE for one that
+// does not answer.
 func v1Error(err error) error {
 	var dial *net.OpError
 	var network net.Error
@@ -122,14 +124,15 @@ func v1Error(err error) error {
 	return platform.Unavailable("v1 does not answer", err)
 }
 
-// A passage is an answer that may take as long as its reader takes some of it
-// now and then.
+// A passage is a response without a time limit for the whole. Each write has a time
+// limit, so that a client that stops reading is disconnected.
 type passage struct {
 	http.ResponseWriter
 	control *http.ResponseController
 }
 
-// WriteHeader prefers the upstream's request id to our own: an answer has one.
+// WriteHeader keeps only the request id of the upstream, because a response must have one
+// id.
 func (p *passage) WriteHeader(status int) {
 	if ids := p.Header().Values(edge.RequestIDHeader); len(ids) > 1 {
 		p.Header()[edge.RequestIDHeader] = ids[1:2]
@@ -138,19 +141,19 @@ func (p *passage) WriteHeader(status int) {
 }
 
 func (p *passage) Write(b []byte) (int, error) {
-	defer p.hurry()()
+	defer p.setDeadline()()
 	return p.ResponseWriter.Write(b)
 }
 
-// FlushError sends what was written.
+// FlushError sends the written bytes.
 func (p *passage) FlushError() error {
-	defer p.hurry()()
+	defer p.setDeadline()()
 	return p.control.Flush()
 }
 
-// hurry sets a time for one step. It is not left running: HTTP/2 ends a stream
-// whose time is up even if there is nothing to write.
-func (p *passage) hurry() (done func()) {
+// setDeadline sets a deadline for one write or flush; done removes it. HTTP/2 ends a
+// stream at its deadline even if there is nothing to write.
+func (p *passage) setDeadline() (done func()) {
 	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return func() { _ = p.control.SetWriteDeadline(time.Time{}) }
 }
@@ -158,7 +161,8 @@ func (p *passage) hurry() (done func()) {
 // Unwrap lets http.ResponseController reach the connection.
 func (p *passage) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// A slowBody may take as long as some of it arrives now and then.
+// A slowBody is a request body without a time limit for the whole. Each read has a time
+// limit.
 type slowBody struct {
 	io.ReadCloser
 	control *http.ResponseController

@@ -14,17 +14,18 @@ import (
 	"atrium/rest"
 )
 
-// beside serves v1 from upstream as the program does, and "v2" for all else.
-func beside(t *testing.T, upstream string, timeout time.Duration) *httptest.Server {
+// newProxy forwards v1 to upstream as the program does, and answers "v2" to all other
+// requests.
+func newV1Proxy(t *testing.T, upstream string, timeout time.Duration) *httptest.Server {
 	t.Helper()
 	u, err := url.Parse(upstream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := rest.Options{Logger: discardLogger()}
-	v2 := guarded(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v2") }), nil, o)
+	v2 := addGuards(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v2") }), nil, o)
 	v1 := &V1{Upstream: u, Timeout: timeout}
-	s := httptest.NewUnstartedServer(watched(v1.beside(v2, o), o, (&Config{Logger: o.Logger}).newRecorder()))
+	s := httptest.NewUnstartedServer(addOuterLayers(v1.route(v2, o), o, (&Config{Logger: o.Logger}).newRecorder()))
 	s.Config = newServer(s.Config.Handler, nil, discardLogger())
 	s.Start()
 	t.Cleanup(s.Close)
@@ -56,7 +57,7 @@ func send(t *testing.T, method, target, body string, header http.Header) (*http.
 	return answer, string(content)
 }
 
-func TestRequestsForV1ArePassedOnAsTheyAre(t *testing.T) {
+func TestRequestsForV1AreForwardedUnchanged(t *testing.T) {
 	t.Parallel()
 	var got *http.Request
 	var body string
@@ -75,7 +76,7 @@ func TestRequestsForV1ArePassedOnAsTheyAre(t *testing.T) {
 		_, _ = io.WriteString(w, "<moved>")
 	}))
 	t.Cleanup(upstream.Close)
-	server := beside(t, upstream.URL, time.Minute)
+	server := newV1Proxy(t, upstream.URL, time.Minute)
 	const path = "/registry/v1/repos/a%2Fb//c%20d/...%2E/%7Ee/?x=1;y=2&z=%zz&&page_token=a+b%20c"
 	answer, content := send(t, "PUT", server.URL+path, `{"any": "thing"}`, http.Header{
 		"Authorization":     {"Bearer not.for.us", "Basic YTpi"},
@@ -120,11 +121,11 @@ func TestRequestsForV1ArePassedOnAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestOnlyV1IsPassedOn(t *testing.T) {
+func TestOnlyV1IsForwarded(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v1") }))
 	t.Cleanup(upstream.Close)
-	server := beside(t, upstream.URL, time.Minute)
+	server := newV1Proxy(t, upstream.URL, time.Minute)
 	for path, want := range map[string]string{
 		"/iam/v1/groups": "v1", "/registry/v1/repos": "v1", "/vulnerabilities/v1/reports?x": "v1", "/libraries/v1/x": "v1", "/advisory/v1/x": "v1", "/iam/v1/": "v1",
 		"/iam/v2/groups": "v2", "/iam/v1": "v2", "/iam/v1beta1/groups": "v2", "/events/v1/x": "v2", "/ping/v1/x": "v2", "/": "v2", "/graphql": "v2",
@@ -140,12 +141,12 @@ func TestOnlyV1IsPassedOn(t *testing.T) {
 	}
 }
 
-// The attack: a path that leaves v1 where the upstream decodes it.
+// The attack: a path that leaves v1 when the upstream decodes it.
 func TestNoPathLeadsOutOfV1(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v1") }))
 	t.Cleanup(upstream.Close)
-	server := beside(t, upstream.URL, time.Minute)
+	server := newV1Proxy(t, upstream.URL, time.Minute)
 	for _, path := range []string{
 		"/iam/v1/../../admin", "/iam/v1/./x", "/iam/v1/..", "/iam/v1/.", "/iam/v1/%2e%2e/x", "/iam/v1/.%2E/x", "/iam/v1/%2e", "/iam/v1/..%2fx", "/iam/v1/a%2f..%2f..%2fx",
 		"/iam/v1/%252e%252e/x", "/iam/v1/%25252e%25252e%25252fx", "/iam/v1/..%5cx", "/iam/v1/x%5c..%5cy", "/iam/v1/..;a=b/x", "/iam/v1/%2e%2e%3bx/y",
@@ -174,9 +175,9 @@ func TestV1IsStreamedBothWays(t *testing.T) {
 		}
 	}))
 	t.Cleanup(upstream.Close)
-	server := beside(t, upstream.URL, time.Minute)
+	server := newV1Proxy(t, upstream.URL, time.Minute)
 	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true) // of HTTP/1.1, Go's client does not read before it has written
+	protocols.SetUnencryptedHTTP2(true) // with HTTP/1.1, Go's client reads only after it has written the body
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
 	out, in := io.Pipe()
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/iam/v1/stream", out)
@@ -201,14 +202,14 @@ func TestV1IsStreamedBothWays(t *testing.T) {
 	}
 }
 
-func TestAV1ThatIsAwayOrSlowIsAnError(t *testing.T) {
+func TestAnUnavailableOrSlowV1IsAnError(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +224,7 @@ func TestAV1ThatIsAwayOrSlowIsAnError(t *testing.T) {
 		cut.URL:                            {503, `"code":14`},
 		"http://" + silent.Addr().String(): {504, `"code":4`},
 	} {
-		answer, body := send(t, "GET", beside(t, upstream, 50*time.Millisecond).URL+"/registry/v1/repos", "", nil)
+		answer, body := send(t, "GET", newV1Proxy(t, upstream, 50*time.Millisecond).URL+"/registry/v1/repos", "", nil)
 		if answer.StatusCode != want.status || !strings.Contains(body, want.code) || !strings.Contains(body, "google.rpc.RetryInfo") ||
 			!strings.Contains(body, `"domain":"registry.atrium.dev"`) || answer.Header.Get("Retry-After") != "1" || strings.Contains(body, "127.0.0.1") {
 			t.Errorf("%s: %d %v %s", upstream, answer.StatusCode, answer.Header, body)

@@ -13,8 +13,8 @@ import (
 	"atrium/rest"
 )
 
-// issuer names the service in what it sends, without a slash at its end. local
-// is the URL of this server.
+// issuer returns the URL that names the service in tokens and events, without a slash at
+// the end. local is the URL of this server, for a server without PublicURL.
 func (c *Config) issuer(local string) string {
 	if c.PublicURL != "" {
 		return strings.TrimRight(c.PublicURL, "/")
@@ -22,15 +22,15 @@ func (c *Config) issuer(local string) string {
 	return local
 }
 
-// The client of sinks. What bounds an attempt is events' to say; this is what
-// no request exceeds in any case.
+// The time limits of the HTTP client for sinks and issuers. Package events limits an
+// attempt more strictly.
 const (
 	sinkTimeout = 30 * time.Second
 	sinkAnswer  = 64 << 10
 )
 
-// delivery prepares the delivery of events; what it gives delivers until its
-// context ends.
+// delivery prepares the delivery of events. It returns a function that delivers events
+// until its context ends.
 func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer string) (func(context.Context), error) {
 	if !c.Webhooks {
 		return func(context.Context) {}, nil
@@ -40,7 +40,7 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version,
 	})
 	deliverer, err := events.NewDeliverer(ctx, p, events.DelivererOptions{
-		DatabaseURL: c.DatabaseURL, DirectURL: c.DirectURL, Send: c.recorder.attempted(sender.Send), Logger: c.Logger, DrainTimeout: c.DrainTimeout,
+		DatabaseURL: c.DatabaseURL, DirectURL: c.DirectURL, Send: c.recorder.traceAttempts(sender.Send), Logger: c.Logger, DrainTimeout: c.DrainTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
@@ -50,8 +50,8 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 	return deliverer.Run, nil
 }
 
-// wellKnown is where receivers of events find the keys of the service. Anyone
-// may read it, with or without --webhooks: another replica may deliver.
+// wellKnown returns the public handlers where receivers of events find the keys of the
+// service. They exist even without --webhooks, because another replica may deliver.
 func wellKnown(p *platform.Platform, issuer string, options rest.Options) map[string]http.Handler {
 	return map[string]http.Handler{
 		events.DiscoveryPath: events.Discovery(issuer),

@@ -20,9 +20,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// The workloads of a dashboard, as the benchmark beside other servers has them:
-// one repo, a page with its total, nested lists, bindings with what they bind,
-// five lists at once, and a page by REST.
+// The workloads of a dashboard. The benchmark that compares servers has the same ones:
+// one repo, a page with its total, nested lists, role bindings with their objects, five
+// lists in one query, and a page by REST.
 var workloads = []struct{ name, query string }{
 	{"W1 one repo", `query($repo: ID!) { repo(uid: $repo) { name description createTime } }`},
 	{"W2 50 repos and their total", `query($org: ID!) { repos(childrenOf: $org, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
@@ -37,7 +37,7 @@ var workloads = []struct{ name, query string }{
 	{"W7 50 repos by REST", ""},
 }
 
-// A workbench is a server with an organisation that the workloads read.
+// A workbench is a server with an organisation for the workloads.
 type workbench struct {
 	cost      tripCounter
 	handler   http.Handler
@@ -86,7 +86,7 @@ func newWorkbench(b *testing.B, url string) *workbench {
 	return w
 }
 
-// A tripCounter counts what a request asks of the database.
+// A tripCounter counts statements and round trips.
 type tripCounter struct{ statements, trips int }
 
 // RoundTrip counts one round trip.
@@ -120,7 +120,7 @@ func (w *workbench) request(query string) *http.Request {
 	return r
 }
 
-// BenchmarkWorkloads tells what each workload costs, from the token to the last
+// BenchmarkWorkloads measures the cost of each workload, from the token to the last
 // byte, with its statements and round trips.
 func BenchmarkWorkloads(b *testing.B) {
 	engines := map[string]string{"sqlite": storetest.SQLite(b)}

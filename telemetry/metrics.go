@@ -1,10 +1,18 @@
-// Package telemetry counts what a process does, for Prometheus. It knows no kind
-// and no protocol: whoever counts gives the words. A nil *Metrics counts
-// nothing, so that nobody need ask whether metrics are wanted.
+// Package telemetry exports metrics for Prometheus and traces for OpenTelemetry. It
+// must not know any kind or protocol: its callers give the values of the labels.
 //
-// Names follow the conventions of Prometheus: a base unit, and _total for what
-// only grows. Every label has few values; what clients choose is bounded by
-// Names.
+//	metrics.go  the metrics, and the handler that serves them
+//	observe.go  methods by which other packages record something
+//	serve.go    an HTTP server for the handler
+//	names.go    a limit for label values that clients choose
+//	traces.go   traces and their spans
+//	otlp.go     sends spans to a collector
+//
+// A nil *Metrics and a nil *Traces record nothing, so callers need not check whether
+// they are enabled.
+//
+// Names of metrics follow the conventions of Prometheus: they end in a base unit, and
+// counters in _total. Every label has few values.
 package telemetry
 
 import (
@@ -17,16 +25,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are the counters of one process. They are safe for concurrent use.
+// Metrics holds the metrics of one process. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 
 	requests        *prometheus.CounterVec
 	requestSeconds  *prometheus.HistogramVec
-	underway        *prometheus.GaugeVec
+	inFlight        *prometheus.GaugeVec
 	streams         *prometheus.GaugeVec
 	cost            prometheus.Histogram
-	limited         *prometheus.CounterVec
+	limitRefusals   *prometheus.CounterVec
 	authentications *prometheus.CounterVec
 	statements      *prometheus.CounterVec
 	roundTrips      *prometheus.HistogramVec
@@ -36,14 +44,16 @@ type Metrics struct {
 	imported        *prometheus.CounterVec
 }
 
-// Buckets of durations: of what answers people, and of what may wait for hours.
+// The buckets of the histograms: fastBuckets for requests and statements,
+// slowBuckets for deliveries, which may wait for days, and costBuckets for the cost
+// of GraphQL operations.
 var (
 	fastBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	slowBuckets = []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 36000, 259200}
 	costBuckets = []float64{1, 10, 50, 100, 500, 1000, 2500, 5000, 10000, 25000}
 )
 
-// New makes the counters of a program of a version.
+// New returns the metrics of a program with the given version.
 func New(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(
@@ -54,10 +64,10 @@ func New(version string) *Metrics {
 	info.WithLabelValues(version).Set(1)
 	m.requests = m.counters("atrium_requests_total", "Requests that were answered, and operations on websockets.", "protocol", "operation", "code")
 	m.requestSeconds = m.histograms("atrium_request_duration_seconds", "How long requests took. Streams are not among them.", fastBuckets, "protocol", "operation")
-	m.underway = m.gauges("atrium_requests_in_flight", "Requests that are being answered, streams among them.", "protocol")
+	m.inFlight = m.gauges("atrium_requests_in_flight", "Requests that are being answered, streams among them.", "protocol")
 	m.streams = m.gauges("atrium_streams_open", "Open websockets and event streams.", "kind")
 	m.cost = m.histogram("atrium_graphql_cost", "The cost of GraphQL operations.", costBuckets)
-	m.limited = m.counters("atrium_limit_refusals_total", "Requests that a limit refused.", "limit")
+	m.limitRefusals = m.counters("atrium_limit_refusals_total", "Requests that a limit refused.", "limit")
 	m.authentications = m.counters("atrium_authentications_total", "Requests by what became of their token.", "outcome")
 	m.statements = m.counters("atrium_db_statements_total", "SQL statements that were sent.", "operation")
 	m.roundTrips = m.histograms("atrium_db_round_trip_duration_seconds", "How long round trips to the database took.", fastBuckets, "outcome")
@@ -69,31 +79,31 @@ func New(version string) *Metrics {
 }
 
 func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return registered(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
+	return register(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
 }
 
 func (m *Metrics) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	return registered(m, prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels))
+	return register(m, prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels))
 }
 
 func (m *Metrics) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return registered(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels))
+	return register(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels))
 }
 
 func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
-	return registered(m, prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}))
+	return register(m, prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}))
 }
 
-func registered[C prometheus.Collector](m *Metrics, collector C) C {
+func register[C prometheus.Collector](m *Metrics, collector C) C {
 	m.registry.MustRegister(collector)
 	return collector
 }
 
-// scrapeTimeout is shorter than Prometheus waits by default.
+// scrapeTimeout is shorter than the default scrape timeout of Prometheus, 10 s.
 const scrapeTimeout = 8 * time.Second
 
-// Handler serves /metrics, and profiles of the process at /debug/pprof/. Its
-// address must be private: profiles show what is in memory.
+// Handler serves /metrics, and profiles of the process at /debug/pprof/. It must be
+// served at a private address, because profiles show the contents of the memory.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Timeout: scrapeTimeout, EnableOpenMetrics: true}))

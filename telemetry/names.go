@@ -2,34 +2,35 @@ package telemetry
 
 import "sync"
 
-// Names bound how many values a label has whose values clients choose: the
-// first so many of them stand for themselves, and all others for "other".
+// Names limits the number of values of a label that clients choose. The first names
+// are kept, up to the limit, and all others become Other. It is safe for concurrent
+// use.
 type Names struct {
-	most  int
+	limit int
 	lock  sync.RWMutex
 	known map[string]bool
 }
 
-// maxNameBytes is far more than a name that people read has.
+// maxNameBytes is the longest name that is kept, in bytes.
 const maxNameBytes = 64
 
-// NewNames lets so many names through, and those that are given.
-func NewNames(most int, given ...string) *Names {
-	n := &Names{most: most + len(given), known: map[string]bool{}}
-	for _, name := range given {
+// NewNames returns Names that keep the known names and up to limit others.
+func NewNames(limit int, known ...string) *Names {
+	n := &Names{limit: limit + len(known), known: map[string]bool{}}
+	for _, name := range known {
 		n.known[name] = true
 	}
 	return n
 }
 
-// Other stands for all names beyond the first.
+// Other replaces every name that is not kept.
 const Other = "other"
 
-// Bound gives a name, or Other. Only a name that did something useful takes one
-// of the places, since anyone can make up names.
-func (n *Names) Bound(name string, useful bool) string {
+// Limit returns name if it is kept, and otherwise Other. A new name is kept only if it
+// is useful, because anyone can invent names.
+func (n *Names) Limit(name string, useful bool) string {
 	n.lock.RLock()
-	known, full := n.known[name], len(n.known) >= n.most
+	known, full := n.known[name], len(n.known) >= n.limit
 	n.lock.RUnlock()
 	switch {
 	case known:
@@ -39,7 +40,7 @@ func (n *Names) Bound(name string, useful bool) string {
 	}
 	n.lock.Lock()
 	defer n.lock.Unlock()
-	if len(n.known) >= n.most {
+	if len(n.known) >= n.limit {
 		return Other
 	}
 	n.known[name] = true

@@ -6,15 +6,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A Request is one that has been answered.
+// A Request describes a request that has been answered.
 type Request struct {
 	Protocol  string
-	Operation string // one of few
-	Code      string // OK, or that of its first error
+	Operation string // name of the operation, from a small set
+	Code      string // OK, or the code of the first error
 	Took      time.Duration
-	Stream    bool   // it lasted as long as somebody listened
-	Cost      int    // of a GraphQL document; 0: it has none
-	Limit     string // the limit that refused it; ""
+	Stream    bool   // the response was a stream, so Took is not counted
+	Cost      int    // cost of a GraphQL document; 0 means none
+	Limit     string // the limit that the request exceeded; "" means none
 }
 
 // Request counts a request.
@@ -30,40 +30,41 @@ func (m *Metrics) Request(r Request) {
 		m.cost.Observe(float64(r.Cost))
 	}
 	if r.Limit != "" {
-		m.limited.WithLabelValues(r.Limit).Inc()
+		m.limitRefusals.WithLabelValues(r.Limit).Inc()
 	}
 }
 
-// Begin counts a request under way until the function that it gives is called.
+// Begin counts a request in flight until end is called.
 func (m *Metrics) Begin(protocol string) (end func()) {
 	if m == nil {
 		return func() {}
 	}
-	return raised(m.underway.WithLabelValues(protocol))
+	return raise(m.inFlight.WithLabelValues(protocol))
 }
 
-// Open counts an open stream of a kind until the function that it gives is
-// called.
+// Open counts an open stream of a kind, such as sse, until end is called.
 func (m *Metrics) Open(kind string) (end func()) {
 	if m == nil {
 		return func() {}
 	}
-	return raised(m.streams.WithLabelValues(kind))
+	return raise(m.streams.WithLabelValues(kind))
 }
 
-func raised(gauge prometheus.Gauge) func() {
+// raise adds 1 to a gauge and returns the function that subtracts it again.
+func raise(gauge prometheus.Gauge) func() {
 	gauge.Inc()
 	return gauge.Dec
 }
 
-// Authentication counts what became of a token.
+// Authentication counts the check of a token by its outcome, such as accepted.
 func (m *Metrics) Authentication(outcome string) {
 	if m != nil {
 		m.authentications.WithLabelValues(outcome).Inc()
 	}
 }
 
-// RoundTrip counts statements that were sent to the database together.
+// RoundTrip counts statements that were sent to the database in one round trip, and
+// its duration.
 func (m *Metrics) RoundTrip(operations []string, took time.Duration, failed bool) {
 	if m == nil {
 		return
@@ -78,15 +79,16 @@ func (m *Metrics) RoundTrip(operations []string, took time.Duration, failed bool
 	m.roundTrips.WithLabelValues(outcome).Observe(took.Seconds())
 }
 
-// EventRead counts an event that live feeds were given.
+// EventRead counts an event that was passed to live feeds. lag is the time since it
+// was recorded.
 func (m *Metrics) EventRead(lag time.Duration) {
 	if m != nil {
 		m.feedLag.Observe(lag.Seconds())
 	}
 }
 
-// Delivery counts an attempt. Where the event was delivered by it, lag is how
-// long that took.
+// Delivery counts an attempt by the state of its delivery. If delivered is true, lag
+// is the time since the event was recorded.
 func (m *Metrics) Delivery(state string, lag time.Duration, delivered bool) {
 	if m == nil {
 		return
@@ -97,21 +99,21 @@ func (m *Metrics) Delivery(state string, lag time.Duration, delivered bool) {
 	}
 }
 
-// Imported counts records of a source that an import has read.
+// Imported counts records that an import has read from a source.
 func (m *Metrics) Imported(source string, records int) {
 	if m != nil {
 		m.imported.WithLabelValues(source).Add(float64(records))
 	}
 }
 
-// A Pool tells how the connections to the database are used.
+// A Pool is the state of a pool of database connections.
 type Pool struct {
-	Used, Idle, Max int
-	Waits           int64
-	Waited          time.Duration
+	Used, Idle, Max int           // numbers of connections
+	Waits           int64         // how often a statement waited for a connection
+	Waited          time.Duration // how long statements waited altogether
 }
 
-// WatchPool lets each scrape ask how the connections are used.
+// WatchPool adds metrics of a connection pool. Each scrape calls pool.
 func (m *Metrics) WatchPool(pool func() Pool) {
 	if m == nil {
 		return
@@ -129,8 +131,8 @@ func (m *Metrics) WatchPool(pool func() Pool) {
 	counter("atrium_db_connection_wait_seconds_total", "How long statements have waited for a connection.", func(p Pool) float64 { return p.Waited.Seconds() })
 }
 
-// WatchQueue lets each scrape ask how many deliveries wait, by state. Where
-// depth fails, the scrape goes without.
+// WatchQueue adds the number of queued deliveries by state. Each scrape calls depth;
+// if that fails, the scrape omits this metric.
 func (m *Metrics) WatchQueue(depth func() (map[string]int, error)) {
 	if m != nil {
 		m.registry.MustRegister(queueCollector{depth})
@@ -143,10 +145,10 @@ type queueCollector struct {
 
 var queueDepth = prometheus.NewDesc("atrium_delivery_queue_jobs", "Deliveries in the queue, by the state of their job.", []string{"state"}, nil)
 
-// Describe tells what is collected.
+// Describe sends the description of the metric.
 func (queueCollector) Describe(to chan<- *prometheus.Desc) { to <- queueDepth }
 
-// Collect asks for the depth.
+// Collect calls depth and sends its result.
 func (c queueCollector) Collect(to chan<- prometheus.Metric) {
 	depth, err := c.depth()
 	if err != nil {

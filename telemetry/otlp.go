@@ -21,24 +21,25 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A client sends spans by OTLP over HTTP. OpenTelemetry has one too, which would
-// bring all of gRPC with it.
+// A client sends spans by OTLP over HTTP. The client of OpenTelemetry itself is not
+// used, because it would add all of gRPC to the program.
 type client struct {
 	http     *http.Client
 	endpoint string
 	headers  http.Header
-	timeout  time.Duration // of a batch, with all attempts
-	gzip     bool
+	timeout  time.Duration // for one batch, including all attempts
+	gzip     bool          // whether requests are compressed
 }
 
 const (
-	exporterTimeout = 10 * time.Second
-	firstPause      = 500 * time.Millisecond // between two attempts; then twice that, and so on
-	answerBytes     = 4 << 10                // as much of an answer as is read
+	exporterTimeout  = 10 * time.Second
+	firstRetryDelay  = 500 * time.Millisecond // between the first two attempts; it doubles each time
+	maxResponseBytes = 4 << 10                // how much of a response is read
 )
 
-// newClient reads the variables of OpenTelemetry's exporter; there is none where
-// they name no endpoint. Those for traces go before those for everything.
+// newClient returns a client as the environment variables of OpenTelemetry's exporter
+// configure it, or nil if they name no endpoint. A variable for traces takes precedence
+// over the one for all signals.
 func newClient(env func(name string) string) (*client, error) {
 	setting := func(name string) string {
 		return cmp.Or(env("OTEL_EXPORTER_OTLP_TRACES_"+name), env("OTEL_EXPORTER_OTLP_"+name))
@@ -68,7 +69,7 @@ func newClient(env func(name string) string) (*client, error) {
 		}
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if err != nil || !found {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs with commas between them") // not the values, which are secrets
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs with commas between them") // the values are secrets, so the message does not show them
 		}
 		c.headers.Set(strings.TrimSpace(name), value)
 	}
@@ -86,15 +87,15 @@ func newClient(env func(name string) string) (*client, error) {
 	default:
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_COMPRESSION must be gzip or none, not %q", compression)
 	}
-	security, err := newSecurity(setting)
+	security, err := newTLSConfig(setting)
 	c.http = &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: security, TLSHandshakeTimeout: exporterTimeout, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
 	}}
 	return c, err
 }
 
-// newSecurity reads which certificates are trusted, and which is shown.
-func newSecurity(setting func(name string) string) (*tls.Config, error) {
+// newTLSConfig reads the trusted certificates and the client certificate.
+func newTLSConfig(setting func(name string) string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if path := setting("CERTIFICATE"); path != "" {
 		text, err := os.ReadFile(path) //nolint:gosec // the operator names it
@@ -118,17 +119,16 @@ func newSecurity(setting func(name string) string) (*tls.Config, error) {
 	return c, nil
 }
 
-// Start has nothing to prepare.
+// Start does nothing.
 func (c *client) Start(context.Context) error { return nil }
 
-// Stop closes connections.
+// Stop closes idle connections.
 func (c *client) Stop(context.Context) error {
 	c.http.CloseIdleConnections()
 	return nil
 }
 
-// UploadTraces sends a batch, and tries again where the receiver may take it
-// later.
+// UploadTraces sends a batch. It retries if the receiver may accept the batch later.
 func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) error {
 	body, err := c.encode(spans)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	for pause := firstPause; ; pause *= 2 {
+	for pause := firstRetryDelay; ; pause *= 2 {
 		wait, err := c.send(ctx, body)
 		if err == nil || wait < 0 {
 			return err
@@ -150,8 +150,8 @@ func (c *client) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) 
 	}
 }
 
-// encode gives the bytes of an ExportTraceServiceRequest, which are those of
-// TracesData: both have nothing but the spans, in the same place.
+// encode returns the bytes of an ExportTraceServiceRequest. It uses TracesData, which
+// has the same encoding: both contain only the spans, in the same field.
 func (c *client) encode(spans []*otlp.ResourceSpans) ([]byte, error) {
 	body, err := proto.Marshal(&otlp.TracesData{ResourceSpans: spans})
 	if err != nil || !c.gzip {
@@ -159,13 +159,13 @@ func (c *client) encode(spans []*otlp.ResourceSpans) ([]byte, error) {
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, _ = w.Write(body) // into memory: it cannot fail
+	_, _ = w.Write(body) // writing to memory cannot fail
 	_ = w.Close()
 	return packed.Bytes(), nil
 }
 
-// send makes one attempt. Where it failed, wait is the time after which the
-// receiver wants another; below 0: none.
+// send makes one attempt. If that failed, wait is the time after which the receiver
+// accepts another attempt; a negative wait means that a retry is useless.
 func (c *client) send(ctx context.Context, body []byte) (wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -179,17 +179,17 @@ func (c *client) send(ctx context.Context, body []byte) (wait time.Duration, err
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return 0, fmt.Errorf("traces were not sent: %w", err)
+		return 0, fmt.Errorf("sending traces failed: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, answerBytes)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxResponseBytes)) // so that the connection can be used again
 	if response.StatusCode >= http.StatusOK && response.StatusCode < http.StatusMultipleChoices {
 		return 0, nil
 	}
-	err = fmt.Errorf("traces were not taken: %s answers %s", request.URL.Redacted(), response.Status)
+	err = fmt.Errorf("the collector rejected traces: %s answered %s", request.URL.Redacted(), response.Status)
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0: soon
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if there is no such header: retry soon
 		return time.Duration(max(seconds, 0)) * time.Second, err
 	}
 	return -1, err

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// How long a scraper may take to ask, and an answer to be made: a profile may
-// take five minutes.
+// Time limits for reading a request, and for writing its response. A profile may take
+// five minutes.
 const (
-	askTimeout    = 15 * time.Second
-	answerTimeout = 5*time.Minute + askTimeout
+	requestTimeout  = 15 * time.Second
+	responseTimeout = 5*time.Minute + requestTimeout
 )
 
-// Serve serves Handler at an address until end is called. It calls failed where
-// serving ends before that.
-func (m *Metrics) Serve(ctx context.Context, address string, failed func(error)) (url string, end func(), err error) {
+// Serve serves Handler at an address until end is called, and returns its URL. If the
+// server fails before that, it calls onFailure.
+func (m *Metrics) Serve(ctx context.Context, address string, onFailure func(error)) (url string, end func(), err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return "", nil, err
 	}
-	server := &http.Server{Handler: m.Handler(), ReadHeaderTimeout: askTimeout, ReadTimeout: askTimeout, WriteTimeout: answerTimeout}
+	server := &http.Server{Handler: m.Handler(), ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: responseTimeout}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			failed(err)
+			onFailure(err)
 		}
 	}()
 	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil

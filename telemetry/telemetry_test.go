@@ -15,7 +15,7 @@ func scrape(m *Metrics) string {
 	return w.Body.String()
 }
 
-func TestWhatIsCountedIsShown(t *testing.T) {
+func TestMetricsShowWhatWasRecorded(t *testing.T) {
 	t.Parallel()
 	m := New("v1")
 	m.Request(Request{Protocol: "rest", Operation: "ListRepos", Code: "OK", Took: time.Millisecond, Cost: 3, Limit: "cost"})
@@ -53,7 +53,7 @@ func TestWhatIsCountedIsShown(t *testing.T) {
 	}
 }
 
-func TestAQueueThatDoesNotAnswerDoesNotSpoilTheRest(t *testing.T) {
+func TestAScrapeOmitsAQueueThatFails(t *testing.T) {
 	t.Parallel()
 	m := New("v1")
 	m.WatchQueue(func() (map[string]int, error) { return nil, errors.New("away") })
@@ -62,7 +62,7 @@ func TestAQueueThatDoesNotAnswerDoesNotSpoilTheRest(t *testing.T) {
 	}
 }
 
-func TestWithoutMetricsNothingIsCounted(t *testing.T) {
+func TestNilMetricsRecordNothing(t *testing.T) {
 	t.Parallel()
 	var m *Metrics
 	m.Request(Request{})
@@ -77,7 +77,7 @@ func TestWithoutMetricsNothingIsCounted(t *testing.T) {
 	m.WatchQueue(nil)
 }
 
-func TestNamesThatClientsChooseAreBounded(t *testing.T) {
+func TestNamesThatClientsChooseAreLimited(t *testing.T) {
 	t.Parallel()
 	names := NewNames(2, "Trusted")
 	for _, name := range []struct {
@@ -88,7 +88,7 @@ func TestNamesThatClientsChooseAreBounded(t *testing.T) {
 		{"Trusted", false, "Trusted"}, {"Failed", false, Other}, {"A", true, "A"}, {"", true, Other}, {strings.Repeat("x", 65), true, Other},
 		{"B", true, "B"}, {"C", true, Other}, {"A", false, "A"},
 	} {
-		if got := names.Bound(name.name, name.useful); got != name.want {
+		if got := names.Limit(name.name, name.useful); got != name.want {
 			t.Errorf("%q is %q, want %q", name.name, got, name.want)
 		}
 	}

@@ -17,37 +17,38 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces record what requests are made of, for OpenTelemetry. A nil *Traces
-// records nothing, and takes no memory for it. It is safe for concurrent use.
+// Traces records the parts of requests as spans for OpenTelemetry. A nil *Traces
+// records nothing and allocates nothing. It is safe for concurrent use.
 type Traces struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 }
 
-// An Attribute is something that is known of a span, by the name that the
-// semantic conventions of OpenTelemetry have for it.
+// An Attribute is a name and a value that describe a span. The name comes from the
+// semantic conventions of OpenTelemetry.
 type Attribute = attribute.KeyValue
 
-// Text is an attribute that is a text.
+// Text returns an attribute whose value is a text.
 func Text(name, value string) Attribute { return attribute.String(name, value) }
 
-// Number is an attribute that is a number.
+// Number returns an attribute whose value is a number.
 func Number(name string, value int) Attribute { return attribute.Int(name, value) }
 
-// A Role says which part of a call between programs a span is.
-type Role trace.SpanKind
+// A SpanKind says which part of a call between programs a span is.
+type SpanKind trace.SpanKind
 
-// Spans are the work of this program, an answer to another one, or a question
-// to it.
+// The kinds of spans: work inside this program, an incoming request, and an outgoing
+// request.
 const (
-	Internal = Role(trace.SpanKindInternal)
-	Server   = Role(trace.SpanKindServer)
-	Client   = Role(trace.SpanKindClient)
+	Internal = SpanKind(trace.SpanKindInternal)
+	Server   = SpanKind(trace.SpanKindServer)
+	Client   = SpanKind(trace.SpanKindClient)
 )
 
-// NewTraces makes traces as the standard variables of OpenTelemetry say, which
-// env gives; nil where these ask for none. The SDK looks for those of samplers,
-// limits and batches by itself. Report hears of what could not be sent.
+// NewTraces returns Traces as the standard environment variables of OpenTelemetry
+// configure them, or nil if they name no exporter. env returns the value of a variable.
+// The SDK itself reads the variables for samplers, limits and batches. report is called
+// with each error of sending spans.
 func NewTraces(ctx context.Context, env func(name string) string, version string, report func(error)) (*Traces, error) {
 	client, err := newClient(env)
 	if client == nil || err != nil {
@@ -68,7 +69,7 @@ func NewTraces(ctx context.Context, env func(name string) string, version string
 	return &Traces{provider, provider.Tracer("atrium", trace.WithInstrumentationVersion(version))}, nil
 }
 
-// Close sends what was recorded and not sent yet.
+// Close sends the spans that have not been sent yet.
 func (t *Traces) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -76,28 +77,29 @@ func (t *Traces) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// parents reads and writes the headers traceparent and tracestate of the W3C.
-var parents propagation.TraceContext
+// traceContext reads and writes the W3C headers traceparent and tracestate.
+var traceContext propagation.TraceContext
 
-// Join gives a context whose spans are part of the trace that headers name.
+// Join returns a context whose spans are part of the trace that the headers name.
 func (t *Traces) Join(ctx context.Context, h http.Header) context.Context {
 	if t == nil {
 		return ctx
 	}
-	return parents.Extract(ctx, propagation.HeaderCarrier(h))
+	return traceContext.Extract(ctx, propagation.HeaderCarrier(h))
 }
 
-// JoinParent is Join for a traceparent that was kept; "" begins a trace.
+// JoinParent is Join for a stored traceparent. If it is "", the next span begins a new
+// trace.
 func (t *Traces) JoinParent(ctx context.Context, parent string) context.Context {
 	if t == nil || parent == "" {
 		return ctx
 	}
-	return parents.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
+	return traceContext.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
 }
 
-// Start begins a span in that of ctx, and gives the context of what belongs to
-// it. The span is nil where nothing is recorded.
-func (t *Traces) Start(ctx context.Context, role Role, name string, attributes ...Attribute) (context.Context, *Span) {
+// Start begins a span below the span of ctx. It returns the context for work inside the
+// new span. The span is nil if t is nil.
+func (t *Traces) Start(ctx context.Context, role SpanKind, name string, attributes ...Attribute) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -105,15 +107,16 @@ func (t *Traces) Start(ctx context.Context, role Role, name string, attributes .
 	return ctx, &Span{span}
 }
 
-// Recording reports whether what is done in ctx belongs to a span that is
-// recorded: whoever is to describe what is done need not, otherwise.
-func (t *Traces) Recording(ctx context.Context) bool {
+// IsRecording reports whether the span of ctx is recorded. If not, callers need not
+// compute attributes.
+func (t *Traces) IsRecording(ctx context.Context) bool {
 	return t != nil && trace.SpanFromContext(ctx).IsRecording()
 }
 
-// Did records something that has just been done, and how long that took.
-func (t *Traces) Did(ctx context.Context, role Role, name string, took time.Duration, err error, attributes ...Attribute) {
-	if !t.Recording(ctx) {
+// RecordFinished records a span for work that has just ended, with its duration and its
+// error.
+func (t *Traces) RecordFinished(ctx context.Context, role SpanKind, name string, took time.Duration, err error, attributes ...Attribute) {
+	if !t.IsRecording(ctx) {
 		return
 	}
 	now := time.Now()
@@ -124,10 +127,11 @@ func (t *Traces) Did(ctx context.Context, role Role, name string, took time.Dura
 	span.End(trace.WithTimestamp(now))
 }
 
-// A Span is a part of a trace. A nil *Span is none.
+// A Span is a part of a trace. All methods can be called on a nil *Span, which records
+// nothing.
 type Span struct{ span trace.Span }
 
-// TraceID names the trace that s is part of; "" where there is none.
+// TraceID returns the id of the trace that s is part of, or "" for a nil span.
 func (s *Span) TraceID() string {
 	if s == nil {
 		return ""
@@ -135,34 +139,35 @@ func (s *Span) TraceID() string {
 	return s.span.SpanContext().TraceID().String()
 }
 
-// Parent is the traceparent of what s causes elsewhere; "" where there is none.
-func (s *Span) Parent() string {
+// TraceParent returns the traceparent to send with outgoing requests, or "" for a nil
+// span.
+func (s *Span) TraceParent() string {
 	if s == nil {
 		return ""
 	}
 	carrier := propagation.MapCarrier{}
-	parents.Inject(trace.ContextWithSpan(context.Background(), s.span), carrier)
+	traceContext.Inject(trace.ContextWithSpan(context.Background(), s.span), carrier)
 	return carrier["traceparent"]
 }
 
-// Recorded reports whether anybody will see s.
-func (s *Span) Recorded() bool { return s != nil && s.span.IsRecording() }
+// IsRecording reports whether s is recorded.
+func (s *Span) IsRecording() bool { return s != nil && s.span.IsRecording() }
 
-// Name gives s another name, now that more is known of it.
-func (s *Span) Name(name string) {
+// Rename changes the name of s.
+func (s *Span) Rename(name string) {
 	if s != nil {
 		s.span.SetName(name)
 	}
 }
 
-// Add adds what has become known.
+// Add adds attributes to s.
 func (s *Span) Add(attributes ...Attribute) {
 	if s != nil {
 		s.span.SetAttributes(attributes...)
 	}
 }
 
-// End ends s. A fault, if there is one, says in a word what went wrong.
+// End ends s. A fault other than "" marks s as failed, with the fault as its error type.
 func (s *Span) End(fault string) {
 	if s == nil {
 		return

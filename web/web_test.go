@@ -47,13 +47,13 @@ func sources(t *testing.T, graphiql bool) fs.FS {
 	}
 	if graphiql {
 		for name, content := range map[string]string{"main.js": "script", "style.css": "styles", "chunk-X.js": "more", "licences.txt": "MIT"} {
-			files["dist/"+name+".gz"] = &fstest.MapFile{Data: gzipped(content)}
+			files["dist/"+name+".gz"] = &fstest.MapFile{Data: compressText(content)}
 		}
 	}
 	return files
 }
 
-func gzipped(text string) []byte {
+func compressText(text string) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = w.Write([]byte(text))
@@ -106,7 +106,7 @@ func settings(t *testing.T, html string) (s shown) {
 	return s
 }
 
-func TestATokenIsFilledInOnlyForALoopbackHostAskedFromThisMachine(t *testing.T) {
+func TestATokenIsFilledInOnlyForLocalBrowsers(t *testing.T) {
 	t.Parallel()
 	const local, other = "127.0.0.1:40000", "192.0.2.7:40000"
 	opts := web.Options{Token: func(*http.Request) string { return "secret" }}
@@ -149,7 +149,7 @@ func TestATokenIsFilledInOnlyForALoopbackHostAskedFromThisMachine(t *testing.T) 
 	})
 }
 
-func TestWhatTheOptionsHoldReachesThePageAsDataAndNeverAsMarkup(t *testing.T) {
+func TestOptionsReachThePageAsDataAndNeverAsMarkup(t *testing.T) {
 	t.Parallel()
 	const nasty = "</script><script>alert('1')</script><!-- \" & \u2028 é"
 	opts := web.Options{
@@ -182,7 +182,7 @@ func TestTheZeroOptionsGiveAPageForGraphql(t *testing.T) {
 	})
 }
 
-func TestGraphiQLIsThePageWhereItWasBuiltAndTheSmallPageStays(t *testing.T) {
+func TestGraphiQLIsThePageIfItWasBuiltAndTheSmallPageStays(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
 		_, first := request{}.of(playground)
@@ -236,7 +236,7 @@ func TestEveryAnswerKeepsThePageToItself(t *testing.T) {
 	})
 }
 
-func TestThePageNamesOnlyFilesThatAreServed(t *testing.T) {
+func TestThePageRefersOnlyToServedFiles(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
 		_, html := request{}.of(playground)
@@ -253,7 +253,7 @@ func TestThePageNamesOnlyFilesThatAreServed(t *testing.T) {
 	})
 }
 
-func TestTheScriptsOfTheSmallPageImportOnlyFilesThatAreServed(t *testing.T) {
+func TestTheScriptsOfTheSmallPageImportOnlyServedFiles(t *testing.T) {
 	t.Parallel()
 	playground := web.PlaygroundFrom(web.Options{}, sources(t, false))
 	_, script := request{path: "/playground/playground.js"}.of(playground)
@@ -269,7 +269,7 @@ func TestTheScriptsOfTheSmallPageImportOnlyFilesThatAreServed(t *testing.T) {
 	}
 }
 
-func TestTheBundleIsSentPackedToThoseWhoTakeItSo(t *testing.T) {
+func TestTheBundleIsCompressedForClientsThatAcceptIt(t *testing.T) {
 	t.Parallel()
 	playground := web.PlaygroundFrom(web.Options{}, sources(t, true))
 	tags := map[string]bool{}
@@ -283,7 +283,7 @@ func TestTheBundleIsSentPackedToThoseWhoTakeItSo(t *testing.T) {
 		res, body := request{path: "/playground/main.js", header: map[string]string{"Accept-Encoding": accept}}.of(playground)
 		want := "script"
 		if encoding == "gzip" {
-			want = string(gzipped("script"))
+			want = string(compressText("script"))
 		}
 		if got := res.Header().Get("Content-Encoding"); got != encoding || body != want {
 			t.Errorf("Accept-Encoding %q: got %q as %q, want %q as %q", accept, body, got, want, encoding)
@@ -314,7 +314,7 @@ func TestAFileTheBrowserHasIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
+func TestOtherPathsAndMethodsAreRejected(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
 		for _, path := range []string{
@@ -331,7 +331,7 @@ func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
 	})
 }
 
-func TestAHiddenPlaygroundServesOnlyWhatOtherPagesShare(t *testing.T) {
+func TestAHiddenPlaygroundServesOnlySharedFiles(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{Hidden: true}, func(t *testing.T, playground http.Handler) {
 		for path, want := range map[string]int{"/": 404, "/playground/small": 404, "/playground/head.css": 200, "/playground/token.js": 200} {

@@ -8,20 +8,20 @@ type answerFlags struct {
 	AnswerMemory int64 `default:"268435456" placeholder:"BYTES" help:"Memory that all concurrent answers may use together; those of one caller may use half of it. 0 is no limit."`
 }
 
-// leastAnswers is how many of the largest answers must fit into the memory of
-// all, so that one alone always does.
-const leastAnswers = 10
+// minAnswers is how many answers of the largest size must fit into the memory of all,
+// so that a single answer always fits.
+const minAnswers = 10
 
 func (a *answerFlags) check(f *faults) {
 	if a.AnswerBytes < 0 {
 		f.add("answer-bytes", "must not be negative")
 	}
-	if a.AnswerMemory != 0 && a.AnswerMemory < leastAnswers*a.AnswerBytes {
-		f.add("answer-memory", "must be 0 or at least %d times --answer-bytes", leastAnswers)
+	if a.AnswerMemory != 0 && a.AnswerMemory < minAnswers*a.AnswerBytes {
+		f.add("answer-memory", "must be 0, or at least %d times --answer-bytes", minAnswers)
 	}
 }
 
-// answers are the limits that the flags set.
+// answers returns the limits that the flags set.
 func (a *answerFlags) answers() platform.AnswerLimits {
 	return platform.AnswerLimits{PerAnswer: a.AnswerBytes, Total: a.AnswerMemory}
 }

@@ -10,13 +10,14 @@ import (
 	"atrium/store/storetest"
 )
 
-// behindRelay is a server whose database can go away, and a good token.
-func behindRelay(t *testing.T) (*running, *storetest.Relay, string) {
+// startBehindRelay starts a server whose database connections can be cut. It also returns
+// a valid token.
+func startBehindRelay(t *testing.T) (*running, *storetest.Relay, string) {
 	t.Helper()
 	direct := storetest.Postgres(t)
 	relay := storetest.NewRelay(t, direct)
 	server := start(t, relay.URL, "--dev")
-	token := strings.TrimSpace(on(t, direct, "token"))
+	token := strings.TrimSpace(mustRun(t, direct, "token"))
 	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
 		t.Fatalf("%d: %s", status, body)
 	}
@@ -25,8 +26,8 @@ func behindRelay(t *testing.T) (*running, *storetest.Relay, string) {
 
 const askRepos = `{"query": "{ repos(first: 3) { totalCount nodes { name } } }"}`
 
-// isUnavailable wants every protocol to say so, soon.
-func isUnavailable(t *testing.T, server *running, token string) {
+// expectUnavailable expects UNAVAILABLE in every protocol, within a short time.
+func expectUnavailable(t *testing.T, server *running, token string) {
 	t.Helper()
 	var asking sync.WaitGroup
 	for _, ask := range [][3]string{
@@ -55,8 +56,8 @@ func isUnavailable(t *testing.T, server *running, token string) {
 	}
 }
 
-// recovers wants the server to be as before, without being started again.
-func recovers(t *testing.T, server *running, token string) {
+// expectRecovery expects that the server works again without a restart.
+func expectRecovery(t *testing.T, server *running, token string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if status, _ := server.get("", "/readyz"); status == http.StatusOK {
@@ -76,28 +77,28 @@ func recovers(t *testing.T, server *running, token string) {
 	}
 }
 
-func TestADatabaseThatIsAwayIsUnavailableUntilItIsBack(t *testing.T) {
+func TestRequestsAreUnavailableWhileTheDatabaseIsDown(t *testing.T) {
 	t.Parallel()
-	server, relay, token := behindRelay(t)
+	server, relay, token := startBehindRelay(t)
 	relay.Refuse()
-	isUnavailable(t, server, token)
+	expectUnavailable(t, server, token)
 	relay.Cut() // is there again
-	recovers(t, server, token)
+	expectRecovery(t, server, token)
 }
 
-// The attack: a network that swallows everything, where no error ever comes.
-func TestADatabaseThatSaysNothingIsUnavailableSoon(t *testing.T) {
+// The attack: a network that drops everything, so that no error ever arrives.
+func TestAnUnresponsiveDatabaseIsReportedSoon(t *testing.T) {
 	t.Parallel()
-	server, relay, token := behindRelay(t)
+	server, relay, token := startBehindRelay(t)
 	relay.Silence()
-	isUnavailable(t, server, token)
+	expectUnavailable(t, server, token)
 	relay.Cut()
-	recovers(t, server, token)
+	expectRecovery(t, server, token)
 }
 
-func TestLostConnectionsCostNoRequest(t *testing.T) {
+func TestLostConnectionsFailNoRequest(t *testing.T) {
 	t.Parallel()
-	server, relay, token := behindRelay(t)
+	server, relay, token := startBehindRelay(t)
 	acme := demoUID(t, server)
 	for i := range 10 {
 		relay.Cut()

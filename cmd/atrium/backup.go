@@ -16,15 +16,15 @@ import (
 
 type backupCommand struct {
 	databaseFlags
-	File      string `arg:"" help:"File to make."`
+	File      string `arg:"" help:"File to create."`
 	Overwrite bool   `help:"Replace the file if it exists."`
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *backupCommand) Help() string {
-	return `Copies a SQLite database into one file, as it is at one moment, while a server goes on using it. The file holds keys and
-secrets, and only its owner may read it. The queue of deliveries (atrium.queue.db) is not part of it: a server makes it anew
-of what the database says has not been delivered. With PostgreSQL use pg_dump.
+	return `Copies a consistent snapshot of a SQLite database into one file. A server may use the database meanwhile. The file contains
+keys and secrets, so only its owner may read it. It does not contain the queue of deliveries (atrium.queue.db): a server
+creates the queue again from the undelivered events in the database. With PostgreSQL use pg_dump.
 
 Example:
   atrium backup backups/$(date +%F).db`
@@ -35,7 +35,7 @@ func (c *backupCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	if _, err := os.Stat(c.File); err == nil && !c.Overwrite {
-		return fmt.Errorf("there is a file %s already; name another, or add --overwrite", c.File)
+		return fmt.Errorf("the file %s already exists; name another, or add --overwrite", c.File)
 	}
 	if folder := filepath.Dir(c.File); !isFolder(folder) {
 		return fmt.Errorf("there is no folder %s", folder)
@@ -47,7 +47,7 @@ func (c *backupCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "backed up into %s (%d bytes)\n", c.File, info.Size())
+	_, err = fmt.Fprintf(p.stdout, "backed up to %s (%d bytes)\n", c.File, info.Size())
 	return err
 }
 
@@ -68,13 +68,13 @@ func (c *restoreCommand) check(f *faults) {
 	c.keyFlags.check(f)
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *restoreCommand) Help() string {
-	return `Puts a backup of a SQLite database in the place of --database-url. No server may run on it. The backup is checked, brought
-up to the schema of this program and repaired first; one that is damaged, of a newer program or encrypted with another key
-replaces nothing.
+	return `Replaces the SQLite database of --database-url by a backup. Stop all servers that use the database first. The command checks
+the backup, applies pending migrations to it and repairs it. If the backup is damaged, comes from a newer program or is
+encrypted with another key, the command fails and replaces nothing.
 
-What happened after the backup is gone. Events that were delivered after it may be delivered again, under the same ce-id.
+Changes made after the backup are lost. Events that were delivered after it may be delivered again, with the same ce-id.
 With PostgreSQL use pg_restore, and then atrium repair.`
 }
 
@@ -106,11 +106,11 @@ func (c *repairCommand) check(f *faults) {
 	c.keyFlags.check(f)
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *repairCommand) Help() string {
-	return `Checks a database after pg_restore, before servers are started on it: that its keys, which also seal page tokens, can be
-read; that its counters are right; and that its events are in the order of the PostgreSQL server that they are in now. What
-is not is repaired. A server repairs the order of events by itself when it starts.`
+	return `Checks and repairs a database after pg_restore, before servers start. The command fails if it cannot read the keys, which
+also seal page tokens. It corrects wrong counters, and changes the order of the events to that of the current PostgreSQL
+server. A server repairs only the order of the events by itself when it starts.`
 }
 
 func (c *repairCommand) run(ctx context.Context, p program) error {

@@ -17,9 +17,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// anotherPostgres starts a server of the test's own, as young as one can be,
-// and gives the URL of an empty database of it.
-func anotherPostgres(t *testing.T) string {
+// startAnotherPostgres starts a new PostgreSQL server for the test and returns the URL of
+// an empty database on it.
+func startAnotherPostgres(t *testing.T) string {
 	t.Helper()
 	hold := exec.CommandContext(t.Context(), "../../scripts/with-postgres", "sh", "-c", `echo "$ATRIUM_TEST_POSTGRES"; cat`)
 	hold.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "ATRIUM_TEST_POSTGRES=") })
@@ -35,7 +35,7 @@ func anotherPostgres(t *testing.T) string {
 	if err := hold.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hold.Cancel = func() error { return end.Close() } // it must still remove its files
+	hold.Cancel = func() error { return end.Close() } // the server must still remove its files
 	t.Cleanup(func() { _ = end.Close(); _ = hold.Wait() })
 	url, err := bufio.NewReader(told).ReadString('\n')
 	if err != nil {
@@ -44,9 +44,9 @@ func anotherPostgres(t *testing.T) string {
 	return strings.TrimSpace(url)
 }
 
-// guided runs the command of the guide's page on operating that begins with a
-// word, as it stands there, in a folder.
-func guided(t *testing.T, begins, folder, databaseURL string) {
+// runFromGuide runs a command exactly as the guide shows it on its page about operating:
+// the one that begins with a word.
+func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/operating.md")
 	if err != nil {
@@ -66,8 +66,8 @@ func guided(t *testing.T, begins, folder, databaseURL string) {
 	}
 }
 
-// The sink fails the test where one event comes under two ids. The second server
-// has counted fewer transactions than the first, so that new events would come
+// The sink fails the test if one event arrives with two ids. The second server has
+// counted fewer transactions than the first, so without a repair new events would sort
 // before old ones.
 func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
 	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
-	token, acme := strings.TrimSpace(on(t, url, "token", "--ttl", "24h")), demoUID(t, first)
+	token, acme := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h")), demoUID(t, first)
 	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
 		t.Fatal(body)
 	}
@@ -85,20 +85,20 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	for range 4 {
 		w.running.Go(w.write)
 	}
-	first.until(func() bool { return w.wrote() > 100 })
+	first.await(func() bool { return w.countAcknowledged() > 100 })
 	const page = "/registry/v2/repos?page_size=5&order_by=name"
-	begun := pageOf(t, first, token, page)
-	guided(t, "pg_dump", folder, url) // while the server writes and delivers
-	after := w.wrote()
-	first.until(func() bool { return w.wrote() > after+100 })
+	begun := readPage(t, first, token, page)
+	runFromGuide(t, "pg_dump", folder, url) // while the server writes and delivers
+	after := w.countAcknowledged()
+	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()
 	if err := first.end(); err != nil {
 		t.Fatal(err)
 	}
 
-	restored := anotherPostgres(t)
-	guided(t, "pg_restore", folder, restored)
-	if said := on(t, restored, "repair"); !strings.Contains(said, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
+	restored := startAnotherPostgres(t)
+	runFromGuide(t, "pg_restore", folder, restored)
+	if said := mustRun(t, restored, "repair"); !strings.Contains(said, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
 		t.Errorf("the repair said %q", said)
 	}
 	second := start(t, restored, "--dev", "--allow-host", "127.0.0.1")
@@ -106,18 +106,18 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 		t.Fatal(body)
 	}
 	kept := slices.DeleteFunc(strings.Fields(w.names(second.url)), func(name string) bool { return !strings.HasPrefix(name, "proof-") && name != "after-the-restore" })
-	if len(kept) < 100 || len(kept) > w.wrote()-50 {
-		t.Errorf("%d repos are there, of %d that were made", len(kept), w.wrote())
+	if len(kept) < 100 || len(kept) > w.countAcknowledged()-50 {
+		t.Errorf("%d repos are there, of %d that were made", len(kept), w.countAcknowledged())
 	}
-	second.until(func() bool {
+	second.await(func() bool {
 		sink.lock.Lock()
 		defer sink.lock.Unlock()
 		return !slices.ContainsFunc(kept, func(name string) bool { return sink.received[name].IsZero() })
 	})
-	if got := pageOf(t, second, token, page+"&page_token="+begun.NextPageToken); begun.NextPageToken == "" || len(got.Repos) != 5 || got.Repos[0].Name <= begun.Repos[4].Name {
+	if got := readPage(t, second, token, page+"&page_token="+begun.NextPageToken); begun.NextPageToken == "" || len(got.Repos) != 5 || got.Repos[0].Name <= begun.Repos[4].Name {
 		t.Errorf("a page token from before the backup goes on with %v after %v", got.Repos, begun.Repos)
 	}
-	if said := on(t, restored, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
+	if said := mustRun(t, restored, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
 		t.Errorf("the second repair said %q", said)
 	}
 }
@@ -127,8 +127,8 @@ type repoPage struct {
 	NextPageToken string `json:"nextPageToken"`
 }
 
-// pageOf reads a page of repos.
-func pageOf(t *testing.T, server *running, token, path string) (page repoPage) {
+// readPage returns a page of repos.
+func readPage(t *testing.T, server *running, token, path string) (page repoPage) {
 	t.Helper()
 	status, body := server.get(token, path)
 	if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {

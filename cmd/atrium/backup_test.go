@@ -13,14 +13,14 @@ import (
 	"atrium/store/storetest"
 )
 
-// wrote counts the writes that were acknowledged.
-func (w *writing) wrote() int {
+// countAcknowledged counts the writes that were acknowledged.
+func (w *writing) countAcknowledged() int {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	return len(w.acknowledged)
 }
 
-// The sink fails the test where one event comes under two ids.
+// The sink fails the test if one event arrives with two ids.
 func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	t.Parallel()
 	url, file := storetest.SQLite(t), filepath.Join(t.TempDir(), "backup.db")
@@ -28,7 +28,7 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
 	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
-	token, acme := strings.TrimSpace(on(t, url, "token", "--ttl", "24h")), demoUID(t, first)
+	token, acme := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h")), demoUID(t, first)
 	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
 		t.Fatal(body)
 	}
@@ -37,10 +37,10 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	for range 4 {
 		w.running.Go(w.write)
 	}
-	first.until(func() bool { return w.wrote() > 100 })
-	on(t, url, "backup", file) // while the server writes and delivers
-	after := w.wrote()
-	first.until(func() bool { return w.wrote() > after+100 })
+	first.await(func() bool { return w.countAcknowledged() > 100 })
+	mustRun(t, url, "backup", file) // while the server writes and delivers
+	after := w.countAcknowledged()
+	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()
 	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "restore", "--replace", file); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("restoring under a server: %v", err)
@@ -48,7 +48,7 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	if err := first.end(); err != nil {
 		t.Fatal(err)
 	}
-	if said := on(t, url, "restore", "--replace", file); !strings.Contains(said, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
+	if said := mustRun(t, url, "restore", "--replace", file); !strings.Contains(said, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
 		t.Errorf("restoring said %q", said)
 	}
 	second := start(t, url, "--dev", "--allow-host", "127.0.0.1")
@@ -56,24 +56,24 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 		t.Fatal(body)
 	}
 	restored := slices.DeleteFunc(strings.Fields(w.names(second.url)), func(name string) bool { return !strings.HasPrefix(name, "proof-") && name != "after-the-restore" })
-	if len(restored) < 100 || len(restored) > w.wrote()-50 {
-		t.Errorf("%d repos are there, of %d that were made", len(restored), w.wrote())
+	if len(restored) < 100 || len(restored) > w.countAcknowledged()-50 {
+		t.Errorf("%d repos are there, of %d that were made", len(restored), w.countAcknowledged())
 	}
-	second.until(func() bool {
+	second.await(func() bool {
 		sink.lock.Lock()
 		defer sink.lock.Unlock()
 		return !slices.ContainsFunc(restored, func(name string) bool { return sink.received[name].IsZero() })
 	})
 }
 
-func TestWhatCannotBeBackedUpOrRestoredIsToldAndReplacesNothing(t *testing.T) {
+func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	t.Parallel()
 	url, folder := storetest.SQLite(t), t.TempDir()
 	if err := start(t, url, "--dev", "--encryption-key", strings.Repeat("ab", 32)).end(); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, "backup.db")
-	on(t, url, "backup", file)
+	mustRun(t, url, "backup", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the backup is %v (%v)", info.Mode(), err)
 	}
@@ -81,19 +81,19 @@ func TestWhatCannotBeBackedUpOrRestoredIsToldAndReplacesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := fileOf(t, "cut.db", string(whole[:len(whole)/2]))
+	cut := writeFile(t, "cut.db", string(whole[:len(whole)/2]))
 	env := map[string]string{"ATRIUM_DATABASE_URL": url}
 	for args, want := range map[string]string{
-		"backup " + file:                     "there is a file " + file,
+		"backup " + file:                     "the file " + file + " already exists",
 		"backup " + folder + "/no/backup.db": "there is no folder " + folder + "/no",
 		"restore " + file:                    "use --replace to restore over it",
 		"restore --replace /nowhere":         "there is no file /nowhere",
 		"restore --replace " + file:          "encryption",
 		"restore --replace " + cut:           "",
-		"restore --replace " + fileOf(t, "text", strings.Repeat("no database ", 200)): "is not a SQLite database",
-		"restore --database-url postgres://h/d " + file:                               "pg_restore",
-		"backup --database-url postgres://h/d " + folder + "/pg.db":                   "pg_dump",
-		"backup --database-url sqlite:" + folder + "/typo.db x":                       "there is no database",
+		"restore --replace " + writeFile(t, "text", strings.Repeat("no database ", 200)): "is not a SQLite database",
+		"restore --database-url postgres://h/d " + file:                                  "pg_restore",
+		"backup --database-url postgres://h/d " + folder + "/pg.db":                      "pg_dump",
+		"backup --database-url sqlite:" + folder + "/typo.db x":                          "there is no database",
 	} {
 		if _, _, err := atrium(t, env, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", args, err)
@@ -102,8 +102,8 @@ func TestWhatCannotBeBackedUpOrRestoredIsToldAndReplacesNothing(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Dir(strings.TrimPrefix(url, "sqlite:")) + "/*before*"); len(left) > 0 {
 		t.Errorf("something was replaced: %v", left)
 	}
-	on(t, url, "backup", "--overwrite", file)
-	on(t, "sqlite:"+folder+"/new.db", "restore", "--encryption-key", strings.Repeat("ab", 32), file)
+	mustRun(t, url, "backup", "--overwrite", file)
+	mustRun(t, "sqlite:"+folder+"/new.db", "restore", "--encryption-key", strings.Repeat("ab", 32), file)
 	if info, err := os.Stat(folder + "/new.db"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the database is %v (%v)", info, err)
 	}
@@ -112,11 +112,11 @@ func TestWhatCannotBeBackedUpOrRestoredIsToldAndReplacesNothing(t *testing.T) {
 	}
 }
 
-func TestARepairTellsWhatItFound(t *testing.T) {
+func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		on(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me")
-		if said := on(t, url, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
+		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me")
+		if said := mustRun(t, url, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
 			t.Errorf("said %q", said)
 		}
 	})

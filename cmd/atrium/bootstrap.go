@@ -17,15 +17,15 @@ type bootstrapCommand struct {
 
 func (c *bootstrapCommand) check(f *faults) {
 	c.databaseFlags.check(f)
-	f.required("org", c.Org)
-	f.required("subject", c.Subject)
-	if f.required("issuer", c.Issuer); c.Issuer != "" {
+	f.require("org", c.Org)
+	f.require("subject", c.Subject)
+	if f.require("issuer", c.Issuer); c.Issuer != "" {
 		checkIssuer(f, "issuer", c.Issuer)
 	}
 }
 
-// run prints the UIDs of what it made. It is often the first command that a
-// database sees, so it brings the schema up to date.
+// run prints the UIDs of the created resources. It is often the first command for a
+// database, so it applies pending migrations.
 func (c *bootstrapCommand) run(ctx context.Context, p program) error {
 	if err := server.Migrate(ctx, c.DatabaseURL, c.DatabaseDirectURL); err != nil {
 		return err

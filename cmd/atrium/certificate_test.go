@@ -26,7 +26,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A pair is a certificate in files, which change by one atomic rename each.
+// A pair is a certificate with its key, in two files. Each file is replaced by an atomic
+// rename.
 type pair struct {
 	t                 *testing.T
 	certFile, keyFile string
@@ -41,7 +42,7 @@ func newPair(t *testing.T, name string) *pair {
 	return p
 }
 
-// renew writes a new certificate of this common name.
+// renew writes a new certificate with this common name.
 func (p *pair) renew(name string) {
 	p.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -76,7 +77,7 @@ func (p *pair) put(file string, content []byte) {
 	}
 }
 
-// client speaks one protocol over TLS.
+// client returns a client for one HTTP version over TLS.
 func (p *pair) client(http2 bool) *http.Client {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(!http2)
@@ -86,7 +87,7 @@ func (p *pair) client(http2 bool) *http.Client {
 	}}
 }
 
-// ask gives the protocol of the answer and the name in the certificate.
+// ask returns the protocol of the response and the name in the certificate.
 func (p *pair) ask(client *http.Client, url string) (protocol, name string) {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, url, nil)
@@ -104,7 +105,7 @@ func (p *pair) ask(client *http.Client, url string) (protocol, name string) {
 	return answer.Proto, answer.TLS.PeerCertificates[0].Subject.CommonName
 }
 
-func TestTLSIsServedInBothProtocolsAndNotBelowItsVersion(t *testing.T) {
+func TestTLSWorksForBothHTTPVersionsAndRejectsOldTLS(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
 	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
@@ -123,8 +124,8 @@ func TestTLSIsServedInBothProtocolsAndNotBelowItsVersion(t *testing.T) {
 	}
 }
 
-// A gRPC client takes HTTP/2 only. One that offers HTTP/1.1 beside it leaves the
-// choice to ALPN, where a server that does not choose h2 would get it wrong.
+// A gRPC client requires HTTP/2. A client that also offers HTTP/1.1 leaves the choice to
+// ALPN, and the server must choose h2.
 func TestGRPCIsServedOverTLS(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
@@ -147,7 +148,7 @@ func TestGRPCIsServedOverTLS(t *testing.T) {
 	}
 }
 
-func TestACertificateIsReadAgainWithoutARestart(t *testing.T) {
+func TestACertificateIsReloadedWithoutARestart(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
 	server := start(t, storetest.SQLite(t), "--tls-cert", p.certFile, "--tls-key", p.keyFile)
@@ -155,7 +156,7 @@ func TestACertificateIsReadAgainWithoutARestart(t *testing.T) {
 	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
 		t.Fatalf("got %s", name)
 	}
-	p.renew("second one") // of another length: the clock of a file system may stand still that long
+	p.renew("second one") // of another length, because the times of the files may be equal
 	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
 		t.Errorf("a new connection gets %s", name)
 	}
@@ -184,7 +185,7 @@ func TestACertificateIsReadAgainWithoutARestart(t *testing.T) {
 	}
 }
 
-func TestAFaultyPairIsAFaultOfTheConfiguration(t *testing.T) {
+func TestAnInvalidCertificateIsAConfigurationError(t *testing.T) {
 	t.Parallel()
 	p, q := newPair(t, "p"), newPair(t, "q")
 	for name, c := range map[string]struct{ args, flag string }{
@@ -203,7 +204,7 @@ func TestAFaultyPairIsAFaultOfTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestAHandshakeThatFailsIsNoNoise(t *testing.T) {
+func TestAFailedHandshakeIsNotLoggedAsAnError(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, "first")
 	server := start(t, storetest.SQLite(t), "--tls-cert", p.certFile, "--tls-key", p.keyFile)

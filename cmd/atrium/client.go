@@ -18,11 +18,11 @@ import (
 	"atrium/platform"
 )
 
-// clientFlags say which server a command asks, and as whom.
+// clientFlags are the flags of commands that send requests to a server.
 type clientFlags struct {
 	databaseFlags
 	URL   string `name:"url" default:"http://127.0.0.1:8080" help:"URL of the server."`
-	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Not needed for a server in development mode on this machine: a token of the owner is made from its database."`
+	Token string `secret:"" placeholder:"TOKEN" help:"Bearer token. Prefer the environment variable, because process lists show flags. Without it, the command creates a token of the owner from the database, for a server in development mode on this machine."`
 
 	server *url.URL
 }
@@ -32,42 +32,42 @@ func (c *clientFlags) check(f *faults) {
 	c.server = serverURL(f, "url", c.URL)
 	c.Token = strings.TrimSpace(c.Token)
 	switch {
-	case c.Token == "" && c.server != nil && !ofThisMachine(c.server.Hostname()):
-		f.add("token", "is required for a server on another machine") // which must not get to see one of this machine's
+	case c.Token == "" && c.server != nil && !isThisMachine(c.server.Hostname()):
+		f.add("token", "is required for a server on another machine") // it must not receive a token of this machine
 	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		f.add("token", "must be a token without spaces") // not shown
+		f.add("token", "must be a token without spaces") // the message does not show it
 	}
 }
 
-func ofThisMachine(host string) bool {
+func isThisMachine(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// A graphqlClient asks one server by GraphQL, as one caller.
+// A graphqlClient sends GraphQL requests to one server, as one caller.
 type graphqlClient struct {
 	server *url.URL
 	token  string
-	made   bool // from the database, so that another server may not take it
+	made   bool // whether the token was created from the database, so another server may reject it
 	http   *http.Client
-	silent time.Duration // how long a stream may say nothing, not even that it is there
+	silent time.Duration // longest time without any data on a stream
 }
 
 const (
 	maxDial = 10 * time.Second
-	// A query may take 30 s, and its answer some time on the way.
+	// A query may take 30 s. The rest is for the network.
 	maxAnswerWait = 45 * time.Second
-	// A server tells every 12 s that it is there.
+	// A server sends a sign of life every 12 s.
 	maxSilence = 40 * time.Second
 )
 
-// client is that of the flags.
+// client returns the client that the flags configure.
 func (c *clientFlags) client(ctx context.Context) (*graphqlClient, error) {
 	made := &graphqlClient{server: c.server, token: c.Token, silent: maxSilence, http: &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: maxDial}).DialContext, TLSHandshakeTimeout: maxDial,
 			ForceAttemptHTTP2: true, ResponseHeaderTimeout: maxAnswerWait,
 		},
-		// A token is for who was named, and for nobody that it names.
+		// The token is for the named server only, so the client follows no redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if c.Token != "" {
@@ -75,21 +75,21 @@ func (c *clientFlags) client(ctx context.Context) (*graphqlClient, error) {
 	}
 	var err error
 	if made.token, err = c.mint(ctx, "owner", defaultAudience, maxTTL, nil); err != nil {
-		return nil, fmt.Errorf("no --token (%s) is given, and none can be made from the database: %w", variable("token"), err)
+		return nil, fmt.Errorf("there is no --token (%s), and creating one from the database failed: %w", variable("token"), err)
 	}
 	made.made = true
 	return made, nil
 }
 
-// A question is what GraphQL is asked.
+// A question is a GraphQL request.
 type question struct {
 	Query     string `json:"query"`
 	Variables any    `json:"variables,omitempty"`
 }
 
-// An answer is a response of GraphQL.
+// An answer is a GraphQL response.
 type answer struct {
-	raw    json.RawMessage // all of it
+	raw    json.RawMessage // the whole response
 	Data   json.RawMessage
 	Errors []struct {
 		Message    string
@@ -105,7 +105,7 @@ func readAnswer(raw []byte) (*answer, error) {
 	return a, nil
 }
 
-// err is what the answer says went wrong; nil where nothing did.
+// err returns the errors of the answer as one error, or nil.
 func (a *answer) err() error {
 	if len(a.Errors) == 0 {
 		return nil
@@ -122,8 +122,8 @@ const (
 	mediaEvents  = "text/event-stream"
 )
 
-// ask gives the answer to a query or a mutation, whatever it says. An error is
-// that there is none.
+// ask sends a query or a mutation and returns its answer, which may contain errors. It
+// fails if there is no answer.
 func (c *graphqlClient) ask(ctx context.Context, q question) (*answer, error) {
 	response, err := c.send(ctx, mediaGraphQL, q)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *graphqlClient) ask(ctx context.Context, q question) (*answer, error) {
 	return readAnswer(raw)
 }
 
-// send posts a question. What it gives has an open body.
+// send posts a question. The caller must close the body of the response.
 func (c *graphqlClient) send(ctx context.Context, accept string, q question) (*http.Response, error) {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -171,13 +171,13 @@ func mediaOf(response *http.Response) string {
 	return media
 }
 
-// connectionLostError is that a connection ended before what it was to bring.
+// connectionLostError returns the error for a connection that ended too early.
 func connectionLostError(cause error) error {
 	return platform.Unavailable("the connection was lost", cause)
 }
 
-// passing reports whether err may be gone the next time.
-func passing(err error) bool {
+// isTemporary reports whether a retry may succeed.
+func isTemporary(err error) bool {
 	var e *platform.Error
 	if !errors.As(err, &e) {
 		return false
@@ -189,11 +189,11 @@ func passing(err error) bool {
 	return false
 }
 
-// maxRefusalBytes bounds what is read of an answer that is only an error.
+// maxRefusalBytes limits how much is read of a response that is only an error.
 const maxRefusalBytes = 64 << 10
 
-// refusal is what a response says that is not what was asked for: an error of
-// GraphQL, one as the guards before it answer, or one of whoever stands between.
+// refusal returns the error of a response that is not the requested one. It may come from
+// GraphQL, from the layers before it, or from a proxy.
 func (c *graphqlClient) refusal(response *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxRefusalBytes))
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 		Code    platform.Code
 		Message string
 	}
-	_ = json.Unmarshal(raw, &status) // what is no JSON has none
+	_ = json.Unmarshal(raw, &status) // status stays empty if the body is not JSON
 	e := &platform.Error{
 		Code:    cmp.Or(status.Code, codeOf(response.StatusCode)),
 		Message: cmp.Or(printable(status.Message), fmt.Sprintf("%s answered %d %s", c.server, response.StatusCode, http.StatusText(response.StatusCode))),
@@ -214,15 +214,15 @@ func (c *graphqlClient) refusal(response *http.Response) error {
 	return c.addHint(e)
 }
 
-// addHint adds to the refusal of a token what could be wrong with it.
+// addHint adds to the rejection of a token what could be wrong with the token.
 func (c *graphqlClient) addHint(e *platform.Error) error {
 	if e.Code == platform.CodeUnauthenticated && c.made {
-		e.Message += "; the token was made from --database-url, which must be that of a server in development mode: --token gives another"
+		e.Message += "; the token was created from --database-url, which must be the database of a server in development mode; use --token for another token"
 	}
 	return e
 }
 
-// codeOf is the code of an answer that has none in its body.
+// codeOf returns the code for an HTTP status, for a response without a code in its body.
 func codeOf(status int) platform.Code {
 	switch status {
 	case http.StatusTooManyRequests:

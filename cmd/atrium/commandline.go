@@ -41,28 +41,28 @@ type commandLine struct {
 		Revoke issuersRevokeCommand `cmd:"" help:"Revoke the proof of an organisation for an issuer."`
 	} `cmd:"" help:"Manage which organisations may decide about callers of which issuers."`
 	Backup     backupCommand     `cmd:"" help:"Copy a SQLite database into a file while it is in use."`
-	Restore    restoreCommand    `cmd:"" help:"Put a backup in the place of a SQLite database."`
+	Restore    restoreCommand    `cmd:"" help:"Replace a SQLite database by a backup."`
 	Repair     repairCommand     `cmd:"" help:"Check a database that was restored, and repair it."`
 	Config     configCommand     `cmd:"" help:"Check the configuration and print it, with secrets hidden."`
-	Health     healthCommand     `cmd:"" help:"Ask a running server whether it is ready."`
+	Health     healthCommand     `cmd:"" help:"Check whether a running server is ready."`
 	Recount    recountCommand    `cmd:"" help:"Recompute the counters of the database."`
 	RotateKeys rotateKeysCommand `cmd:"" help:"Create a new key to seal page tokens; existing tokens stay valid."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands in a shell."`
-	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" help:"List the words that may come next."`
+	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" help:"List the possible next words."`
 
 	ChangeEncryptionKey changeEncryptionKeyCommand `cmd:"" help:"Encrypt the secrets in the database with another key."`
 }
 
-// A command is one of them.
+// A command is one command of the program.
 type command interface {
-	// check finds what is wrong with the flags, all of it.
+	// check reports all faults of the flags.
 	check(*faults)
 	run(context.Context, program) error
 }
 
-// parse picks the command and checks its configuration. There is none where
-// help was asked for and given.
+// parse picks the command and checks its configuration. It returns nil if it has printed
+// the help.
 func parse(args []string, p program) (picked command, err error) {
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -70,7 +70,7 @@ func parse(args []string, p program) (picked command, err error) {
 	defer func() {
 		switch r := recover(); r {
 		case nil:
-		case helpGiven:
+		case errHelpPrinted:
 			picked, err = nil, nil
 		default:
 			panic(r)
@@ -97,16 +97,17 @@ func parse(args []string, p program) (picked command, err error) {
 	return picked, f.err()
 }
 
-// helpGiven ends parsing: kong wants to end the process there.
-const helpGiven = "help was given"
+// errHelpPrinted ends the parsing after the help was printed. kong itself would end the
+// process.
+const errHelpPrinted = "help was printed"
 
 func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
 	return kong.New(&commandLine{},
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
-		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(mostRequests), "version": describeVersion()},
+		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency), "version": describeVersion()},
 		kong.Writers(p.stdout, p.stderr),
-		kong.Exit(func(int) { panic(helpGiven) }),
+		kong.Exit(func(int) { panic(errHelpPrinted) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.KindMapper(reflect.Bool, switchMapper{f}),
 		kong.Resolvers(settings),
@@ -119,16 +120,16 @@ func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
 	)
 }
 
-// variable names the environment variable of a flag.
+// variable returns the name of the environment variable of a flag.
 func variable(flag string) string {
 	return "ATRIUM_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// A switchMapper reads flags that are on or off. One that is neither becomes a
-// fault among others, while kong would stop at it.
+// A switchMapper reads Boolean flags. An invalid value becomes a fault among others,
+// while kong would stop at it.
 type switchMapper struct{ faults *faults }
 
-// Decode reads what stands behind the flag, if anything does.
+// Decode reads the value of the flag, if it has one.
 func (m switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	on := true
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
@@ -144,21 +145,19 @@ func (m switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) erro
 // IsBool makes the value optional.
 func (switchMapper) IsBool() bool { return true }
 
-// A usageError is what the person at the command line can mend by typing
-// something else.
+// A usageError is an error in the command line.
 type usageError struct{ error }
 
-// faults collects what is wrong with the configuration, so that one run tells
-// all of it.
+// faults collects the errors of the configuration, so that one run reports all of them.
 type faults []string
 
-// add tells what is wrong with a flag, however it was given.
+// add reports a fault of a flag. The message also names the environment variable.
 func (f *faults) add(flag, format string, args ...any) {
 	*f = append(*f, fmt.Sprintf("--%s (%s): %s", flag, variable(flag), fmt.Sprintf(format, args...)))
 }
 
-// required finds a flag that was not given.
-func (f *faults) required(flag, value string) {
+// require reports a fault if a flag has no value.
+func (f *faults) require(flag, value string) {
 	if value == "" {
 		f.add(flag, "is required")
 	}

@@ -39,7 +39,7 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatACommandNeedsIsAskedForAtOnce(t *testing.T) {
+func TestAllMissingFlagsOfACommandAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	for args, flags := range map[string][]string{
 		"bootstrap":                                             {"org", "issuer", "subject"},
@@ -68,7 +68,7 @@ func TestWhatACommandNeedsIsAskedForAtOnce(t *testing.T) {
 	}
 }
 
-func TestAFlagGoesBeforeItsVariableAndAnEmptyVariableIsNone(t *testing.T) {
+func TestAFlagOverridesItsVariableAndAnEmptyVariableIsUnset(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"ATRIUM_ADDR": "127.0.0.1:1", "ATRIUM_DEV": "true", "ATRIUM_AUDIENCE": "a,b", "ATRIUM_MIGRATE": "false", "ATRIUM_LOG_LEVEL": ""}
 	picked, err := parse([]string{"serve", "--addr", "127.0.0.1:2"}, program{env: func(name string) string { return env[name] }, stdout: io.Discard, stderr: io.Discard})
@@ -106,7 +106,7 @@ func checkHelp(t *testing.T, flag *kong.Flag, help string) {
 	}
 }
 
-func TestHelpIsGivenWhereNothingIsAskedFor(t *testing.T) {
+func TestHelpIsPrintedWithoutArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}, {"serve", "-h"}} {
 		if out, _, err := atrium(t, nil, args...); err != nil || !strings.Contains(out, "Usage: atrium") {
@@ -137,7 +137,7 @@ func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 	}
 }
 
-func TestCommandsDoNotMakeADatabaseOfAMistypedPath(t *testing.T) {
+func TestCommandsDoNotCreateADatabaseForAMistypedPath(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "typo.db")
 	for _, args := range []string{"token", "recount", "rotate-keys", "change-encryption-key --new-encryption-key " + strings.Repeat("0", 64), "migrate status", "import osv . --group " + strings.Repeat("0", 40)} {

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCommand prints what a shell must read to complete commands. The
-// script asks the program itself, so it need not be renewed with it.
+// completionCommand prints a script for a shell. The script calls the program to find
+// completions, so it works with later versions too.
 type completionCommand struct {
 	Shell string `arg:"" help:"Shell: bash, zsh or fish."`
 }
@@ -22,7 +22,7 @@ func (c *completionCommand) check(f *faults) {
 	}
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *completionCommand) Help() string {
 	return `Examples:
   source <(atrium completion bash)                                    in ~/.bashrc
@@ -54,9 +54,9 @@ func (c *completionCommand) run(_ context.Context, p program) error {
 	return err
 }
 
-// completeCommand lists what may come next in a command line.
+// completeCommand lists the possible next words of a command line.
 type completeCommand struct {
-	Words []string `arg:"" optional:"" help:"Words that are typed already, the last one perhaps in part."`
+	Words []string `arg:"" optional:"" help:"Words that were typed so far; the last one may be incomplete."`
 }
 
 func (*completeCommand) check(*faults) {}
@@ -75,8 +75,8 @@ func (c *completeCommand) run(_ context.Context, p program) error {
 	return nil
 }
 
-// completions lists the commands, or the flags where a dash was typed, that
-// begin with the last word.
+// completions lists the commands that begin with the last word, or the flags if it begins
+// with a dash.
 func completions(node *kong.Node, words []string) []string {
 	if len(words) == 0 {
 		words = []string{""}

@@ -10,27 +10,26 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// configCommand takes the flags of serve, and prints what they come to.
+// configCommand takes the flags of serve and prints the resulting configuration.
 type configCommand struct {
 	serveCommand
 
 	settings *yaml.Node
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *configCommand) Help() string {
-	return `Checks the configuration as ` + "`atrium serve`" + ` does, without starting anything, and prints every setting that is in force
-as YAML, each with where it comes from. What is printed can be used as --config FILE, once the secrets, which are hidden,
-are filled in or given by variables.
+	return `Checks the configuration as ` + "`atrium serve`" + ` does, without starting a server. Prints all settings as YAML, each with its
+source. The output can be used as --config FILE. Secrets are hidden in it: fill them in, or set their variables.
 
-A setting is looked for on the command line, then in its variable ($ATRIUM_ADDR), then, for secrets, in the file that its
-variable with _FILE names ($ATRIUM_ENCRYPTION_KEY_FILE), then in --config FILE.`
+The value of a setting comes from the first of these sources that has one: the command line; its environment variable
+($ATRIUM_ADDR); for a secret, the file that its _FILE variable names ($ATRIUM_ENCRYPTION_KEY_FILE); --config FILE.`
 }
 
-// hidden stands for a secret.
+// hidden replaces a secret in the output.
 const hidden = "(hidden)"
 
-// describe notes what is in force.
+// describe records the settings with their sources.
 func (c *configCommand) describe(parsed *kong.Context, from map[string]string) {
 	c.settings = &yaml.Node{Kind: yaml.MappingNode}
 	for _, element := range parsed.Path {
@@ -60,12 +59,12 @@ func (c *configCommand) describe(parsed *kong.Context, from map[string]string) {
 	}
 }
 
-// displayValue is a value as it may be printed.
+// displayValue returns a value without secrets.
 func (c *configCommand) displayValue(flag *kong.Flag, value any) any {
 	text, _ := value.(string)
 	switch {
 	case flag.Name == "database-url":
-		return withoutPassword(text)
+		return hidePassword(text)
 	case isSecret(flag) && text != "":
 		return hidden
 	}
@@ -85,8 +84,8 @@ func (c *configCommand) displayValue(flag *kong.Flag, value any) any {
 	return value
 }
 
-// withoutPassword hides the password of a URL.
-func withoutPassword(text string) string {
+// hidePassword replaces the password of a URL.
+func hidePassword(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return hidden
@@ -102,7 +101,7 @@ func withoutPassword(text string) string {
 	return u.Redacted()
 }
 
-// run prints what is in force.
+// run prints the configuration.
 func (c *configCommand) run(_ context.Context, p program) error {
 	out := yaml.NewEncoder(p.stdout)
 	if err := out.Encode(c.settings); err != nil {

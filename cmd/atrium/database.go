@@ -12,7 +12,7 @@ import (
 	"atrium/store"
 )
 
-// databaseFlags say where the data is; every command but version has them.
+// databaseFlags name the database.
 type databaseFlags struct {
 	DatabaseURL string `name:"database-url" secret:"" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
 
@@ -34,7 +34,7 @@ func (d *databaseFlags) check(f *faults) {
 	case embedded && (path == "" || strings.Contains(path, ":memory:")):
 		f.add("database-url", "must name a file, such as %s", defaultDatabaseURL)
 	case !embedded && !isPostgres(d.DatabaseURL):
-		// The URL is not shown: it may hold a password.
+		// The message does not show the URL, because it may contain a password.
 		f.add("database-url", "must start with sqlite: or postgres://")
 	}
 }
@@ -43,18 +43,18 @@ func isPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// file is the path of an embedded database.
+// file returns the path of an embedded database. embedded is false for PostgreSQL.
 func (d *databaseFlags) file() (path string, embedded bool) {
 	return strings.CutPrefix(d.DatabaseURL, "sqlite:")
 }
 
-// A database is an open store and the platform over it.
+// A database is an open store with its platform.
 type database struct {
 	*platform.Platform
 	store platform.Store
 }
 
-// open prepares the platform over a database whose schema is up to date.
+// open opens a database and applies pending migrations.
 func (d *databaseFlags) open(ctx context.Context, o platform.Options) (*database, error) {
 	s, err := store.Open(ctx, d.DatabaseURL, store.Options{})
 	if err != nil {
@@ -69,8 +69,8 @@ func (d *databaseFlags) open(ctx context.Context, o platform.Options) (*database
 
 func (d *database) close() { _ = d.store.Close() }
 
-// openExisting is open for commands that have nothing to do in an empty
-// database. They neither make one nor change its schema under a server.
+// openExisting opens a database for commands that need existing data. It neither creates
+// a database nor changes its schema, which a server may be using.
 func (d *databaseFlags) openExisting(ctx context.Context, o platform.Options) (*database, error) {
 	if err := d.exists(); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (d *databaseFlags) openExisting(ctx context.Context, o platform.Options) (*
 	return d.open(ctx, o)
 }
 
-// exists refuses a mistyped path, which must not become a new file.
+// exists fails if there is no database. A mistyped path must not become a new file.
 func (d *databaseFlags) exists() error {
 	if path, embedded := d.file(); embedded {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// raw opens a database beside the program.
-func raw(t *testing.T, databaseURL string) *sql.DB {
+// openRaw opens a database without the program.
+func openRaw(t *testing.T, databaseURL string) *sql.DB {
 	t.Helper()
 	driver, name := "pgx", storetest.Direct(databaseURL)
 	if path, embedded := strings.CutPrefix(databaseURL, "sqlite:"); embedded {
@@ -27,10 +27,10 @@ func raw(t *testing.T, databaseURL string) *sql.DB {
 	return db
 }
 
-// execute runs a statement on a database beside the program.
+// execute runs a statement on a database without the program.
 func execute(t *testing.T, databaseURL, statement string) {
 	t.Helper()
-	if _, err := raw(t, databaseURL).ExecContext(t.Context(), statement); err != nil {
+	if _, err := openRaw(t, databaseURL).ExecContext(t.Context(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestAnOlderDatabaseIsNotServed(t *testing.T) {
 	}
 }
 
-// The queue's tables have versions of their own.
+// The tables of the queue have their own versions.
 func TestAQueueOfAnotherVersionIsNotServed(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -131,7 +131,7 @@ func TestAQueueOfAnotherVersionIsNotServed(t *testing.T) {
 	})
 }
 
-func TestFilesOfADatabaseAreTheOwnersOnly(t *testing.T) {
+func TestOnlyTheOwnerCanReadDatabaseFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	url := "sqlite:" + filepath.Join(folder, "atrium.db")
@@ -164,25 +164,25 @@ func TestFilesOfADatabaseAreTheOwnersOnly(t *testing.T) {
 	}
 }
 
-// rows counts what a query finds.
-func rows(t *testing.T, databaseURL, query string) (n int) {
+// countRows counts the rows of a query.
+func countRows(t *testing.T, databaseURL, query string) (n int) {
 	t.Helper()
-	if err := raw(t, databaseURL).QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+	if err := openRaw(t, databaseURL).QueryRowContext(t.Context(), query).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n
 }
 
-func TestCommandsLeaveNoKeys(t *testing.T) {
+func TestCommandsCreateNoKeys(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		on(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")
+		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "token")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "atrium serve --dev") {
 			t.Errorf("a token without a server in development mode: %v", err)
 		}
-		on(t, url, "events", "export")
-		if n := rows(t, url, "SELECT count(*) FROM shared_key"); n != 0 {
+		mustRun(t, url, "events", "export")
+		if n := countRows(t, url, "SELECT count(*) FROM shared_key"); n != 0 {
 			t.Errorf("%d keys are left", n)
 		}
 	})
@@ -192,8 +192,8 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
-		server := start(t, url) // with a key that the database keeps
-		on(t, url, "change-encryption-key", "--new-encryption-key", first)
+		server := start(t, url) // with a key in the database
+		mustRun(t, url, "change-encryption-key", "--new-encryption-key", first)
 		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "encryption key") {
 			t.Errorf("/readyz: %d: %s", status, body)
 		}
@@ -209,8 +209,8 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 				t.Errorf("%s: %v", args, err)
 			}
 		}
-		on(t, url, "rotate-keys", "--encryption-key", first)
-		on(t, url, "change-encryption-key", "--encryption-key", first, "--new-encryption-key", second)
+		mustRun(t, url, "rotate-keys", "--encryption-key", first)
+		mustRun(t, url, "change-encryption-key", "--encryption-key", first, "--new-encryption-key", second)
 		if err := start(t, url, "--encryption-key", second).end(); err != nil {
 			t.Error(err)
 		}
@@ -225,7 +225,7 @@ func TestTwoServersOnOneFileAreRefused(t *testing.T) {
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), strings.TrimPrefix(url, "sqlite:")) || !strings.Contains(err.Error(), "another server") {
 		t.Errorf("got %v", err)
 	}
-	on(t, url, "recount") // as commands may
+	mustRun(t, url, "recount") // as commands may
 	if err := server.end(); err != nil {
 		t.Fatal(err)
 	}

@@ -25,25 +25,25 @@ func (c *eventsExportCommand) check(f *faults) {
 		checkUID(f, "group", c.Group)
 	}
 	for flag, text := range map[string]string{"since": c.Since, "until": c.Until} {
-		if _, err := moment(text); err != nil {
+		if _, err := parseTime(text); err != nil {
 			f.add(flag, "must be a time such as 2026-11-21T00:00:00Z")
 		}
 	}
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *eventsExportCommand) Help() string {
 	return `Prints the audit log of a database, newest event first, as one JSON object per line: id, type, subject, group, time,
-actor, body and count. An update also has changes, the fields that it named. A denied change also has denied, the reason. Equal denials within a minute are one line; count
-says how many they were. The command may run while a server uses the database.
+actor, body and count. An update also has changes, the fields that it named. A denied change also has denied, the reason.
+Equal denials within a minute are one line, and count is their number. A server may use the database meanwhile.
 
 Examples:
   atrium events export --since 2026-11-01T00:00:00Z > november.jsonl
   atrium events export --denied --group UID | jq -r .actor.subject`
 }
 
-// An exported is a line of the export.
-type exported struct {
+// An exportedEventEvent is a line of the export.
+type exportedEvent struct {
 	ID      string              `json:"id"`
 	Type    string              `json:"type"`
 	Subject platform.UID        `json:"subject"`
@@ -70,21 +70,21 @@ func (c *eventsExportCommand) run(ctx context.Context, p program) error {
 	if c.Denied {
 		req.Denied = &c.Denied
 	}
-	req.Since, _ = moment(c.Since) // checked
-	req.Until, _ = moment(c.Until)
+	req.Since, _ = parseTime(c.Since) // check has parsed them before
+	req.Until, _ = parseTime(c.Until)
 	lines := json.NewEncoder(p.stdout)
 	lines.SetEscapeHTML(false)
 	err = db.AuditLog.Export(ctx, req, func(e *platform.Event) error {
-		return lines.Encode(exported{e.ID, e.Type, e.Subject, e.Group, e.Time, e.Actor, e.Body, e.Denied, e.Count, e.Changes})
+		return lines.Encode(exportedEvent{e.ID, e.Type, e.Subject, e.Group, e.Time, e.Actor, e.Body, e.Denied, e.Count, e.Changes})
 	})
-	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
+	if errors.Is(err, syscall.EPIPE) { // the reader of the output has closed it
 		return nil
 	}
 	return err
 }
 
-// moment reads a time; "" is none.
-func moment(text string) (platform.Time, error) {
+// parseTime reads a time; "" means none.
+func parseTime(text string) (platform.Time, error) {
 	if text == "" {
 		return platform.Time{}, nil
 	}

@@ -7,9 +7,9 @@ import (
 	"atrium/server"
 )
 
-// greet tells the person who started a server in development mode where it is.
+// greet prints how to reach a server in development mode.
 func (c *serveCommand) greet(p program, at server.Start) error {
-	if !c.Dev { // the log says it
+	if !c.Dev { // the log contains it
 		return nil
 	}
 	url := at.URL
@@ -24,11 +24,11 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 	return err
 }
 
-// tokenCommand is what to type for a token that this server takes.
+// tokenCommand returns a command that prints a token for this server.
 func (c *serveCommand) tokenCommand(program string) string {
 	command := program + " token"
 	switch path, embedded := c.file(); {
-	case !embedded: // the URL may hold a password
+	case !embedded: // the URL may contain a password
 		command += " --database-url ..."
 	case c.DatabaseURL != defaultDatabaseURL:
 		command += " --database-url sqlite:" + path

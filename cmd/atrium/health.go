@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// healthCommand asks a server whether it can serve, for container platforms
-// whose images have no other program to ask by.
+// healthCommand is for container platforms, because the image contains no other program
+// that could send a request.
 type healthCommand struct {
 	URL     string        `name:"url" default:"http://127.0.0.1:8080" help:"URL of the server."`
 	Timeout time.Duration `default:"3s" help:"Time limit of the answer."`
@@ -25,7 +25,7 @@ func (c *healthCommand) check(f *faults) {
 	}
 }
 
-// run ends without an error where the server is ready.
+// run fails if the server is not ready.
 func (c *healthCommand) run(ctx context.Context, p program) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -39,7 +39,7 @@ func (c *healthCommand) run(ctx context.Context, p program) error {
 	}
 	defer response.Body.Close()
 	var said struct{ Message string }
-	_ = json.NewDecoder(response.Body).Decode(&said) // who is ready need not say more
+	_ = json.NewDecoder(response.Body).Decode(&said) // the body does not matter if the server is ready
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("the server at %s is not ready: %s", c.URL, printable(said.Message))
 	}

@@ -9,7 +9,7 @@ import (
 	"atrium/store/storetest"
 )
 
-func TestTheHealthOfAServerIsAskedByACommand(t *testing.T) {
+func TestTheHealthCommandReportsReadiness(t *testing.T) {
 	t.Parallel()
 	server := start(t, storetest.SQLite(t))
 	if out, _, err := atrium(t, nil, "health", "--url", server.url); err != nil || out != "ready\n" {

@@ -12,7 +12,7 @@ import (
 	"atrium/platform"
 )
 
-// importFlags are those of every import.
+// importFlags are the flags that all imports share.
 type importFlags struct {
 	importRun
 	Group    string `placeholder:"UID" help:"Group to import into. Required."`
@@ -30,7 +30,7 @@ type importOSVCommand struct {
 }
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
-	return c.bringIn(ctx, p, "osv", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importInto(ctx, p, "osv", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.OSV(ctx, to, c.Path, o)
 	})
 }
@@ -41,7 +41,7 @@ type importRegistryCommand struct {
 }
 
 func (c *importRegistryCommand) run(ctx context.Context, p program) error {
-	return c.bringIn(ctx, p, "registry", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importInto(ctx, p, "registry", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.Registry(ctx, to, c.File, o)
 	})
 }
@@ -52,16 +52,16 @@ type importArtifactsCommand struct {
 }
 
 func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
-	return c.importRun.bringIn(ctx, p, "artifacts", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importRun.runImport(ctx, p, "artifacts", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.Artifacts(ctx, to, c.File, o)
 	})
 }
 
 type reading = func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)
 
-// bringIn runs an import into the group.
-func (c *importFlags) bringIn(ctx context.Context, p program, source string, read reading) error {
-	return c.importRun.bringIn(ctx, p, source, ingest.Options{Group: platform.UID(c.Group), NoEvents: c.NoEvents}, read)
+// importInto runs an import into the group.
+func (c *importFlags) importInto(ctx context.Context, p program, source string, read reading) error {
+	return c.importRun.runImport(ctx, p, source, ingest.Options{Group: platform.UID(c.Group), NoEvents: c.NoEvents}, read)
 }
 
 type importOCICommand struct {
@@ -72,17 +72,17 @@ type importOCICommand struct {
 	Prune       bool     `help:"Remove tags that came from this registry and that it no longer has, in repos that vanished or were read without an error."`
 }
 
-// mostRequests is how many requests at once a registry may be asked for.
-const mostRequests = 64
+// maxConcurrency is the largest value of --concurrency.
+const maxConcurrency = 64
 
 func (c *importOCICommand) check(f *faults) {
 	c.importFlags.check(f)
-	if c.Concurrency < 1 || c.Concurrency > mostRequests {
-		f.add("concurrency", "must be from 1 to %d", mostRequests)
+	if c.Concurrency < 1 || c.Concurrency > maxConcurrency {
+		f.add("concurrency", "must be from 1 to %d", maxConcurrency)
 	}
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *importOCICommand) Help() string {
 	return `Reads tags, digests, architectures and sizes (bytes of config and compressed layers). A repo is named by its path
 in the registry. Images that are stored already are not read again, so the command can be repeated at any time.
@@ -100,7 +100,7 @@ Examples:
 }
 
 func (c *importOCICommand) run(ctx context.Context, p program) error {
-	return c.bringIn(ctx, p, "oci", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importInto(ctx, p, "oci", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		from := ingest.OCISource{Names: c.Registry, Concurrency: c.Concurrency, Insecure: c.Insecure, Prune: c.Prune}
 		return ingest.OCI(ctx, to, from, o)
 	})
@@ -132,8 +132,8 @@ func writeSummary(out io.Writer, sum ingest.Summary) error {
 	return err
 }
 
-// explained returns the text of an error with all of its violations.
-func explained(err error) string {
+// explain returns the text of an error with all of its violations.
+func explain(err error) string {
 	var e *platform.Error
 	if !errors.As(err, &e) || len(e.Violations) < 2 {
 		return err.Error()

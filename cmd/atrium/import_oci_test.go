@@ -21,7 +21,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A hub is a registry of the test's own.
+// A hub is a container registry for a test.
 type hub struct {
 	t    *testing.T
 	host string
@@ -30,7 +30,7 @@ type hub struct {
 func startHub(t *testing.T) hub {
 	t.Helper()
 	server := httptest.NewServer(ociregistry.New(ociregistry.Logger(stdlog.New(io.Discard, "", 0))))
-	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // of clients that try https first
+	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // messages about clients that try https first
 	t.Cleanup(server.Close)
 	return hub{t, strings.TrimPrefix(server.URL, "http://")}
 }
@@ -49,8 +49,8 @@ func (h hub) tag(reference string) name.Tag {
 	return tag
 }
 
-// push stores an index for amd64 and arm64, of images of so many layers, with
-// an attestation. It gives the digest, and the size for arm64.
+// push stores an index of images for amd64 and arm64 with this number of layers, and an
+// attestation. It returns the digest, and the size for arm64.
 func (h hub) push(reference string, layers int64) (digest v1.Hash, size int64) {
 	h.t.Helper()
 	var index v1.ImageIndex = ociempty.Index
@@ -84,22 +84,22 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 			h.push(fmt.Sprintf("team/app:v%d", n), 1)
 		}
 		digest, size := h.push("tools:1", 3)
-		server := start(t, url, "--dev") // imports work beside a server
-		acme, token := demoUID(t, server), strings.TrimSpace(on(t, url, "token"))
+		server := start(t, url, "--dev") // imports work while a server runs
+		acme, token := demoUID(t, server), strings.TrimSpace(mustRun(t, url, "token"))
 		imported := func(args ...string) string {
 			t.Helper()
-			return on(t, url, append([]string{"import", "oci", "--group", acme}, args...)...)
+			return mustRun(t, url, append([]string{"import", "oci", "--group", acme}, args...)...)
 		}
-		summed(t, imported(h.host), "2 0 0 0 repos", "6 0 0 0 tags", "6 0 0 0 images")
-		summed(t, imported("--concurrency", "2", h.host+"/tools", h.host+"/team/app"), "0 0 2 0 repos", "0 0 6 0 tags", "0 0 6 0 images")
+		expectSummary(t, imported(h.host), "2 0 0 0 repos", "6 0 0 0 tags", "6 0 0 0 images")
+		expectSummary(t, imported("--concurrency", "2", h.host+"/tools", h.host+"/team/app"), "0 0 2 0 repos", "0 0 6 0 tags", "0 0 6 0 images")
 
 		_, body := server.get(token, "/registry/v2/repos?uidp.children_of="+acme+"&name=tools")
-		repo := between(t, body, `"uid":"`, `"`)
+		repo := cutBetween(t, body, `"uid":"`, `"`)
 		at := "/registry/v2/repos/" + repo + "/digests/" + digest.String()
 		if _, body = server.get(token, at+"/architectures"); !strings.Contains(body, `["amd64","arm64"]`) {
 			t.Errorf("architectures: %s", body)
 		}
-		for _, name := range []string{"arm64", "arm64v8"} { // as documented, and as the official images call it
+		for _, name := range []string{"arm64", "arm64v8"} { // the documented name, and the one that official images use
 			if _, body = server.get(token, at+"/size?architecture="+name); !strings.Contains(body, fmt.Sprintf(`"%d"`, size)) {
 				t.Errorf("size of %s: %s, want %d", name, body, size)
 			}
@@ -108,49 +108,49 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		h.must(remote.Delete(h.tag("team/app:v0")))
 		h.must(remote.Delete(h.tag("team/app:v1")))
 		h.push("team/app:v2", 2)
-		summed(t, imported(h.host), "0 0 2 0 repos", "0 1 3 0 tags", "1 0 3 0 images")
-		summed(t, imported("--prune", h.host), "0 0 2 0 repos", "0 0 4 0 tags", "0 0 4 0 images", "tags removed: 2")
+		expectSummary(t, imported(h.host), "0 0 2 0 repos", "0 1 3 0 tags", "1 0 3 0 images")
+		expectSummary(t, imported("--prune", h.host), "0 0 2 0 repos", "0 0 4 0 tags", "0 0 4 0 images", "tags removed: 2")
 		h.must(remote.Delete(h.tag("team/app:v2")))
-		summed(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
-		if told := deletedTags(t, url, platform.UID(acme)); told != 2 {
+		expectSummary(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
+		if told := countDeletedTags(t, url, platform.UID(acme)); told != 2 {
 			t.Errorf("events tell of %d deleted tags", told)
 		}
-		if out := on(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s", out)
 		}
 
 		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "oci", "--group", acme, h.host+"/nothing", h.host+"/tools")
-		summed(t, out, "0 0 1 1 repos", "0 0 1 0 tags", "0 0 1 0 images")
+		expectSummary(t, out, "0 0 1 1 repos", "0 0 1 0 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(errOut, h.host+"/nothing: ") || !strings.Contains(errOut, "NAME_UNKNOWN") {
 			t.Errorf("%v\n%s", err, errOut)
 		}
 	})
 }
 
-func TestPruningOneRegistryLeavesWhatAnotherBrought(t *testing.T) {
+func TestPruningOneRegistryKeepsTagsOfAnother(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		h, other := startHub(t), startHub(t)
 		h.push("team/app:1", 1)
 		h.push("team/app:2", 1)
 		other.push("team/app:3", 1)
-		acme := bootstrapped(t, url)
+		acme := bootstrap(t, url)
 		prune := func(host string) string {
 			t.Helper()
-			return on(t, url, "import", "oci", "--group", acme, "--prune", host)
+			return mustRun(t, url, "import", "oci", "--group", acme, "--prune", host)
 		}
-		summed(t, prune(h.host), "1 0 0 0 repos", "2 0 0 0 tags", "2 0 0 0 images")
-		summed(t, prune(other.host), "0 0 1 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
+		expectSummary(t, prune(h.host), "1 0 0 0 repos", "2 0 0 0 tags", "2 0 0 0 images")
+		expectSummary(t, prune(other.host), "0 0 1 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
 		h.must(remote.Delete(h.tag("team/app:1")))
-		summed(t, prune(h.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images", "tags removed: 1")
-		summed(t, prune(other.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images")
-		if out := on(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+		expectSummary(t, prune(h.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images", "tags removed: 1")
+		expectSummary(t, prune(other.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images")
+		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s", out)
 		}
 	})
 }
 
-func between(t *testing.T, text, before, after string) string {
+func cutBetween(t *testing.T, text, before, after string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, before)
 	inside, _, ends := strings.Cut(rest, after)
@@ -160,10 +160,9 @@ func between(t *testing.T, text, before, after string) string {
 	return inside
 }
 
-// deletedTags counts the events that tell of a deleted tag. The feed gives
-// none while a transaction of any database of the cluster, such as those of
-// tests beside this one, began before them.
-func deletedTags(t *testing.T, url string, root platform.UID) int {
+// countDeletedTags counts the events of deleted tags. The feed waits for older
+// transactions in all databases of the cluster, including those of parallel tests.
+func countDeletedTags(t *testing.T, url string, root platform.UID) int {
 	t.Helper()
 	store := storetest.Open(t, url)
 	for try := 1; ; try++ {

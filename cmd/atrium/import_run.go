@@ -10,7 +10,7 @@ import (
 	"atrium/telemetry"
 )
 
-// importRun is what every import needs to run.
+// importRun runs an import. All imports share it.
 type importRun struct {
 	databaseFlags
 	MetricsAddr string `placeholder:"ADDRESS" help:"Private address to serve metrics of the import for Prometheus on, while it runs."`
@@ -23,19 +23,19 @@ func (c *importRun) check(f *faults) {
 	}
 }
 
-// serveMetrics serves the counters of an import, which are nil where nobody
-// asks for them.
+// serveMetrics serves the metrics of an import until end is called. They are nil without
+// --metrics-addr.
 func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *telemetry.Metrics, end func(), err error) {
 	if c.MetricsAddr == "" {
 		return nil, func() {}, nil
 	}
 	metrics = telemetry.New(version)
-	_, end, err = metrics.Serve(ctx, c.MetricsAddr, func(err error) { m.print("metrics are no longer served: " + err.Error()) })
+	_, end, err = metrics.Serve(ctx, c.MetricsAddr, func(err error) { m.print("the metrics server failed: " + err.Error()) })
 	return metrics, end, err
 }
 
-// bringIn runs an import, shows how far it is, and sums it up.
-func (c *importRun) bringIn(ctx context.Context, p program, source string, o ingest.Options, read reading) error {
+// runImport runs an import, and prints its progress and a summary.
+func (c *importRun) runImport(ctx context.Context, p program, source string, o ingest.Options, read reading) error {
 	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (c *importRun) bringIn(ctx context.Context, p program, source string, o ing
 		seen = so.Records
 		meter.show(so)
 	}
-	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explained(reason))) }
+	o.ReportProblem = func(at ingest.Place, reason error) { meter.print(fmt.Sprintf("%s: %s", at, explain(reason))) }
 	sum, err := read(ctx, db.Platform, o)
 	meter.finish()
 	if writeErr := writeSummary(p.stdout, sum); err == nil {
@@ -63,7 +63,7 @@ func (c *importRun) bringIn(ctx context.Context, p program, source string, o ing
 	failed := sum.Failed()
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted; imported records stay, and running the same command again imports the rest")
+		return errors.New("interrupted; imported records stay; run the same command again to import the rest")
 	case err != nil:
 		return err
 	case failed > 0:

@@ -18,21 +18,21 @@ import (
 	"atrium/store/storetest"
 )
 
-// data is beside the clone; a clone alone has none.
+// data is a folder beside the clone, which may not exist.
 const data = "../../../shared/data/"
 
-func needs(t *testing.T, path string) {
+func requireFile(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		t.Skip(path + " is not there")
 	}
 }
 
-// bootstrapped makes an organisation and gives its UID.
-func bootstrapped(t *testing.T, url string) string {
+// bootstrap creates an organisation and returns its UID.
+func bootstrap(t *testing.T, url string) string {
 	t.Helper()
 	var made map[string]platform.UID
-	if err := json.Unmarshal([]byte(on(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")), &made); err != nil {
+	if err := json.Unmarshal([]byte(mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")), &made); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"group", "identity", "roleBinding"} {
@@ -45,8 +45,8 @@ func bootstrapped(t *testing.T, url string) string {
 
 var spaces = regexp.MustCompile(` +`)
 
-// summed wants these lines in a summary.
-func summed(t *testing.T, out string, want ...string) {
+// expectSummary expects these lines in a summary.
+func expectSummary(t *testing.T, out string, want ...string) {
 	t.Helper()
 	var got []string
 	for line := range strings.Lines(out) {
@@ -59,19 +59,19 @@ func summed(t *testing.T, out string, want ...string) {
 
 func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 	t.Parallel()
-	needs(t, data)
+	requireFile(t, data)
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		if slowSQLite && strings.HasPrefix(url, "sqlite:") {
 			t.Skip("the race detector makes SQLite too slow for so much")
 		}
-		server := start(t, url, "--dev") // imports work beside a server
+		server := start(t, url, "--dev") // imports work while a server runs
 		acme := demoUID(t, server)
-		summed(t, on(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "6060 0 0 0 advisories", "4291 0 0 0 vulnerability metadata")
-		summed(t, on(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "144 0 0 0 repos", "9849 0 0 0 tags", "2057 0 0 0 images")
-		summed(t, on(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "0 0 6060 0 advisories", "0 0 4291 0 vulnerability metadata")
-		summed(t, on(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "0 0 144 0 repos", "0 0 9849 0 tags", "0 0 2057 0 images")
+		expectSummary(t, mustRun(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "6060 0 0 0 advisories", "4291 0 0 0 vulnerability metadata")
+		expectSummary(t, mustRun(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "144 0 0 0 repos", "9849 0 0 0 tags", "2057 0 0 0 images")
+		expectSummary(t, mustRun(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "0 0 6060 0 advisories", "0 0 4291 0 vulnerability metadata")
+		expectSummary(t, mustRun(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "0 0 144 0 repos", "0 0 9849 0 tags", "0 0 2057 0 images")
 
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		_, body := server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme+"&page_size=3&order_by=name")
 		if names, total := repoNames(t, body); !slices.Equal(names, []string{"adminer", "aerospike", "almalinux"}) || total != "156" {
 			t.Errorf("the list starts with %v of %s", names, total)
@@ -88,14 +88,13 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 		if _, body = server.get(token, "/vulnerabilities/v2/advisories?artifact_names=stdlib&page_size=1"); !strings.Contains(body, `"totalCount":"167"`) {
 			t.Errorf("advisories of stdlib: %.300s", body)
 		}
-		if out := on(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
+		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s", out)
 		}
 	})
 }
 
-// checkCursors pages with GraphQL's cursor through REST, and the other way
-// round.
+// checkCursors uses a GraphQL cursor in REST, and a REST token in GraphQL.
 func checkCursors(t *testing.T, server *running, token, acme string) {
 	t.Helper()
 	const page = `query Page($in: ID!, $after: String) { repos(descendantsOf: $in, orderBy: {field: NAME}, first: 3, after: $after) { nodes { name } pageInfo { endCursor } } }`
@@ -126,7 +125,7 @@ func checkCursors(t *testing.T, server *running, token, acme string) {
 func TestALaterModifiedUpdatesAndBadRecordsFailTheCommand(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		acme := bootstrapped(t, url)
+		acme := bootstrap(t, url)
 		file := filepath.Join(t.TempDir(), "a.json")
 		record := func(modified, fixed string) {
 			content := `{"id": "GO-1", "modified": "` + modified + `", "affected": [{"package": {"ecosystem": "Go", "name": "p"}, "ranges": [{"events": [{"fixed": "` + fixed + `"}]}]}]}`
@@ -135,25 +134,25 @@ func TestALaterModifiedUpdatesAndBadRecordsFailTheCommand(t *testing.T) {
 			}
 		}
 		record("2024-02-01T00:00:00Z", "1.0")
-		summed(t, on(t, url, "import", "osv", "--group", acme, file), "1 0 0 0 advisories", "1 0 0 0 vulnerability metadata")
+		expectSummary(t, mustRun(t, url, "import", "osv", "--group", acme, file), "1 0 0 0 advisories", "1 0 0 0 vulnerability metadata")
 		record("2024-01-01T00:00:00Z", "0.9")
-		summed(t, on(t, url, "import", "osv", "--group", acme, file), "0 0 1 0 advisories", "0 0 1 0 vulnerability metadata")
+		expectSummary(t, mustRun(t, url, "import", "osv", "--group", acme, file), "0 0 1 0 advisories", "0 0 1 0 vulnerability metadata")
 		record("2024-03-01T00:00:00Z", "1.1")
-		summed(t, on(t, url, "import", "osv", "--group", acme, file), "0 1 0 0 advisories", "0 0 1 0 vulnerability metadata")
+		expectSummary(t, mustRun(t, url, "import", "osv", "--group", acme, file), "0 1 0 0 advisories", "0 0 1 0 vulnerability metadata")
 
 		record("never", "1")
 		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "osv", "--group", acme, file)
 		if exitCode(err) != 1 || !strings.Contains(errOut, file+": modified: must be") {
 			t.Errorf("%v\n%s", err, errOut)
 		}
-		summed(t, out, "0 0 0 0 advisories", "0 0 0 0 vulnerability metadata", "1 unreadable")
+		expectSummary(t, out, "0 0 0 0 advisories", "0 0 0 0 vulnerability metadata", "1 unreadable")
 	})
 }
 
 func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		acme := bootstrapped(t, url)
+		acme := bootstrap(t, url)
 		file := filepath.Join(t.TempDir(), "a.jsonl")
 		imported := func(lines ...string) (string, string, error) {
 			if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
@@ -169,9 +168,9 @@ func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		summed(t, out, "1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
+		expectSummary(t, out, "1 0 0 0 repos", "1 0 0 0 tags", "1 0 0 0 images")
 		out, errOut, err := imported(tag("r", "1", "1"), tag("r", "a b", "x"), image, tag("none", "1", "1"), `{"kind": "repo", "name": "R"}`)
-		summed(t, out, "0 0 0 1 repos", "0 1 0 2 tags", "0 0 1 0 images")
+		expectSummary(t, out, "0 0 0 1 repos", "0 1 0 2 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "3 records were not imported") {
 			t.Errorf("error %v", err)
 		}
@@ -183,10 +182,10 @@ func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 	})
 }
 
-func TestAnImportIntoNoGroupIsAnError(t *testing.T) {
+func TestAnImportIntoAMissingGroupFails(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
-	bootstrapped(t, url)
+	bootstrap(t, url)
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	if err := os.WriteFile(file, []byte(`{"kind": "repo", "name": "r"}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -197,7 +196,7 @@ func TestAnImportIntoNoGroupIsAnError(t *testing.T) {
 	}
 }
 
-func TestProgressTellsRateAndTimeLeft(t *testing.T) {
+func TestProgressShowsRateAndRemainingTime(t *testing.T) {
 	t.Parallel()
 	got := progressText(ingest.Progress{Records: 500, Read: 25, Total: 100}, 2*time.Second)
 	if got != "500 records, 250/s, 25%, 6s left" {
@@ -227,7 +226,7 @@ func TestArtifactsAreImportedOnceAndBadLinesReported(t *testing.T) {
 		if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		summed(t, on(t, url, "import", "artifacts", file), "2 0 0 0 artifacts", "2 0 0 0 versions")
-		summed(t, on(t, url, "import", "artifacts", file), "0 0 2 0 artifacts", "0 0 2 0 versions")
+		expectSummary(t, mustRun(t, url, "import", "artifacts", file), "2 0 0 0 artifacts", "2 0 0 0 versions")
+		expectSummary(t, mustRun(t, url, "import", "artifacts", file), "0 0 2 0 artifacts", "0 0 2 0 versions")
 	})
 }

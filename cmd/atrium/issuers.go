@@ -14,7 +14,7 @@ type issuersListCommand struct {
 
 func (c *issuersListCommand) check(f *faults) { c.databaseFlags.check(f) }
 
-// run prints what is proven, and what waits for a proof.
+// run prints the proven issuers, and those that wait for a proof.
 func (c *issuersListCommand) run(ctx context.Context, p program) error {
 	return c.operate(ctx, func(ctx context.Context, issuers platform.Issuers) error {
 		proofs, err := issuers.List(ctx)
@@ -37,7 +37,7 @@ func (c *issuersListCommand) run(ctx context.Context, p program) error {
 	})
 }
 
-// operate does something with issuers as the operator.
+// operate calls do with the issuers, as the operator.
 func (d *databaseFlags) operate(ctx context.Context, do func(context.Context, platform.Issuers) error) error {
 	db, err := d.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
@@ -56,7 +56,7 @@ type issuerFlags struct {
 func (c *issuerFlags) check(f *faults) {
 	c.databaseFlags.check(f)
 	checkUID(f, "org", c.Org)
-	f.required("issuer", c.Issuer)
+	f.require("issuer", c.Issuer)
 }
 
 type issuersAllowCommand struct{ issuerFlags }

@@ -11,10 +11,10 @@ import (
 	"atrium/store/storetest"
 )
 
-// listedIssuers is what `atrium issuers list` prints, without times.
-func listedIssuers(t *testing.T, url string) []string {
+// listIssuers returns the output of `atrium issuers list` without times.
+func listIssuers(t *testing.T, url string) []string {
 	t.Helper()
-	lines := strings.Split(strings.TrimSpace(on(t, url, "issuers", "list")), "\n")
+	lines := strings.Split(strings.TrimSpace(mustRun(t, url, "issuers", "list")), "\n")
 	if got := strings.Fields(lines[0]); !slices.Equal(got, []string{"ORGANISATION", "ISSUER", "PROOF", "VERIFIED"}) {
 		t.Errorf("the first line has %q", got)
 	}
@@ -33,20 +33,20 @@ func listedIssuers(t *testing.T, url string) []string {
 func TestTheOperatorAllowsAndRevokesIssuers(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		acme := bootstrapped(t, url)
-		if listed := listedIssuers(t, url); len(listed) > 0 {
+		acme := bootstrap(t, url)
+		if listed := listIssuers(t, url); len(listed) > 0 {
 			t.Errorf("at first there are %q", listed)
 		}
 		for _, issuer := range []string{"https://a.example.com", "https://b.example.com/*", "*"} {
-			on(t, url, "issuers", "allow", "--org", acme, "--issuer", issuer)
+			mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", issuer)
 		}
-		on(t, url, "issuers", "allow", "--org", acme, "--issuer", "*") // again changes nothing
+		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", "*") // the second call changes nothing
 		want := []string{acme + " * operator", acme + " https://a.example.com operator", acme + " https://b.example.com/* operator"}
-		if listed := listedIssuers(t, url); !slices.Equal(listed, want) {
+		if listed := listIssuers(t, url); !slices.Equal(listed, want) {
 			t.Errorf("allowed are %q, want %q", listed, want)
 		}
-		on(t, url, "issuers", "revoke", "--org", acme, "--issuer", "https://b.example.com/*")
-		if listed := listedIssuers(t, url); !slices.Equal(listed, want[:2]) {
+		mustRun(t, url, "issuers", "revoke", "--org", acme, "--issuer", "https://b.example.com/*")
+		if listed := listIssuers(t, url); !slices.Equal(listed, want[:2]) {
 			t.Errorf("left are %q, want %q", listed, want[:2])
 		}
 		for command, want := range map[string]string{
@@ -64,35 +64,35 @@ func TestTheOperatorAllowsAndRevokesIssuers(t *testing.T) {
 	})
 }
 
-// What the operator does holds from the next request on, in a server that runs.
-func TestCallersOfAnIssuerComeInWhileTheOperatorAllowsIt(t *testing.T) {
+// A change by the operator takes effect with the next request to a running server.
+func TestCallersOfAnIssuerAreAcceptedWhileTheOperatorAllowsIt(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--no-webhooks")
-		acme, owner := demoUID(t, server), strings.TrimSpace(on(t, url, "token"))
+		acme, owner := demoUID(t, server), strings.TrimSpace(mustRun(t, url, "token"))
 		body := `{"name": "people", "defaultRole": "` + string(platform.ViewerRole) + `", "oidc": {"issuer": "` + auth.DevelopmentIssuer + `", "clientId": "atrium"}}`
 		status, made := server.send(http.MethodPost, owner, "/iam/v2/identityProviders/"+acme, body)
 		if status != http.StatusOK || !strings.Contains(made, `"issuerVerified":true`) {
 			t.Fatalf("making a provider: %d: %s", status, made)
 		}
-		if listed := listedIssuers(t, url); !slices.Contains(listed, acme+" "+auth.DevelopmentIssuer+" operator") {
+		if listed := listIssuers(t, url); !slices.Contains(listed, acme+" "+auth.DevelopmentIssuer+" operator") {
 			t.Errorf("listed are %q", listed)
 		}
-		newcomer := strings.TrimSpace(on(t, url, "token", "--subject", "newcomer"))
+		newcomer := strings.TrimSpace(mustRun(t, url, "token", "--subject", "newcomer"))
 		enters := func(when string, want int) {
 			t.Helper()
 			if status, body := server.get(newcomer, "/iam/v2/groups"); status != want || (status == http.StatusOK) != strings.Contains(body, acme) {
 				t.Errorf("%s: %d: %s, want %d", when, status, body, want)
 			}
 		}
-		on(t, url, "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
+		mustRun(t, url, "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
 		enters("before it is allowed", http.StatusForbidden)
-		if listed := listedIssuers(t, url); !slices.Contains(listed, acme+" "+auth.DevelopmentIssuer+" none") {
+		if listed := listIssuers(t, url); !slices.Contains(listed, acme+" "+auth.DevelopmentIssuer+" none") {
 			t.Errorf("what waits is not among %q", listed)
 		}
-		on(t, url, "issuers", "allow", "--org", acme, "--issuer", auth.DevelopmentIssuer)
+		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", auth.DevelopmentIssuer)
 		enters("while it is allowed", http.StatusOK)
-		on(t, url, "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
+		mustRun(t, url, "issuers", "revoke", "--org", acme, "--issuer", auth.DevelopmentIssuer)
 		enters("once it is revoked", http.StatusForbidden)
 		if err := server.end(); err != nil {
 			t.Errorf("serve ended with %v", err)

@@ -11,7 +11,7 @@ import (
 	"atrium/store"
 )
 
-// keyFlags name the key that the database is encrypted with.
+// keyFlags set the encryption key of the database.
 type keyFlags struct {
 	EncryptionKey string `secret:"" placeholder:"KEY" help:"Key that encrypts secrets in the database: 32 bytes in hex or base64. Without it, a key in the database is used."`
 
@@ -57,14 +57,14 @@ type changeEncryptionKeyCommand struct {
 func (c *changeEncryptionKeyCommand) check(f *faults) {
 	c.databaseFlags.check(f)
 	c.keyFlags.check(f)
-	f.required("new-encryption-key", c.NewEncryptionKey)
+	f.require("new-encryption-key", c.NewEncryptionKey)
 	c.newKey = encryptionKey(f, "new-encryption-key", c.NewEncryptionKey)
 	if c.key != nil && slices.Equal(c.key, c.newKey) {
 		f.add("new-encryption-key", "must differ from --encryption-key")
 	}
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *changeEncryptionKeyCommand) Help() string {
 	return `Encrypts all secrets in the database with another key, in one transaction. Without --encryption-key it replaces the key
 that is stored in the database.

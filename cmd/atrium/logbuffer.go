@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// How long a line of the log may wait for others, and how many bytes may.
+// How long a line of the log may wait for others, and how many bytes may wait.
 const (
 	logPause = 200 * time.Millisecond
 	logBytes = 32 << 10
 )
 
-// A logBuffer writes lines of the log together, since a system call for each
-// request costs more than the line. Lines wait for logPause at most. It is safe
-// for concurrent use.
+// A logBuffer writes several lines of the log with one system call, because a call for
+// each request costs more than the line. A line waits for at most logPause. It is safe for
+// concurrent use.
 type logBuffer struct {
 	out io.Writer
 
 	mu      sync.Mutex
 	waiting []byte
-	timer   *time.Timer // flushes what waits
+	timer   *time.Timer // flushes the waiting lines
 }
 
 func newLogBuffer(out io.Writer) *logBuffer {
@@ -31,7 +31,7 @@ func newLogBuffer(out io.Writer) *logBuffer {
 	return b
 }
 
-// Write takes one line.
+// Write adds one line.
 func (b *logBuffer) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,7 +45,8 @@ func (b *logBuffer) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// flush writes what waits. A log that nobody takes is no reason to end.
+// flush writes the waiting lines. It ignores errors, because the server must continue
+// without a log.
 func (b *logBuffer) flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,8 +62,7 @@ func (b *logBuffer) write() error {
 	return err
 }
 
-// A promptHandler lets no warning wait: it is written at once, with what came
-// before it.
+// A promptHandler writes a warning or an error immediately, with all waiting lines.
 type promptHandler struct {
 	slog.Handler
 	buffer *logBuffer
@@ -77,12 +77,12 @@ func (h promptHandler) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-// WithAttrs gives a handler with attributes.
+// WithAttrs returns a handler with attributes.
 func (h promptHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return promptHandler{h.Handler.WithAttrs(attrs), h.buffer}
 }
 
-// WithGroup gives a handler with a group.
+// WithGroup returns a handler with a group.
 func (h promptHandler) WithGroup(name string) slog.Handler {
 	return promptHandler{h.Handler.WithGroup(name), h.buffer}
 }

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// written counts what reaches the log.
-type written struct {
+// A logSink counts the written lines and calls.
+type logSink struct {
 	mu    sync.Mutex
 	bytes bytes.Buffer
 	calls int
 }
 
-func (w *written) Write(b []byte) (int, error) {
+func (w *logSink) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls++
 	return w.bytes.Write(b)
 }
 
-func (w *written) lines() (lines, calls int) {
+func (w *logSink) lines() (lines, calls int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Count(w.bytes.String(), "\n"), w.calls
 }
 
-func (w *written) want(t *testing.T, lines, calls int) {
+func (w *logSink) expect(t *testing.T, lines, calls int) {
 	t.Helper()
 	if l, c := w.lines(); l != lines || c != calls {
 		t.Errorf("%d lines were written by %d calls, want %d by %d", l, c, lines, calls)
@@ -40,32 +40,32 @@ func (w *written) want(t *testing.T, lines, calls int) {
 func TestLinesOfTheLogAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var out written
+		var out logSink
 		logger := jsonLogger(newLogBuffer(&out))
 		for range 50 {
 			logger.Info("request", "status", 200)
 		}
-		out.want(t, 0, 0)
+		out.expect(t, 0, 0)
 		time.Sleep(logPause)
 		synctest.Wait()
-		out.want(t, 50, 1)
+		out.expect(t, 50, 1)
 		time.Sleep(time.Hour)
 		logger.Info("request")
-		out.want(t, 50, 1)
+		out.expect(t, 50, 1)
 		time.Sleep(logPause)
 		synctest.Wait()
-		out.want(t, 51, 2)
+		out.expect(t, 51, 2)
 	})
 }
 
-func TestAWarningIsWrittenAtOnceWithWhatCameBefore(t *testing.T) {
+func TestAWarningIsWrittenImmediatelyWithWaitingLines(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func(*slog.Logger) *slog.Logger{
 		"plain":      func(l *slog.Logger) *slog.Logger { return l },
 		"attributes": func(l *slog.Logger) *slog.Logger { return l.With("a", 1) },
 		"group":      func(l *slog.Logger) *slog.Logger { return l.WithGroup("g") },
 	} {
-		var out written
+		var out logSink
 		buffer := newLogBuffer(&out)
 		logger := with(jsonLogger(buffer))
 		logger.Info("request")
@@ -76,10 +76,10 @@ func TestAWarningIsWrittenAtOnceWithWhatCameBefore(t *testing.T) {
 	}
 }
 
-func TestTheLogWaitsForSoManyBytesOnly(t *testing.T) {
+func TestAFullLogBufferIsWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var out written
+		var out logSink
 		logger := jsonLogger(newLogBuffer(&out))
 		for range 1000 {
 			logger.Info("request", "path", strings.Repeat("x", 100))
@@ -90,7 +90,7 @@ func TestTheLogWaitsForSoManyBytesOnly(t *testing.T) {
 	})
 }
 
-// jsonLogger logs to a buffer as a server does that is not on a terminal.
+// jsonLogger returns the logger of a server that does not run on a terminal.
 func jsonLogger(to *logBuffer) *slog.Logger {
 	return (&observeFlags{LogFormat: "auto"}).logger(to, false)
 }

@@ -1,6 +1,6 @@
-// Command atrium is the whole program: it serves the platform API and does
-// what an operator needs beside that. One file per command; `atrium --help`
-// lists them.
+// Command atrium serves the platform API, and has the other commands that operators and
+// users need. There is one file per command; `atrium --help` lists them. A command reads
+// its flags, calls one function of another package, and prints the result.
 package main
 
 import (
@@ -13,26 +13,26 @@ import (
 	"syscall"
 )
 
-// A program is what a command may use of the process it runs in.
+// A program holds what a command may use of its process.
 type program struct {
 	name   string // as the person typed it
 	env    func(name string) string
 	stdin  io.Reader
-	stdout io.Writer // answers
-	stderr io.Writer // logs, progress, faults
+	stdout io.Writer // for results
+	stderr io.Writer // for logs, progress and errors
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
 	err := run(ctx, os.Args[1:], program{os.Args[0], os.Getenv, os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "atrium:", explained(err))
+		fmt.Fprintln(os.Stderr, "atrium:", explain(err))
 	}
 	os.Exit(exitCode(err))
 }
 
-// run does what the arguments say.
+// run runs the command that the arguments name.
 func run(ctx context.Context, args []string, p program) error {
 	command, err := parse(args, p)
 	if command == nil || err != nil {
@@ -41,7 +41,8 @@ func run(ctx context.Context, args []string, p program) error {
 	return command.run(ctx, p)
 }
 
-// exitCode is 2 for what was typed wrong and 1 for what went wrong.
+// exitCode returns 2 for an error in the command line, 1 for any other error, and 0 for
+// none.
 func exitCode(err error) int {
 	var usage usageError
 	switch {

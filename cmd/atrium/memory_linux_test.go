@@ -19,17 +19,17 @@ import (
 	"atrium/store/storetest"
 )
 
-// memoryVariable asks for the proof of how much memory one caller can take.
+// memoryVariable turns on the test of how much memory one caller can use.
 const memoryVariable = "ATRIUM_MEMORY"
 
-// What one caller may raise a process to, and what it must fall to again.
+// The most memory to which one caller may raise the process, and the memory to which it
+// must fall again.
 const (
 	mostMemory = 512_000_000
 	leftMemory = 200_000_000
 )
 
-// One caller holds 20 answers open, each as large as an answer may be, and
-// takes nothing of them.
+// One caller holds 20 answers of the largest size open and reads nothing.
 func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 	if os.Getenv(memoryVariable) == "" {
 		t.Skip(memoryVariable + " is not set")
@@ -40,7 +40,7 @@ func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 	}
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := spawn(t, binary, url)
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, &running{t: t, stdout: server.stdout})
 		fillReadmes(t, server, token, acme, 200)
 		fillAdvisories(t, url, platform.UID(acme), 200)
@@ -79,7 +79,7 @@ func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 	})
 }
 
-// memory reads a figure of the process in bytes.
+// memory returns a memory figure of the process in bytes.
 func (p *process) memory(t *testing.T, name string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -114,7 +114,7 @@ func fillReadmes(t *testing.T, server *process, token, group string, n int) {
 	}
 }
 
-// fillAdvisories stores n advisories, each with an event of a long finding.
+// fillAdvisories stores n advisories, each with an event that has a long finding.
 func fillAdvisories(t *testing.T, url string, group platform.UID, n int) {
 	t.Helper()
 	advisories := make([]*platform.Advisory, n)
@@ -134,8 +134,9 @@ func fillAdvisories(t *testing.T, url string, group platform.UID, n int) {
 	}
 }
 
-// holdOpen sends a request n times at once, reads no more than the status of
-// each answer, and hangs up when all have come to one. It counts the statuses.
+// holdOpen sends a request n times concurrently and reads only the status of each
+// response. When all have a status, it disconnects and returns how often each status
+// occurred.
 func holdOpen(t *testing.T, server *process, request string, n int) map[string]int {
 	t.Helper()
 	statuses := map[string]int{}

@@ -10,8 +10,8 @@ import (
 	"atrium/ingest"
 )
 
-// A meter shows how far an import is: on a terminal one line that is drawn
-// again and again, elsewhere a line now and then.
+// A meter shows the progress of an import: on a terminal as one line that it redraws,
+// otherwise as a new line from time to time.
 type meter struct {
 	out      io.Writer
 	terminal bool
@@ -40,7 +40,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// show draws, unless it did so just now.
+// show shows the progress, unless it did so very recently.
 func (m *meter) show(p ingest.Progress) {
 	m.last = p
 	every := lineEvery
@@ -59,7 +59,7 @@ func (m *meter) show(p ingest.Progress) {
 	}
 }
 
-// print writes a line that stays.
+// print writes a line that is not overwritten.
 func (m *meter) print(line string) {
 	if m.terminal {
 		line = clearLine + line
@@ -67,16 +67,17 @@ func (m *meter) print(line string) {
 	m.write(line + "\n")
 }
 
-// write fails when nobody looks any more, which is no reason to end an import.
+// write ignores errors, because the import must continue without a terminal.
 func (m *meter) write(text string) { _, _ = io.WriteString(m.out, text) }
 
-// finish writes how long all of it took.
+// finish writes how long the import took.
 func (m *meter) finish() {
 	took := time.Since(m.start)
 	m.print(fmt.Sprintf("%d records in %v, %d/s", m.last.Records, took.Round(time.Millisecond), perSecond(m.last.Records, took)))
 }
 
-// progressText is records, rate, and the time left by the bytes still unread.
+// progressText returns the number of records, the rate, and the remaining time, which it
+// estimates from the unread bytes.
 func progressText(p ingest.Progress, took time.Duration) string {
 	text := fmt.Sprintf("%d records, %d/s", p.Records, perSecond(p.Records, took))
 	if p.Total == 0 || p.Read == 0 {

@@ -9,7 +9,7 @@ import (
 	"atrium/telemetry"
 )
 
-// observeFlags say what a server tells of itself.
+// observeFlags are the settings for logs, metrics and traces.
 type observeFlags struct {
 	LogLevel    string        `default:"info" help:"Lowest level that is logged: debug, info, warn or error."`
 	LogFormat   string        `default:"auto" help:"Form of the log: json, text for people, or auto, which is text on a terminal and json otherwise."`
@@ -19,8 +19,7 @@ type observeFlags struct {
 	level slog.Level
 }
 
-// developmentMetrics is where metrics are served with --dev unless told
-// otherwise.
+// developmentMetrics is the default of --metrics-addr with --dev.
 const developmentMetrics = "127.0.0.1:9464"
 
 func (o *observeFlags) check(f *faults) {
@@ -40,7 +39,7 @@ func (o *observeFlags) check(f *faults) {
 	}
 }
 
-// metrics gives the counters and where they are served; nil where they are not.
+// metrics returns the metrics and their address, or nil if they are off.
 func (o *observeFlags) metrics(dev bool) (_ *telemetry.Metrics, address string) {
 	switch {
 	case o.MetricsAddr != nil:
@@ -54,11 +53,11 @@ func (o *observeFlags) metrics(dev bool) (_ *telemetry.Metrics, address string) 
 	return telemetry.New(version), address
 }
 
-// closeTraces is how long a server that ends waits for a collector of traces.
+// closeTraces is how long the shutdown waits for the collector of traces.
 const closeTraces = 3 * time.Second
 
-// startTraces makes the traces that the variables of OpenTelemetry ask for, nil
-// where they ask for none. What end is called for is sent at the latest then.
+// startTraces returns the traces that the environment variables of OpenTelemetry
+// configure, or nil if they name no exporter. end sends the remaining spans.
 func startTraces(ctx context.Context, p program, logger *slog.Logger) (_ *telemetry.Traces, end func(), err error) {
 	traces, err := telemetry.NewTraces(ctx, p.env, version, func(err error) { logger.Warn("traces", "error", err) })
 	if err != nil || traces == nil {
@@ -68,12 +67,12 @@ func startTraces(ctx context.Context, p program, logger *slog.Logger) (_ *teleme
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTraces)
 		defer cancel()
 		if err := traces.Close(ctx); err != nil {
-			logger.Warn("the last traces were not sent", "error", err)
+			logger.Warn("sending the last traces failed", "error", err)
 		}
 	}, nil
 }
 
-// logger logs to a buffer, in the form that was chosen.
+// logger returns a logger that writes to a buffer in the chosen form.
 func (o *observeFlags) logger(to *logBuffer, terminal bool) *slog.Logger {
 	var handler slog.Handler = slog.NewJSONHandler(to, &slog.HandlerOptions{Level: o.level})
 	if o.LogFormat == "text" || o.LogFormat == "auto" && terminal {
@@ -82,7 +81,7 @@ func (o *observeFlags) logger(to *logBuffer, terminal bool) *slog.Logger {
 	return slog.New(promptHandler{handler, to})
 }
 
-// newTextHandler writes lines for people.
+// newTextHandler returns a handler that writes lines for people.
 func newTextHandler(out io.Writer, level slog.Leveler, colours bool) slog.Handler {
 	return &textHandler{out: out, level: level, colours: colours}
 }

@@ -13,7 +13,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A requestLine is what the log says of a request.
+// A requestLine is the log line of a request.
 type requestLine struct {
 	Msg, Level, Protocol, Operation, Kind, UID, Identity, Code, Path, Limit, SQL string
 
@@ -52,11 +52,11 @@ func findLine(t *testing.T, all []requestLine, what string, is func(requestLine)
 	return requestLine{}
 }
 
-func TestALineTellsWhoAskedForWhatAndHowItEnded(t *testing.T) {
+func TestALogLineHasTheCallerTheOperationAndTheResult(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--slow", "1ns")
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme)
 		server.get(token, "/iam/v2/groups/"+strings.Repeat("0", 40))
@@ -122,16 +122,16 @@ func TestTheLogForPeopleIsText(t *testing.T) {
 	}
 }
 
-func TestMetricsCountWhatWasDone(t *testing.T) {
+func TestMetricsCountRequestsAndStatements(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev", "--metrics-addr", "127.0.0.1:0")
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		server.get(token, "/registry/v2/repos")
 		server.get("", "/registry/v2/repos")
 		server.send(http.MethodPost, token, "/graphql", `{"query": "query Names { repos(first: 2) { nodes { name } } }"}`)
 		server.send(http.MethodPost, token, "/platform.registry.v2.ReposService/ListRepos", `{}`)
-		server.until(func() bool { return strings.Contains(server.stderr.String(), `"msg":"metrics"`) })
+		server.await(func() bool { return strings.Contains(server.stderr.String(), `"msg":"metrics"`) })
 		at := regexp.MustCompile(`"msg":"metrics","url":"([^"]+)/metrics"`).FindStringSubmatch(server.stderr.String())[1]
 		api := server.url
 		server.url = at

@@ -5,9 +5,9 @@ import (
 	"io/fs"
 )
 
-// plain says what is wrong with a file in words that need no knowledge of
-// system calls.
-func plain(err error) string {
+// exexplainFileErrorFileError returns an error of a file in plain words, without the name of a system
+// call.
+func explainFileError(err error) string {
 	var at *fs.PathError
 	if !errors.As(err, &at) {
 		return err.Error()

@@ -38,25 +38,25 @@ func (r *running) query(token, document, variables string, into any) {
 	}
 }
 
-func TestEveryExampleOfThePlaygroundAnswersWithSomething(t *testing.T) {
+func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		for _, example := range demo.Examples(platform.UID(demoUID(t, server))) {
 			if strings.Contains(example.Query, "subscription ") {
-				continue // it answers when something changes
+				continue // a subscription answers only when something changes
 			}
 			data := map[string]any{}
 			server.query(token, example.Query, example.Variables, &data)
-			if where := empty(data); where != "" {
+			if where := findEmpty(data); where != "" {
 				t.Errorf("%s: nothing in%s", example.Name, where)
 			}
 		}
 	})
 }
 
-func TestWithoutAPlaygroundNoPageLeadsToOne(t *testing.T) {
+func TestWithoutAPlaygroundNoPageLinksToIt(t *testing.T) {
 	t.Parallel()
 	server := start(t, storetest.SQLite(t), "--dev", "--no-playground")
 	for path, want := range map[string]int{"/": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
@@ -110,17 +110,17 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 	}
 }
 
-// optional are fields that may well be null, or without anything.
+// optional lists fields that may be null or empty.
 var optional = []string{"after", "before", "changes", "identity", "deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "image", "lastSeenTime"}
 
-// empty finds a list without anything, or null.
-func empty(value any) (where string) {
+// findEmpty returns where a value contains an empty list or null.
+func findEmpty(value any) (where string) {
 	switch value := value.(type) {
 	case nil:
 		return ": null"
 	case map[string]any:
 		for key, v := range value {
-			if in := empty(v); in != "" && !slices.Contains(optional, key) {
+			if in := findEmpty(v); in != "" && !slices.Contains(optional, key) {
 				return "." + key + in
 			}
 		}
@@ -129,7 +129,7 @@ func empty(value any) (where string) {
 			return ": []"
 		}
 		for _, v := range value {
-			if in := empty(v); in != "" {
+			if in := findEmpty(v); in != "" {
 				return in
 			}
 		}

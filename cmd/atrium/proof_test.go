@@ -20,13 +20,12 @@ import (
 	"atrium/store/storetest"
 )
 
-// How often the server is killed while it is written to. `make proof` asks for
-// more.
+// How often the server is killed during writes. `make proof` sets a higher number.
 const killsVariable = "ATRIUM_KILLS"
 
-// A killed server may have answered a write and told nobody of it; a writer
-// may never learn what became of its last one. What was answered must reach
-// the sink, and nothing else may that is not there.
+// A killed server may have committed a write without answering it, so a writer does not
+// know the result of its last write. Every acknowledged write must reach the sink, and the
+// sink may receive only events of existing repos.
 func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	kills, err := strconv.Atoi(os.Getenv(killsVariable))
@@ -42,7 +41,7 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 		receiver := httptest.NewServer(sink)
 		defer receiver.Close()
 		server := spawn(t, binary, url)
-		token := strings.TrimSpace(on(t, url, "token", "--ttl", "24h"))
+		token := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h"))
 		acme := demoUID(t, &running{t: t, stdout: server.stdout})
 		subscribe(t, server, token, acme, receiver.URL)
 
@@ -62,9 +61,9 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 		time.Sleep(time.Second)
 		w.end()
 
-		// Attempts that died with the server are made anew after ten seconds,
-		// and those that the sink refused five seconds later. The queue by
-		// itself would take more than two minutes.
+		// Attempts that were lost with the server are repeated after ten seconds,
+		// and those that the sink rejected after five. The queue alone would take
+		// more than two minutes.
 		for deadline := time.Now().Add(time.Minute); len(w.missing(sink)) > 0 && time.Now().Before(deadline); {
 			time.Sleep(100 * time.Millisecond)
 		}
@@ -113,7 +112,7 @@ func spawn(t *testing.T, binary, databaseURL string) *process {
 	return nil
 }
 
-// kill ends it as kill -9 does.
+// kill ends the process like kill -9.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
@@ -128,7 +127,7 @@ func subscribe(t *testing.T, server *process, token, group, sink string) {
 	}
 }
 
-// A writing makes repos, wherever the server is.
+// A writing creates repos, also after the server has moved.
 type writing struct {
 	t            *testing.T
 	token, group string
@@ -168,7 +167,7 @@ func (w *writing) write() {
 		request.Header.Set("Authorization", "Bearer "+w.token)
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // it was killed
+			time.Sleep(10 * time.Millisecond) // the server was killed
 			continue
 		}
 		_ = answer.Body.Close()
@@ -187,7 +186,7 @@ func (w *writing) end() {
 	w.running.Wait()
 }
 
-// missing lists what was acknowledged and has not arrived.
+// missing lists the acknowledged repos whose event has not arrived.
 func (w *writing) missing(sink *countingSink) []string {
 	sink.lock.Lock()
 	defer sink.lock.Unlock()
@@ -200,7 +199,7 @@ func (w *writing) missing(sink *countingSink) []string {
 	return names
 }
 
-// names lists every repo of the group, whoever was told of it.
+// names lists all repos of the group, acknowledged or not.
 func (w *writing) names(url string) string {
 	r := &running{t: w.t, url: url}
 	var names []string
@@ -222,7 +221,7 @@ func (w *writing) names(url string) string {
 	}
 }
 
-// A countingSink refuses the first attempt of every tenth event.
+// A countingSink rejects the first attempt of every tenth event.
 type countingSink struct {
 	t          *testing.T
 	hanging    atomic.Bool
@@ -233,8 +232,7 @@ type countingSink struct {
 	received   map[string]time.Time
 }
 
-// hang answers no more, and returns when all places of the subscription wait
-// for an answer.
+// hang stops answering. It returns when all slots of the subscription wait for an answer.
 func (s *countingSink) hang() {
 	s.hanging.Store(true)
 	for deadline := time.Now().Add(time.Minute); s.hangs.Load() < 8; time.Sleep(5 * time.Millisecond) {
@@ -248,7 +246,7 @@ func (s *countingSink) goOn() { s.hanging.Store(false) }
 
 func (s *countingSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.hanging.Load() {
-		_, _ = io.Copy(io.Discard, r.Body) // till then nobody sees that the connection ends
+		_, _ = io.Copy(io.Discard, r.Body) // only after that does net/http notice the end of the connection
 		s.hangs.Add(1)
 		defer s.hangs.Add(-1)
 		<-r.Context().Done()

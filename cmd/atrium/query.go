@@ -25,7 +25,7 @@ func (c *queryCommand) check(f *faults) {
 	}
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *queryCommand) Help() string {
 	return `Prints the answer of the server unchanged. The exit status is 1 if the answer has errors.
 
@@ -38,7 +38,7 @@ Examples:
 
 var errInAnswer = errors.New("the answer has errors")
 
-// run prints what the server answers.
+// run prints the answer of the server.
 func (c *queryCommand) run(ctx context.Context, p program) error {
 	q := question{Query: c.Document}
 	if c.Variables != "" {
@@ -75,9 +75,9 @@ func (c *queryCommand) run(ctx context.Context, p program) error {
 	return nil
 }
 
-// watch prints answers until the server or the person at the terminal ends
-// them. Only the document's author could tell where to go on after a lost
-// connection, so that is an error.
+// watch prints the answers to a subscription until the server or the user ends it. A lost
+// connection is an error, because the command cannot know how to continue the
+// subscription.
 func watch(ctx context.Context, server *graphqlClient, q question, out io.Writer) error {
 	var failed error
 	err := server.subscribe(ctx, q, func(time.Time) {}, func(a *answer) error {

@@ -52,7 +52,7 @@ func TestErrorsInAnAnswerArePrintedAndFailTheCommand(t *testing.T) {
 	}
 }
 
-func TestAWatchPrintsASubscriptionByLines(t *testing.T) {
+func TestWatchPrintsEachAnswerAsALine(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	server := start(t, url, "--dev")
@@ -69,12 +69,12 @@ func TestAWatchPrintsASubscriptionByLines(t *testing.T) {
 		t.Errorf("a subscription as a query: %v", err)
 	}
 	watching := launch(t, nil, append(flags, "--watch")...)
-	watching.prints("registry.tag.created")
+	watching.expectOutput("registry.tag.created")
 	if err := watching.end(); err != nil {
 		t.Errorf("interrupted, it ends with %v", err)
 	}
 	cut := launch(t, nil, append(flags, "--watch")...)
-	cut.prints("registry.tag.created")
+	cut.expectOutput("registry.tag.created")
 	if err := server.end(); err != nil {
 		t.Fatal(err)
 	}

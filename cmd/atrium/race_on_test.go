@@ -2,6 +2,6 @@
 
 package main
 
-// slowSQLite: SQLite is C turned into Go, and under the race detector takes
-// minutes for what takes a second.
+// slowSQLite is true under the race detector. SQLite is C code translated to Go, and takes
+// minutes there for work of a second.
 const slowSQLite = true

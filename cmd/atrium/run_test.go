@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// atrium runs the program to its end, as from a shell with these variables.
+// atrium runs the program to its end, like a shell with these environment variables.
 func atrium(t *testing.T, env map[string]string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -20,8 +20,8 @@ func atrium(t *testing.T, env map[string]string, args ...string) (stdout, stderr
 	return out.String(), errOut.String(), err
 }
 
-// on runs the program on a database and wants it to succeed.
-func on(t *testing.T, url string, args ...string) string {
+// mustRun runs the program on a database. It must succeed.
+func mustRun(t *testing.T, url string, args ...string) string {
 	t.Helper()
 	out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, args...)
 	if err != nil {
@@ -30,7 +30,7 @@ func on(t *testing.T, url string, args ...string) string {
 	return out
 }
 
-// A running program.
+// A running is a program that runs in this process.
 type running struct {
 	t      *testing.T
 	url    string // http://127.0.0.1:port of a server
@@ -40,27 +40,26 @@ type running struct {
 	stderr *lockedBuffer
 }
 
-// servedAt finds where a server is: for people in development mode, in the log
-// otherwise.
+// servedAt finds the URL of a server in the banner of development mode or in the log.
 var servedAt = regexp.MustCompile(`(?:Atrium serves  |"msg":"serving","url":")(https?://[^\s"]+)`)
 
-// start serves on a free port until the test ends.
+// start starts a server on a free port. It runs until the test ends.
 func start(t *testing.T, databaseURL string, args ...string) *running {
 	t.Helper()
 	return startWith(t, nil, databaseURL, args...)
 }
 
-// startWith is start, with variables.
+// startWith is start with environment variables.
 func startWith(t *testing.T, env map[string]string, databaseURL string, args ...string) *running {
 	t.Helper()
 	r := launch(t, env, append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", databaseURL}, args...)...)
 	said := func() string { return r.stdout.String() + r.stderr.String() }
-	r.until(func() bool { return servedAt.MatchString(said()) })
+	r.await(func() bool { return servedAt.MatchString(said()) })
 	r.url = servedAt.FindStringSubmatch(said())[1]
 	return r
 }
 
-// launch runs the program beside the test, at most until it ends.
+// launch runs the program in the background, at most until the test ends.
 func launch(t *testing.T, env map[string]string, args ...string) *running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -72,8 +71,8 @@ func launch(t *testing.T, env map[string]string, args ...string) *running {
 	return r
 }
 
-// until waits for what the program is to do before it ends.
-func (r *running) until(done func() bool) {
+// await waits until done reports true. It fails if the program ends before that.
+func (r *running) await(done func() bool) {
 	r.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		select {
@@ -91,20 +90,20 @@ func (r *running) until(done func() bool) {
 	}
 }
 
-// end asks the program to end and gives its error.
+// end asks the program to end and returns its error.
 func (r *running) end() error {
 	r.stop()
 	return r.exit()
 }
 
-// exit waits until the program ends by itself, and gives its error.
+// exit waits until the program ends by itself, and returns its error.
 func (r *running) exit() error {
 	err := <-r.ended
 	r.ended <- err // for the cleanup
 	return err
 }
 
-// get reads a path; token may be "".
+// get sends a GET request; token may be "".
 func (r *running) get(token, path string) (status int, body string) {
 	r.t.Helper()
 	return r.send(http.MethodGet, token, path, "")

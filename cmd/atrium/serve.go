@@ -36,7 +36,7 @@ type serveCommand struct {
 	shared []platform.SharedIssuer
 }
 
-// defaultAudience is what tokens for a server call it unless told otherwise.
+// defaultAudience is the default audience of tokens for a server.
 const defaultAudience = "atrium"
 
 func (c *serveCommand) check(f *faults) {
@@ -74,12 +74,12 @@ func (c *serveCommand) check(f *faults) {
 
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
-	if !c.Migrate { // which would make a database
+	if !c.Migrate { // starting the server would create a database
 		if err := c.exists(); err != nil {
 			return err
 		}
 	}
-	c.boundMemory()
+	c.limitMemory()
 	logs := newLogBuffer(p.stderr)
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
@@ -92,7 +92,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 	return server.Run(ctx, config)
 }
 
-// config is what the flags say, as the server takes it.
+// config returns the configuration of the server.
 func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	rate, inFlight := c.limitFlags.limits(c.Dev)
 	metrics, metricsAddress := c.metrics(c.Dev)

@@ -8,12 +8,12 @@ import (
 	"atrium/server"
 )
 
-// tlsFlags name the files that the server proves itself with.
+// tlsFlags name the certificate of the server.
 type tlsFlags struct {
 	TLSCert string `name:"tls-cert" placeholder:"FILE" help:"PEM certificate chain, leaf first; reloaded when the file changes."`
 	TLSKey  string `name:"tls-key" placeholder:"FILE" help:"PEM private key of the certificate; reloaded when the file changes."`
 
-	certificate *server.Certificate // nil: requests come in clear text
+	certificate *server.Certificate // nil means no TLS
 }
 
 func (t *tlsFlags) check(f *faults) {
@@ -31,8 +31,8 @@ func (t *tlsFlags) check(f *faults) {
 	}
 }
 
-// limitFlags bound what one caller may ask for. They are pointers because what
-// is not given depends on the mode.
+// limitFlags limit the requests of one caller. Flags whose default depends on --dev are
+// pointers.
 type limitFlags struct {
 	RateLimit   *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
 	RateBurst   int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
@@ -56,7 +56,7 @@ func (l *limitFlags) check(f *faults) {
 	}
 }
 
-// limits gives the rate and the number of requests in flight; 0 is any.
+// limits returns the rate and the number of requests in flight; 0 means no limit.
 func (l *limitFlags) limits(dev bool) (rate, inFlight int) {
 	choose := func(given *int, otherwise int) int {
 		switch {
@@ -71,12 +71,12 @@ func (l *limitFlags) limits(dev bool) (rate, inFlight int) {
 	return choose(l.RateLimit, defaultRateLimit), choose(l.MaxInFlight, defaultMaxInFlight)
 }
 
-// v1Flags name the service that still answers v1.
+// v1Flags name another service that answers v1.
 type v1Flags struct {
 	V1Upstream string        `name:"v1-upstream" placeholder:"URL" help:"Service to which requests for v1 are forwarded unchanged."`
 	V1Timeout  time.Duration `name:"v1-timeout" default:"30s" help:"Time limit until the v1 service begins its answer."`
 
-	upstream *url.URL // nil: v1 is not served
+	upstream *url.URL // nil means that v1 is not served
 }
 
 func (v *v1Flags) check(f *faults) {
@@ -89,7 +89,7 @@ func (v *v1Flags) check(f *faults) {
 	v.upstream = serverURL(f, "v1-upstream", v.V1Upstream)
 }
 
-// v1 gives the upstream; nil where v1 is not served.
+// v1 returns the settings of the v1 service, or nil if v1 is not served.
 func (v *v1Flags) v1() *server.V1 {
 	if v.upstream == nil {
 		return nil
@@ -97,7 +97,7 @@ func (v *v1Flags) v1() *server.V1 {
 	return &server.V1{Upstream: v.upstream, Timeout: v.V1Timeout}
 }
 
-// webhookFlags say how events leave the service, and how long they are kept.
+// webhookFlags are the settings for the delivery and the retention of events.
 type webhookFlags struct {
 	Webhooks          bool          `default:"true" negatable:"" help:"Deliver events to the sinks of subscriptions."`
 	PublicURL         string        `name:"public-url" placeholder:"URL" help:"Public URL of this service, where receivers of events find the keys of deliveries. Default: the URL of --addr."`
@@ -106,7 +106,8 @@ type webhookFlags struct {
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
 
-// shortestRetention is longer than a delivery is tried: it needs its event.
+// shortestRetention is longer than deliveries are retried, because a delivery needs its
+// event.
 const shortestRetention = 96 * time.Hour
 
 func (w *webhookFlags) check(f *faults) {
@@ -126,10 +127,10 @@ func (w *webhookFlags) check(f *faults) {
 	}
 }
 
-// drainFlags say how a server ends that was told to.
+// drainFlags are the settings for the shutdown.
 type drainFlags struct {
-	DrainDelay   time.Duration `default:"0s" help:"How long the server goes on after SIGTERM while /readyz answers 503, for load balancers to notice."`
-	DrainTimeout time.Duration `default:"10s" help:"How long requests and deliveries under way may take to end after that."`
+	DrainDelay   time.Duration `default:"0s" help:"How long the server continues to serve after SIGTERM while /readyz answers 503, so that load balancers notice."`
+	DrainTimeout time.Duration `default:"10s" help:"How long running requests and deliveries may take to end after that."`
 }
 
 func (d *drainFlags) check(f *faults) {

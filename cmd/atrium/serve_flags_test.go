@@ -10,7 +10,7 @@ import (
 	"atrium/store/storetest"
 )
 
-func TestOnlyWhatABrowserSendsIsAnOrigin(t *testing.T) {
+func TestAnOriginIsWhatABrowserSends(t *testing.T) {
 	t.Parallel()
 	for origin, good := range map[string]bool{
 		"https://app.example.com": true, "http://localhost:3000": true, "http://[::1]:3000": true,
@@ -47,11 +47,11 @@ func TestLimitsAreOffInDevelopmentUnlessTheyAreGiven(t *testing.T) {
 	}
 }
 
-func TestLimitsHoldForEveryProtocolOfTheServer(t *testing.T) {
+func TestLimitsApplyToEveryProtocol(t *testing.T) {
 	t.Parallel()
 	database := storetest.SQLite(t)
 	server := start(t, database, "--dev", "--rate-limit", "1", "--rate-burst", "2", "--cors-origin", "https://app.example.com")
-	owner, viewer := strings.TrimSpace(on(t, database, "token")), strings.TrimSpace(on(t, database, "token", "--as", "viewer"))
+	owner, viewer := strings.TrimSpace(mustRun(t, database, "token")), strings.TrimSpace(mustRun(t, database, "token", "--as", "viewer"))
 	server.get(owner, "/registry/v2/repos")
 	server.send(http.MethodPost, owner, "/graphql", askRepos)
 	for _, ask := range [][2]string{{"/registry/v2/repos", ""}, {"/graphql", askRepos}} {
@@ -62,7 +62,7 @@ func TestLimitsHoldForEveryProtocolOfTheServer(t *testing.T) {
 	if status, body := server.get(viewer, "/registry/v2/repos"); status != http.StatusOK {
 		t.Errorf("another caller: %d %s", status, body)
 	}
-	for range 5 { // the first of which are of an address that asked for nothing yet
+	for range 5 { // the first ones come from an address without earlier requests
 		server.get("nonsense", "/registry/v2/repos")
 		for _, path := range []string{"/livez", "/readyz", "/"} {
 			if status, body := server.get("", path); status != http.StatusOK {
@@ -88,7 +88,7 @@ func TestLimitsHoldForEveryProtocolOfTheServer(t *testing.T) {
 	}
 }
 
-func TestV1AnswersEvenWhereTokensAreNotOurs(t *testing.T) {
+func TestV1AcceptsTokensThatWeDoNot(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("Authorization")) }))
 	t.Cleanup(upstream.Close)

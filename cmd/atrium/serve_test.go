@@ -38,7 +38,7 @@ func TestDevelopmentModeServesTheDemonstrationAndItsTokens(t *testing.T) {
 			}
 		}
 		for role, want := range map[string]int{"owner": 200, "editor": 200, "viewer": 403} {
-			token := strings.TrimSpace(on(t, url, "token", "--as", role))
+			token := strings.TrimSpace(mustRun(t, url, "token", "--as", role))
 			status, body := server.get(token, "/registry/v2/repos?order_by=name&name=billing")
 			if names, _ := repoNames(t, body); status != http.StatusOK || !slices.Equal(names, []string{"billing"}) {
 				t.Errorf("%s sees %d: %s", role, status, body)
@@ -48,7 +48,7 @@ func TestDevelopmentModeServesTheDemonstrationAndItsTokens(t *testing.T) {
 				t.Errorf("%s makes a repo: %d, want %d\n%s", role, status, want, body)
 			}
 		}
-		stranger := strings.TrimSpace(on(t, url, "token", "--subject", "stranger"))
+		stranger := strings.TrimSpace(mustRun(t, url, "token", "--subject", "stranger"))
 		if status, body := server.get(stranger, "/registry/v2/repos"); status != http.StatusForbidden || !strings.Contains(body, "IDENTITY_NOT_FOUND") {
 			t.Errorf("a stranger gets %d: %s", status, body)
 		}
@@ -67,7 +67,7 @@ func demoUID(t *testing.T, r *running) string {
 	return m[1]
 }
 
-func TestTheDemonstrationIsMadeOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
+func TestTheDemonstrationIsCreatedOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		first := start(t, url, "--dev")
@@ -81,20 +81,20 @@ func TestTheDemonstrationIsMadeOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
 		}
 	})
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		on(t, url, "bootstrap", "--org", "other", "--issuer", "https://issuer.example", "--subject", "me")
+		mustRun(t, url, "bootstrap", "--org", "other", "--issuer", "https://issuer.example", "--subject", "me")
 		server := start(t, url, "--dev")
 		if strings.Contains(server.stdout.String(), "acme") {
 			t.Errorf("a database in use was changed:\n%s", server.stdout)
 		}
-		// In development mode the development key stands in for every known issuer.
-		token := strings.TrimSpace(on(t, url, "token", "--issuer", "https://issuer.example", "--subject", "me"))
+		// In development mode, the development key is accepted for every known issuer.
+		token := strings.TrimSpace(mustRun(t, url, "token", "--issuer", "https://issuer.example", "--subject", "me"))
 		if status, body := server.get(token, "/iam/v2/groups"); status != http.StatusOK || !strings.Contains(body, `"totalCount":"1"`) {
 			t.Errorf("%d: %s", status, body)
 		}
 	})
 }
 
-func TestOutsideDevelopmentModeItsTokensAreNobodys(t *testing.T) {
+func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	if err := start(t, url, "--dev").end(); err != nil {
@@ -104,7 +104,7 @@ func TestOutsideDevelopmentModeItsTokensAreNobodys(t *testing.T) {
 	if strings.Contains(server.stdout.String(), "token") {
 		t.Errorf("tokens are offered:\n%s", server.stdout)
 	}
-	if status, _ := server.get(strings.TrimSpace(on(t, url, "token")), "/registry/v2/repos"); status != http.StatusUnauthorized {
+	if status, _ := server.get(strings.TrimSpace(mustRun(t, url, "token")), "/registry/v2/repos"); status != http.StatusUnauthorized {
 		t.Errorf("status %d", status)
 	}
 	if _, page := server.get("", "/"); strings.Contains(page, "eyJ") {
@@ -112,7 +112,7 @@ func TestOutsideDevelopmentModeItsTokensAreNobodys(t *testing.T) {
 	}
 }
 
-func TestThePageTheHealthAndAnythingElseAnswer(t *testing.T) {
+func TestPagesAndHealthChecksAnswerAndOtherPathsAreNotFound(t *testing.T) {
 	t.Parallel()
 	server := start(t, storetest.SQLite(t), "--dev")
 	for path, want := range map[string]int{"/": 200, "/playground/small": 200, "/livez": 200, "/readyz": 200, "/ping/v2/ping": 200, "/openapi.json": 200, "/openapi.yaml": 200, "/docs": 200, "/docs/reference.js": 200, "/nothing": 404, "//": 404} {
@@ -136,11 +136,11 @@ func TestThePageTheHealthAndAnythingElseAnswer(t *testing.T) {
 	}
 }
 
-func TestTheSDLIsForNamedIdentitiesWhereIntrospectionIsOff(t *testing.T) {
+func TestOnlyNamedIdentitiesReadTheSDLWhileIntrospectionIsOff(t *testing.T) {
 	t.Parallel()
 	database := storetest.SQLite(t)
 	first := start(t, database, "--dev")
-	owner, viewer := strings.TrimSpace(on(t, database, "token")), strings.TrimSpace(on(t, database, "token", "--as", "viewer"))
+	owner, viewer := strings.TrimSpace(mustRun(t, database, "token")), strings.TrimSpace(mustRun(t, database, "token", "--as", "viewer"))
 	_, body := first.send(http.MethodPost, viewer, "/graphql", `{"query": "{viewer{identities{uid}}}"}`)
 	uid := regexp.MustCompile(`[0-9a-f]{40}/[0-9a-f/]+`).FindString(body)
 	if err := first.end(); err != nil {
@@ -176,7 +176,7 @@ func TestLogsAreLinesOfJSONWithoutTokensAndQueries(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	server := start(t, url, "--dev")
-	token := strings.TrimSpace(on(t, url, "token"))
+	token := strings.TrimSpace(mustRun(t, url, "token"))
 	server.get(token, "/registry/v2/repos?name=hidden")
 	if err := server.end(); err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"atrium/platform"
 )
 
-// Settings arrive as text and are checked here, by functions that add to the
-// faults and give what they can.
+// The functions of this file check and parse settings. They report faults and return what
+// they could parse.
 
 var domainPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 
@@ -24,7 +24,7 @@ func checkAddress(f *faults, flag, address string) {
 	}
 }
 
-// checkIssuer refuses what no token's iss can be.
+// checkIssuer rejects a URL that cannot be the issuer of a token.
 func checkIssuer(f *faults, flag, issuer string) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -32,7 +32,7 @@ func checkIssuer(f *faults, flag, issuer string) {
 	}
 }
 
-// sharedIssuer reads an issuer and the pattern of its tenants.
+// sharedIssuer parses an issuer and the pattern of its tenants.
 func sharedIssuer(f *faults, flag, text string) platform.SharedIssuer {
 	issuer, pattern, _ := strings.Cut(text, "=")
 	checkIssuer(f, flag, issuer)
@@ -43,8 +43,8 @@ func sharedIssuer(f *faults, flag, text string) platform.SharedIssuer {
 	return platform.SharedIssuer{Issuer: issuer, Tenant: tenant}
 }
 
-// serverURL reads where a server is; nil where the text does not say it. It
-// never shows the text, which may hold a password.
+// serverURL parses the URL of a server; nil means that it is invalid. The fault does not
+// show the text, because it may contain a password.
 func serverURL(f *faults, flag, text string) *url.URL {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
@@ -54,7 +54,7 @@ func serverURL(f *faults, flag, text string) *url.URL {
 	return u
 }
 
-// checkHost takes host and host:port.
+// checkHost accepts host and host:port.
 func checkHost(f *faults, flag, host string) {
 	u, err := url.Parse("https://" + host)
 	if err != nil || u.Host != host || u.Hostname() == "" {
@@ -62,7 +62,7 @@ func checkHost(f *faults, flag, host string) {
 	}
 }
 
-// checkOrigin refuses what no browser sends as Origin.
+// checkOrigin rejects a text that no browser sends as Origin.
 func checkOrigin(f *faults, flag, origin string) {
 	u, err := url.Parse(origin)
 	plain := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == origin
@@ -82,8 +82,8 @@ func checkUID(f *faults, flag, uid string) {
 
 const encryptionKeyBytes = 32
 
-// encryptionKey reads an AES-256 key in hex or base64; nil where there is
-// none. It never shows what it was given.
+// encryptionKey parses an AES-256 key in hex or base64; nil means none. The fault does not
+// show the text, because it is a secret.
 func encryptionKey(f *faults, flag, text string) []byte {
 	if text == "" {
 		return nil
@@ -96,6 +96,6 @@ func encryptionKey(f *faults, flag, text string) []byte {
 			return key
 		}
 	}
-	f.add(flag, "must be %d bytes in hex or base64, as of: openssl rand -base64 %d", encryptionKeyBytes, encryptionKeyBytes)
+	f.add(flag, "must be %d bytes in hex or base64, such as the output of: openssl rand -base64 %d", encryptionKeyBytes, encryptionKeyBytes)
 	return nil
 }

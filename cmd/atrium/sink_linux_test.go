@@ -28,20 +28,20 @@ import (
 	"atrium/events"
 )
 
-// insideVariable tells the test that it runs in namespaces of its own, and
-// where it may write.
+// insideVariable tells the test that it runs in its own namespaces. Its value is the
+// folder to which the test may write.
 const insideVariable = "ATRIUM_TEST_NAMESPACE"
 
-// A whole internet of its own: in a network namespace every address can be
-// had, the public ones too, and names resolve to what the test says, each time
-// anew. The sinks are real ones, with certificates that the process trusts.
-func TestNoNameLeadsADeliveryAstray(t *testing.T) {
+// The test runs in a network namespace, where it can use every address, even public ones.
+// It decides how names resolve, each time anew. The sinks are real servers with trusted
+// certificates.
+func TestNoHostNameLeadsADeliveryToAPrivateAddress(t *testing.T) {
 	if folder := os.Getenv(insideVariable); folder != "" {
 		attackByNames(t, newInternet(t, folder))
 		return
 	}
 	t.Parallel()
-	if why := noNamespaces(t); why != "" {
+	if why := missingNamespaces(t); why != "" {
 		t.Skipf("this machine lets nobody make a network of their own (%s); TestNoDeliveryGoesToAPrivateAddress has run without names", why)
 	}
 	folder := t.TempDir()
@@ -63,8 +63,8 @@ func namespaces() *syscall.SysProcAttr {
 	return attr
 }
 
-// noNamespaces says what this machine lacks for the test, if anything.
-func noNamespaces(t *testing.T) string {
+// missingNamespaces returns what this machine lacks for the test, or "".
+func missingNamespaces(t *testing.T) string {
 	t.Helper()
 	ip, err := exec.LookPath("ip")
 	if err != nil {
@@ -80,7 +80,7 @@ func noNamespaces(t *testing.T) string {
 
 const public = "8.8.4.4"
 
-// unreachable has an address of each sort that no delivery may go to.
+// unreachable returns an address of each sort that deliveries must not reach.
 func unreachable() map[string]string {
 	return map[string]string{
 		"loopback.example": "127.0.0.1", "ten.example": "10.1.2.3", "home.example": "192.168.7.7",
@@ -89,49 +89,49 @@ func unreachable() map[string]string {
 	}
 }
 
-// attackByNames has names that resolve to what is not public, at once or
-// later. Each attack is shown to work on a client without a guard.
+// attackByNames tries names that resolve to private addresses, immediately or later. It
+// first shows that each attack works on a client without a guard.
 func attackByNames(t *testing.T, n *internet) {
 	n.resolve("honest.example", public)
-	if got := n.send("honest.example"); got != "OK" || n.got(public) != 1 {
+	if got := n.send("honest.example"); got != "OK" || n.countArrived(public) != 1 {
 		t.Fatalf("an honest sink: %s", got)
 	}
 	for name, address := range unreachable() {
 		n.resolve(name, address)
-		n.attack(name, address)
-		before := n.got(address)
-		if got := n.send(name); got != privateAddress || n.got(address) != before {
+		n.expectReached(name, address)
+		before := n.countArrived(address)
+		if got := n.send(name); got != privateAddress || n.countArrived(address) != before {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 
-	// A name that is public when it is looked at and private when it is used.
+	// A name whose address is public when it is checked and private when it is used.
 	const inside = "10.1.2.3"
 	n.resolve("rebinding.example", public, inside)
 	if looked, err := net.DefaultResolver.LookupNetIP(t.Context(), "ip4", "rebinding.example"); err != nil || looked[0].String() != public {
 		t.Fatalf("the name is %v (%v)", looked, err)
 	}
-	n.attack("rebinding.example", inside)
+	n.expectReached("rebinding.example", inside)
 	n.resolve("rebinding.example", public, inside)
-	before := n.got(inside)
+	before := n.countArrived(inside)
 	for _, want := range []string{"OK", privateAddress, privateAddress} {
-		if got := n.send("rebinding.example"); got != want || n.got(inside) != before {
+		if got := n.send("rebinding.example"); got != want || n.countArrived(inside) != before {
 			t.Errorf("rebinding: %s, want %s", got, want)
 		}
 	}
 
-	// A name with addresses of both sorts.
+	// A name with public and private addresses.
 	n.resolve("both.example", inside+" "+public)
-	before, honest := n.got(inside), n.got(public)
-	if got := n.send("both.example"); got != "OK" || n.got(inside) != before || n.got(public) != honest+1 {
+	before, honest := n.countArrived(inside), n.countArrived(public)
+	if got := n.send("both.example"); got != "OK" || n.countArrived(inside) != before || n.countArrived(public) != honest+1 {
 		t.Errorf("both: %s", got)
 	}
 
-	// A sink on the internet that sends on to one inside.
+	// A public sink that redirects to a private one.
 	n.resolve(redirecting, public)
-	n.attack(redirecting, unreachable()[redirectedTo])
-	before = n.got(unreachable()[redirectedTo])
-	if got := n.send(redirecting); got != http.StatusText(http.StatusTemporaryRedirect) || n.got(unreachable()[redirectedTo]) != before {
+	n.expectReached(redirecting, unreachable()[redirectedTo])
+	before = n.countArrived(unreachable()[redirectedTo])
+	if got := n.send(redirecting); got != http.StatusText(http.StatusTemporaryRedirect) || n.countArrived(unreachable()[redirectedTo]) != before {
 		t.Errorf("a redirect: %s", got)
 	}
 }
@@ -143,8 +143,8 @@ type internet struct {
 	*testing.T
 	sender *events.Sender
 	mu     sync.Mutex
-	names  map[string][]string // what each look-up gives; the last one again and again
-	posts  map[string]int      // by the address that got them
+	names  map[string][]string // the result of each lookup; the last one repeats
+	posts  map[string]int      // by the address that received them
 }
 
 func newInternet(t *testing.T, folder string) *internet {
@@ -181,8 +181,8 @@ func (n *internet) run(name string, args ...string) {
 	}
 }
 
-// newCertificate makes one for every name of .example, by an authority that it
-// writes to the file whose authorities the process trusts.
+// newCertificate returns a certificate for all names below .example. It writes the
+// authority to the file of trusted authorities.
 func newCertificate(t *testing.T, authority string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -215,7 +215,7 @@ func (n *internet) serveSinks(certificate tls.Certificate) {
 			n.mu.Lock()
 			n.posts[local]++
 			n.mu.Unlock()
-			w.Header().Set("Connection", "close") // so that every request is dialled
+			w.Header().Set("Connection", "close") // so that every request opens a connection
 			if r.Host == redirecting {
 				http.Redirect(w, r, "https://"+redirectedTo, http.StatusTemporaryRedirect)
 			}
@@ -225,7 +225,7 @@ func (n *internet) serveSinks(certificate tls.Certificate) {
 	go func() { _ = server.ServeTLS(listener, "", "") }()
 }
 
-// serveNames answers questions of DNS for addresses.
+// serveNames answers DNS queries for addresses.
 func (n *internet) serveNames() {
 	n.Helper()
 	conn, err := new(net.ListenConfig).ListenPacket(n.Context(), "udp", "127.0.0.1:53")
@@ -266,8 +266,8 @@ func (n *internet) answer(question []byte) []byte {
 	return reply
 }
 
-// addresses are those of a kind that a name has now. Every look-up asks for
-// A; one turns the name on.
+// addresses returns the current addresses of a name of one record type. Every lookup
+// queries A, which advances the name to its next result.
 func (n *internet) addresses(name string, kind uint16) [][]byte {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -294,14 +294,14 @@ func (n *internet) resolve(name string, turns ...string) {
 	n.names[name] = turns
 }
 
-// got counts what reached an address.
-func (n *internet) got(address string) int {
+// countArrived counts the requests that reached an address.
+func (n *internet) countArrived(address string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.posts[netip.MustParseAddr(address).Unmap().String()]
 }
 
-// send tells how a delivery went.
+// send makes a delivery and returns its result.
 func (n *internet) send(name string) string {
 	got := n.sender.Send(n.Context(), delivery("https://"+name+"/"))
 	if got.Error != "" {
@@ -310,12 +310,12 @@ func (n *internet) send(name string) string {
 	return http.StatusText(got.Status)
 }
 
-// attack shows that a client without a guard is led to an address.
-func (n *internet) attack(name, address string) {
+// expectReached expects that a client without a guard reaches the address.
+func (n *internet) expectReached(name, address string) {
 	n.Helper()
-	before := n.got(address)
+	before := n.countArrived(address)
 	response, err := (&http.Client{Transport: &http.Transport{}}).Post("https://"+name+"/", "text/plain", nil)
-	if err != nil || response.Body.Close() != nil || n.got(address) != before+1 {
+	if err != nil || response.Body.Close() != nil || n.countArrived(address) != before+1 {
 		n.Errorf("%s: the attack does not work at all: %v", name, err)
 	}
 }

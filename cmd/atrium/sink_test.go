@@ -21,7 +21,7 @@ import (
 	"atrium/platform"
 )
 
-// guardedSender sends as the program does, with these hosts allowed.
+// guardedSender returns the Sender of the program with these hosts allowed.
 func guardedSender(t *testing.T, allow ...string) *events.Sender {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -66,7 +66,7 @@ func TestNoDeliveryGoesToAPrivateAddress(t *testing.T) {
 		"[64:ff9b::7f00:1]", "[2002:7f00:1::]",
 	} {
 		got := sender.Send(t.Context(), delivery("https://"+host+port))
-		// A machine may lack a network of IPv6, but never one for its own.
+		// A machine may lack an IPv6 network, but it has a loopback interface.
 		if got.Status != 0 || got.Error != privateAddress && !strings.Contains(host, ":") {
 			t.Errorf("%s: %+v", host, got)
 		}
@@ -77,7 +77,7 @@ func TestNoDeliveryGoesToAPrivateAddress(t *testing.T) {
 	if n := reached.Load(); n != 0 {
 		t.Errorf("the trap was reached %d times", n)
 	}
-	// The trap is one: whoever allows its host reaches it, but for its certificate.
+	// A sender that allows the host reaches the trap and fails only at its certificate.
 	if got := guardedSender(t, "127.0.0.1").Send(t.Context(), delivery("https://127.0.0.1"+port)); got.Error != "the certificate is not signed by a known authority" {
 		t.Errorf("a host that is allowed: %+v", got)
 	}
@@ -93,7 +93,7 @@ func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 	}))
 	t.Cleanup(sink.Close)
 	host := sink.Listener.Addr().String()
-	// Even where the trap's host is allowed, it was not asked for.
+	// The redirect is not followed even if the host of the trap is allowed.
 	for _, allow := range [][]string{{host}, {"127.0.0.1"}} {
 		if got := guardedSender(t, allow...).Send(t.Context(), delivery(sink.URL)); got.Status != http.StatusTemporaryRedirect || got.Error != "" {
 			t.Errorf("the attempt: %+v", got)

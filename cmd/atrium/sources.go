@@ -13,14 +13,14 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// sources give flags that are not on the command line a value: from their
-// variable, from the file that their variable with _FILE names, or from the
-// file of --config. The first of them that has one is taken.
+// sources finds the values of flags that are not on the command line. The first source
+// that has a value wins: the environment variable, the file that the variable with _FILE
+// names, or the file of --config.
 type sources struct {
 	env    func(string) string
 	faults *faults
-	file   string         // of --config; "" is none
-	given  map[string]any // what that file says, by flag
+	file   string         // path of --config; "" means none
+	given  map[string]any // the values in that file, by flag
 	from   map[string]string
 	opened bool
 }
@@ -29,13 +29,13 @@ func newSources(env func(string) string, f *faults) *sources {
 	return &sources{env: env, faults: f, from: map[string]string{}}
 }
 
-// unset are flags that only the command line may give.
+// unset lists the flags that are allowed only on the command line.
 var unset = []string{"help", "version"}
 
-// Validate has nothing to do: faults are collected while values are resolved.
+// Validate does nothing, because Resolve collects the faults.
 func (*sources) Validate(*kong.Application) error { return nil }
 
-// Resolve gives the value of a flag; nil is none.
+// Resolve returns the value of a flag, or nil if no source has one.
 func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if slices.Contains(unset, flag.Name) {
 		return nil, nil
@@ -57,8 +57,8 @@ func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 	return nil, nil
 }
 
-// variable gives the value that the environment has for a flag. An empty
-// variable counts as none.
+// variable returns the value of a flag in the environment. An empty variable counts as
+// unset.
 func (s *sources) variable(flag *kong.Flag) any {
 	name := variable(flag.Name)
 	text, file := s.env(name), ""
@@ -78,30 +78,30 @@ func (s *sources) variable(flag *kong.Flag) any {
 	return nil
 }
 
-// maxSecretBytes is far more than a secret has: what is larger is another file.
+// maxSecretBytes is much longer than any secret. A larger file was named by mistake.
 const maxSecretBytes = 64 << 10
 
-// secret reads a file that holds one value.
+// secret reads a file that contains one value.
 func (s *sources) secret(flag, path string) any {
 	file, err := os.Open(path)
 	if err != nil {
-		s.faults.add(flag, "%s_FILE cannot be read: %s", variable(flag), plain(err))
+		s.faults.add(flag, "%s_FILE cannot be read: %s", variable(flag), explainFileError(err))
 		return nil
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxSecretBytes+1))
 	switch value := strings.TrimRight(string(text), "\r\n"); {
 	case err != nil:
-		s.faults.add(flag, "%s_FILE cannot be read: %s", variable(flag), plain(err))
+		s.faults.add(flag, "%s_FILE cannot be read: %s", variable(flag), explainFileError(err))
 	case value == "" || len(text) > maxSecretBytes:
-		s.faults.add(flag, "%s_FILE names %s, which must hold the value and nothing else", variable(flag), path)
+		s.faults.add(flag, "%s_FILE names %s, which must contain only the value", variable(flag), path)
 	default:
 		return value
 	}
 	return nil
 }
 
-// configFlag names the file that the other flags may come from.
+// configFlag is the flag that names the file of settings.
 const configFlag = "config"
 
 // open reads the file of --config.
@@ -117,7 +117,7 @@ func (s *sources) open(kctx *kong.Context) {
 	}
 	text, err := os.ReadFile(s.file)
 	if err != nil {
-		s.faults.add(configFlag, "cannot be read: %s", plain(err))
+		s.faults.add(configFlag, "cannot be read: %s", explainFileError(err))
 		return
 	}
 	if s.given, err = readSettings(text); err != nil {
@@ -127,8 +127,8 @@ func (s *sources) open(kctx *kong.Context) {
 	s.checkNames(kctx.Model)
 }
 
-// checkNames refuses what no command has a flag for, which is most often
-// mistyped. A flag of another command is fine: all commands share the file.
+// checkNames reports settings that are no flag of any command, because most of them are
+// typing errors. All commands share the file, so flags of other commands are allowed.
 func (s *sources) checkNames(model *kong.Application) {
 	known := map[string]bool{}
 	for _, command := range model.Leaves(false) {
@@ -143,8 +143,8 @@ func (s *sources) checkNames(model *kong.Application) {
 	}
 }
 
-// readSettings reads a YAML map of flags. A value is a text, a number, a
-// switch, a list of these, or a map of numbers.
+// readSettings parses a YAML map of flags. A value is a text, a number, a Boolean, a list
+// of these, or a map of numbers.
 func readSettings(text []byte) (map[string]any, error) {
 	var document map[string]yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -164,7 +164,7 @@ func readSettings(text []byte) (map[string]any, error) {
 	return settings, nil
 }
 
-// settingOf gives a value in the form that kong decodes: scalars as they are
+// settingOf returns a value in the form that kong decodes. Scalars stay as they are
 // written, as on the command line.
 func settingOf(node *yaml.Node) (any, error) {
 	switch {
@@ -193,6 +193,6 @@ func settingOf(node *yaml.Node) (any, error) {
 	return strings.Join(pairs, ";"), nil
 }
 
-// isSecret reports whether a flag holds what must not be shown, which is so
-// where its field is tagged `secret`.
+// isSecret reports whether the value of a flag must not be shown. The field of such a flag
+// has the tag `secret`.
 func isSecret(flag *kong.Flag) bool { return flag.Tag.Has("secret") }

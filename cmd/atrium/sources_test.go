@@ -11,8 +11,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// fileOf makes a file of the test.
-func fileOf(t *testing.T, name, content string) string {
+// writeFile creates a file for the test.
+func writeFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -21,8 +21,8 @@ func fileOf(t *testing.T, name, content string) string {
 	return path
 }
 
-// parsedServe gives the flags of serve as the program reads them.
-func parsedServe(t *testing.T, env map[string]string, args ...string) *serveCommand {
+// parseServe returns the flags of serve as the program parses them.
+func parseServe(t *testing.T, env map[string]string, args ...string) *serveCommand {
 	t.Helper()
 	picked, err := parse(append([]string{"serve"}, args...), program{env: func(name string) string { return env[name] }})
 	if err != nil {
@@ -31,9 +31,9 @@ func parsedServe(t *testing.T, env map[string]string, args ...string) *serveComm
 	return picked.(*serveCommand)
 }
 
-func TestAConfigurationFileGivesWhatNeitherFlagNorVariableGives(t *testing.T) {
+func TestAConfigurationFileIsUsedAfterFlagsAndVariables(t *testing.T) {
 	t.Parallel()
-	file := fileOf(t, "atrium.yaml", `
+	file := writeFile(t, "atrium.yaml", `
 addr: 127.0.0.1:7   # replaced by the flag
 service-domain: from.file
 log-level: debug    # replaced by the variable
@@ -48,18 +48,18 @@ graphql-timeout: 7s
 encryption-key: ~
 group: for another command
 `)
-	c := parsedServe(t, map[string]string{"ATRIUM_CONFIG": file, "ATRIUM_LOG_LEVEL": "warn"}, "--addr", "127.0.0.1:8")
+	c := parseServe(t, map[string]string{"ATRIUM_CONFIG": file, "ATRIUM_LOG_LEVEL": "warn"}, "--addr", "127.0.0.1:8")
 	if c.Addr != "127.0.0.1:8" || c.ServiceDomain != "from.file" || c.LogLevel != "warn" || *c.RateLimit != 7 || !c.Dev || c.Migrate ||
 		!slices.Equal(c.Audience, []string{"a", "b,c"}) || len(c.shared) != 1 || c.GraphqlLimit["depth"] != 4 || c.GraphqlLimit["sockets"] != 5 ||
 		c.GraphqlTimeout != 7*time.Second || c.EncryptionKey != "" {
 		t.Errorf("parsed %+v", c)
 	}
-	if c := parsedServe(t, nil, "--config", file); c.LogLevel != "debug" || c.Addr != "127.0.0.1:7" {
+	if c := parseServe(t, nil, "--config", file); c.LogLevel != "debug" || c.Addr != "127.0.0.1:7" {
 		t.Errorf("by the flag: %+v", c)
 	}
 }
 
-func TestAFaultyConfigurationFileIsRefusedAndNamed(t *testing.T) {
+func TestAnInvalidConfigurationFileIsNamed(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		"no-such: x":                 `there is no setting "no-such"`,
@@ -68,7 +68,7 @@ func TestAFaultyConfigurationFileIsRefusedAndNamed(t *testing.T) {
 		"graphql-limit: {depth: []}": "graphql-limit (line 1): must be a text",
 		"log-level: loud":            "--log-level (ATRIUM_LOG_LEVEL): must be debug",
 	} {
-		_, _, err := atrium(t, nil, "serve", "--config", fileOf(t, "c.yaml", content))
+		_, _, err := atrium(t, nil, "serve", "--config", writeFile(t, "c.yaml", content))
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", content, err)
 		}
@@ -81,14 +81,14 @@ func TestAFaultyConfigurationFileIsRefusedAndNamed(t *testing.T) {
 func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("ab", 32)
-	c := parsedServe(t, map[string]string{"ATRIUM_ENCRYPTION_KEY_FILE": fileOf(t, "key", key+"\n"), "ATRIUM_DATABASE_URL_FILE": fileOf(t, "url", "sqlite:other.db\n")})
+	c := parseServe(t, map[string]string{"ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "key", key+"\n"), "ATRIUM_DATABASE_URL_FILE": writeFile(t, "url", "sqlite:other.db\n")})
 	if len(c.key) != 32 || c.DatabaseURL != "sqlite:other.db" {
 		t.Errorf("parsed %+v", c)
 	}
 	for name, env := range map[string]map[string]string{
 		"are both set":      {"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_ENCRYPTION_KEY_FILE": "x"},
 		"there is no file":  {"ATRIUM_ENCRYPTION_KEY_FILE": "/nowhere"},
-		"must hold the val": {"ATRIUM_ENCRYPTION_KEY_FILE": fileOf(t, "empty", "\n")},
+		"must hold the val": {"ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "empty", "\n")},
 	} {
 		_, _, err := atrium(t, env, "rotate-keys")
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), key) {
@@ -97,7 +97,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 	}
 }
 
-func TestTheConfigurationInForceIsShownWithoutSecretsAndIsAFile(t *testing.T) {
+func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("ab", 32)
 	out, _, err := atrium(t, map[string]string{"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_AUDIENCE": "a,b"}, "config", "--dev",
@@ -116,8 +116,8 @@ func TestTheConfigurationInForceIsShownWithoutSecretsAndIsAFile(t *testing.T) {
 	if strings.Contains(out, key) || strings.Contains(out, "hunter") {
 		t.Errorf("secrets are shown:\n%s", out)
 	}
-	file := fileOf(t, "c.yaml", strings.Replace(out, "(hidden)", key, 1))
-	if c := parsedServe(t, nil, "--config", file); !c.Dev || c.GraphqlLimit["depth"] != 4 || len(c.key) != 32 {
+	file := writeFile(t, "c.yaml", strings.Replace(out, "(hidden)", key, 1))
+	if c := parseServe(t, nil, "--config", file); !c.Dev || c.GraphqlLimit["depth"] != 4 || len(c.key) != 32 {
 		t.Errorf("parsed %+v", c)
 	}
 	if _, _, err := atrium(t, nil, "config", "--log-level", "loud"); exitCode(err) != 2 {
@@ -160,10 +160,10 @@ func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsADatabaseClosedIsSaidInPlainWords(t *testing.T) {
+func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
-		"sqlite:" + fileOf(t, "text", strings.Repeat("no database ", 200)): "is not a SQLite database",
+		"sqlite:" + writeFile(t, "text", strings.Repeat("no database ", 200)): "is not a SQLite database",
 		"sqlite:" + t.TempDir():             "it is a folder",
 		"sqlite:/no/such/folder/atrium.db":  "the folder /no/such/folder does not exist",
 		"postgres://127.0.0.1:1/x":          "nothing listens at 127.0.0.1:1",
@@ -195,7 +195,7 @@ func TestWhatKeepsADatabaseClosedIsSaidInPlainWords(t *testing.T) {
 func TestMigrationsAreListedWithNamesAndDates(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		out := on(t, url, "migrate", "status")
+		out := mustRun(t, url, "migrate", "status")
 		if !strings.Contains(out, "00010 uid_bytes      applied "+time.Now().UTC().Format("2006-")) || strings.Contains(out, "pending") {
 			t.Errorf("status:\n%s", out)
 		}

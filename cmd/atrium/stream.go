@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// maxEventBytes bounds one event of a stream.
+// maxEventBytes limits the size of one event of a stream.
 const maxEventBytes = 16 << 20
 
-var errSilent = errors.New("the server has stopped sending")
+var errSilent = errors.New("the server sends nothing any more")
 
-// subscribe gives each answer to a subscription, in order, until the server
-// completes it, take fails or ctx ends. opened is told the server's time when
-// it has begun. An answer may be an error. What breaks off is an error that may
-// pass.
+// subscribe calls take with each answer to a subscription, until the server completes it,
+// take fails or ctx ends. An answer may contain errors. When the subscription has begun,
+// subscribe calls opened with the time of the server. A lost connection is a temporary
+// error.
 func (c *graphqlClient) subscribe(ctx context.Context, q question, opened func(time.Time), take func(*answer) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -50,8 +50,8 @@ func (c *graphqlClient) subscribe(ctx context.Context, q question, opened func(t
 	return err
 }
 
-// readEvents reads server-sent events as graphql-sse has them: `next` with an
-// answer, and `complete` at the end. alive is called for each line.
+// readEvents reads the server-sent events of graphql-sse: `next` with an answer, and
+// `complete` at the end. It calls alive for each line.
 func readEvents(stream io.Reader, alive func(), next func(data string) error) error {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(nil, maxEventBytes)
@@ -62,7 +62,7 @@ func readEvents(stream io.Reader, alive func(), next func(data string) error) er
 		field, value, _ := strings.Cut(lines.Text(), ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
-		case lines.Text() == "": // the event is whole
+		case lines.Text() == "": // the event is complete
 			if name == "complete" {
 				return nil
 			}
@@ -79,7 +79,7 @@ func readEvents(stream io.Reader, alive func(), next func(data string) error) er
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return lines.Err() // would be as long the next time
+		return lines.Err() // a retry would not help
 	}
 	if lines.Err() != nil {
 		return connectionLostError(lines.Err())

@@ -31,7 +31,7 @@ func TestAStreamIsReadToItsEnd(t *testing.T) {
 		switch {
 		case err == nil:
 			got = append(got, "complete")
-		case passing(err):
+		case isTemporary(err):
 			got = append(got, "lost")
 		}
 		if !slices.Equal(got, want) {
@@ -40,8 +40,8 @@ func TestAStreamIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-// asking is a client of a server.
-func asking(t *testing.T, address string, silent time.Duration) *graphqlClient {
+// newTestClient returns a client of a server.
+func newTestClient(t *testing.T, address string, silent time.Duration) *graphqlClient {
 	t.Helper()
 	server, err := url.Parse(address)
 	if err != nil {
@@ -50,8 +50,8 @@ func asking(t *testing.T, address string, silent time.Duration) *graphqlClient {
 	return &graphqlClient{server: server, token: "t", silent: silent, http: http.DefaultClient}
 }
 
-// The attack: a network that swallows everything, where no error ever comes.
-func TestAStreamThatSaysNothingIsLost(t *testing.T) {
+// The attack: a network that drops everything, so that no error ever arrives.
+func TestASilentStreamCountsAsLost(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -62,30 +62,30 @@ func TestAStreamThatSaysNothingIsLost(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(done) })
-	err := asking(t, server.URL, 20*time.Millisecond).subscribe(t.Context(), question{}, func(time.Time) {}, nil)
-	if !passing(err) || !strings.Contains(err.Error(), errSilent.Error()) {
+	err := newTestClient(t, server.URL, 20*time.Millisecond).subscribe(t.Context(), question{}, func(time.Time) {}, nil)
+	if !isTemporary(err) || !strings.Contains(err.Error(), errSilent.Error()) {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestAStreamEndsWithItsReader(t *testing.T) {
+func TestAStreamEndsWhenTheReaderFails(t *testing.T) {
 	t.Parallel()
-	server := fake(t, streaming(`{"data":{}}`, `{"data":{}}`), streaming(`{"data":{}}`))
+	server := startFake(t, streamEvents(`{"data":{}}`, `{"data":{}}`), streamEvents(`{"data":{}}`))
 	enough := errors.New("enough")
 	read := 0
-	err := asking(t, server.URL, time.Minute).subscribe(t.Context(), question{}, func(time.Time) {}, func(*answer) error { read++; return enough })
+	err := newTestClient(t, server.URL, time.Minute).subscribe(t.Context(), question{}, func(time.Time) {}, func(*answer) error { read++; return enough })
 	if !errors.Is(err, enough) || read != 1 {
 		t.Errorf("read %d: %v", read, err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := asking(t, server.URL, time.Minute).subscribe(ctx, question{}, nil, nil); !errors.Is(err, context.Canceled) {
+	if err := newTestClient(t, server.URL, time.Minute).subscribe(ctx, question{}, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
 
-// The attack: a server that sends its callers, and their tokens, elsewhere.
-func TestATokenIsNotSentOn(t *testing.T) {
+// The attack: a server that redirects callers with their tokens to another server.
+func TestATokenIsNotSentAfterARedirect(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	var target string
@@ -101,7 +101,7 @@ func TestATokenIsNotSentOn(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAnswerOfGraphQLIsAnErrorThatSaysSo(t *testing.T) {
+func TestAnAnswerThatIsNotGraphQLIsAClearError(t *testing.T) {
 	t.Parallel()
 	answering := func(status int, media, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -124,8 +124,8 @@ func TestWhatIsNoAnswerOfGraphQLIsAnErrorThatSaysSo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			server := fake(t, c.answer)
-			err := asking(t, server.URL, time.Minute).subscribe(t.Context(), question{}, nil, nil)
+			server := startFake(t, c.answer)
+			err := newTestClient(t, server.URL, time.Minute).subscribe(t.Context(), question{}, nil, nil)
 			var e *platform.Error
 			if !errors.As(err, &e) || e.Code != c.code || !strings.Contains(e.Message, c.want) {
 				t.Errorf("error %#v", err)

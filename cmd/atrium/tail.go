@@ -33,7 +33,7 @@ func (c *eventsTailCommand) check(f *faults) {
 	}
 }
 
-// Help tells what the flags cannot.
+// Help returns the detailed help.
 func (c *eventsTailCommand) Help() string {
 	return `Reconnects after a lost connection and continues after the last event, without a gap. The columns are the time (UTC), the
 type, the uid of the changed resource, who changed it, and its name.
@@ -44,20 +44,21 @@ Examples:
   atrium events tail --after "" --output json | jq .body`
 }
 
-// run prints events until there were enough, or nobody wants more.
+// run prints events until it has printed enough, or the user or the reader of the output
+// ends it.
 func (c *eventsTailCommand) run(ctx context.Context, p program) error {
 	server, err := c.client(ctx)
 	if err != nil {
 		return err
 	}
-	t := &tail{client: server, log: p.stderr, after: c.After, first: c.First, group: c.Group, print: printer(c.Output, p)}
+	t := &tail{client: server, log: p.stderr, after: c.After, first: c.First, group: c.Group, print: newPrinter(c.Output, p)}
 	for _, short := range c.Type {
 		t.types = append(t.types, fullType(short))
 	}
 	if err := t.follow(ctx); ctx.Err() == nil {
 		return err
 	}
-	return nil // nobody wants more
+	return nil // the user or the reader of the output ended it
 }
 
 const (
@@ -67,7 +68,7 @@ const (
 
 var versioned = regexp.MustCompile(`\.v[0-9]+$`)
 
-// fullType is the type that a short one stands for.
+// fullType converts a short type into the full one.
 func fullType(short string) string {
 	if !strings.HasPrefix(short, eventPrefix) {
 		short = eventPrefix + short
@@ -78,12 +79,12 @@ func fullType(short string) string {
 	return short
 }
 
-// shortType is a type without what they all have.
+// shortType removes from a type the prefix that all types have.
 func shortType(full string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(full, eventPrefix), eventVersion)
 }
 
-// A change is an event as the graph shows it.
+// A change is an event in the form of GraphQL.
 type change struct {
 	ID      string
 	Type    string
@@ -100,50 +101,51 @@ const tailQuery = `subscription Tail($group: ID, $types: [String!], $after: Stri
   events(descendantsOf: $group, types: $types, after: $after) { id type subject group time actor { subject act } body }
 }`
 
-// A tail follows the feed over connections that come and go.
+// A tail prints the event feed. It reconnects when the connection is lost.
 type tail struct {
 	client *graphqlClient
 	log    io.Writer
 	group  string
 	types  []string
-	after  *string // where the next connection goes on; nil: from then on
-	first  int     // how many are still wanted; 0: any number
+	after  *string // id after which the next connection continues; nil means new events only
+	first  int     // how many events remain to be printed; 0 means no limit
 	print  func(raw json.RawMessage, c *change) error
 
-	begun time.Time // by the server's clock; zero: there was no connection yet
-	since time.Time // what is older was before all of this; zero: nothing is
+	begun time.Time // when the first connection began, by the server's clock; zero before that
+	since time.Time // older events are not printed; zero means none
 }
 
-// How long to wait before a new connection: ever longer, while none lasts.
+// The pause before a new connection doubles from leastWait to mostWait while connections
+// fail quickly.
 const (
-	leastWait = time.Second
-	mostWait  = 30 * time.Second
+	minReconnectWait = time.Second
+	maxReconnectWait = 30 * time.Second
 )
 
-// beforehand is how much older an event may be than the moment from which it
-// can be read: the time of its transaction, and between two clocks.
-const beforehand = 10 * time.Second
+// clockTolerance is how much earlier than the moment at which it becomes readable an event
+// may be dated: the duration of its transaction, and the difference between two clocks.
+const clockTolerance = 10 * time.Second
 
 var errEnough = errors.New("the requested number of events was printed")
 
-// follow prints events. It gives up when the first connection fails, or with an
-// error that will not pass.
+// follow prints events. It fails if the first connection fails, or with an error that is
+// not temporary.
 func (t *tail) follow(ctx context.Context) error {
-	for wait := leastWait; ; wait = min(2*wait, mostWait) {
+	for wait := minReconnectWait; ; wait = min(2*wait, maxReconnectWait) {
 		started := time.Now()
-		err := t.connection(ctx)
+		err := t.readConnection(ctx)
 		switch {
 		case errors.Is(err, errEnough):
 			return nil
-		case t.begun.IsZero(), !passing(err), ctx.Err() != nil:
+		case t.begun.IsZero(), !isTemporary(err), ctx.Err() != nil:
 			return err
-		case time.Since(started) > mostWait:
-			wait = leastWait
+		case time.Since(started) > maxReconnectWait:
+			wait = minReconnectWait
 		}
 		if t.after == nil {
 			t.rewind()
 		}
-		t.tell("%v; retrying in %v", err, wait)
+		t.notify("%v; retrying in %v", err, wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -152,30 +154,30 @@ func (t *tail) follow(ctx context.Context) error {
 	}
 }
 
-// rewind is for a connection that was lost before the first event: there is no
-// id to go on behind, and what happens meanwhile must not be missed. So the next
-// one begins with the oldest event, and what is too old is passed over.
+// rewind is called if the connection was lost before the first event. There is no event
+// to continue after, and no event may be missed. So the next connection begins with the
+// oldest event, and events that are too old are not printed.
 func (t *tail) rewind() {
-	t.after, t.since = new(string), t.begun.Add(-beforehand)
+	t.after, t.since = new(string), t.begun.Add(-clockTolerance)
 }
 
-func (t *tail) connection(ctx context.Context) error {
+func (t *tail) readConnection(ctx context.Context) error {
 	variables := map[string]any{"types": t.types, "after": t.after}
 	if t.group != "" {
 		variables["group"] = t.group
 	}
-	return t.client.subscribe(ctx, question{tailQuery, variables}, t.opened, t.take)
+	return t.client.subscribe(ctx, question{tailQuery, variables}, t.begin, t.take)
 }
 
-func (t *tail) opened(now time.Time) {
+func (t *tail) begin(now time.Time) {
 	if t.begun.IsZero() {
 		t.begun = now
 	}
-	t.tell("following the events of %s", t.client.server)
+	t.notify("following the events of %s", t.client.server)
 }
 
-// tell says what is no event. Nobody has to listen.
-func (t *tail) tell(format string, args ...any) {
+// notify writes a message for the user. It ignores errors.
+func (t *tail) notify(format string, args ...any) {
 	_, _ = fmt.Fprintf(t.log, format+"\n", args...)
 }
 
@@ -195,7 +197,7 @@ func (t *tail) take(a *answer) error {
 	if c.Time.Before(t.since) {
 		return nil
 	}
-	t.since = time.Time{} // from here on everything is new
+	t.since = time.Time{} // all later events are new
 	if err := t.print(data.Events, &c); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// printer writes an event a line, as JSON or in columns.
-func printer(output string, p program) func(json.RawMessage, *change) error {
+// newPrinter returns a function that prints an event as one line, as JSON or in columns.
+func newPrinter(output string, p program) func(json.RawMessage, *change) error {
 	if output == "json" {
 		return func(raw json.RawMessage, _ *change) error { return writeLine(p.stdout, raw) }
 	}
@@ -20,9 +20,8 @@ func printer(output string, p program) func(json.RawMessage, *change) error {
 	return func(_ json.RawMessage, c *change) error { return lines.write(c) }
 }
 
-// eventLines writes events in columns. Nobody knows what is yet to come, so a
-// column is as wide as the widest there was so far, and never narrower than
-// most are.
+// eventLines writes events in columns. A column is as wide as the widest value so far, and
+// at least as wide as usual values.
 type eventLines struct {
 	out    io.Writer
 	colour bool
@@ -42,7 +41,7 @@ func (l *eventLines) write(c *change) error {
 		width := utf8.RuneCountInString(cell)
 		l.widths[i] = max(l.widths[i], width)
 		if cell != "" {
-			line.WriteString(strings.Repeat(" ", gap) + l.styled(cell, styles[i]))
+			line.WriteString(strings.Repeat(" ", gap) + l.style(cell, styles[i]))
 			gap = 0
 		}
 		gap += l.widths[i] - width + 2
@@ -52,14 +51,14 @@ func (l *eventLines) write(c *change) error {
 	return err
 }
 
-func (l *eventLines) styled(text, style string) string {
+func (l *eventLines) style(text, style string) string {
 	if !l.colour || style == "" {
 		return text
 	}
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// verbStyle colours by what happened.
+// verbStyle returns the colour for a type of event.
 func verbStyle(kind string) string {
 	switch {
 	case strings.Contains(kind, ".created"):
@@ -72,7 +71,7 @@ func verbStyle(kind string) string {
 	return "36"
 }
 
-// who names an actor as people know it.
+// who returns the name of an actor for people.
 func who(c *change) string {
 	for _, claim := range []string{"email", "sub"} {
 		if name := c.Actor.Act[claim]; name != "" {
@@ -82,16 +81,16 @@ func who(c *change) string {
 	return c.Actor.Subject
 }
 
-// nameOf is the name of what changed, where it has one.
+// nameOf returns the name of the changed resource, or "".
 func nameOf(body json.RawMessage) string {
 	var named struct{ Name string }
 	if json.Unmarshal(body, &named) != nil {
-		return "" // a body of another form
+		return "" // other bodies have no name
 	}
 	return named.Name
 }
 
-// printable is text that does to a terminal nothing but be seen.
+// printable returns text without characters that control a terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

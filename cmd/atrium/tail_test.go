@@ -18,19 +18,19 @@ import (
 	"atrium/store/storetest"
 )
 
-// prints waits for output.
-func (r *running) prints(text string) {
+// expectOutput waits for a text in the output.
+func (r *running) expectOutput(text string) {
 	r.t.Helper()
-	r.until(func() bool { return strings.Contains(r.stdout.String(), text) })
+	r.await(func() bool { return strings.Contains(r.stdout.String(), text) })
 }
 
-// complains waits for a message.
-func (r *running) complains(text string) {
+// expectMessage waits for a text in the messages.
+func (r *running) expectMessage(text string) {
 	r.t.Helper()
-	r.until(func() bool { return strings.Contains(r.stderr.String(), text) })
+	r.await(func() bool { return strings.Contains(r.stderr.String(), text) })
 }
 
-// makeRepo makes one as the owner.
+// makeRepo creates a repo as the owner.
 func (r *running) makeRepo(token, group, name string) {
 	r.t.Helper()
 	if status, body := r.send(http.MethodPost, token, "/registry/v2/repos/"+group, `{"name": "`+name+`"}`); status != http.StatusOK {
@@ -38,16 +38,16 @@ func (r *running) makeRepo(token, group, name string) {
 	}
 }
 
-func TestATailPrintsWhatHappensWhileItRuns(t *testing.T) {
+func TestATailPrintsNewEvents(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url, "--dev")
-		token, acme := strings.TrimSpace(on(t, url, "token")), demoUID(t, server)
+		token, acme := strings.TrimSpace(mustRun(t, url, "token")), demoUID(t, server)
 		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--type", "platform.registry.repo.created")
-		tail.complains("following the events of " + server.url + "\n")
-		// It hears of what happens from about now on: of one of these at the latest.
+		tail.expectMessage("following the events of " + server.url + "\n")
+		// The feed begins about now, so it contains at least the last of these events.
 		made := 0
-		tail.until(func() bool {
+		tail.await(func() bool {
 			made++
 			server.makeRepo(token, acme, fmt.Sprintf("late-%d", made))
 			return strings.Contains(tail.stdout.String(), "\n")
@@ -70,53 +70,53 @@ func TestATailPrintsWhatHappensWhileItRuns(t *testing.T) {
 	})
 }
 
-// restartable is an address that is still free when a server that had it is
-// started again: other tests make theirs at 127.0.0.1.
-func restartable() string {
-	if runtime.GOOS == "linux" { // where all of 127.0.0.0/8 is this machine
+// restartableAddress returns an address that stays free while a server restarts, because
+// other tests use 127.0.0.1.
+func restartableAddress() string {
+	if runtime.GOOS == "linux" { // only on systems where all of 127.0.0.0/8 is this machine
 		return "127.0.0.2:0"
 	}
 	return "127.0.0.1:0"
 }
 
-// startAgain starts a server anew where it was.
-func (r *running) startAgain(databaseURL string) *running {
+// restart starts a server again at the same address.
+func (r *running) restart(databaseURL string) *running {
 	r.t.Helper()
 	return start(r.t, databaseURL, "--dev", "--addr", strings.TrimPrefix(r.url, "http://"))
 }
 
-// importRepo makes a repo while no server runs.
+// importRepo creates a repo while no server runs.
 func importRepo(t *testing.T, databaseURL, group, name string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "repo.jsonl")
 	if err := os.WriteFile(file, []byte(`{"kind": "repo", "name": "`+name+`"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	on(t, databaseURL, "import", "registry", "--group", group, file)
+	mustRun(t, databaseURL, "import", "registry", "--group", group, file)
 }
 
-func TestATailGoesOnAfterARestartWithoutGapOrRepeat(t *testing.T) {
+func TestATailContinuesAfterARestartWithoutGapOrRepeat(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		server := start(t, url, "--dev", "--addr", restartable())
-		token, acme := strings.TrimSpace(on(t, url, "token")), demoUID(t, server)
+		server := start(t, url, "--dev", "--addr", restartableAddress())
+		token, acme := strings.TrimSpace(mustRun(t, url, "token")), demoUID(t, server)
 		tail := launch(t, map[string]string{"ATRIUM_TOKEN": token}, "events", "tail", "--url", server.url, "--after", "", "--output", "json")
 		for round := range 2 {
 			server.makeRepo(token, acme, fmt.Sprintf("before-%d", round))
-			tail.prints(fmt.Sprintf(`"before-%d"`, round))
+			tail.expectOutput(fmt.Sprintf(`"before-%d"`, round))
 			if err := server.end(); err != nil {
 				t.Fatal(err)
 			}
 			importRepo(t, url, acme, fmt.Sprintf("meanwhile-%d", round))
-			server = server.startAgain(url)
+			server = server.restart(url)
 			server.makeRepo(token, acme, fmt.Sprintf("after-%d", round))
-			tail.prints(fmt.Sprintf(`"after-%d"`, round))
+			tail.expectOutput(fmt.Sprintf(`"after-%d"`, round))
 		}
 		if err := tail.end(); err != nil {
 			t.Errorf("interrupted, it ends with %v", err)
 		}
 		followed := tail.stdout.String()
-		whole := on(t, url, "events", "tail", "--url", server.url, "--after", "", "--output", "json", "--first", fmt.Sprint(strings.Count(followed, "\n")))
+		whole := mustRun(t, url, "events", "tail", "--url", server.url, "--after", "", "--output", "json", "--first", fmt.Sprint(strings.Count(followed, "\n")))
 		if followed != whole {
 			t.Errorf("over the restarts it printed\n%s\nand without any\n%s", followed, whole)
 		}
@@ -129,33 +129,33 @@ func TestATailGoesOnAfterARestartWithoutGapOrRepeat(t *testing.T) {
 	})
 }
 
-// The attack: there is no id to go on behind yet, and "from now on" would be
-// from the restart on.
-func TestATailThatPrintedNothingYetMissesNothingOverARestart(t *testing.T) {
+// The attack: there is no event yet to continue after, and a new connection would begin
+// only after the restart.
+func TestATailWithoutEventsMissesNothingDuringARestart(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		server := start(t, url, "--dev", "--addr", restartable())
+		server := start(t, url, "--dev", "--addr", restartableAddress())
 		acme := demoUID(t, server)
 		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url)
-		tail.complains("following")
+		tail.expectMessage("following")
 		if err := server.end(); err != nil {
 			t.Fatal(err)
 		}
 		importRepo(t, url, acme, "meanwhile")
-		server.startAgain(url)
-		tail.prints("meanwhile\n")
+		server.restart(url)
+		tail.expectOutput("meanwhile\n")
 	})
 }
 
-// A fakeServer answers each connection by the next of its answers, and keeps
-// the variables that it was asked with.
+// A fakeServer answers each connection with the next of its answers and records the
+// variables of the request.
 type fakeServer struct {
 	*httptest.Server
 	lock      sync.Mutex
 	variables []map[string]any
 }
 
-func fake(t *testing.T, answers ...http.HandlerFunc) *fakeServer {
+func startFake(t *testing.T, answers ...http.HandlerFunc) *fakeServer {
 	t.Helper()
 	f := &fakeServer{}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -176,15 +176,15 @@ func fake(t *testing.T, answers ...http.HandlerFunc) *fakeServer {
 	return f
 }
 
-// asked are the variables of each connection.
-func (f *fakeServer) asked() []map[string]any {
+// receivedVariables returns the variables of each connection.
+func (f *fakeServer) receivedVariables() []map[string]any {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return slices.Clone(f.variables)
 }
 
-// streaming answers with events, and breaks off.
-func streaming(events ...string) http.HandlerFunc {
+// streamEvents answers with events and then closes the connection.
+func streamEvents(events ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		_, _ = io.WriteString(w, ":\n\n")
@@ -200,18 +200,18 @@ func feedEvent(id string, at time.Time, name string) string {
 		id, at.Format(time.RFC3339Nano), body)
 }
 
-func TestWhatWasBeforeTheTailIsPassedOverWhenItBeginsAnew(t *testing.T) {
+func TestAReconnectedTailSkipsEventsFromBeforeItsStart(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	server := fake(t, streaming(),
-		streaming(feedEvent("1", now.Add(-time.Hour), "old"), feedEvent("2", now, "new")),
-		streaming(feedEvent("3", now.Add(-time.Hour), "late commit")))
+	server := startFake(t, streamEvents(),
+		streamEvents(feedEvent("1", now.Add(-time.Hour), "old"), feedEvent("2", now, "new")),
+		streamEvents(feedEvent("3", now.Add(-time.Hour), "late commit")))
 	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t", "--first", "2")
 	if err != nil || strings.Contains(out, "old") || !strings.Contains(out, "new\n") || !strings.Contains(out, "late commit\n") {
 		t.Errorf("%v\n%s%s", err, out, errOut)
 	}
 	var after []any
-	for _, v := range server.asked() {
+	for _, v := range server.receivedVariables() {
 		after = append(after, v["after"])
 	}
 	if !slices.Equal(after, []any{nil, "", "2"}) {
@@ -219,11 +219,11 @@ func TestWhatWasBeforeTheTailIsPassedOverWhenItBeginsAnew(t *testing.T) {
 	}
 }
 
-func TestATailGoesOnOnlyAfterWhatMayPass(t *testing.T) {
+func TestATailRetriesOnlyAfterTemporaryErrors(t *testing.T) {
 	t.Parallel()
 	away := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) }
-	shutOut := streaming(`{"errors":[{"message":"Unauthenticated: the token has expired","extensions":{"status":16}}]}`)
-	first := streaming(feedEvent("1", time.Now(), "one"))
+	shutOut := streamEvents(`{"errors":[{"message":"Unauthenticated: the token has expired","extensions":{"status":16}}]}`)
+	first := streamEvents(feedEvent("1", time.Now(), "one"))
 	for _, c := range []struct {
 		name    string
 		answers []http.HandlerFunc
@@ -237,16 +237,16 @@ func TestATailGoesOnOnlyAfterWhatMayPass(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			server := fake(t, c.answers...)
+			server := startFake(t, c.answers...)
 			_, _, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
-			if asked := len(server.asked()); exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || asked != c.asked {
+			if asked := len(server.receivedVariables()); exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || asked != c.asked {
 				t.Errorf("after %d connections: %v", asked, err)
 			}
 		})
 	}
 }
 
-func TestAWrongTokenOrArgumentEndsATailAtOnce(t *testing.T) {
+func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
 	server := start(t, url, "--dev")
@@ -276,19 +276,19 @@ func TestAWrongTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	}
 }
 
-// The attack: names that would move the cursor, or hide and colour what others
-// wrote.
-func TestWhatOthersWroteDoesNothingToTheTerminal(t *testing.T) {
+// The attack: names with control characters that move the cursor, or hide or colour
+// other output.
+func TestNamesCannotControlTheTerminal(t *testing.T) {
 	t.Parallel()
-	server := fake(t, streaming(feedEvent("1", time.Now(), "a\x1b[2J\x9b31m\r\u202eb")),
-		streaming(`{"errors":[{"message":"no\u001b[2J","extensions":{"status":3}}]}`))
+	server := startFake(t, streamEvents(feedEvent("1", time.Now(), "a\x1b[2J\x9b31m\r\u202eb")),
+		streamEvents(`{"errors":[{"message":"no\u001b[2J","extensions":{"status":3}}]}`))
 	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
 	if err == nil || strings.ContainsAny(out+errOut+err.Error(), "\x1b\u009b\r\u202e") || !strings.Contains(out, "[2J") {
 		t.Errorf("%q %q %v", out, errOut, err)
 	}
 }
 
-func TestColumnsAreAlignedAndColouredOnDemandOnly(t *testing.T) {
+func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	lines := &eventLines{out: &out, widths: [...]int{len(eventTime), 20, 3, 8, 0}}
@@ -319,7 +319,7 @@ func TestColumnsAreAlignedAndColouredOnDemandOnly(t *testing.T) {
 	}
 }
 
-func TestTypesAreTakenShortAndInFull(t *testing.T) {
+func TestTypesAreAcceptedShortAndInFull(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"iam.group.created":                   "dev.atrium.api.iam.group.created.v1",

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A textHandler writes a line for people: the time of day, the level, what
-// happened, and what is known of it.
+// A textHandler writes log lines for people: the time of day, the level, the message and
+// the attributes.
 type textHandler struct {
 	out     io.Writer
 	level   slog.Leveler
 	colours bool
-	prefix  string // of names, in groups
-	before  string // attributes that every line has
+	prefix  string // of attribute names, made of the groups
+	before  string // attributes of every line
 }
 
 // Enabled reports whether a level is logged.
@@ -24,7 +24,7 @@ func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= h.level.Level()
 }
 
-// Codes of colours on terminals.
+// Colour codes of terminals.
 const (
 	red    = "\x1b[31m"
 	yellow = "\x1b[33m"
@@ -35,7 +35,7 @@ const (
 // Handle writes one line.
 func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 	var line strings.Builder
-	line.WriteString(h.coloured(dim, r.Time.Format("15:04:05.000")))
+	line.WriteString(h.colour(dim, r.Time.Format("15:04:05.000")))
 	colour := ""
 	switch {
 	case r.Level >= slog.LevelError:
@@ -43,7 +43,7 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		colour = yellow
 	}
-	fmt.Fprintf(&line, " %s %s%s", h.coloured(colour, fmt.Sprintf("%-5s", r.Level)), r.Message, h.before)
+	fmt.Fprintf(&line, " %s %s%s", h.colour(colour, fmt.Sprintf("%-5s", r.Level)), r.Message, h.before)
 	r.Attrs(func(a slog.Attr) bool {
 		h.add(&line, h.prefix, a)
 		return true
@@ -53,14 +53,14 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-func (h *textHandler) coloured(colour, text string) string {
+func (h *textHandler) colour(colour, text string) string {
 	if !h.colours || colour == "" {
 		return text
 	}
 	return colour + text + plainC
 }
 
-// add writes an attribute. A group becomes the start of the names in it.
+// add writes an attribute. The name of a group becomes a prefix of the names in it.
 func (h *textHandler) add(line *strings.Builder, prefix string, a slog.Attr) {
 	value := a.Value.Resolve()
 	if value.Kind() == slog.KindGroup {
@@ -73,10 +73,10 @@ func (h *textHandler) add(line *strings.Builder, prefix string, a slog.Attr) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '"' || r == '=' || !strconv.IsPrint(r) }) {
 		text = strconv.Quote(text)
 	}
-	line.WriteString(" " + h.coloured(dim, prefix+a.Key+"=") + text)
+	line.WriteString(" " + h.colour(dim, prefix+a.Key+"=") + text)
 }
 
-// WithAttrs gives a handler whose lines all have attributes.
+// WithAttrs returns a handler that adds attributes to each line.
 func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	made := *h
 	var before strings.Builder
@@ -87,7 +87,7 @@ func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &made
 }
 
-// WithGroup gives a handler whose names begin with that of a group.
+// WithGroup returns a handler that adds the name of a group to the prefix.
 func (h *textHandler) WithGroup(name string) slog.Handler {
 	made := *h
 	made.prefix += name + "."

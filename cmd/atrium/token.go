@@ -21,7 +21,7 @@ type tokenCommand struct {
 	ttl time.Duration
 }
 
-// maxTTL is how long the server lets any token live.
+// maxTTL is the longest lifetime that the server accepts.
 const maxTTL = 24 * time.Hour
 
 func (c *tokenCommand) check(f *faults) {
@@ -34,14 +34,14 @@ func (c *tokenCommand) check(f *faults) {
 	if c.Issuer != "" {
 		checkIssuer(f, "issuer", c.Issuer)
 	}
-	f.required("audience", c.Audience)
+	f.require("audience", c.Audience)
 	var err error
 	if c.ttl, err = time.ParseDuration(c.TTL); err != nil || c.ttl <= 0 || c.ttl > maxTTL {
 		f.add("ttl", "must be a duration such as 30m, at most 24h")
 	}
 }
 
-// run prints one token and nothing else.
+// run prints only the token.
 func (c *tokenCommand) run(ctx context.Context, p program) error {
 	subject, claims := c.As, map[string]any{}
 	if c.Subject != "" {
@@ -50,7 +50,7 @@ func (c *tokenCommand) run(ctx context.Context, p program) error {
 	if c.Issuer != "" {
 		claims["iss"] = c.Issuer
 	}
-	audience, _, _ := strings.Cut(c.Audience, ",") // the variable may list those of a server
+	audience, _, _ := strings.Cut(c.Audience, ",") // the environment variable may list several audiences, for a server
 	token, err := c.mint(ctx, subject, audience, c.ttl, claims)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *tokenCommand) run(ctx context.Context, p program) error {
 	return err
 }
 
-// mint makes a token of the development issuer, whose key the database keeps.
+// mint creates a token of the development issuer, whose key is in the database.
 func (d *databaseFlags) mint(ctx context.Context, subject, audience string, ttl time.Duration, claims map[string]any) (string, error) {
 	db, err := d.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {

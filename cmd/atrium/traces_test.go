@@ -20,7 +20,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A collector takes spans by OTLP over HTTP.
+// A collector receives spans by OTLP over HTTP.
 type collector struct {
 	url   string
 	lock  sync.Mutex
@@ -28,8 +28,9 @@ type collector struct {
 	about map[string]string // the service
 }
 
-// collect answers refuse, one after the other, before it takes any span.
-func collect(t *testing.T, refuse ...int) *collector {
+// startCollector starts a collector. It first answers with the statuses in refuse, one
+// after the other, and then accepts spans.
+func startCollector(t *testing.T, refuse ...int) *collector {
 	t.Helper()
 	c := &collector{about: map[string]string{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,13 +63,13 @@ func collect(t *testing.T, refuse ...int) *collector {
 	return c
 }
 
-// env is what a program is told so that its traces come here.
+// env returns the environment variables that send traces to the collector.
 func (c *collector) env() map[string]string {
 	return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.url, "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b"}
 }
 
-// find gives the span of a name in a trace, with what it is a part of. One of
-// several of a name is found by the traceparent of what it has caused.
+// find returns the span with a name in a trace, and its parent. If several spans have the
+// name, the traceparent that the span sent on selects one.
 func (c *collector) find(t *testing.T, trace, name string) (span *otlp.Span, parent string) {
 	t.Helper()
 	c.lock.Lock()
@@ -104,9 +105,8 @@ func attributesOf(s *otlp.Span) map[string]string {
 	return all
 }
 
-// traced sends a request as part of a trace of the test's own, and gives the uid
-// of what it is answered.
-func traced(t *testing.T, server *running, token, trace, path, body string, header ...string) (uid string) {
+// sendTraced sends a request as part of a trace and returns the uid in the response.
+func sendTraced(t *testing.T, server *running, token, trace, path, body string, header ...string) (uid string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+path, strings.NewReader(body))
 	if err != nil {
@@ -129,7 +129,7 @@ func traced(t *testing.T, server *running, token, trace, path, body string, head
 		t.Fatalf("%s: %s: %s, %v", path, response.Status, answer, err)
 	}
 	var resource struct{ UID string }
-	_ = json.Unmarshal(answer, &resource) // some answers are no resource
+	_ = json.Unmarshal(answer, &resource) // some responses are not a resource
 	return resource.UID
 }
 
@@ -137,28 +137,28 @@ const remoteSpan = "00f067aa0ba902b7"
 
 func traceparent(trace string) string { return "00-" + trace + "-" + remoteSpan + "-01" }
 
-func traceNamed(n int) string { return fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e47%02x", n) }
+func traceID(n int) string { return fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e47%02x", n) }
 
 func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		c := collect(t, http.StatusServiceUnavailable)
+		c := startCollector(t, http.StatusServiceUnavailable)
 		delivered, passed := make(chan http.Header, 100), make(chan http.Header, 1)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- r.Header }))
 		t.Cleanup(sink.Close)
 		v1 := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { passed <- r.Header }))
 		t.Cleanup(v1.Close)
 		server := startWith(t, c.env(), url, "--dev", "--allow-host", "127.0.0.1", "--v1-upstream", v1.URL)
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
 			t.Fatalf("subscribing: %d: %s", status, body)
 		}
-		traced(t, server, token, traceNamed(1), "/graphql", `{"query": "query Page { repos(first: 3) { nodes { name tags(first: 2) { nodes { name } } } } }"}`)
-		traced(t, server, token, traceNamed(2), "/registry/v2/repos?page_size=1", "")
-		traced(t, server, token, traceNamed(3), "/platform.registry.v2.ReposService/ListRepos", `{"page_size": 1}`)
-		repo := traced(t, server, token, traceNamed(4), "/registry/v2/repos/"+acme, `{"name": "traced"}`)
-		traced(t, server, token, traceNamed(5), "/registry/v1/repos", "")
+		sendTraced(t, server, token, traceID(1), "/graphql", `{"query": "query Page { repos(first: 3) { nodes { name tags(first: 2) { nodes { name } } } } }"}`)
+		sendTraced(t, server, token, traceID(2), "/registry/v2/repos?page_size=1", "")
+		sendTraced(t, server, token, traceID(3), "/platform.registry.v2.ReposService/ListRepos", `{"page_size": 1}`)
+		repo := sendTraced(t, server, token, traceID(4), "/registry/v2/repos/"+acme, `{"name": "traced"}`)
+		sendTraced(t, server, token, traceID(5), "/registry/v1/repos", "")
 		sent := awaitDelivery(t, delivered, repo)
 		if err := server.end(); err != nil {
 			t.Fatal(err)
@@ -187,7 +187,7 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 			{4, sent.Get("Traceparent"), "POST /registry/v2/repos/{parent}", map[string]string{"kind": "SPAN_KIND_CLIENT", "http.response.status_code": "200", "cloudevents.event_id": sent.Get("Ce-Id"), "server.address": "127.0.0.1"}},
 			{5, "GET", remote, map[string]string{"url.path": "/registry/v1/repos"}},
 		} {
-			span, parent := c.find(t, traceNamed(want.trace), want.name)
+			span, parent := c.find(t, traceID(want.trace), want.name)
 			got := attributesOf(span)
 			for name, value := range want.attributes {
 				if got[name] != value {
@@ -199,18 +199,18 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 			}
 		}
 
-		request, _ := c.find(t, traceNamed(4), "POST /registry/v2/repos/{parent}")
-		if got := sent.Get("Ce-Traceparent"); got != "00-"+traceNamed(4)+"-"+hex.EncodeToString(request.GetSpanId())+"-01" {
+		request, _ := c.find(t, traceID(4), "POST /registry/v2/repos/{parent}")
+		if got := sent.Get("Ce-Traceparent"); got != "00-"+traceID(4)+"-"+hex.EncodeToString(request.GetSpanId())+"-01" {
 			t.Errorf("the event says that its cause is %s", got)
 		}
-		proxied, _ := c.find(t, traceNamed(5), "GET")
-		if h := <-passed; h.Get("Traceparent") != "00-"+traceNamed(5)+"-"+hex.EncodeToString(proxied.GetSpanId())+"-01" || h.Get("Tracestate") != "vendor=1" {
+		proxied, _ := c.find(t, traceID(5), "GET")
+		if h := <-passed; h.Get("Traceparent") != "00-"+traceID(5)+"-"+hex.EncodeToString(proxied.GetSpanId())+"-01" || h.Get("Tracestate") != "vendor=1" {
 			t.Errorf("v1 is asked with %v", h)
 		}
 		if c.about["service.name"] != "atrium" {
 			t.Errorf("the service is %v", c.about)
 		}
-		line := findLine(t, linesOf(t, server), "the trace", func(l requestLine) bool { return l.TraceID == traceNamed(1) })
+		line := findLine(t, linesOf(t, server), "the trace", func(l requestLine) bool { return l.TraceID == traceID(1) })
 		if line.Operation != "Page" {
 			t.Errorf("the line of the trace is of %q", line.Operation)
 		}
@@ -232,25 +232,25 @@ func awaitDelivery(t *testing.T, delivered <-chan http.Header, subject string) h
 	}
 }
 
-func TestATraceIsPassedOnWhereNothingIsRecorded(t *testing.T) {
+func TestATraceIsPassedOnWithoutACollector(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		delivered := make(chan http.Header, 100)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- r.Header }))
 		t.Cleanup(sink.Close)
 		server := start(t, url, "--dev", "--allow-host", "127.0.0.1")
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
 			t.Fatalf("subscribing: %d: %s", status, body)
 		}
-		repo := traced(t, server, token, traceNamed(1), "/registry/v2/repos/"+acme, `{"name": "traced"}`)
-		if h := awaitDelivery(t, delivered, repo); h.Get("Traceparent") != traceparent(traceNamed(1)) || h.Get("Ce-Traceparent") != traceparent(traceNamed(1)) {
+		repo := sendTraced(t, server, token, traceID(1), "/registry/v2/repos/"+acme, `{"name": "traced"}`)
+		if h := awaitDelivery(t, delivered, repo); h.Get("Traceparent") != traceparent(traceID(1)) || h.Get("Ce-Traceparent") != traceparent(traceID(1)) {
 			t.Errorf("the delivery of %s has %q, %q", h.Get("ce-subject"), h["Traceparent"], h["Ce-Traceparent"])
 		}
-		// What is no traceparent is nobody's, and is told to nobody.
-		for i, wrong := range []string{"x", "00-" + strings.Repeat("0", 32) + "-" + remoteSpan + "-01", "ff-" + traceNamed(1) + "-" + remoteSpan + "-01", traceparent(traceNamed(1)) + "-", strings.ToUpper(traceparent(traceNamed(1)))} {
-			repo := traced(t, server, token, "", "/registry/v2/repos/"+acme, fmt.Sprintf(`{"name": "wrong-%d"}`, i), "Traceparent", wrong)
+		// An invalid traceparent is ignored and not passed on.
+		for i, wrong := range []string{"x", "00-" + strings.Repeat("0", 32) + "-" + remoteSpan + "-01", "ff-" + traceID(1) + "-" + remoteSpan + "-01", traceparent(traceID(1)) + "-", strings.ToUpper(traceparent(traceID(1)))} {
+			repo := sendTraced(t, server, token, "", "/registry/v2/repos/"+acme, fmt.Sprintf(`{"name": "wrong-%d"}`, i), "Traceparent", wrong)
 			if h := awaitDelivery(t, delivered, repo); h.Get("Traceparent") != "" || h.Get("Ce-Traceparent") != "" {
 				t.Errorf("%s: the delivery of %s has %q, %q", wrong, h.Get("ce-subject"), h["Traceparent"], h["Ce-Traceparent"])
 			}
@@ -258,7 +258,7 @@ func TestATraceIsPassedOnWhereNothingIsRecorded(t *testing.T) {
 	})
 }
 
-func TestFaultsOfTheVariablesOfTracesAreNamed(t *testing.T) {
+func TestInvalidTraceVariablesAreNamed(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_TRACES_EXPORTER": "zipkin", "OTEL_EXPORTER_OTLP_HEADERS": "secret", "OTEL_EXPORTER_OTLP_TIMEOUT": "soon",

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// version is set when the program is built.
+// version is set by the build.
 var version = "dev"
 
 type versionCommand struct{}
@@ -20,7 +20,7 @@ func (*versionCommand) run(_ context.Context, p program) error {
 	return err
 }
 
-// A versionFlag prints the version instead of anything else.
+// A versionFlag prints the version and ends the program.
 type versionFlag = kong.VersionFlag
 
 func describeVersion() string {

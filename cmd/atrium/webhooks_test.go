@@ -10,14 +10,14 @@ import (
 	"atrium/store/storetest"
 )
 
-func TestAServedChangeArrivesAtItsSink(t *testing.T) {
+func TestAChangeArrivesAtItsSink(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		arrived := make(chan http.Header, 100)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.Header }))
 		t.Cleanup(sink.Close)
 		server := start(t, url, "--dev", "--allow-host", "127.0.0.1", "--public-url", "https://atrium.example.com/")
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
 			t.Fatalf("subscribing: %d: %s", status, body)
@@ -45,7 +45,7 @@ func TestAServedChangeArrivesAtItsSink(t *testing.T) {
 	})
 }
 
-func TestAnyoneFindsTheKeysOfDeliveries(t *testing.T) {
+func TestTheKeysOfDeliveriesArePublic(t *testing.T) {
 	t.Parallel()
 	server := start(t, storetest.SQLite(t), "--no-webhooks")
 	for path, want := range map[string]string{
@@ -58,7 +58,7 @@ func TestAnyoneFindsTheKeysOfDeliveries(t *testing.T) {
 	}
 }
 
-func TestFaultsOfTheWebhookFlagsAreNamed(t *testing.T) {
+func TestInvalidWebhookFlagsAreNamed(t *testing.T) {
 	t.Parallel()
 	_, _, err := atrium(t, nil, "serve", "--public-url", "atrium.example.com", "--audit-retention", "95h", "--delivery-retention", "0s", "--sink-port", "70000")
 	if exitCode(err) != 2 {

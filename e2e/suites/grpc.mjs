@@ -1,5 +1,5 @@
-// Public gRPC clients: grpcurl, grpc-health-probe and ghz as their authors publish them, a client by grpc-go, and
-// gRPC-Web and Connect by plain HTTP. `run` has built them.
+// Public gRPC clients: grpcurl, grpc-health-probe and ghz as published by their authors, a client with grpc-go, and gRPC-Web and
+// Connect over plain HTTP. `run` has built them.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

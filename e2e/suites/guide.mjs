@@ -1,5 +1,5 @@
-// The guide and the README, from their text: every command in a block `sh` is run, in the order of its page, against the
-// server; the receivers of webhooks get real deliveries; and every page is shown, with links that lead somewhere.
+// The guide and the README, taken from their text: every command in an `sh` block runs against the server, in the order of its
+// page; the receivers of webhooks get real deliveries; and every page is shown, and all its links work.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

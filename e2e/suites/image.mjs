@@ -1,5 +1,5 @@
-// The image: built without a daemon and without a registry, it holds one static program and its certificates, says how it
-// is to be run, and is run so: in its own root file system, by its own user, with its own environment.
+// The image is built without a daemon and without a registry. It contains one static program and certificates. The suite runs it as
+// its configuration says: in its root file system, as its user, and with its environment.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -53,7 +53,7 @@ await check('there is nothing in it but the program, certificates and a home', a
   return `program ${(statSync(join(root, 'usr/bin/atrium')).size / 1e6).toFixed(1)} MB`;
 });
 
-// Only root may become another user; anyone else runs it as root of a namespace of their own.
+// Only root may become another user. Other users run it as root of a new namespace.
 const own = process.getuid() !== 0;
 const inside = (args) => own ? ['unshare', '--map-root-user', 'chroot', root, ...args]
   : ['chroot', `--userspec=${config.User}`, root, ...args];

@@ -1,4 +1,4 @@
-// The schema that clients get: valid, described throughout, and to be had as a file.
+// The schema that clients read: it is valid, everything has a description, and it is available as a file.
 
 import assert from 'node:assert/strict';
 import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, lexicographicSortSchema, printSchema, validateSchema } from 'graphql';

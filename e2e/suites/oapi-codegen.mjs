@@ -1,5 +1,5 @@
-// A Go client out of the OpenAPI document, by oapi-codegen: it is generated, compiled, and used. tools/restclient has
-// the program around it, and the generator's version.
+// A Go client from the OpenAPI document, with oapi-codegen: it is generated, compiled and used. tools/restclient has the program
+// that uses it, and the version of the generator.
 
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';

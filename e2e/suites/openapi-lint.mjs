@@ -1,4 +1,4 @@
-// The OpenAPI document by the rules of two linters, one form of it each. A warning is a fault too.
+// Two linters check the OpenAPI document, each one of its forms. A warning fails the suite too.
 
 import assert from 'node:assert/strict';
 import { check, finish, read, run, temporary } from '../lib.mjs';

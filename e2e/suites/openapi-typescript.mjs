@@ -1,4 +1,4 @@
-// A TypeScript client out of the OpenAPI document: its types are made, checked, and used.
+// A TypeScript client from the OpenAPI document: its types are generated, checked and used.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, symlinkSync } from 'node:fs';

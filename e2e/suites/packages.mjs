@@ -1,5 +1,5 @@
-// What Atrium is packaged with, read by the libraries of the programs that will read it, and each of them once with a fault
-// that it must find: the chart, compose.yaml, the workflows, and what packages are made from.
+// The files for deployment and packaging: the chart, compose.yaml, the workflows, and the configuration of packages. The libraries
+// of the programs that use them check each file, and must find a fault that the suite adds.
 
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';

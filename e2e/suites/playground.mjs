@@ -1,4 +1,4 @@
-// Both playground pages in Chromium: every example answers, and nothing leaves the host or breaks the policy.
+// Both playground pages in Chromium: every example returns data, no request leaves the host, and the policy is not violated.
 
 import assert from 'node:assert/strict';
 import { browser, open } from '../browser.mjs';

@@ -1,4 +1,4 @@
-// The page of the REST reference in Chromium: it shows the document, answers what it is asked, and stays at home.
+// The page of the REST reference in Chromium: it shows the document, sends requests, and no request leaves the host.
 
 import assert from 'node:assert/strict';
 import { browser, open } from '../browser.mjs';

@@ -29,7 +29,7 @@ function compile(files) {
   }
 }
 
-// Every file says in its first line what it is, and needs at most the fragment of a row.
+// The first line of each file says what it is. A file needs at most the fragment of a row.
 const row = 'RepoRow.ts';
 for (const file of readdirSync(sources)) {
   const text = readFileSync(join(sources, file), 'utf8');

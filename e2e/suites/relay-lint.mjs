@@ -1,4 +1,4 @@
-// Two linters' rules for what Relay asks of a schema: connections, edges, their arguments, PageInfo.
+// The rules of two linters for a Relay schema: connections, edges, their arguments, PageInfo.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ import { check, clientSchema, finish } from '../lib.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'atrium-lint-'));
 const file = join(folder, 'schema.graphql');
 
-// Without what the federation specification adds: its names are not ours to choose.
+// Without the additions of the federation specification, whose names we cannot choose.
 const internal = ({ name }) => (/^(_|Entity$|federation__|FieldSet$)/.test(name.value) ? null : undefined);
 writeFileSync(file, print(visit(parse(printSchema(await clientSchema())), {
   ObjectTypeDefinition: internal, UnionTypeDefinition: internal, ScalarTypeDefinition: internal, FieldDefinition: internal, DirectiveDefinition: () => null,

@@ -1,5 +1,5 @@
-// The REST interface from end to end, twice: as it is, and through a proxy that holds every request and every answer
-// against the OpenAPI document.
+// The REST interface from end to end, twice: directly, and through a proxy that compares every request and every response with the
+// OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { check, finish, headers, read, site } from '../lib.mjs';

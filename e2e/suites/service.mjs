@@ -1,4 +1,4 @@
-// The systemd unit: systemd accepts it, rates it as closed, and its settings are ones that the program has.
+// The systemd unit: systemd accepts it and rates its isolation as good, and the program knows its settings.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

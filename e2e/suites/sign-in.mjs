@@ -1,5 +1,5 @@
-// The walk-through of docs/sign-in.md, from its text: a real OpenID provider, two people who sign in at it by the flow of
-// browsers, with PKCE, and a server of the suite's own that takes their tokens.
+// The walk-through in docs/sign-in.md, taken from its text: a real OpenID provider, two people who sign in with the flow for
+// browsers and PKCE, and a separate server that accepts their tokens.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ const ours = (text) => text.replaceAll('127.0.0.1:3010', host);
 const database = `sqlite:${join(temporaryFolder(), 'atrium.db')}`;
 
 const children = [];
-// The module is found from the folder that it lies in.
+// The module is resolved from the folder of the file.
 const module = join(import.meta.dirname, `../bin/provider-${process.pid}.mjs`);
 process.on('exit', () => { children.forEach((child) => child.kill('SIGKILL')); rmSync(module, { force: true }); });
 function start(command, args, env) {

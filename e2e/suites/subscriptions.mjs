@@ -1,4 +1,4 @@
-// Subscriptions over both protocols, by their own clients and by hand: what arrives, how streams end, who is refused.
+// Subscriptions over both protocols, with public clients and by hand: the events, the end of streams, and rejected callers.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ const eventsOf = (results) => results.map((result) => {
   return result.data.events;
 });
 
-// ---- graphql-ws, with the token in connection_init alone, as browsers have to.
+// ---- graphql-ws, with the token only in connection_init, as browsers must send it.
 
 const wsURL = endpoint.replace(/^http/, 'ws');
 const ws = (connectionParams = headers) => createWS({ url: wsURL, webSocketImpl: WebSocket, connectionParams, retryAttempts: 0 });
@@ -50,7 +50,7 @@ await check('graphql-ws: without a token there are no events', async () => {
   await assert.rejects(async () => eventsOf(await run(ws({}), two)));
 });
 
-// ---- graphql-transport-ws by hand: what the protocol says of clients that break it.
+// ---- graphql-transport-ws by hand: how the server treats clients that break the protocol.
 
 /** Opens a socket, plays by the rules of `on` (message type -> frames to send), and gives the code it is closed with. */
 const closed = (on) => new Promise((close, fail) => {
@@ -129,7 +129,7 @@ await check('SSE: without a token there are no events', async () => {
   assert.doesNotMatch(text, /"events":\{/);
 });
 
-// ---- What the events are.
+// ---- The contents of events.
 
 await check('a stream goes on after the event that a client has seen', async () => {
   const [first, second] = eventsOf(await run(sse(), two));

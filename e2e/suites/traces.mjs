@@ -1,5 +1,5 @@
-// Traces from end to end: a server of the suite's own sends its spans to a receiver of OTLP over HTTP, which reads them by the
-// public descriptions of that protocol; they hang together, and go on into a webhook.
+// Traces from end to end: a separate server sends its spans to a receiver of OTLP over HTTP, which decodes them with the public
+// definitions of that protocol. The spans form one trace, which continues in a webhook.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { check, finish, run, temporaryFolder } from '../lib.mjs';
 import { startSink } from '../receiver.mjs';
 
 const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
-// The transformer's own copy of the descriptions is the only part of it that reads.
+// Only the transformer's copy of the definitions can decode.
 const root = createRequire(import.meta.url)('@opentelemetry/otlp-transformer/build/src/generated/root.js');
 const request = root.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 

@@ -1,5 +1,5 @@
-// Webhooks from end to end: a sink subscribes, things change, and what arrives is accepted by the public libraries of
-// CloudEvents, Standard Webhooks and JOSE.
+// Webhooks from end to end: a sink is subscribed, resources change, and the public libraries of CloudEvents, Standard Webhooks and
+// JOSE accept the deliveries.
 
 import assert from 'node:assert/strict';
 import { check, data, finish, site } from '../lib.mjs';
@@ -8,7 +8,7 @@ import { accept, discover, startSink } from '../receiver.mjs';
 const digest = 'sha256:' + '7'.repeat(64);
 const repoCreated = 'dev.atrium.api.platform.registry.repo.created.v1';
 
-// The sink fails the first attempt on /flaky, and never wants anything again on /gone.
+// The sink fails the first attempt on /flaky, and answers 410 on /gone.
 const sink = await startSink(({ path }, seen) => {
   if (path === '/flaky' && seen === 0) return { status: 500 };
   if (path === '/gone') return { status: 410 };

@@ -2,28 +2,28 @@ package scalar
 
 import "atrium/platform"
 
-// A Connection shows a page of the core.
+// A Connection represents a page of the core in GraphQL.
 type Connection[T any] struct{ page platform.Page[T] }
 
-// NewConnection shows page.
+// NewConnection returns the connection of a page.
 func NewConnection[T any](page platform.Page[T]) *Connection[T] { return &Connection[T]{page} }
 
-// Page is what it shows.
+// Page returns the page.
 func (c *Connection[T]) Page() platform.Page[T] { return c.page }
 
-// Edges are the items of the page with their cursors.
+// Edges returns the items of the page with their cursors.
 func (c *Connection[T]) Edges() []Edge[T] {
 	edges := make([]Edge[T], len(c.page.Items))
 	for i, item := range c.page.Items {
-		edges[i] = Edge[T]{Node: item, of: c, i: i}
+		edges[i] = Edge[T]{Node: item, connection: c, i: i}
 	}
 	return edges
 }
 
-// Nodes are the items of the page.
+// Nodes returns the items of the page.
 func (c *Connection[T]) Nodes() []*T { return c.page.Items }
 
-// PageInfo tells where the page lies in its list.
+// PageInfo returns the position of the page in its list.
 func (c *Connection[T]) PageInfo() *PageInfo {
 	info := &PageInfo{HasNextPage: c.page.HasNext, HasPreviousPage: c.page.HasPrevious}
 	if n := len(c.page.Items); n > 0 {
@@ -33,58 +33,58 @@ func (c *Connection[T]) PageInfo() *PageInfo {
 	return info
 }
 
-// TotalCount is how many items the list has over all pages.
+// TotalCount returns the number of items on all pages.
 func (c *Connection[T]) TotalCount() int64 { return c.page.TotalCount }
 
-// Skipped echoes how many rows were passed over.
+// Skipped returns the number of skipped items, as requested.
 func (c *Connection[T]) Skipped() int { return c.page.Skipped }
 
 // An Edge is one item of a page.
 type Edge[T any] struct {
 	Node *T
 
-	of     *Connection[T] // whose i-th item it is, or
-	i      int
-	cursor func() string // what gives its cursor
+	connection *Connection[T] // the page that contains the item
+	i          int
+	cursor     func() string // returns the cursor, if there is no page
 }
 
-// NewEdge shows an item. cursor is called only when a client asks for it:
-// sealing is the dearest part of an edge. nil: there is none.
+// NewEdge returns the edge of an item. cursor is called only if the client selects the
+// cursor, because sealing it is expensive. If it is nil, the edge has no cursor.
 func NewEdge[T any](node *T, cursor func() string) *Edge[T] {
 	return &Edge[T]{Node: node, cursor: cursor}
 }
 
-// Cursor continues the list after the item.
+// Cursor returns the cursor, after which the next page begins.
 func (e *Edge[T]) Cursor() string {
-	if e.of != nil {
-		return e.of.page.Cursor(e.i)
+	if e.connection != nil {
+		return e.connection.page.Cursor(e.i)
 	}
-	return called(e.cursor)
+	return call(e.cursor)
 }
 
-// PageInfo tells where a page lies in its list.
+// PageInfo is the position of a page in its list.
 type PageInfo struct {
 	HasNextPage, HasPreviousPage bool
 
-	start, end func() string // nil on an empty page
+	start, end func() string // return the cursors; nil on an empty page
 }
 
-// StartCursor is the cursor of the first item, "" where there is none.
-func (p *PageInfo) StartCursor() string { return called(p.start) }
+// StartCursor returns the cursor of the first item, or "" on an empty page.
+func (p *PageInfo) StartCursor() string { return call(p.start) }
 
-// EndCursor is the cursor of the last item, "" where there is none.
-func (p *PageInfo) EndCursor() string { return called(p.end) }
+// EndCursor returns the cursor of the last item, or "" on an empty page.
+func (p *PageInfo) EndCursor() string { return call(p.end) }
 
-// An AuditLogConnection shows a page of the audit log, whose cursors are the
-// ids of its events.
+// An AuditLogConnection represents a page of the audit log. The cursors are the ids of
+// the events.
 type AuditLogConnection struct{ page platform.AuditPage }
 
-// NewAuditLogConnection shows page.
+// NewAuditLogConnection returns the connection of a page.
 func NewAuditLogConnection(page platform.AuditPage) *AuditLogConnection {
 	return &AuditLogConnection{page}
 }
 
-// Edges are the entries of the page with their cursors.
+// Edges returns the entries of the page with their cursors.
 func (c *AuditLogConnection) Edges() []*AuditLogEdge {
 	edges := make([]*AuditLogEdge, len(c.page.Items))
 	for i, e := range c.page.Items {
@@ -93,10 +93,10 @@ func (c *AuditLogConnection) Edges() []*AuditLogEdge {
 	return edges
 }
 
-// Nodes are the entries of the page.
+// Nodes returns the entries of the page.
 func (c *AuditLogConnection) Nodes() []*platform.Event { return c.page.Items }
 
-// PageInfo tells where the page lies in the log.
+// PageInfo returns the position of the page in the log.
 func (c *AuditLogConnection) PageInfo() *PageInfo {
 	info := &PageInfo{HasNextPage: c.page.HasNext, HasPreviousPage: c.page.HasPrevious}
 	if n := len(c.page.Items); n > 0 {
@@ -112,9 +112,10 @@ type AuditLogEdge struct {
 	Node   *platform.Event
 }
 
-func called(of func() string) string {
-	if of == nil {
+// call returns the result of f, or "" if f is nil.
+func call(f func() string) string {
+	if f == nil {
 		return ""
 	}
-	return of()
+	return f()
 }

@@ -1,13 +1,13 @@
-// Package scalar is how values of the GraphQL schema are written and read: its
-// scalars and enums, connections, filters and sort orders. The generated
-// package graph binds to it; everything here is written by hand.
+// Package scalar writes and reads values of the GraphQL schema: scalars, enums,
+// connections, filters and sort orders. The generated package graph uses it. It must
+// not contain rules of the core.
 //
-//	id.go          global ids, and where the scalar ID shows one
+//	id.go          global ids
 //	text.go        the other scalars
-//	enum.go        enums: the core's wire names without their prefix
+//	enum.go        enums: the wire names of the core without their common prefix
 //	connection.go  pages of the core as connections, edges and PageInfo
-//	filter.go      `where` and `orderBy`, as the core takes them
+//	filter.go      `where` and `orderBy` as filters and orders of the core
 //
-// What is absent, null and empty is one to the core, so "" and the zero time
-// are null in a nullable field, and null is "" and the zero time in an input.
+// The core does not distinguish absent, null and empty values. So "" and the zero
+// time are null in a nullable field, and null becomes "" or the zero time in an input.
 package scalar

@@ -9,9 +9,9 @@ import (
 	"atrium/platform"
 )
 
-// An enum value is the core's name of it without what all values of the enum
-// begin with; unspecified is null. Inputs are checked against the schema
-// before they come here.
+// An enum value is its name in the core without the prefix that all values of the enum
+// have; unspecified is null. Inputs are checked against the schema before these
+// functions are called.
 
 func appendEnum[E ~string](b []byte, prefix string, value E) []byte {
 	name := strings.TrimPrefix(string(value), prefix)
@@ -29,7 +29,7 @@ func value[E ~string](prefix string, v any) (E, error) {
 	return E(prefix + name), nil
 }
 
-// capabilities finds a capability by its name in the enum.
+// capabilities maps names in the enum to capabilities.
 var capabilities = func() map[string]platform.Capability {
 	byName := map[string]platform.Capability{}
 	for _, c := range platform.Capabilities() {
@@ -42,12 +42,12 @@ func capabilityName(c platform.Capability) string {
 	return strings.ToUpper(strings.ReplaceAll(string(c), ".", "_"))
 }
 
-// AppendCapability appends a dotted name in upper snake case.
+// AppendCapability appends a capability as JSON: its name in upper snake case.
 func AppendCapability(b []byte, c platform.Capability, _ bool) []byte {
 	return execute.AppendString(b, capabilityName(c))
 }
 
-// MarshalCapability gives a capability.
+// MarshalCapability returns the marshaler of a capability.
 func MarshalCapability(c platform.Capability) graphql.Marshaler {
 	return marshal(AppendCapability(nil, c, false))
 }
@@ -58,175 +58,174 @@ func UnmarshalCapability(v any) (platform.Capability, error) {
 	return capabilities[name], err
 }
 
-// AppendOrgKind appends what an organisation is.
+// AppendOrgKind appends an organisation kind as JSON.
 func AppendOrgKind(b []byte, v platform.OrgKind, _ bool) []byte { return appendEnum(b, "ORG_KIND_", v) }
 
-// MarshalOrgKind gives what an organisation is.
+// MarshalOrgKind returns the marshaler of an organisation kind.
 func MarshalOrgKind(v platform.OrgKind) graphql.Marshaler {
 	return marshal(AppendOrgKind(nil, v, true))
 }
 
-// UnmarshalOrgKind reads what an organisation is.
+// UnmarshalOrgKind reads an organisation kind.
 func UnmarshalOrgKind(v any) (platform.OrgKind, error) {
 	return value[platform.OrgKind]("ORG_KIND_", v)
 }
 
-// AppendOrgStatus appends how far an organisation is.
+// AppendOrgStatus appends an organisation status as JSON.
 func AppendOrgStatus(b []byte, v platform.OrgStatus, _ bool) []byte {
 	return appendEnum(b, "ORG_STATUS_", v)
 }
 
-// MarshalOrgStatus gives how far an organisation is.
+// MarshalOrgStatus returns the marshaler of an organisation status.
 func MarshalOrgStatus(v platform.OrgStatus) graphql.Marshaler {
 	return marshal(AppendOrgStatus(nil, v, true))
 }
 
-// UnmarshalOrgStatus reads how far an organisation is.
+// UnmarshalOrgStatus reads an organisation status.
 func UnmarshalOrgStatus(v any) (platform.OrgStatus, error) {
 	return value[platform.OrgStatus]("ORG_STATUS_", v)
 }
 
-// AppendCatalogTier appends a part of the catalogue.
+// AppendCatalogTier appends a catalog tier as JSON.
 func AppendCatalogTier(b []byte, v platform.CatalogTier, _ bool) []byte {
 	return appendEnum(b, "CATALOG_TIER_", v)
 }
 
-// MarshalCatalogTier gives a part of the catalogue.
+// MarshalCatalogTier returns the marshaler of a catalog tier.
 func MarshalCatalogTier(v platform.CatalogTier) graphql.Marshaler {
 	return marshal(AppendCatalogTier(nil, v, true))
 }
 
-// UnmarshalCatalogTier reads a part of the catalogue.
+// UnmarshalCatalogTier reads a catalog tier.
 func UnmarshalCatalogTier(v any) (platform.CatalogTier, error) {
 	return value[platform.CatalogTier]("CATALOG_TIER_", v)
 }
 
-// AppendCorrelationRule appends how the people of a provider are told apart.
+// AppendCorrelationRule appends a correlation rule as JSON.
 func AppendCorrelationRule(b []byte, v platform.CorrelationRule, _ bool) []byte {
 	return appendEnum(b, "CORRELATION_RULE_", v)
 }
 
-// MarshalCorrelationRule gives how the people of a provider are told apart.
+// MarshalCorrelationRule returns the marshaler of a correlation rule.
 func MarshalCorrelationRule(v platform.CorrelationRule) graphql.Marshaler {
 	return marshal(AppendCorrelationRule(nil, v, true))
 }
 
-// UnmarshalCorrelationRule reads how the people of a provider are told apart.
+// UnmarshalCorrelationRule reads a correlation rule.
 func UnmarshalCorrelationRule(v any) (platform.CorrelationRule, error) {
 	return value[platform.CorrelationRule]("CORRELATION_RULE_", v)
 }
 
-// AppendRelationshipType appends the type of an identity's rule.
+// AppendRelationshipType appends a relationship type as JSON.
 func AppendRelationshipType(b []byte, v platform.RelationshipType, _ bool) []byte {
 	return appendEnum(b, "RELATIONSHIP_TYPE_", v)
 }
 
-// MarshalRelationshipType gives the type of an identity's rule.
+// MarshalRelationshipType returns the marshaler of a relationship type.
 func MarshalRelationshipType(v platform.RelationshipType) graphql.Marshaler {
 	return marshal(AppendRelationshipType(nil, v, true))
 }
 
-// UnmarshalRelationshipType reads the type of an identity's rule.
+// UnmarshalRelationshipType reads a relationship type.
 func UnmarshalRelationshipType(v any) (platform.RelationshipType, error) {
 	return value[platform.RelationshipType]("RELATIONSHIP_TYPE_", v)
 }
 
-// AppendReviewState appends what a review came to.
+// AppendReviewState appends a review state as JSON.
 func AppendReviewState(b []byte, v platform.ReviewState, _ bool) []byte {
 	return appendEnum(b, "REVIEW_STATE_", v)
 }
 
-// MarshalReviewState gives what a review came to.
+// MarshalReviewState returns the marshaler of a review state.
 func MarshalReviewState(v platform.ReviewState) graphql.Marshaler {
 	return marshal(AppendReviewState(nil, v, true))
 }
 
-// UnmarshalReviewState reads what a review came to.
+// UnmarshalReviewState reads a review state.
 func UnmarshalReviewState(v any) (platform.ReviewState, error) {
 	return value[platform.ReviewState]("REVIEW_STATE_", v)
 }
 
-// AppendAdvisoryEventType appends the variant of an advisory event.
+// AppendAdvisoryEventType appends an advisory event type as JSON.
 func AppendAdvisoryEventType(b []byte, v platform.EventType, _ bool) []byte {
 	return appendEnum(b, "EVENT_TYPE_FILTER_", v)
 }
 
-// MarshalAdvisoryEventType gives the variant of an advisory event.
+// MarshalAdvisoryEventType returns the marshaler of an advisory event type.
 func MarshalAdvisoryEventType(v platform.EventType) graphql.Marshaler {
 	return marshal(AppendAdvisoryEventType(nil, v, true))
 }
 
-// UnmarshalAdvisoryEventType reads the variant of an advisory event.
+// UnmarshalAdvisoryEventType reads an advisory event type.
 func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
 	return value[platform.EventType]("EVENT_TYPE_FILTER_", v)
 }
 
-// AppendSeverityRating appends how bad a vulnerability is.
+// AppendSeverityRating appends a severity rating as JSON.
 func AppendSeverityRating(b []byte, v platform.SeverityRating, _ bool) []byte {
 	return appendEnum(b, "SEVERITY_RATING_", v)
 }
 
-// MarshalSeverityRating gives how bad a vulnerability is.
+// MarshalSeverityRating returns the marshaler of a severity rating.
 func MarshalSeverityRating(v platform.SeverityRating) graphql.Marshaler {
 	return marshal(AppendSeverityRating(nil, v, true))
 }
 
-// UnmarshalSeverityRating reads how bad a vulnerability is.
+// UnmarshalSeverityRating reads a severity rating.
 func UnmarshalSeverityRating(v any) (platform.SeverityRating, error) {
 	return value[platform.SeverityRating]("SEVERITY_RATING_", v)
 }
 
-// AppendSeveritySource appends where a rating comes from.
+// AppendSeveritySource appends a severity source as JSON.
 func AppendSeveritySource(b []byte, v platform.SeveritySource, _ bool) []byte {
 	return appendEnum(b, "SEVERITY_SOURCE_", v)
 }
 
-// MarshalSeveritySource gives where a rating comes from.
+// MarshalSeveritySource returns the marshaler of a severity source.
 func MarshalSeveritySource(v platform.SeveritySource) graphql.Marshaler {
 	return marshal(AppendSeveritySource(nil, v, true))
 }
 
-// UnmarshalSeveritySource reads where a rating comes from.
+// UnmarshalSeveritySource reads a severity source.
 func UnmarshalSeveritySource(v any) (platform.SeveritySource, error) {
 	return value[platform.SeveritySource]("SEVERITY_SOURCE_", v)
 }
 
-// AppendEcosystem appends a language's world of libraries.
+// AppendEcosystem appends an ecosystem as JSON.
 func AppendEcosystem(b []byte, v platform.Ecosystem, _ bool) []byte {
 	return appendEnum(b, "ECOSYSTEM_", v)
 }
 
-// MarshalEcosystem gives a language's world of libraries.
+// MarshalEcosystem returns the marshaler of an ecosystem.
 func MarshalEcosystem(v platform.Ecosystem) graphql.Marshaler {
 	return marshal(AppendEcosystem(nil, v, true))
 }
 
-// UnmarshalEcosystem reads a language's world of libraries.
+// UnmarshalEcosystem reads an ecosystem.
 func UnmarshalEcosystem(v any) (platform.Ecosystem, error) {
 	return value[platform.Ecosystem]("ECOSYSTEM_", v)
 }
 
-// AppendDeliveryState appends what has become of a delivery.
+// AppendDeliveryState appends a delivery state as JSON.
 func AppendDeliveryState(b []byte, v platform.DeliveryState, _ bool) []byte {
 	return appendEnum(b, "", v)
 }
 
-// MarshalDeliveryState gives what has become of a delivery.
+// MarshalDeliveryState returns the marshaler of a delivery state.
 func MarshalDeliveryState(v platform.DeliveryState) graphql.Marshaler {
 	return marshal(AppendDeliveryState(nil, v, true))
 }
 
-// UnmarshalDeliveryState reads what has become of a delivery.
+// UnmarshalDeliveryState reads a delivery state.
 func UnmarshalDeliveryState(v any) (platform.DeliveryState, error) {
 	return value[platform.DeliveryState]("", v)
 }
 
-// AppendType appends the type of a severity, reference or false positive,
-// which are plain text in the core.
+// AppendType appends the type of a severity, reference or false positive as JSON. In
+// the core these types are plain text.
 func AppendType(b []byte, v string, _ bool) []byte { return appendEnum(b, "TYPE_", v) }
 
-// MarshalType gives the type of a severity, reference or false positive,
-// which are plain text in the core.
+// MarshalType returns the marshaler of such a type.
 func MarshalType(v string) graphql.Marshaler { return marshal(AppendType(nil, v, true)) }
 
 // UnmarshalType reads such a type.
@@ -234,33 +233,33 @@ func UnmarshalType(v any) (string, error) {
 	return value[string]("TYPE_", v)
 }
 
-// AppendSearchKind appends a kind that a search looks at.
+// AppendSearchKind appends a search kind as JSON.
 func AppendSearchKind(b []byte, v platform.SearchKind, _ bool) []byte { return appendEnum(b, "", v) }
 
-// MarshalSearchKind gives a kind that a search looks at.
+// MarshalSearchKind returns the marshaler of a search kind.
 func MarshalSearchKind(v platform.SearchKind) graphql.Marshaler {
 	return marshal(AppendSearchKind(nil, v, true))
 }
 
-// UnmarshalSearchKind reads a kind that a search looks at.
+// UnmarshalSearchKind reads a search kind.
 func UnmarshalSearchKind(v any) (platform.SearchKind, error) {
 	return value[platform.SearchKind]("", v)
 }
 
-// AppendSearchField appends a field that a search looks at.
+// AppendSearchField appends a search field as JSON.
 func AppendSearchField(b []byte, v platform.SearchField, _ bool) []byte { return appendEnum(b, "", v) }
 
-// MarshalSearchField gives a field that a search looks at.
+// MarshalSearchField returns the marshaler of a search field.
 func MarshalSearchField(v platform.SearchField) graphql.Marshaler {
 	return marshal(AppendSearchField(nil, v, true))
 }
 
-// UnmarshalSearchField reads a field that a search looks at.
+// UnmarshalSearchField reads a search field.
 func UnmarshalSearchField(v any) (platform.SearchField, error) {
 	return value[platform.SearchField]("", v)
 }
 
-// AppendEventKind appends what an event tells of, by its type.
+// AppendEventKind appends the kind of resource that an event type is about, as JSON.
 func AppendEventKind(b []byte, eventType string, _ bool) []byte {
 	name, known := platform.ShortEventType(eventType)
 	if !known {
@@ -269,25 +268,25 @@ func AppendEventKind(b []byte, eventType string, _ bool) []byte {
 	return execute.AppendString(b, strings.ToUpper(strings.ReplaceAll(name, ".", "_")))
 }
 
-// MarshalEventKind gives what an event tells of, by its type.
+// MarshalEventKind returns the marshaler of such a kind.
 func MarshalEventKind(eventType string) graphql.Marshaler {
 	return marshal(AppendEventKind(nil, eventType, true))
 }
 
-// UnmarshalEventKind reads a name; no input has one so far.
+// UnmarshalEventKind reads a name. No input has one so far.
 func UnmarshalEventKind(v any) (string, error) { return graphql.UnmarshalString(v) }
 
-// AppendActivityInterval appends the length of an interval.
+// AppendActivityInterval appends an activity interval as JSON.
 func AppendActivityInterval(b []byte, v platform.ActivityInterval, _ bool) []byte {
 	return appendEnum(b, "", v)
 }
 
-// MarshalActivityInterval gives the length of an interval.
+// MarshalActivityInterval returns the marshaler of an activity interval.
 func MarshalActivityInterval(v platform.ActivityInterval) graphql.Marshaler {
 	return marshal(AppendActivityInterval(nil, v, true))
 }
 
-// UnmarshalActivityInterval reads the length of an interval.
+// UnmarshalActivityInterval reads an activity interval.
 func UnmarshalActivityInterval(v any) (platform.ActivityInterval, error) {
 	return value[platform.ActivityInterval]("", v)
 }

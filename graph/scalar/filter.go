@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-// ByUID is the part that the filters of all kinds share. Where a kind has more, such as tags, its filter is written
-// here, and generated otherwise.
+// ByUID is the part that the filters of all kinds share. Most filters are generated;
+// filters with special fields, such as those of tags, are in this file.
 type ByUID struct {
 	UIDs        []platform.UID
 	AncestorsOf platform.UID
@@ -28,8 +28,8 @@ type VulnerabilityMetadataFilter struct {
 	VulnerabilityIDs []string
 }
 
-// Tags is the core's filter: classes of tags are listed unless their field
-// says no.
+// Tags returns the filter of the core. A class of tags is listed unless its field is
+// false.
 func (f TagFilter) Tags() platform.TagFilter {
 	tags := f.TagFilter
 	for _, class := range []struct {
@@ -43,10 +43,11 @@ func (f TagFilter) Tags() platform.TagFilter {
 	return tags
 }
 
-// An Order is `orderBy`, spelled as the core's order_by.
+// An Order is the value of `orderBy`, in the spelling of the core.
 type Order struct{ Field, Direction string }
 
-// OrderBy is the core's order_by; "" on nil, the default order of the kind.
+// OrderBy returns the order_by of the core. For nil it returns "", the default order of
+// the kind.
 func (o *Order) OrderBy() string {
 	if o == nil {
 		return ""

@@ -14,13 +14,14 @@ import (
 	"atrium/platform"
 )
 
-// GlobalID is the `id` of an object: opaque to clients, it holds the GraphQL
-// type and the key within the type, so that it is unique over all types.
+// GlobalID returns the `id` of an object, which clients must treat as opaque. It
+// contains the GraphQL type and the key within the type, so it is unique over all types.
 func GlobalID(typeName, key string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(typeName + ":" + key))
 }
 
-// ParseGlobalID takes a global id apart; ok is false for what is none.
+// ParseGlobalID returns the type and the key in a global id. ok is false if the text is
+// not a global id.
 func ParseGlobalID(id string) (typeName, key string, ok bool) {
 	if platform.IsEventID(id) {
 		return "Event", id, true
@@ -33,9 +34,8 @@ func ParseGlobalID(id string) (typeName, key string, ok bool) {
 	return typeName, key, ok && typeName != "" && key != ""
 }
 
-// The scalar ID shows the key of an object: as the object's global id in its
-// field id, which is what the functions for nodes append, and as it is everywhere
-// else.
+// The scalar ID shows the key of an object. In the field id of an object it is the global
+// id, which the functions for nodes append. In all other fields it is the key itself.
 
 // AppendUID appends a UID.
 func AppendUID(b []byte, u platform.UID, nullable bool) []byte {
@@ -47,16 +47,17 @@ func AppendNodeUID(b []byte, typeName string, u platform.UID) []byte {
 	return AppendNodeKey(b, typeName, string(u))
 }
 
-// MarshalUID gives a UID.
+// MarshalUID returns the marshaler of a UID.
 func MarshalUID(u platform.UID) graphql.ContextMarshaler { return MarshalKey(string(u)) }
 
-// UnmarshalUID reads a UID, well formed or not: the core decides. null is "".
+// UnmarshalUID reads a UID without checking its form, because the core does. null
+// becomes "".
 func UnmarshalUID(ctx context.Context, v any) (platform.UID, error) {
 	key, err := UnmarshalKey(ctx, v)
 	return platform.UID(key), err
 }
 
-// AppendKey appends the key of a kind without UIDs.
+// AppendKey appends the key of an object of a kind without UIDs.
 func AppendKey(b []byte, key string, nullable bool) []byte { return AppendString(b, key, nullable) }
 
 // AppendNodeKey appends the global id of an object that has such a key.
@@ -66,10 +67,10 @@ func AppendNodeKey(b []byte, typeName, key string) []byte {
 	return append(base64.RawURLEncoding.AppendEncode(append(b, '"'), name), '"')
 }
 
-// MarshalKey gives such a key.
+// MarshalKey returns the marshaler of such a key.
 func MarshalKey(key string) graphql.ContextMarshaler { return idMarshaler(key) }
 
-// An idMarshaler is a key that is shown by the field that it stands in.
+// An idMarshaler marshals a key as a global id or as itself, depending on its field.
 type idMarshaler string
 
 // MarshalGQLContext writes the key.
@@ -89,24 +90,25 @@ func AppendNodeTermsKey(b []byte, typeName string, k platform.TermsKey) []byte {
 
 func termsKey(k platform.TermsKey) string { return string(k.Group) + "#" + k.DocID }
 
-// MarshalTermsKey gives what names an acceptance of terms, which has no UID.
+// MarshalTermsKey returns the marshaler of the key of an acceptance of terms, which has
+// no UID.
 func MarshalTermsKey(k platform.TermsKey) graphql.ContextMarshaler { return MarshalKey(termsKey(k)) }
 
-// UnmarshalTermsKey reads what names an acceptance of terms.
+// UnmarshalTermsKey reads the key of an acceptance of terms.
 func UnmarshalTermsKey(ctx context.Context, v any) (platform.TermsKey, error) {
 	key, err := UnmarshalKey(ctx, v)
 	return ParseTermsKey(key), err
 }
 
-// ParseTermsKey takes the key in a global id apart, well formed or not: the
-// core decides.
+// ParseTermsKey splits the key in a global id. It does not check the form of the parts,
+// because the core does.
 func ParseTermsKey(key string) platform.TermsKey {
-	group, document, _ := strings.Cut(key, "#") // which no UID has
+	group, document, _ := strings.Cut(key, "#") // no UID contains this character
 	return platform.TermsKey{Group: platform.UID(group), DocID: document}
 }
 
-// inNodeID reports whether a field is the id that an object has as a Node, made
-// of its type and key. An event's is its own id: no other object has it.
+// inNodeID reports whether a field shows the global id of an object. The id of an event is
+// not a global id, because it is already unique.
 func inNodeID(fc *graphql.FieldContext) bool {
 	if fc == nil || fc.Field.Field == nil || fc.Field.Name != "id" || fc.Object == "Event" {
 		return false
@@ -115,7 +117,7 @@ func inNodeID(fc *graphql.FieldContext) bool {
 	return object.Name == "Node" || slices.Contains(object.Interfaces, "Node")
 }
 
-// UnmarshalKey reads an ID; a number is one too (GraphQL specification, ID).
+// UnmarshalKey reads an ID. It accepts a number, as the GraphQL specification requires.
 func UnmarshalKey(ctx context.Context, v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -127,6 +129,6 @@ func UnmarshalKey(ctx context.Context, v any) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	default:
-		return "", malformed(ctx, "must be a string")
+		return "", malformedError(ctx, "must be a string")
 	}
 }

@@ -2,20 +2,19 @@ package scalar
 
 import "atrium/platform"
 
-// AcceptGroupInvitePayload answers that a role was bound to the invited.
+// AcceptGroupInvitePayload is the result of accepting an invite: the new role binding.
 type AcceptGroupInvitePayload = Created[platform.RoleBinding]
 
-// Created answers a creation.
+// Created is the result of a creation.
 type Created[T any] struct {
 	Node *T
 	Edge *Edge[T]
 }
 
-// Updated answers a change.
+// Updated is the result of an update.
 type Updated[T any] struct{ Node *T }
 
-// BatchDeleteExternalGroupRoleMappingsPayload answers that mappings were
-// deleted.
+// BatchDeleteExternalGroupRoleMappingsPayload is the result of deleting several mappings.
 type BatchDeleteExternalGroupRoleMappingsPayload struct {
 	ExternalGroupRoleMappings []*platform.ExternalGroupRoleMapping
 	DeletedIDs                []string // the global ids
@@ -25,11 +24,11 @@ type BatchDeleteExternalGroupRoleMappingsPayload struct {
 // Delete is the input of every deletion.
 type Delete struct{ UID platform.UID }
 
-// Deleted answers every deletion.
+// Deleted is the result of every deletion.
 type Deleted struct {
 	DeletedID  string // the global id
 	DeletedUID platform.UID
 }
 
-// TestSubscriptionPayload answers that a test event is under way.
+// TestSubscriptionPayload is the result of a request for a test event.
 type TestSubscriptionPayload struct{ EventID string }

@@ -6,22 +6,22 @@ import (
 	"atrium/platform"
 )
 
-// A SearchConnection shows a page of what a search found.
+// A SearchConnection represents a page of search results.
 type SearchConnection struct{ page platform.SearchPage }
 
-// NewSearchConnection shows page.
+// NewSearchConnection returns the connection of a page.
 func NewSearchConnection(page platform.SearchPage) *SearchConnection { return &SearchConnection{page} }
 
-// Edges are the finds of the page with their cursors.
+// Edges returns the results of the page with their cursors.
 func (c *SearchConnection) Edges() []SearchEdge {
 	edges := make([]SearchEdge, len(c.page.Hits))
 	for i, hit := range c.page.Hits {
-		edges[i] = SearchEdge{Node: node(hit), MatchedField: hit.Field, of: c, i: i}
+		edges[i] = SearchEdge{Node: node(hit), MatchedField: hit.Field, connection: c, i: i}
 	}
 	return edges
 }
 
-// Nodes are the finds of the page.
+// Nodes returns the results of the page.
 func (c *SearchConnection) Nodes() []fedruntime.Entity {
 	nodes := make([]fedruntime.Entity, len(c.page.Hits))
 	for i, hit := range c.page.Hits {
@@ -30,13 +30,13 @@ func (c *SearchConnection) Nodes() []fedruntime.Entity {
 	return nodes
 }
 
-// node is a find as the object that it is.
+// node returns the object that was found.
 func node(hit platform.SearchHit) fedruntime.Entity {
-	entity, _ := hit.Object.(fedruntime.Entity) // as all kinds are that are searched
+	entity, _ := hit.Object.(fedruntime.Entity) // all searched kinds are entities
 	return entity
 }
 
-// PageInfo tells where the page lies in all that is found.
+// PageInfo returns the position of the page in the results.
 func (c *SearchConnection) PageInfo() *PageInfo {
 	info := &PageInfo{HasNextPage: c.page.HasNext, HasPreviousPage: c.page.HasPrevious}
 	if n := len(c.page.Hits); n > 0 {
@@ -46,14 +46,14 @@ func (c *SearchConnection) PageInfo() *PageInfo {
 	return info
 }
 
-// A SearchEdge is one find of a page.
+// A SearchEdge is one result of a page.
 type SearchEdge struct {
 	Node         fedruntime.Entity
 	MatchedField platform.SearchField
 
-	of *SearchConnection // whose i-th find it is
-	i  int
+	connection *SearchConnection // contains the result
+	i          int
 }
 
-// Cursor continues the search after the find.
-func (e *SearchEdge) Cursor() string { return e.of.page.Cursor(e.i) }
+// Cursor returns the cursor, after which the next page begins.
+func (e *SearchEdge) Cursor() string { return e.connection.page.Cursor(e.i) }

@@ -17,10 +17,10 @@ import (
 	"atrium/platform"
 )
 
-// Each scalar has one function that appends it to an answer. Its Marshal
-// function, which gqlgen's executor calls, gives what that appends.
+// Each scalar has one function that appends it to a response. Its Marshal function, which
+// the executor of gqlgen calls, writes the same bytes.
 
-// A marshaler is a scalar whose text depends on the field that it stands in.
+// A marshaler marshals a scalar whose JSON depends on its field.
 type marshaler func(b []byte, nullable bool) []byte
 
 // MarshalGQLContext writes the scalar.
@@ -34,19 +34,19 @@ func isInNullableField(ctx context.Context) bool {
 	return fc != nil && fc.Field.Field != nil && fc.Field.Definition != nil && !fc.Field.Definition.Type.NonNull
 }
 
-// marshal gives a scalar whose text is the same in every field.
+// marshal returns the marshaler of a scalar whose JSON is the same in every field.
 func marshal(text []byte) graphql.Marshaler {
-	if string(text) == "null" { // gqlgen compares
+	if string(text) == "null" { // gqlgen compares the result with this value
 		return graphql.Null
 	}
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(text) }) // w is a buffer
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(text) }) // w is a buffer, so writing cannot fail
 }
 
-// malformed is the error of an input that is not of its type. It names the
-// input as the core would: without the argument that all inputs lie in.
-func malformed(ctx context.Context, description string) error {
+// malformedError returns the error for an input of the wrong type. It names the field as the
+// core does: without the argument that contains all inputs.
+func malformedError(ctx context.Context, description string) error {
 	var field []string
-	index := "" // of the list whose name comes next
+	index := "" // the index belongs to the list whose name comes next
 	for path := graphql.GetPathContext(ctx); path != nil; path = path.Parent {
 		switch {
 		case path.Index != nil:
@@ -62,7 +62,7 @@ func malformed(ctx context.Context, description string) error {
 	return platform.Invalid(platform.Violation{Field: strings.Join(field, "."), Description: description})
 }
 
-// AppendString appends text; in a nullable field "" is null.
+// AppendString appends text as JSON. In a nullable field, "" becomes null.
 func AppendString(b []byte, s string, nullable bool) []byte {
 	if s == "" && nullable {
 		return execute.AppendNull(b)
@@ -70,7 +70,7 @@ func AppendString(b []byte, s string, nullable bool) []byte {
 	return execute.AppendString(b, s)
 }
 
-// MarshalString gives text.
+// MarshalString returns the marshaler of text.
 func MarshalString(s string) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendString(b, s, nullable) })
 }
@@ -83,7 +83,7 @@ func UnmarshalString(ctx context.Context, v any) (string, error) {
 	case string:
 		return v, nil
 	default:
-		return "", malformed(ctx, "must be a string")
+		return "", malformedError(ctx, "must be a string")
 	}
 }
 
@@ -100,7 +100,7 @@ func MarshalInt(n int) graphql.ContextMarshaler {
 func UnmarshalInt(ctx context.Context, v any) (int, error) {
 	n, err := graphql.UnmarshalInt32(v)
 	if err != nil {
-		return 0, malformed(ctx, "must be a whole number of 32 bits")
+		return 0, malformedError(ctx, "must be a whole number of 32 bits")
 	}
 	return int(n), nil
 }
@@ -136,7 +136,7 @@ func MarshalFloat(n float64) graphql.ContextMarshaler {
 func UnmarshalFloat(ctx context.Context, v any) (float64, error) {
 	n, err := graphql.UnmarshalFloat(v)
 	if _, isText := v.(string); err != nil || isText || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0, malformed(ctx, "must be a number")
+		return 0, malformedError(ctx, "must be a number")
 	}
 	return n, nil
 }
@@ -163,7 +163,7 @@ func UnmarshalDateTime(ctx context.Context, v any) (platform.Time, error) {
 	}
 	t, err := platform.ParseTime(s)
 	if err != nil {
-		return platform.Time{}, malformed(ctx, err.Error())
+		return platform.Time{}, malformedError(ctx, err.Error())
 	}
 	return t, nil
 }
@@ -200,7 +200,7 @@ func UnmarshalBase64(ctx context.Context, v any) ([]byte, error) {
 	}
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, malformed(ctx, "must be base64")
+		return nil, malformedError(ctx, "must be base64")
 	}
 	return b, nil
 }
@@ -230,7 +230,7 @@ func UnmarshalDuration(ctx context.Context, v any) (platform.Duration, error) {
 	}
 	d, err := platform.ParseDuration(s)
 	if err != nil {
-		return 0, malformed(ctx, err.Error())
+		return 0, malformedError(ctx, err.Error())
 	}
 	return d, nil
 }
@@ -253,7 +253,7 @@ func UnmarshalInt64(ctx context.Context, v any) (platform.Int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, malformed(ctx, "must be a whole number of 64 bits")
+		return 0, malformedError(ctx, "must be a whole number of 64 bits")
 	}
 	return platform.Int64(n), nil
 }
@@ -273,12 +273,12 @@ func MarshalStringMap(m map[string]string) graphql.ContextMarshaler {
 func UnmarshalStringMap(ctx context.Context, v any) (map[string]string, error) {
 	object, ok := v.(map[string]any)
 	if !ok && v != nil {
-		return nil, malformed(ctx, "must be an object whose values are strings")
+		return nil, malformedError(ctx, "must be an object whose values are strings")
 	}
 	m := make(map[string]string, len(object))
 	for name, value := range object {
 		if m[name], ok = value.(string); !ok {
-			return nil, malformed(ctx, "must be an object whose values are strings")
+			return nil, malformedError(ctx, "must be an object whose values are strings")
 		}
 	}
 	return m, nil

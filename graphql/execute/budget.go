@@ -9,13 +9,13 @@ import (
 // A Budget counts the memory of responses, so that all of them together stay within
 // a limit.
 type Budget interface {
-	// Open starts to count the response to an operation. finish is called when
-	// its text is made, which is all that it holds from then on; it is an error
-	// where the text was longer than there was room for. end is called when the
-	// client has taken the response.
+	// Open begins to count the response to an operation. finish is called when the
+	// text of the response is complete; from then on, only the text is counted. finish
+	// fails if the text exceeds the budget. end is called when the client has received
+	// the response.
 	Open(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, finish func() error, end func(), err error)
-	// Stream gives a context in which a subscription reads without being
-	// counted, and a function that counts one response of n bytes until end.
+	// Stream returns a context in which the reads of a subscription are not counted,
+	// and a function that counts one response of n bytes until end is called.
 	Stream(ctx context.Context) (_ context.Context, open func(n int) (end func(), err error))
 }
 

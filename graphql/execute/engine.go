@@ -19,23 +19,24 @@ type Engine struct {
 
 // EngineOptions connect an Engine with the resolvers.
 type EngineOptions struct {
-	// Start gives the context that a mutation reads in, each field of it anew.
+	// Start returns the context of a response. For a mutation it is called for each
+	// field.
 	Start func(ctx context.Context) context.Context
-	// Gather is told that n fields are about to be read beside each other. Each is
-	// read with the context that join makes of its own, and then end is called.
+	// Gather is called before n fields are read concurrently. Each field is read with
+	// the context that join returns for its own context. end is called after the reads.
 	Gather func(n int) (join func(context.Context) context.Context, end func())
-	// StartEvent gives the context that an event of a subscription is answered
-	// in; nil: that of its response.
+	// StartEvent returns the context for answering an event of a subscription. nil
+	// means the context of the response.
 	StartEvent func(ctx context.Context, event any) context.Context
-	// Around gives the context that a field is read in, once for all objects that
-	// have it, and what is to be called at the end of that; nil: nobody is told.
+	// Around is called before a field is read for all of its objects. It returns the
+	// context of the read and a function that is called at its end. It may be nil.
 	Around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))
-	// Count counts the bytes of answers while they are written, and refuses
-	// what there is no room for; nil: nobody counts.
+	// Count counts the bytes of responses while they are written, and fails if they
+	// exceed the budget. nil counts nothing.
 	Count func(ctx context.Context, n int) error
 }
 
-// NewEngine makes an Engine for a schema.
+// NewEngine returns an Engine for a schema.
 func NewEngine(s *Schema, o EngineOptions) *Engine {
 	if o.Gather == nil {
 		o.Gather = func(int) (func(context.Context) context.Context, func()) {

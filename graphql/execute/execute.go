@@ -40,12 +40,12 @@ type Executor struct {
 
 // Options are the settings of an Executor.
 type Options struct {
-	Present graphql.ErrorPresenterFunc // shows errors that the engine is not asked about
-	Budget  Budget                     // nil: nobody counts
-	Timeout time.Duration              // of everything but a subscription; 0: none
+	Present graphql.ErrorPresenterFunc // converts errors that do not come from the engine
+	Budget  Budget                     // nil counts nothing
+	Timeout time.Duration              // for a query or a mutation; 0 means none
 }
 
-// New makes an Executor over engine.
+// New returns an Executor that uses engine.
 func New(engine graphql.GraphExecutor, o Options) *Executor {
 	if o.Budget == nil {
 		o.Budget = unlimitedBudget{}
@@ -77,10 +77,10 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 			x.runSubscription(ctx, operation, yield)
 			return
 		}
-		ctx, cancel := x.timed(ctx)
+		ctx, cancel := x.withTimeout(ctx)
 		defer cancel()
 		ctx, finish, end, err := x.Budget.Open(ctx, operation)
-		defer end() // when the client has taken the response
+		defer end() // when the client has received the response
 		if err != nil {
 			yield(x.errorResponse(ctx, err))
 			return
@@ -134,7 +134,7 @@ func (x *Executor) errorResponse(ctx context.Context, err error) *graphql.Respon
 	return &graphql.Response{Errors: gqlerror.List{x.Present(ctx, err)}}
 }
 
-func (x *Executor) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+func (x *Executor) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if x.Timeout <= 0 {
 		return ctx, func() {}
 	}
@@ -161,7 +161,7 @@ func withDetails(errs gqlerror.List) gqlerror.List {
 			continue
 		}
 		field := "query"
-		if len(err.Path) > 0 { // of a variable: a path in an answer is something else
+		if len(err.Path) > 0 { // the path of a variable; in a response, a path has another meaning
 			field, err.Path = err.Path.String(), nil
 		}
 		e := refusal.NewInvalid(field, err.Message)

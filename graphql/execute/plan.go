@@ -9,7 +9,7 @@ import (
 // each possible type of an object, in the order of the response.
 type plan struct {
 	root   *selection
-	fields int // of all selections, numbered from 0
+	fields int // fields of all selections, numbered from 0
 }
 
 // A selection holds the fields that are selected of objects of one type in one
@@ -17,7 +17,7 @@ type plan struct {
 type selection struct {
 	object *Object
 	fields []*plannedField
-	reads  bool // a field of it reads, or one below
+	reads  bool // whether one of its fields, or a field below, must be read
 }
 
 // A plannedField is a field in one position of a document.
@@ -26,13 +26,13 @@ type plannedField struct {
 	object     *Object
 	collected  graphql.CollectedField
 	number     int
-	key        []byte // what stands before the value: "alias":
+	key        []byte // the text before the value: "alias":
 	returns    *ast.Type
 	isLeaf     bool
-	arguments  string // as they are written
-	reads      bool   // it has a Resolve, or a field below it has
+	arguments  string // as written in the document
+	reads      bool   // whether it or a field below it has a Resolve
 	below      *selection
-	belowTypes map[string]*selection // by the name of the type, where there may be several
+	belowTypes map[string]*selection // selections by type name, if there are several possible types
 }
 
 // selectionOf returns the selection for an object that the field returns.

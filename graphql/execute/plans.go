@@ -7,7 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// How much of plans is kept in memory.
+// Limits of the cached plans.
 const (
 	maxConditions   = 6     // Boolean variables of @skip and @include; with more, nothing is kept
 	maxPlanFields   = 4_000 // of one plan

@@ -204,7 +204,7 @@ func (r *run) resolve(s step) {
 	})
 }
 
-var errCount = errors.New("a field gave not one value for each of its parents")
+var errCount = errors.New("a resolver did not return one value for each parent")
 
 // fill fills the column of a field with the results of give. A panic becomes an
 // error of every parent.

@@ -19,7 +19,7 @@ type Schema struct {
 // An Object describes how the fields of one object type are read.
 type Object struct {
 	Name      string
-	Satisfies []string // the names that a fragment on this type may be for
+	Satisfies []string // names of the types whose fragments apply to this object
 	Fields    map[string]*Field
 }
 
@@ -29,9 +29,9 @@ type Field struct {
 	// Arguments decodes the arguments; nil for a field that takes none.
 	Arguments func(ctx context.Context, raw map[string]any) (map[string]any, error)
 
-	// Append writes a scalar of parent.
+	// Append writes a scalar that parent contains.
 	Append func(b []byte, parent any) []byte
-	// Get gives an object or a List that parent holds; nil is null.
+	// Get returns an object or a List that parent contains; nil is null.
 	Get func(parent any, arguments map[string]any) any
 	// Resolve reads the values of all parents at once. They are in the order of
 	// the parents, and so are the errors of a graphql.BatchErrors.
@@ -39,10 +39,10 @@ type Field struct {
 	// Stream opens the source of a subscription.
 	Stream func(ctx context.Context, arguments map[string]any) (Source, error)
 
-	// AppendValue writes a scalar that Resolve gave; nil where it gives objects.
+	// AppendValue writes a scalar that Resolve returned; nil if Resolve returns objects.
 	AppendValue func(b []byte, value any) []byte
-	// TypeOf names the type of an object, where the field's type is an interface
-	// or a union; nil where it is an object type.
+	// TypeOf returns the name of the type of an object, if the type of the field is an
+	// interface or a union; otherwise it is nil.
 	TypeOf func(value any) string
 }
 
@@ -52,7 +52,7 @@ type Source func(ctx context.Context) (event any, ok bool)
 // A List is the value of Get and Resolve for a list of objects.
 type List interface {
 	Len() int
-	At(i int) any // nil is null
+	At(i int) any // nil means null
 }
 
 type (
@@ -70,18 +70,18 @@ func (l values[T]) At(i int) any { return &l[i] }
 func (l interfaces[T]) Len() int     { return len(l) }
 func (l interfaces[T]) At(i int) any { return Interface(l[i]) }
 
-// Pointer gives an object as a value of a field.
+// Pointer returns an object as the value of a field.
 func Pointer[T any](object *T) any {
-	if object == nil { // an interface that holds a nil pointer is not nil
+	if object == nil { // an interface that contains a nil pointer is not nil
 		return nil
 	}
 	return object
 }
 
-// Struct gives an object that is no pointer as a value of a field.
+// Struct returns an object that is not a pointer as the value of a field.
 func Struct[T any](object T) any { return &object }
 
-// Interface gives an object of an interface as a value of a field.
+// Interface returns an object of an interface type as the value of a field.
 func Interface[T any](object T) any {
 	if v := reflect.ValueOf(object); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
@@ -89,19 +89,19 @@ func Interface[T any](object T) any {
 	return object
 }
 
-// Value gives a scalar as a value of a field.
+// Value returns a scalar as the value of a field.
 func Value[T any](value T) any { return value }
 
-// Pointers gives a list of objects as a value of a field.
+// Pointers returns a list of objects as the value of a field.
 func Pointers[T any](list []*T) any { return pointers[T](list) }
 
-// Structs gives a list of objects that are no pointers as a value of a field.
+// Structs returns a list of objects that are not pointers as the value of a field.
 func Structs[T any](list []T) any { return values[T](list) }
 
-// Interfaces gives a list of objects of an interface as a value of a field.
+// Interfaces returns a list of objects of an interface type as the value of a field.
 func Interfaces[T any](list []T) any { return interfaces[T](list) }
 
-// Nullable gives a list as give does, and null where there is none.
+// Nullable returns the result of give for a list, and null for a nil list.
 func Nullable[T any](list []T, give func([]T) any) any {
 	if list == nil {
 		return nil
@@ -109,7 +109,7 @@ func Nullable[T any](list []T, give func([]T) any) any {
 	return give(list)
 }
 
-// Parents are the parents of a field with their type.
+// Parents converts the parents of a field to their type.
 func Parents[T any](parents []any) []*T {
 	typed := make([]*T, len(parents))
 	for i, parent := range parents {
@@ -118,7 +118,7 @@ func Parents[T any](parents []any) []*T {
 	return typed
 }
 
-// Each gives what was read for each parent as values of a field.
+// Each returns the results for all parents as values of a field.
 func Each[T any](read []T, err error, give func(T) any) ([]any, error) {
 	all := make([]any, len(read))
 	for i, value := range read {
@@ -127,7 +127,7 @@ func Each[T any](read []T, err error, give func(T) any) ([]any, error) {
 	return all, err
 }
 
-// One gives the value of a root field.
+// One returns the result of a root field, which has one parent.
 func One[T any](read T, err error, give func(T) any) ([]any, error) {
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func One[T any](read T, err error, give func(T) any) ([]any, error) {
 	return []any{give(read)}, nil
 }
 
-// Receive makes a source from a channel.
+// Receive returns the source of a channel.
 func Receive[T any](events <-chan T, err error, give func(T) any) (Source, error) {
 	if err != nil {
 		return nil, err

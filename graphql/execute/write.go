@@ -14,7 +14,7 @@ type writer struct {
 	*run
 	ctx   context.Context //nolint:containedctx // of the root
 	b     []byte
-	place []position // of what is being written
+	place []position // path of the value that is being written
 
 	count   func(ctx context.Context, n int) error // see EngineOptions.Count
 	counted int
@@ -23,7 +23,7 @@ type writer struct {
 
 // A position is a field or an element of a list.
 type position struct {
-	field *plannedField // nil: an element
+	field *plannedField // nil for an element of a list
 	index int
 }
 
@@ -119,7 +119,7 @@ func (w *writer) isScalar(f *plannedField, start int) bool {
 // the object contains.
 func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 	c := &w.columns[f.number]
-	if c.errorOf == nil { // nothing below it is read
+	if c.errorOf == nil { // nothing below it must be read
 		if f.Arguments == nil {
 			return f.Get(parent, nil), nil
 		}
@@ -135,7 +135,7 @@ func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 	return c.values[i], c.errorOf(i)
 }
 
-// writeValue writes an object or a list that a field gave.
+// writeValue writes an object or a list that a field returned.
 func (w *writer) writeValue(f *plannedField, of *ast.Type, value any) bool {
 	list, isList := value.(List)
 	if !isList {
@@ -174,7 +174,7 @@ func (w *writer) writeElement(f *plannedField, of *ast.Type, element any) bool {
 // fail adds the error of a field.
 func (w *writer) fail(f *plannedField, err error) {
 	ctx := w.currentContext()
-	if !w.columns[f.number].malformed { // its path tells which argument
+	if !w.columns[f.number].malformed { // its path names the argument
 		err = graphql.AddFieldLocationToError(ctx, err)
 	}
 	graphql.AddError(ctx, err)

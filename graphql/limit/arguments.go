@@ -87,8 +87,8 @@ func (p *pricing) check(f *ast.Field) {
 	p.refuseEmpty(f)
 }
 
-// number is an argument that is a number, as a literal and all decoders of
-// variables give it; 0 for what is none.
+// number returns the value of a numeric argument, from a literal or from a decoded
+// variable. It returns 0 for any other value.
 func (p *pricing) number(f *ast.Field, name string) int {
 	switch n := p.argument(f, name).(type) {
 	case int64:
@@ -100,7 +100,7 @@ func (p *pricing) number(f *ast.Field, name string) int {
 	case json.Number:
 		asked, _ := strconv.Atoi(n.String())
 		return asked
-	case string: // taken for a number where one is expected
+	case string: // a string is accepted where a number is expected
 		asked, _ := strconv.Atoi(n)
 		return asked
 	default:

@@ -33,8 +33,8 @@ func newCostGuard(l Limits, s Schema) *costGuard {
 	return g
 }
 
-// Where an operation keeps what was found out about it until its response. The
-// cost is shown, too.
+// The keys under which an operation stores its cost and counts until its response. The cost
+// is part of the response.
 const (
 	costExtension     = "cost"
 	valuesExtension   = "values"
@@ -61,7 +61,7 @@ func Selects(operation *graphql.OperationContext, field string) bool {
 	return !known || selected[field]
 }
 
-// The cost of introspection, which has no pages.
+// Costs of introspection, which has no pages.
 const (
 	schemaCost = 1000
 	typeCost   = 100
@@ -70,7 +70,7 @@ const (
 // ExtensionName names the extension to the executor.
 func (*costGuard) ExtensionName() string { return "CostGuard" }
 
-// Validate takes the schema that operations are for.
+// Validate stores the schema.
 func (g *costGuard) Validate(schema graphql.ExecutableSchema) error {
 	g.schema = schema.Schema()
 	return nil
@@ -114,7 +114,7 @@ func (g *costGuard) InterceptResponse(ctx context.Context, next graphql.Response
 // where it is spread, and is computed once.
 type price struct {
 	flat, row         int
-	values, rowValues int // of scalars, which take memory each
+	values, rowValues int // number of scalars, because each needs memory
 }
 
 func (p price) add(q price) price {
@@ -131,11 +131,11 @@ type pricing struct {
 	*costGuard
 	operation *graphql.OperationContext
 	fragments map[string]price
-	refused   *gqlerror.Error      // what no price can be found for
-	root      *ast.FieldDefinition // the root field that is being priced
+	refused   *gqlerror.Error      // errors of fields whose price cannot be computed
+	root      *ast.FieldDefinition // the root field whose price is being computed
 
-	selected map[string]bool      // those of Schema.Watched that were found
-	prices   map[*ast.Field]price // of each field, where they are kept
+	selected map[string]bool      // fields of Schema.Watched that were found
+	prices   map[*ast.Field]price // price of each field; nil if they are not needed
 }
 
 func (p *pricing) set(set ast.SelectionSet) (sum price) {
@@ -198,7 +198,7 @@ func (p *pricing) field(f *ast.Field) price {
 	case strings.HasSuffix(parent, connection) && (f.Name == "nodes" || f.Name == "edges"):
 		return price{row: 1 + inside.flat, rowValues: inside.values}
 	case strings.HasSuffix(parent, connection), strings.HasSuffix(parent, "Edge") && f.Name == "node":
-		return price{flat: inside.flat, values: inside.values} // pageInfo; the edge has been counted
+		return price{flat: inside.flat, values: inside.values} // pageInfo, or the node of an edge, which is already counted
 	case strings.HasSuffix(kind.Name, connection):
 		rows := p.rows(f)
 		return price{

@@ -13,9 +13,9 @@ import (
 
 // A costlyField is a field on the path to the most expensive part of an operation.
 type costlyField struct {
-	path  string // by names of fields, such as repos.tags
+	path  string // names of the fields, such as repos.tags
 	field *ast.Field
-	cost  int // with all that lies under it, in one place
+	cost  int // cost including everything below the field, for one parent
 }
 
 // costError returns the error for an operation that costs too much. It computes the
@@ -75,13 +75,12 @@ func isPart(f *ast.Field) bool {
 
 const connection = "Connection"
 
-// multiplies reports whether what lies under a field costs as often as something
-// has rows.
+// multiplies reports whether everything below a field is multiplied by a number of rows.
 func (p *pricing) multiplies(f *ast.Field) bool {
 	return strings.HasSuffix(f.Definition.Type.Name(), connection) || f.Definition.Type.Elem != nil
 }
 
-// eachField visits the fields of a selection set, those of its fragments too.
+// eachField visits the fields of a selection set, including those of its fragments.
 func (p *pricing) eachField(set ast.SelectionSet, visit func(*ast.Field)) {
 	for _, selection := range set {
 		switch x := selection.(type) {

@@ -65,7 +65,7 @@ type persistedQueries struct {
 // ExtensionName names the extension to the executor.
 func (persistedQueries) ExtensionName() string { return "PersistedQueries" }
 
-// Validate fits every schema.
+// Validate accepts every schema.
 func (persistedQueries) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationParameters finds the document of a hash.
@@ -122,7 +122,7 @@ func (c *documentCache[T]) Add(ctx context.Context, key string, value T) {
 	}
 }
 
-// TrustedDocuments are documents by id. If there are any, no others are executed.
+// TrustedDocuments maps ids to documents. An endpoint that has some executes no others.
 type TrustedDocuments struct {
 	byID  map[string]string
 	texts map[string]bool
@@ -180,8 +180,8 @@ func (t *TrustedDocuments) check(schema *ast.Schema) error {
 	return errors.Join(errs...)
 }
 
-// MutateOperationParameters finds the document that a request names, or checks
-// that the one it carries is trusted.
+// MutateOperationParameters finds the document that a request names, or checks that the
+// document in the request is trusted.
 func (t *TrustedDocuments) MutateOperationParameters(_ context.Context, raw *graphql.RawParams) *gqlerror.Error {
 	id, err := documentOf(raw)
 	if err != nil {

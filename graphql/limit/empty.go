@@ -15,7 +15,7 @@ import (
 // set. An empty cursor is accepted as the start of a list. The core checks empty texts
 // in inputs.
 func (p *pricing) refuseEmpty(f *ast.Field) {
-	if f.Name == "nodes" { // answers each id in its place
+	if f.Name == "nodes" { // returns a result for each id
 		return
 	}
 	var empty []refusal.Violation
@@ -38,7 +38,7 @@ func (p *pricing) refuseEmpty(f *ast.Field) {
 func (p *pricing) emptyTexts(found []refusal.Violation, name string, of *ast.Type, value any) []refusal.Violation {
 	if of.Elem != nil {
 		list := reflect.ValueOf(value)
-		if list.Kind() != reflect.Slice { // a value alone is taken for a list of it
+		if list.Kind() != reflect.Slice { // a single value counts as a list of one
 			return p.emptyTexts(found, name, of.Elem, value)
 		}
 		before := len(found)

@@ -14,26 +14,26 @@ import (
 type Options struct {
 	Limits     Limits
 	Schema     Schema
-	Trusted    *TrustedDocuments // the only documents that are executed; nil: any
+	Trusted    *TrustedDocuments // the only documents that are executed; nil means any
 	HideSchema bool              // no introspection, and no suggestions in errors
 
 	// IsKnown reports whether the caller has proven who they are.
 	IsKnown func(ctx context.Context) bool
-	// ReadSDL is the error of a caller who may not read the SDL by _service.
+	// ReadSDL returns an error if the caller may not read the SDL by _service.
 	ReadSDL func(ctx context.Context) error
 }
 
 // A Schema holds the facts that determine the cost of a document and are not part of
 // the GraphQL schema. Fields are named as in Repo.readme.
 type Schema struct {
-	DefaultPage int            // rows of a connection's page, where a field gives none
-	MaxPage     int            // rows of one, however many a field asks for
-	LongFields  map[string]int // what scalars cost that may be long; others cost nothing
-	Parts       []string       // types of objects that come with those that hold them, and cost nothing
-	Watched     []string       // fields of which Selects tells
+	DefaultPage int            // number of rows on a page if the field has no page size
+	MaxPage     int            // largest number of rows on a page, whatever the field requests
+	LongFields  map[string]int // cost of scalars that may be long; other scalars cost nothing
+	Parts       []string       // types of objects that are read together with their parent, and cost nothing
+	Watched     []string       // fields that Selects can find
 
-	// UniqueNames are lists that hold a name at most once: always (""), or where
-	// an argument is given. One that is asked for one name has one row.
+	// UniqueNames are lists that contain a name at most once: always (""), or if the
+	// named argument is given. Such a list has one row if it is filtered by a name.
 	UniqueNames map[string]string
 }
 

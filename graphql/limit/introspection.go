@@ -22,7 +22,7 @@ type introspection struct {
 // ExtensionName names the extension to the executor.
 func (introspection) ExtensionName() string { return "Introspection" }
 
-// Validate fits every schema.
+// Validate accepts every schema.
 func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationContext rejects operations that read the schema without permission.
@@ -58,5 +58,5 @@ func rulesWithoutSuggestions() *rules.Rules {
 	silent.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)
 	silent.ReplaceRule(rules.KnownTypeNamesRule.Name, rules.KnownTypeNamesRuleWithoutSuggestions.RuleFunc)
 	silent.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
-	return silent // the executor replaces those of fields
+	return silent // the executor replaces the rules for fields
 }

@@ -14,24 +14,24 @@ import (
 	"atrium/graphql/refusal"
 )
 
-// Limits limit one document. They depend on the document alone, so a document that was
-// accepted once is always accepted. 0 turns a limit off.
+// Limits has the limits of one document. They depend only on the document, so a document
+// that was accepted once is always accepted. 0 turns a limit off.
 type Limits struct {
 	Tokens      int // lexical tokens, without comments
-	NameBytes   int // length of a name: an alias is repeated in every row of the answer
+	NameBytes   int // length of a name, because an alias is repeated in every row of the response
 	Definitions int // operations and fragments
-	Fields      int // fields as written, those of a fragment once: validation compares each with each
-	Aliases     int // fields with a name of their own in the answer
+	Fields      int // fields as written, counting a fragment once; validation compares each pair of fields
+	Aliases     int // fields with an alias
 	Depth       int // fields within fields, through fragments
-	RootFields  int // fields of an operation itself, through fragments
+	RootFields  int // fields of the operation itself, through fragments
 
-	Cost   int // what an operation may cost with its variables, see costGuard
-	Values int // scalars that the answer may have, by the sizes of its pages
-	Keys   int // keys that are given to one field, such as nodes(ids:) and _entities(representations:)
+	Cost   int // cost of an operation with its variables, see costGuard
+	Values int // scalars in the response, computed from the page sizes
+	Keys   int // keys of one field, such as nodes(ids:) and _entities(representations:)
 }
 
-// DefaultLimits let the standard introspection query through, and any
-// dashboard.
+// DefaultLimits returns limits that allow the standard introspection query and large
+// dashboards.
 func DefaultLimits() Limits {
 	return Limits{
 		Tokens: 1000, NameBytes: 256, Definitions: 20, Fields: 400, Aliases: 100, Depth: 15, RootFields: 20,
@@ -63,7 +63,7 @@ func withDetails(refused *gqlerror.Error) *gqlerror.Error {
 // takes quadratic time: 10,000 fields take seconds.
 type documentLimits struct {
 	Limits
-	known graphql.Cache[*ast.QueryDocument] // the executor's: what is in it was let through
+	known graphql.Cache[*ast.QueryDocument] // the cache of the executor; its documents were accepted before
 }
 
 // ExtensionName names the extension to the executor.
@@ -92,7 +92,7 @@ func (l documentLimits) MutateOperationParameters(ctx context.Context, raw *grap
 func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
 	tokens := 0
 	for input := lexer.New(source); ; {
-		token, _ := input.ReadToken() // with its error it is Invalid
+		token, _ := input.ReadToken() // a token with an error is Invalid
 		switch token.Kind {
 		case lexer.EOF, lexer.Invalid:
 			return nil
@@ -117,7 +117,7 @@ func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
 	for _, operation := range document.Operations {
 		most = most.combine(m.shape(operation.SelectionSet), false)
 	}
-	for _, fragment := range document.Fragments { // unused ones are validated too
+	for _, fragment := range document.Fragments { // unused fragments are validated too
 		m.fragment(fragment)
 	}
 	if m.deferred {
@@ -193,7 +193,7 @@ func (m *meter) fragment(f *ast.FragmentDefinition) selectionSize {
 	if s, known := m.shapes[f]; known {
 		return s
 	}
-	m.shapes[f] = selectionSize{} // where a cycle ends; validation refuses it
+	m.shapes[f] = selectionSize{} // ends a cycle, which validation rejects
 	m.shapes[f] = m.shape(f.SelectionSet)
 	return m.shapes[f]
 }

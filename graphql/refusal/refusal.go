@@ -12,7 +12,7 @@ import (
 // A Code is the number of a google.rpc.Code.
 type Code int
 
-// The codes that the layer answers with, or has an HTTP status for.
+// The codes that this layer uses.
 const (
 	InvalidArgument   Code = 3
 	DeadlineExceeded  Code = 4
@@ -25,18 +25,18 @@ const (
 	Unauthenticated   Code = 16
 )
 
-// An Error is one refusal.
+// An Error is the rejection of a request.
 type Error struct {
 	Code       Code
-	Reason     string        // "": the name of the code
-	Message    string        // "": made of the violations
-	Violations []Violation   // of an invalid argument: every field that is wrong
-	RetryAfter time.Duration // when to try again; 0: trying again does not help
+	Reason     string        // "" means the name of the code
+	Message    string        // "" means a message made of the violations
+	Violations []Violation   // all invalid fields, for an invalid argument
+	RetryAfter time.Duration // when to retry; 0 means that a retry does not help
 
-	Field *ast.FieldDefinition // the root field that is refused; nil: the whole request
+	Field *ast.FieldDefinition // the rejected root field; nil means the whole request
 }
 
-// A Violation is what is wrong with one field of a request.
+// A Violation describes what is wrong with one field of a request.
 type Violation struct{ Field, Description string }
 
 func (e *Error) Error() string {
@@ -46,7 +46,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// NewInvalid refuses a field of a request.
+// NewInvalid returns the error for an invalid field of a request.
 func NewInvalid(field, description string) *Error {
 	return &Error{Code: InvalidArgument, Violations: []Violation{{field, description}}}
 }

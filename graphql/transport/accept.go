@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The media types of answers.
+// The media types of responses.
 const (
 	mediaJSON     = "application/json"
 	mediaResponse = "application/graphql-response+json"
@@ -15,7 +15,7 @@ const (
 
 // acceptedTypes holds what an Accept header allows.
 type acceptedTypes struct {
-	bestType     string // the preferred media type; "": none is allowed
+	bestType     string // the preferred media type; "" means that none is allowed
 	allowsEvents bool   // whether it allows a stream of events
 }
 
@@ -31,8 +31,8 @@ func (a acceptedTypes) json() string {
 type offer struct {
 	media    string
 	quality  float64
-	exact    int // how exactly the header names it: 3 itself, 2 its type, 1 anything, 0 not
-	position int // of where the header names it
+	exact    int // how exactly the header names it: 3 by its name, 2 by its type, 1 by */*, 0 not at all
+	position int // position of the name in the header
 }
 
 // negotiate evaluates Accept as RFC 9110 defines it: the highest quality wins, then

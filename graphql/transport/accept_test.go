@@ -2,7 +2,7 @@ package transport
 
 import "testing"
 
-func TestAnAnswerHasTheMediaTypeThatTheClientLikesBest(t *testing.T) {
+func TestAResponseHasTheMediaTypeThatTheClientPrefers(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]string{
 		"":                                mediaJSON,

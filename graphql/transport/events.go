@@ -54,14 +54,14 @@ func reasonOf(ctx context.Context) *refusal.Error {
 // graphql-sse. It ends when ctx ends, or when the client stops reading.
 func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter, responses iter.Seq[*graphql.Response]) {
 	out := &eventWriter{w: w, control: http.NewResponseController(w), wait: e.WriteWait}
-	defer out.setDeadline() // for the last write of net/http
+	defer out.setDeadline() // for the last write by net/http
 	var alive sync.WaitGroup
 	defer alive.Wait()
 	defer end()
 	w.Header().Set("Content-Type", mediaEvents+"; charset=utf-8")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
 	w.WriteHeader(http.StatusOK)
-	if out.write(comment) != nil { // at once, so that the client sees the stream open
+	if out.write(comment) != nil { // immediately, so that the client sees that the stream is open
 		return
 	}
 	alive.Go(func() { out.keepAlive(ctx, e.KeepAlive, end) })
@@ -87,7 +87,7 @@ type eventWriter struct {
 	lock    sync.Mutex
 }
 
-// event writes one event; one without data would not be noticed.
+// event writes one event. Browsers ignore an event without data.
 func (out *eventWriter) event(name string, data []byte) error {
 	return out.write("event: "+name+"\ndata: ", string(data), "\n\n")
 }
@@ -96,8 +96,8 @@ func (out *eventWriter) write(parts ...string) error {
 	out.lock.Lock()
 	defer out.lock.Unlock()
 	out.setDeadline()
-	// Not left running: HTTP/2 ends a stream whose time is up even while there
-	// is nothing to write.
+	// The deadline is removed after the write, because HTTP/2 ends a stream at its
+	// deadline even if there is nothing to write.
 	defer func() { _ = out.control.SetWriteDeadline(time.Time{}) }()
 	for _, part := range parts {
 		if _, err := io.WriteString(out.w, part); err != nil {
@@ -117,10 +117,10 @@ func (out *eventWriter) setDeadline() {
 	_ = out.control.SetWriteDeadline(deadline)
 }
 
-// comment is a line that readers of events ignore.
+// comment is a line that readers of events ignore. It keeps the connection open.
 const comment = ":\n\n"
 
-// keepAlive writes comments, and calls gone when the client does not read them.
+// keepAlive writes comments. It calls gone if the client does not read them.
 func (out *eventWriter) keepAlive(ctx context.Context, every time.Duration, gone func()) {
 	if every <= 0 {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// readBody reads the request that a POST carries.
+// readBody reads the GraphQL request in the body of a POST.
 func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, error) {
 	start := graphql.Now()
 	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -26,7 +26,7 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.Ra
 		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Type", "must be application/json, in UTF-8")}
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Encoding", "must not be given: bodies are read as they are")}
+		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Encoding", "must be absent, because compressed bodies are not supported")}
 	}
 	body, err := e.wholeBody(w, r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, er
 	case errors.As(err, &tooLarge):
 		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
 	case err != nil:
-		return nil, refusal.NewInvalid("body", "could not be read to its end")
+		return nil, refusal.NewInvalid("body", "could not be read completely")
 	}
 	return body, nil
 }
@@ -67,7 +67,7 @@ func (e *endpoint) decodeRequest(body []byte) (*graphql.RawParams, error) {
 		return nil, refusal.NewInvalid("body", "must be UTF-8")
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-		return nil, refusal.NewInvalid("body", "must be one request: batches are not served")
+		return nil, refusal.NewInvalid("body", "must be one request, because batches are not supported")
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
@@ -94,7 +94,7 @@ func (e *endpoint) readQuery(r *http.Request) (*graphql.RawParams, error) {
 		case name == "variables" || name == "extensions":
 			members[name] = json.RawMessage(given[0])
 		default:
-			members[name], _ = json.Marshal(given[0]) // a string cannot fail
+			members[name], _ = json.Marshal(given[0]) // encoding a string cannot fail
 		}
 	}
 	raw, err := e.requestOf(members)
@@ -106,7 +106,8 @@ func (e *endpoint) readQuery(r *http.Request) (*graphql.RawParams, error) {
 	return raw, nil
 }
 
-// requestOf checks the types of all members. null counts as absent.
+// requestOf converts the members of a request and checks their types. null counts as
+// absent.
 func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawParams, error) {
 	raw := &graphql.RawParams{}
 	var document string
@@ -155,7 +156,7 @@ func (e *endpoint) checkValue(value json.RawMessage) error {
 
 func decodeMember(value json.RawMessage, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
-	decoder.UseNumber() // 2^53 and more stays what it is
+	decoder.UseNumber() // numbers of 2^53 and more stay exact
 	if err := decoder.Decode(into); err != nil {
 		return err
 	}

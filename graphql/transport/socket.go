@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// The protocol on websockets, and the codes that it closes them with.
+// The protocol on websockets, and its codes for closing them.
 const (
 	socketProtocol = "graphql-transport-ws"
 
@@ -48,18 +48,18 @@ type closure struct {
 type socket struct {
 	*endpoint
 	conn *websocket.Conn
-	work sync.WaitGroup // what must end before the websocket has
+	work sync.WaitGroup // goroutines that must end before the websocket does
 
 	lock    sync.Mutex
-	running map[string]*socketOperation // by the client's id
-	count   int                         // of those that have not ended, even if the client is through with them
+	running map[string]*socketOperation // by the id that the client chose
+	count   int                         // number of operations that have not ended, including those that the client cancelled
 }
 
 // serveSocket serves a websocket until either side closes it.
 func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, OriginPatterns: e.Origins})
 	if err != nil {
-		return // it has been answered
+		return // the library has answered the request
 	}
 	defer func() { _ = conn.CloseNow() }()
 	if conn.Subprotocol() != socketProtocol {
@@ -136,7 +136,7 @@ func (s *socket) authorize(ctx context.Context, payload json.RawMessage) (contex
 		}
 		token, _ := value.(string)
 		if s.Authorize == nil {
-			return nil, refusal.NewUnauthenticated("a token is taken from the request's header only")
+			return nil, refusal.NewUnauthenticated("a token is accepted only in the Authorization header of the request")
 		}
 		var err error
 		if ctx, err = s.Authorize(ctx, []string{token}); err != nil {
@@ -144,7 +144,7 @@ func (s *socket) authorize(ctx context.Context, payload json.RawMessage) (contex
 		}
 	}
 	if s.Identify(ctx) == (Caller{}) {
-		return nil, refusal.NewUnauthenticated("a bearer token is needed")
+		return nil, refusal.NewUnauthenticated("a bearer token is required")
 	}
 	return ctx, nil
 }
@@ -235,7 +235,7 @@ func (s *socket) serve(ctx context.Context) *closure {
 func (s *socket) receive(ctx context.Context) (received message, refused *closure) {
 	kind, data, err := s.conn.Read(context.WithoutCancel(ctx)) // watch ends it
 	switch {
-	case err != nil: // a message too big among them, which is answered by the library
+	case err != nil: // for example a message that is too large, which the library has answered
 		return received, &closure{}
 	case kind != websocket.MessageText || json.Unmarshal(data, &received) != nil:
 		return received, &closure{closeInvalid, "Invalid message received"}

@@ -33,7 +33,7 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 	if err == nil {
 		raw, err = s.decodeRequest(received.Payload)
 	}
-	if err != nil { // here, so that nothing more is read before the client has taken it
+	if err != nil { // in this goroutine, so that nothing more is read until the client has received it
 		defer s.operationEnded(op)
 		defer cancel()
 		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
@@ -61,7 +61,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		return
 	}
 	if prepared.Operation.Operation == ast.Subscription {
-		leave() // limits of their own bound them
+		leave() // subscriptions have separate limits
 		leave, err = s.subscriptions.enter(s.Identify(ctx).Key, "subscriptions", s.Subscriptions)
 		if err != nil {
 			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
@@ -74,7 +74,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 			return
 		}
 	}
-	leave() // before the client hears of the end, and asks for the next
+	leave() // before the client learns of the end and sends the next operation
 	if s.release(op) && ctx.Err() == nil {
 		s.send(ctx, message{ID: op.id, Type: "complete"})
 	}

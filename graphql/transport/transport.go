@@ -18,63 +18,63 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// An endpoint is GraphQL over HTTP: POST, GET for queries, server-sent events
-// by both (graphql-sse, distinct connections), and websockets of the protocol
-// graphql-transport-ws. Every one of them ends in Prepare and Run of the
-// executor.
+// An endpoint serves GraphQL over HTTP: POST, GET for queries, server-sent events for both
+// (graphql-sse, distinct connections mode), and websockets with the protocol
+// graphql-transport-ws. All of them call Prepare and Run of the executor.
 type endpoint struct {
 	Options
 	executor *execute.Executor
 
-	sockets       tally // open ones, streams among them, by caller
-	subscriptions tally // on sockets and streams, by caller
+	sockets       tally // open websockets and streams by caller
+	subscriptions tally // subscriptions on websockets and streams by caller
 }
 
 // A Caller is the sender of a request. The zero value is an anonymous caller.
 type Caller struct {
 	Key     string    // identifies the caller for limits
-	Expires time.Time // streams and websockets end then; zero: never
+	Expires time.Time // when streams and websockets of the caller end; zero means never
 }
 
-// Options are what the transports need to know of the service.
+// Options configures an endpoint.
 type Options struct {
 	Bounds
 
-	// Present shows errors that the executor is not asked about.
+	// Present converts errors that do not come from the executor.
 	Present graphql.ErrorPresenterFunc
-	// Budget counts what responses hold in memory; nil: nobody counts.
+	// Budget counts the memory of responses; nil counts nothing.
 	Budget execute.Budget
-	// CheckJSON says what is wrong with a value that decoding would change
-	// without a word, such as half of a surrogate pair; nil: nothing is.
+	// CheckJSON returns an error for a value that decoding would change silently,
+	// such as half of a surrogate pair. nil accepts every value.
 	CheckJSON func(value []byte) error
-	// Identify gives the caller of a request.
+	// Identify returns the caller of a request.
 	Identify func(ctx context.Context) Caller
-	// Authorize gives ctx with the caller that the values of an Authorization
-	// header prove. It checks the token in a websocket's first message; nil:
-	// the request for a websocket must prove its caller itself.
+	// Authorize returns ctx with the caller whom the values of an Authorization
+	// header prove. It is called with the token in the first message of a websocket. If
+	// it is nil, the token must be in the request for the websocket.
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
-	// Admit counts an operation that comes over a websocket, of which whoever
-	// counts requests sees the start only. Leave ends it; nil: any may come.
+	// Admit is called before each operation on a websocket, because layers before the
+	// endpoint see only the first request. It fails if the caller has reached a limit.
+	// leave is called at the end of the operation. nil admits every operation.
 	Admit func(ctx context.Context) (leave func(), err error)
-	// Origins are those beside the endpoint's own that may open websockets:
+	// Origins may open websockets, in addition to the endpoint's own origin. Each is
 	// host or scheme://host, with the wildcards of path.Match.
 	Origins []string
-	// Closing ends streams and websockets when it is closed, so that a server
-	// that shuts down need not wait for them.
+	// When Closing is closed, streams and websockets end, so that the shutdown of the
+	// server need not wait for them.
 	Closing <-chan struct{}
 }
 
-// Bounds are the limits of the transports. 0 turns a limit off.
+// Bounds has the limits of the transports. 0 turns a limit off.
 type Bounds struct {
-	BodyBytes  int64         // of a request, and of a message on a websocket
-	Timeout    time.Duration // of everything but a subscription
-	InitWait   time.Duration // for a websocket's first message
+	BodyBytes  int64         // size of a request body, and of a message on a websocket
+	Timeout    time.Duration // for a query or a mutation
+	InitWait   time.Duration // for the first message on a websocket
 	KeepAlive  time.Duration // between signs of life on a stream
-	WriteWait  time.Duration // for the reader of a stream to take one event; who takes longer is dropped
-	Operations int           // at once on a websocket
-	Sockets    int           // at once of a caller, subscriptions over server-sent events among them
+	WriteWait  time.Duration // for a client to receive one event; a slower client is disconnected
+	Operations int           // concurrent operations on a websocket
+	Sockets    int           // open websockets and streams of a caller
 
-	Subscriptions int // at once of a caller, on all of its websockets and streams together
+	Subscriptions int // subscriptions of a caller on all websockets and streams
 }
 
 // DefaultBounds returns limits that suit browsers and proxies.
@@ -85,7 +85,7 @@ func DefaultBounds() Bounds {
 	}
 }
 
-// New serves the operations of x.
+// New returns the handler of an endpoint that executes operations with x.
 func New(x graphql.GraphExecutor, o Options) http.Handler {
 	return &endpoint{Options: o, executor: execute.New(x, execute.Options{Present: o.Present, Budget: o.Budget, Timeout: o.Timeout})}
 }
@@ -110,7 +110,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		raw, err = e.readQuery(r)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		err = &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("GraphQL is asked by GET and POST")}
+		err = &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("GraphQL supports only GET and POST")}
 	}
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)
@@ -135,7 +135,7 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts accept
 	switch {
 	case kind == ast.Mutation && r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
-		e.refuse(w, r, accepts.json(), &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("a mutation is sent by POST")})
+		e.refuse(w, r, accepts.json(), &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("a mutation must be sent by POST")})
 	case kind == ast.Subscription && !accepts.allowsEvents:
 		e.refuse(w, r, accepts.json(), &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaEvents+" for a subscription")})
 	case kind == ast.Subscription:

@@ -2,8 +2,8 @@ package cases
 
 import "strings"
 
-// A group has at most one association, and it has the group's UID: each case
-// ties a group of its own.
+// A group has at most one association, with the UID of the group. So each case uses its
+// own group.
 var _ = newKind(kind{
 	name: "AccountAssociation", plural: "AccountAssociations", ref: "association", area: "iam", parent: "iam/Group", in: "{group group}", sharesUID: true,
 	minimal: fields{"name": "accounts {n}"},

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-// A document is made of the advisories on an artifact. Its list has no pages.
+// A document consists of the advisories about an artifact. The list has no pages.
 var _ = newKind(kind{
 	name: "Document", ref: "document", area: "advisory", in: "{group}", put: putDocument,
 	minimal: fields{"id": "library-{n}", "advisory": "GO-{n}", "alias": "CVE-{n}", "advisories": []fields{{"artifactType": "Debian:12"}}},
@@ -14,24 +14,24 @@ var _ = newKind(kind{
 		{"events": []fields{pending, notFixed, notAnalysed, falsePositive, fixed, determined, byHand, scanned, patched, detected}},
 		{"advisoryId": "WITHDRAWN", "deleteTime": "2024-02-03T04:05:06.007Z"},
 	}},
-	extra: []call{documented(fields{"id": "{document}"})},
+	extra: []call{listDocuments(fields{"id": "{document}"})},
 	rows: []row{
-		{name: "one", do: documented(fields{"id": "{document}"}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "one with all there is", do: documented(fields{"id": "{full document}"}), want: listed{{"id": "{full document}", "advisories": wholly}}},
-		{name: "a missing one", do: documented(fields{"id": "nope"}), want: listed{}},
-		{name: "by alias", do: documented(fields{"cves": []string{"nope", "{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "by advisory", do: documented(fields{"cves": []string{"{document.advisory}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "by id and alias", do: documented(fields{"id": "{document}", "cves": []string{"{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "by id and another's alias", do: documented(fields{"id": "{document}", "cves": []string{"{other document.alias}"}}), want: listed{}},
-		{name: "by too many names", do: documented(fields{"cves": slices.Repeat([]string{"x"}, 1001)}), want: invalid("cves"),
+		{name: "one", do: listDocuments(fields{"id": "{document}"}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "one with all there is", do: listDocuments(fields{"id": "{full document}"}), want: listed{{"id": "{full document}", "advisories": wholly}}},
+		{name: "a missing one", do: listDocuments(fields{"id": "nope"}), want: listed{}},
+		{name: "by alias", do: listDocuments(fields{"cves": []string{"nope", "{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "by advisory", do: listDocuments(fields{"cves": []string{"{document.advisory}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "by id and alias", do: listDocuments(fields{"id": "{document}", "cves": []string{"{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
+		{name: "by id and another's alias", do: listDocuments(fields{"id": "{document}", "cves": []string{"{other document.alias}"}}), want: listed{}},
+		{name: "by too many names", do: listDocuments(fields{"cves": slices.Repeat([]string{"x"}, 1001)}), want: invalid("cves"),
 			instead: inGraphQL(refused{}, "the limits of a query refuse it before an operation is asked")},
-		{name: "by an unknown parameter", do: documented(fields{"nope": "x"}), want: invalid("nope"), instead: typed},
+		{name: "by an unknown parameter", do: listDocuments(fields{"nope": "x"}), want: invalid("nope"), instead: typedAnswer},
 	},
 })
 
-func documented(params fields) call { return call{rpc: "ListDocuments", params: params} }
+func listDocuments(params fields) call { return call{rpc: "ListDocuments", params: params} }
 
-// What documents hold.
+// The contents of documents.
 var (
 	plainly = []fields{{"id": "{document.advisory}", "aliases": []string{"{document.alias}"}, "packageNamespace": "Debian"}}
 	wholly  = []fields{{"id": "{full document.advisory}", "aliases": []string{"{full document.alias}"}, "packageNamespace": "go", "events": []fields{
@@ -49,8 +49,7 @@ var (
 	}}}
 )
 
-// putDocument imports the advisories of a document, of which the first has the
-// names that are given.
+// putDocument imports the advisories of a document. The first one has the given names.
 func putDocument(e *env, group string, given fields) fields {
 	e.Helper()
 	for i, advisory := range given["advisories"].([]any) {
@@ -58,7 +57,7 @@ func putDocument(e *env, group string, given fields) fields {
 		if i == 0 {
 			advisory = fields{"artifactType": "go"}.with(advisory).with(fields{"advisoryId": given["advisory"], "aliases": []any{given["alias"]}})
 		}
-		if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(group), []*platform.Advisory{decoded[platform.Advisory](e, advisory)}); err != nil {
+		if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(group), []*platform.Advisory{decodeFields[platform.Advisory](e, advisory)}); err != nil {
 			e.Fatal(err)
 		}
 	}

@@ -6,7 +6,7 @@ var _ = newKind(kind{
 	name: "Advisory", plural: "Advisories", ref: "advisory", area: "vulnerabilities", parent: "iam/Group", in: "{group}", put: putAdvisory,
 	minimal: fields{"advisoryId": "GO-{n}", "artifactName": "stdlib"},
 	shown:   fields{"severity": fields{"rating": "SEVERITY_RATING_UNKNOWN"}},
-	derived: map[string]func(any) fields{"severities": ratedAs},
+	derived: map[string]func(any) fields{"severities": withSeverity},
 	full: fields{
 		"advisoryId": "GO-2024-1", "artifactName": "stdlib", "artifactType": "go", "artifactArchitecture": "amd64", "author": "osv",
 		"componentName": "net/http", "componentLocation": "/usr/lib/go", "componentType": "package", "aliases": []string{"CVE-2024-1", "GHSA-1"},
@@ -55,14 +55,15 @@ var _ = newKind(kind{
 	},
 })
 
-// fullSeverities are a number and a vector of a higher version, which counts.
+// fullSeverities has a number, and a vector of a higher version, which determines the
+// severity.
 var fullSeverities = []fields{{"type": "TYPE_CVSS_V3", "score": "9.9"}, {"type": "TYPE_CVSS_V4", "score": "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:N/VA:N/SC:N/SI:N/SA:N"}}
 
-func ratedAs(given any) fields {
+func withSeverity(given any) fields {
 	return fields{"severities": given, "severity": fields{"rating": "SEVERITY_RATING_HIGH", "score": 8.7, "vector": fullSeverities[1]["score"], "version": "4.0", "source": "SEVERITY_SOURCE_ADVISORY"}}
 }
 
-// One event of each variant.
+// fullEvents has one event of each variant.
 var (
 	detected = fields{"createTime": "2024-01-01T00:00:00.000Z", "author": "nvd", "reviewer": "bob", "reviewState": "REVIEW_STATE_APPROVED",
 		"issue": "https://issues.example.com/1", "detection": fields{"nvdapi": fields{"cpeSearched": "cpe:a", "cpeFound": "cpe:b"}}}
@@ -80,10 +81,10 @@ var (
 	patched     = fields{"createTime": "2024-01-01T12:00:00.000Z", "patched": fields{"patchedVersions": []string{"1.2.2"}, "note": "b"}}
 )
 
-// putAdvisory imports one, which is the only way to make it.
+// putAdvisory imports an advisory. No operation creates one.
 func putAdvisory(e *env, parent string, given fields) fields {
 	e.Helper()
-	advisory := decoded[platform.Advisory](e, given)
+	advisory := decodeFields[platform.Advisory](e, given)
 	advisory.Origin, _ = given["origin"].(string)
 	if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(parent), []*platform.Advisory{advisory}); err != nil {
 		e.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// Whatever the state, and by whichever protocol each part of it was written,
-// all tell the same of every resource. A seed always makes the same state.
-func TestTheProtocolsAgreeOnEveryResourceOfAnyState(t *testing.T) {
+// All protocols show the same of every resource, whatever the state is and whichever
+// protocol wrote it. A seed always creates the same state.
+func TestTheProtocolsAgreeOnEveryResourceOfARandomState(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
@@ -26,14 +26,14 @@ func TestTheProtocolsAgreeOnEveryResourceOfAnyState(t *testing.T) {
 					c.step()
 				}
 				for _, k := range kinds {
-					c.agree(k)
+					c.checkAgreement(k)
 				}
 			})
 		}
 	})
 }
 
-// A chance writes a state of one organisation.
+// A chance writes a random state of one organisation.
 type chance struct {
 	*env
 	*rand.Rand
@@ -46,8 +46,7 @@ type resourceOfKind struct {
 	uid  string
 }
 
-// step makes something of some kind in some group, and may change or delete
-// something.
+// step creates a random resource in a random group, and may change or delete one.
 func (c *chance) step() {
 	c.Helper()
 	makers := slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool { return k.put == nil && !k.has(c.w, "Create") })
@@ -61,14 +60,14 @@ func (c *chance) step() {
 	case c.IntN(2) == 0 && some.kind.has(c.w, "Update"):
 		c.change(some)
 	case c.IntN(8) == 0 && some.kind.has(c.w, "Delete") && some.kind.ref != "group": // what is in a group would be in the way
-		c.by().do(c.token, call{rpc: "Delete" + some.kind.name, on: some.uid}) // or not, where something needs it
+		c.randomProtocol().do(c.token, call{rpc: "Delete" + some.kind.name, on: some.uid}) // or not, where something needs it
 	}
 }
 
-// by is one of the protocols.
-func (c *chance) by() protocol { return c.w.protocols[c.IntN(len(c.w.protocols))] }
+// randomProtocol returns one of the protocols.
+func (c *chance) randomProtocol() protocol { return c.w.protocols[c.IntN(len(c.w.protocols))] }
 
-// make makes one of a kind, and what it needs, in one of the groups.
+// make creates a resource of a kind, and what it needs, in one of the groups.
 func (c *chance) make(k *kind) {
 	c.Helper()
 	one := c.of(c.T)
@@ -77,12 +76,12 @@ func (c *chance) make(k *kind) {
 	if k.ref == "group" {
 		in = "{group}"
 	}
-	asked := one.call(call{rpc: "Create" + k.name, on: in, fields: c.some(k)})
+	asked := one.call(call{rpc: "Create" + k.name, on: in, fields: c.randomFields(k)})
 	var made fields
 	if k.put != nil {
 		made = k.put(one, asked.on, asked.fields)
 	} else {
-		p := c.by()
+		p := c.randomProtocol()
 		got := p.do(c.token, asked)
 		if made = got.resource; made == nil {
 			c.Fatalf("%s by %s with %s: %s %s", asked.rpc, p.name(), asJSON(asked.fields), got.raw, got.broken)
@@ -97,8 +96,8 @@ func (c *chance) make(k *kind) {
 	}
 }
 
-// some is a resource with some of what it can have.
-func (c *chance) some(k *kind) fields {
+// randomFields returns a resource with some of the possible fields.
+func (c *chance) randomFields(k *kind) fields {
 	given := fields{}
 	for _, name := range slices.Sorted(maps.Keys(k.full)) {
 		values := []any{nil, k.full[name]}
@@ -108,13 +107,13 @@ func (c *chance) some(k *kind) fields {
 			}
 		}
 		if value := values[c.IntN(len(values))]; value != nil {
-			given[name] = c.like(name, normal(value))
+			given[name] = c.like(name, normalise(value))
 		}
 	}
 	return given.with(k.minimal) // which has what is unique
 }
 
-// like is a value of the same sort: other text for people, part of a list.
+// like returns another value of the same type: another text, or a part of a list.
 func (c *chance) like(name string, value any) any {
 	switch value := value.(type) {
 	case []any:
@@ -129,7 +128,7 @@ func (c *chance) like(name string, value any) any {
 	return value
 }
 
-// text is one for people. It begins and ends with no space.
+// text returns a text for people without spaces at its ends.
 func (c *chance) text() string {
 	letters := []rune(`aZ09 .,:;"'\/<>&%$#()[]` + "é ß 漢 字 🦊 \u200d ﬁ İ \u00a0 \ufffd")
 	text := make([]rune, 1+c.IntN(60))
@@ -146,9 +145,9 @@ func (c *chance) change(some resourceOfKind) {
 	if change.required {
 		return // names, which something else may have, and references
 	}
-	p, given := c.by(), fields{}
+	p, given := c.randomProtocol(), fields{}
 	if c.IntN(2) == 0 {
-		given[change.field] = c.like(change.field, normal(change.to))
+		given[change.field] = c.like(change.field, normalise(change.to))
 	}
 	asked := c.call(call{rpc: "Update" + some.kind.name, on: some.uid, fields: given, mask: []string{change.field}})
 	gone := func(f *failure) bool { return f != nil && f.code == platform.CodeNotFound }
@@ -157,9 +156,9 @@ func (c *chance) change(some resourceOfKind) {
 	}
 }
 
-// agree asks every protocol for every resource of a kind: one by one, and as
-// a list.
-func (c *chance) agree(k *kind) {
+// checkAgreement reads every resource of a kind in every protocol, one by one and as a
+// list.
+func (c *chance) checkAgreement(k *kind) {
 	c.Helper()
 	for _, made := range c.made {
 		if made.kind != k {
@@ -180,11 +179,11 @@ func (c *chance) agree(k *kind) {
 	}
 }
 
-// beside are the fields that only one protocol shows with the resource. The
-// others have an operation for it, which is asked too.
+// beside lists the fields that only one protocol shows with the resource. The others have
+// an operation for them, which is called too.
 var beside = map[string]string{"Repo": "readme"}
 
-// same demands the same answer of all.
+// same expects the same answer from all protocols.
 func (c *chance) same(k *kind, asked call) {
 	c.Helper()
 	var first string

@@ -15,9 +15,9 @@ var _ = newKind(kind{
 		{name: "counts, each once and in order", do: counts("ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVA", "ECOSYSTEM_PYTHON"),
 			want: resource(fields{"counts": []fields{count("ECOSYSTEM_JAVA"), count("ECOSYSTEM_PYTHON")}})},
 		{name: "the count of one", do: counts("ECOSYSTEM_PYTHON"), want: resource(fields{"counts": []fields{count("ECOSYSTEM_PYTHON")}})},
-		{name: "counts of nothing", do: call{rpc: "GetArtifactCount"}, want: invalid("ecosystems"), instead: typed},
-		{name: "counts of what is none", do: counts("ECOSYSTEM_JAVA", "ECOSYSTEM_COBOL"), want: invalid("ecosystems"), instead: typed},
-		{name: "counts of all others", do: counts("ECOSYSTEM_UNSPECIFIED"), want: invalid("ecosystems"), instead: typed},
+		{name: "counts of nothing", do: call{rpc: "GetArtifactCount"}, want: invalid("ecosystems"), instead: typedAnswer},
+		{name: "counts of what is none", do: counts("ECOSYSTEM_JAVA", "ECOSYSTEM_COBOL"), want: invalid("ecosystems"), instead: typedAnswer},
+		{name: "counts of all others", do: counts("ECOSYSTEM_UNSPECIFIED"), want: invalid("ecosystems"), instead: typedAnswer},
 	},
 	library: library{
 		everywhere: true, always: fields{"ecosystems": []string{"ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVA"}, "query": "on the shelf"},
@@ -51,20 +51,20 @@ func counts(ecosystems ...string) call {
 
 func count(ecosystem string) fields { return fields{"ecosystem": ecosystem, "totalCount": "<number>"} }
 
-// putArtifact imports one, which is the only way to make it.
+// putArtifact imports an artifact. No operation creates one.
 func putArtifact(e *env, _ string, given fields) fields {
 	e.Helper()
-	artifact := decoded[platform.ImportedArtifact](e, given)
+	artifact := decodeFields[platform.ImportedArtifact](e, given)
 	artifact.Remediated, _ = given["remediated"].(bool)
 	artifact.CudaVersion, _ = given["cudaVersion"].(string)
 	if _, _, err := e.w.p.Artifacts.Import(e.operator(), []*platform.ImportedArtifact{artifact}); err != nil {
 		e.Fatal(err)
 	}
-	return asShown(e, artifact.Artifact)
+	return showInREST(e, artifact.Artifact)
 }
 
-// asShown is a resource of the core as REST shows it.
-func asShown(e *env, resource any) fields {
+// showInREST returns a resource of the core as REST shows it.
+func showInREST(e *env, resource any) fields {
 	e.Helper()
 	var shown map[string]any
 	if err := json.Unmarshal([]byte(asJSON(resource)), &shown); err != nil {

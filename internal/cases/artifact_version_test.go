@@ -2,7 +2,7 @@ package cases
 
 import "atrium/platform"
 
-// Versions are listed of one artifact, {full artifact}, and in no other way.
+// Versions can be listed only for one artifact, {full artifact}.
 var _ = newKind(kind{
 	name: "ArtifactVersion", plural: "ArtifactVersions", ref: "version", area: "libraries", in: "{full artifact}", put: putArtifactVersion,
 	minimal: fields{"version": "1.{n}"},
@@ -29,8 +29,7 @@ const missingArtifact = "00000000000000000000000000000000000000ff"
 
 func versionsOf(artifact string) call { return call{rpc: "ListArtifactVersions", on: artifact} }
 
-// putArtifactVersion imports an artifact that was made once more, with one more
-// version.
+// putArtifactVersion imports an existing artifact again, with one more version.
 func putArtifactVersion(e *env, artifact string, given fields) fields {
 	e.Helper()
 	for _, made := range e.made {
@@ -39,12 +38,12 @@ func putArtifactVersion(e *env, artifact string, given fields) fields {
 		}
 		record := &platform.ImportedArtifact{Artifact: platform.Artifact{
 			Name: made["name"].(string), Ecosystem: platform.Ecosystem(made["ecosystem"].(string)), Description: made["description"].(string),
-		}, Versions: []*platform.ArtifactVersion{decoded[platform.ArtifactVersion](e, given)}}
+		}, Versions: []*platform.ArtifactVersion{decodeFields[platform.ArtifactVersion](e, given)}}
 		if _, _, err := e.w.p.Artifacts.Import(e.operator(), []*platform.ImportedArtifact{record}); err != nil {
 			e.Fatal(err)
 		}
 		record.Versions[0].Name, record.Versions[0].Description = record.Name, record.Description
-		return asShown(e, record.Versions[0])
+		return showInREST(e, record.Versions[0])
 	}
 	e.Fatalf("the artifact %s was not made here", artifact)
 	return nil

@@ -6,8 +6,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// Every kind's rows, through every protocol, on both engines.
-func TestEveryRowHoldsThroughEveryProtocol(t *testing.T) {
+// The rows of every kind, in every protocol, on both engines.
+func TestEveryRowHoldsInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
@@ -27,7 +27,7 @@ func TestEveryRowHoldsThroughEveryProtocol(t *testing.T) {
 	})
 }
 
-// table is every row of a kind.
+// table returns all rows of a kind.
 func (k *kind) table(w *world) map[string][]row {
 	table := map[string][]row{"alone": k.rows}
 	if k.has(w, "Get") {

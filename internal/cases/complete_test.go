@@ -9,8 +9,8 @@ import (
 
 var kindLiteral = regexp.MustCompile(`(?m)^var \w+ = Kind\[\w+\]\{\n\tName: "(\w+)"`)
 
-// Every kind of the platform is one of the table. That
-// it has a file here is a rule of the house.
+// Every kind of the platform is in the table. internal/house checks that it has a file
+// here.
 func TestEveryKindHasItsCases(t *testing.T) {
 	t.Parallel()
 	declared := 0
@@ -33,7 +33,7 @@ func TestEveryKindHasItsCases(t *testing.T) {
 	}
 }
 
-// An operation of the wire has a row and its line in the matrix.
+// Every operation of the reference has a row, and is in the matrix.
 func TestEveryOperationHasACase(t *testing.T) {
 	t.Parallel()
 	w := &world{ledger: wireLedger(t)}

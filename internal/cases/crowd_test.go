@@ -6,8 +6,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A page has at most 200 items, however many are asked for, and 50 where
-// nobody says how many.
+// A page has at most 200 items, whatever the request says, and 50 by default.
 func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -43,7 +42,7 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 	})
 }
 
-// another makes one more of a kind in the same place, of parts of its own.
+// another creates one more resource of a kind in the same place, with its own parts.
 func (e *env) another(k *kind) {
 	e.Helper()
 	one := e.of(e.T)

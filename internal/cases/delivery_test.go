@@ -7,11 +7,11 @@ import (
 	"atrium/store/storetest"
 )
 
-// Deliveries are told and steered through GraphQL alone, as the ledger of the
-// wire has nothing of them: no row of theirs could run through every protocol.
+// Only GraphQL has deliveries, because the reference does not have them. So they have no
+// rows that run in every protocol.
 var _ = newKind(kind{name: "Delivery", plural: "Deliveries", ref: "delivery", area: "events", in: "{subscription}"})
 
-// deliver makes a delivery of a subscription, by a test event.
+// deliver creates a delivery of a subscription, with a test event.
 func deliver(e *env, subscription string) fields {
 	e.Helper()
 	uid := platform.UID(subscription)
@@ -31,9 +31,8 @@ func deliver(e *env, subscription string) fields {
 	return nil
 }
 
-// Who may see and steer deliveries follows from the roles, as for operations
-// that the wire has.
-func TestDeliveriesAreSteeredByWhoMayMakeSubscriptions(t *testing.T) {
+// The roles decide who may see and control deliveries, as for operations of the reference.
+func TestDeliveriesNeedTheCapabilitiesOfSubscriptions(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
@@ -62,7 +61,7 @@ func TestDeliveriesAreSteeredByWhoMayMakeSubscriptions(t *testing.T) {
 	})
 }
 
-// graphQL is that protocol.
+// graphQL returns the GraphQL protocol.
 func (w *world) graphQL() protocol {
 	for _, p := range w.protocols {
 		if p.name() == "graphql" {

@@ -20,11 +20,11 @@ var _ = newKind(kind{
 			want: notFound("iam/Role", "{group}/00000000000000ff")},
 		{name: "a missing scope", do: call{rpc: "CreateExternalGroupRoleMapping", on: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{role}", "scope": "{group}/00000000000000ff"}},
 			want: notFound("iam/Group", "{group}/00000000000000ff")},
-		{name: "delete its role", do: call{rpc: "DeleteRole", on: "{mapping.roleUid}"}, want: blocked("RESOURCE_IN_USE")},
+		{name: "delete its role", do: call{rpc: "DeleteRole", on: "{mapping.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 		{name: "a batch", do: deleteBatch("{provider}", "{mapping}", "{full mapping}"),
-			want: resource(fields{"parent": "{provider}", "externalGroupRoleMappings": []fields{mapped("{mapping}"), mapped("{full mapping}")}})},
+			want: resource(fields{"parent": "{provider}", "externalGroupRoleMappings": []fields{wholeMapping("{mapping}"), wholeMapping("{full mapping}")}})},
 		{name: "a batch of a group", do: deleteBatch("{group}", "{mapping}"),
-			want: resource(fields{"parent": "{group}", "externalGroupRoleMappings": []fields{mapped("{mapping}")}})},
+			want: resource(fields{"parent": "{group}", "externalGroupRoleMappings": []fields{wholeMapping("{mapping}")}})},
 		{name: "an empty batch", do: deleteBatch("{provider}"), want: invalid("names")},
 		{name: "a batch with bad ones", do: deleteBatch("{provider}", "nope", "{group}", "{mapping}", "{mapping}"), want: invalid("names[0] names[1] names[3]")},
 		{name: "a batch with a missing one", do: deleteBatch("{provider}", "{mapping}", "{provider}/00000000000000ff"),
@@ -47,8 +47,8 @@ func deleteBatch(parent string, names ...string) call {
 	return call{rpc: "BatchDeleteExternalGroupRoleMappings", on: parent, fields: fields{"parent": parent, "names": names}}
 }
 
-// mapped is a whole mapping as it was made.
-func mapped(ref string) fields {
+// wholeMapping returns all fields of a mapping as it was created.
+func wholeMapping(ref string) fields {
 	whole := fields{}
 	for _, name := range []string{"uid", "createTime", "identityProviderUid", "scope", "externalGroupId", "roleUid"} {
 		whole[name] = member(ref, name)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// documents are those of operations that the schema has another shape for.
+// documents has the documents of operations for which the schema has another shape.
 var documents = map[string]func(graphQL, call) document{
 	"Ping": func(graphQL, call) document {
 		return document{"query", "ping", nil, "", func(_ graphQL, value any, _ call) answer {
@@ -72,7 +72,7 @@ var documents = map[string]func(graphQL, call) document{
 			arguments["ecosystems"] = p.inputValue(p.schema.Types["Ecosystem"], asked)
 		}
 		return document{"query", "artifactCounts", arguments, p.selection("ArtifactCount"), func(p graphQL, value any, _ call) answer {
-			return answer{resource: fields{"counts": normal(p.shown("ArtifactCount", value))}}
+			return answer{resource: fields{"counts": normalise(p.shown("ArtifactCount", value))}}
 		}}
 	},
 	"ListDocuments": func(p graphQL, c call) document {
@@ -81,7 +81,7 @@ var documents = map[string]func(graphQL, call) document{
 	"ListResolvedVulnsReports": func(p graphQL, c call) document {
 		arguments := fields{}
 		for name, value := range c.params {
-			if arguments[camel(name)] = value; name == "imageRefs" {
+			if arguments[camelCase(name)] = value; name == "imageRefs" {
 				delete(arguments, name)
 				arguments["images"] = imageRefs(value)
 			}
@@ -104,14 +104,14 @@ var documents = map[string]func(graphQL, call) document{
 			return answer{resource: readmeOf(payload["repo"])}
 		}}
 	},
-	// An image is read through a tag of it.
+	// An image is read through one of its tags.
 	"GetArchitectures": func(_ graphQL, c call) document {
 		return document{"query", "tags", tagsOf(c), "{ nodes { image { architectures } } }", func(_ graphQL, value any, _ call) answer {
 			image := imageOf(value)
 			if image == nil {
 				return answer{resource: fields{}}
 			}
-			return answer{resource: fields{"architectures": normal(image["architectures"])}}
+			return answer{resource: fields{"architectures": normalise(image["architectures"])}}
 		}}
 	},
 	"GetSize": func(_ graphQL, c call) document {
@@ -131,18 +131,18 @@ var documents = map[string]func(graphQL, call) document{
 
 func readBatch(p graphQL, value any, _ call) answer {
 	payload, _ := value.(map[string]any)
-	return answer{resource: fields{"roleBindings": normal(p.shown("RoleBinding", payload["roleBindings"]))}}
+	return answer{resource: fields{"roleBindings": normalise(p.shown("RoleBinding", payload["roleBindings"]))}}
 }
 
 func readDeletedBatch(p graphQL, value any, c call) answer {
 	payload, _ := value.(map[string]any)
-	if !matches(normal(payload["deletedUids"]), normal(c.fields["names"])) {
+	if !matches(normalise(payload["deletedUids"]), normalise(c.fields["names"])) {
 		return answer{broken: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
 	}
-	return answer{resource: fields{"parent": c.on, "externalGroupRoleMappings": normal(p.shown("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
+	return answer{resource: fields{"parent": c.on, "externalGroupRoleMappings": normalise(p.shown("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
 }
 
-// readItems reads a list without pages.
+// readItems returns a function that reads a list without pages.
 func readItems(of string) func(graphQL, any, call) answer {
 	return func(p graphQL, value any, _ call) answer {
 		got := answer{items: []fields{}}
@@ -154,7 +154,7 @@ func readItems(of string) func(graphQL, any, call) answer {
 	}
 }
 
-// imageRefs are references to images, which REST spells repo:tag,tag.
+// imageRefs converts references to images from the form of REST, repo:tag,tag.
 func imageRefs(spelled any) []any {
 	var refs []any
 	list, _ := spelled.([]any)

@@ -11,10 +11,10 @@ import (
 	"atrium/platform"
 )
 
-// What is sent, as the schema spells it.
+// The functions of this file convert inputs to the spelling of the schema.
 
-// enumName is the value of an enum for a wire name; what is none stays as it
-// is, for the schema to refuse.
+// enumName returns the value of an enum for a wire name. It leaves other values unchanged,
+// so that the schema rejects them.
 func (p graphQL) enumName(enum, wire string) string {
 	if enum == "Capability" {
 		if c, err := platform.ParseCapability(wire); err == nil {
@@ -32,7 +32,7 @@ func (p graphQL) inputType(mutation string) *ast.Definition {
 	return p.schema.Types[field.Arguments.ForName("input").Type.Name()]
 }
 
-// input is a value for an input type.
+// input returns a value for an input type.
 func (p graphQL) input(of *ast.Definition, value fields) fields {
 	input := fields{}
 	for name, member := range value {
@@ -53,7 +53,7 @@ func (p graphQL) input(of *ast.Definition, value fields) fields {
 	return input
 }
 
-// installations are those by app as a list, which they are in the schema.
+// installations converts a map of installations by app to a list, as in the schema.
 func installations(apps fields) []any {
 	list := []any{}
 	for _, id := range slices.Sorted(maps.Keys(apps)) {
@@ -83,7 +83,7 @@ func (p graphQL) inputValue(of *ast.Definition, value any) any {
 	return value
 }
 
-// listArguments are the parameters of an operation as arguments of a list.
+// listArguments converts the parameters of an operation to arguments of a list.
 func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fields) fields {
 	arguments, where := fields{}, fields{}
 	var filter *ast.Definition
@@ -93,7 +93,7 @@ func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fie
 	for name, value := range params {
 		argument, known := argumentNames[name]
 		if !known {
-			argument = camel(name)
+			argument = camelCase(name)
 			if list != nil && list.Arguments.ForName(argument) == nil {
 				argument = "where." + argument
 			}
@@ -122,7 +122,7 @@ func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fie
 	return arguments
 }
 
-// literals are arguments as they stand in a document.
+// literals returns arguments in the syntax of a document.
 func literals(arguments fields) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
@@ -135,5 +135,5 @@ func literals(arguments fields) string {
 		}
 		all = append(all, name+": "+text)
 	}
-	return parenthesised(all)
+	return parenthesise(all)
 }

@@ -11,9 +11,9 @@ import (
 	"atrium/platform"
 )
 
-// What the schema spells otherwise than REST does.
+// This file has the differences in spelling between the schema and REST.
 
-// enumPrefixes are what REST puts in front of the values of an enum.
+// enumPrefixes has the prefixes that REST adds to the values of an enum.
 var enumPrefixes = map[string]string{
 	"OrgKind": "ORG_KIND_", "OrgStatus": "ORG_STATUS_", "RelationshipType": "RELATIONSHIP_TYPE_", "CatalogTier": "CATALOG_TIER_",
 	"SeverityRating": "SEVERITY_RATING_", "SeveritySource": "SEVERITY_SOURCE_",
@@ -22,48 +22,48 @@ var enumPrefixes = map[string]string{
 	"CorrelationRule": "CORRELATION_RULE_", "Ecosystem": "ECOSYSTEM_",
 }
 
-// fieldNames are those of REST, "" for fields that it does not have.
+// fieldNames has the names in REST, and "" for fields that REST does not have.
 var fieldNames = map[string]string{
 	"Repo.syncConfig": "sync_config", "VulnerabilityMetadata.vulnerabilityId": "id", "AdvisoryEvent.type": "",
 	"IdentityProvider.defaultRoleUid": "defaultRole", "ExternalGroupRoleMapping.scopeUid": "scope",
 	"AdvisoryDocument.documentId": "id", "DocumentAdvisory.advisoryId": "id", "DocumentEvent.type": "", "ResolvedVulnerability.advisoryId": "id",
 }
 
-// inputNames are those of inputs, by the name of REST.
+// inputNames has the names of inputs by the name in REST.
 var inputNames = map[string]string{"sync_config": "syncConfig"}
 
-// argumentNames are the arguments of lists, by the parameter of REST. What lies
-// in `where` is written so.
+// argumentNames has the arguments of lists by the parameter in REST. A name inside `where`
+// contains it.
 var argumentNames = map[string]string{
 	"page_size": "first", "page_token": "after", "order_by": "orderBy",
 	"uidp.descendants_of": "descendantsOf", "uidp.children_of": "childrenOf",
 	"uidp.ancestors_of": "where.ancestorsOf", "uidp.in_root": "where.inRoot", "uidp.ids": "where.uids",
 }
 
-// filterNames are filters that the schema has another name for.
+// filterNames has the filters with another name in the schema.
 var filterNames = map[string]string{
 	"ListVulnerabilityMetadata.id": "vulnerabilityIds", "ListVulnerabilityMetadata.ids": "vulnerabilityIds",
 	"ListExternalGroupRoleMappings.identity_provider_uid": "identityProvider",
 }
 
-// selections are those of types whose ways to other kinds REST shows a part of.
+// selections has the selections of types whose links to other kinds REST shows in part.
 var selections = map[string]string{
 	"RoleBinding": `{ uid createTime group { uid name description } role { uid name description }
 		identity { uid name description email claimMatch { issuer subject } staticKeys { issuer subject } } }`,
 	"GroupInvite": `{ uid roleUid role { uid name description capabilities } email expirationTime singleUse code keyId createTime }`,
 }
 
-// violationNames are what operations call arguments that REST has another name
-// for, where no other operation does.
+// violationNames has the names of arguments in violations of single operations that
+// differ from those in REST.
 var violationNames = map[string]string{
 	"ListIdentities.relationshipType": "relationship_type", "ListExternalGroupRoleMappings.identityProvider": "identity_provider_uid",
 	"BatchDeleteExternalGroupRoleMappings.uids": "names", "ListResolvedVulnsReports.images": "imageRefs",
 	"ListVulnerabilityMetadata.vulnerabilityIds": "ids", "ListResolvedVulnsReports.startTime": "start_time", "ListResolvedVulnsReports.endTime": "end_time",
 }
 
-// spelledAsREST gives REST's name of a field that a violation of an operation
-// names.
-func spelledAsREST(rpc string) func(field string) string {
+// restNames returns a function that converts a field name in a violation of an operation to
+// its name in REST.
+func restNames(rpc string) func(field string) string {
 	return func(field string) string {
 		end := strings.IndexAny(field, ".[")
 		if end < 0 {
@@ -91,7 +91,7 @@ func (p graphQL) typeOf(object *ast.Definition, field string) string {
 	return object.Fields.ForName(field).Type.Name()
 }
 
-// selection asks for every field of a type that is not a way to another kind.
+// selection selects every field of a type that is not a link to another kind.
 func (p graphQL) selection(name string) string {
 	definition := p.schema.Types[name]
 	if written, ok := selections[name]; ok || definition == nil {
@@ -102,7 +102,7 @@ func (p graphQL) selection(name string) string {
 		of := p.schema.Types[field.Type.Name()]
 		global := field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
 		switch {
-		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // which only GraphQL has
+		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // only GraphQL has it
 		case of.IsLeafType():
 			selected = append(selected, field.Name)
 		case of.Kind != ast.Object || of.Name == "Image" || of.Name == "AdvisorySummary" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
@@ -127,8 +127,8 @@ func (p graphQL) payload(mutation string) string {
 	return "{ " + selected + " }"
 }
 
-// shown is a value as REST shows it: what is null or an empty list is left
-// out, values of enums have their prefix.
+// shown converts a value to the form of REST: it omits null and empty lists, and adds the
+// prefixes of enums.
 func (p graphQL) shown(of string, value any) any {
 	definition := p.schema.Types[of]
 	switch v := value.(type) {
@@ -154,7 +154,7 @@ func (p graphQL) shown(of string, value any) any {
 			}
 			object[rest] = p.shown(field.Type.Name(), member)
 		}
-		return reshaped(of, object)
+		return reshape(of, object)
 	case string:
 		if definition.Kind == ast.Enum {
 			return p.wireName(of, v)
@@ -167,8 +167,8 @@ func (p graphQL) shown(of string, value any) any {
 	return value
 }
 
-// reshaped gives objects the form of REST that no renaming gives them.
-func reshaped(of string, object fields) fields {
+// reshape converts objects to the form of REST if renaming is not enough.
+func reshape(of string, object fields) fields {
 	switch of {
 	case "GitHubAccount":
 		apps := fields{}

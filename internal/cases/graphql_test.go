@@ -12,9 +12,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// graphQL makes calls by documents that it derives from the schema: GetRepo is
-// the query repo, ListRepos the query repos, CreateRepo the mutation
-// createRepo. It asks for every field that is no way to another kind.
+// graphQL makes calls with documents that it derives from the schema: GetRepo is the query
+// repo, ListRepos the query repos, and CreateRepo the mutation createRepo. It selects every
+// field that is not a link to another kind.
 type graphQL struct {
 	handler http.Handler
 	schema  *ast.Schema
@@ -22,7 +22,7 @@ type graphQL struct {
 
 func (graphQL) name() string { return "graphql" }
 
-// A document is a query or mutation, and how its answer is read.
+// A document is a query or mutation, with a function that reads its answer.
 type document struct {
 	operation, field string // query or mutation, and its root field
 	arguments        fields // of the field
@@ -41,13 +41,13 @@ func (p graphQL) do(token string, c call) answer {
 	}
 	var declared, passed []string
 	for _, name := range slices.Sorted(maps.Keys(d.arguments)) {
-		of := "String" // of an argument that the schema does not have
+		of := "String" // the schema does not have the argument
 		if a := definition.Arguments.ForName(name); a != nil {
 			of = a.Type.String()
 		}
 		declared, passed = append(declared, "$"+name+": "+of), append(passed, name+": $"+name)
 	}
-	query := d.operation + parenthesised(declared) + " { it: " + d.field + parenthesised(passed) + " " + d.selection + " }"
+	query := d.operation + parenthesise(declared) + " { it: " + d.field + parenthesise(passed) + " " + d.selection + " }"
 	body := asJSON(fields{"query": query, "variables": d.arguments})
 	r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -68,7 +68,7 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 				Details []map[string]any
 			}
 		}
-		Code    float64 // of an answer to who is not authenticated: that of REST
+		Code    float64 // code of an answer to an unauthenticated caller, as in REST
 		Details []map[string]any
 	}
 	raw := w.Body.String()
@@ -76,9 +76,9 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 		return answer{broken: fmt.Sprintf("%s is no answer: %v", raw, err)}
 	}
 	switch {
-	case len(sent.Errors) > 0 && (isNull(sent.Data["it"]) || !strings.HasPrefix(c.rpc, "List")): // one hidden field does not make a list fail
+	case len(sent.Errors) > 0 && (isNull(sent.Data["it"]) || !strings.HasPrefix(c.rpc, "List")): // a list does not fail because of one hidden field
 		first := sent.Errors[0].Extensions
-		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, spelledAsREST(c.rpc))}
+		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, restNames(c.rpc))}
 	case sent.Code != 0:
 		return answer{raw: raw, failed: parseStatus(sent.Code, sent.Details, nil)}
 	case sent.Data == nil:
@@ -89,14 +89,13 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 	return got
 }
 
-// isNull reports whether an answer has nothing, nor in the one field that it
-// was asked for.
+// isNull reports whether an answer, or its only field, is null.
 func isNull(value any) bool {
 	members, _ := value.(map[string]any)
 	return value == nil || len(members) == 1 && slices.Contains(slices.Collect(maps.Values(members)), nil)
 }
 
-// document derives the document of a call.
+// document returns the document of a call.
 func (p graphQL) document(c call) document {
 	if special, ok := documents[c.rpc]; ok {
 		return special(p, c)
@@ -132,7 +131,7 @@ func (p graphQL) list(c call) document {
 	return document{"query", field, p.listArguments(c.rpc, p.schema.Query.Fields.ForName(field), c.params), p.connection(node), readConnection(node)}
 }
 
-// connection asks for a page of a type.
+// connection selects a page of a type.
 func (p graphQL) connection(node string) string {
 	return "{ edges { cursor node " + p.selection(node) + " } nodes { __typename } pageInfo { hasNextPage endCursor } totalCount skipped }"
 }
@@ -142,8 +141,8 @@ func readNode(p graphQL, value any, c call) answer {
 	return answer{resource: asFields(p.shown(field.Type.Name(), value))}
 }
 
-// readPayload reads what was made or changed: the first field, and what stands
-// beside it and is neither an edge nor an object.
+// readPayload reads the created or changed resource: the first field of the payload, and
+// other fields that are neither an edge nor an object.
 func readPayload(p graphQL, value any, c call) answer {
 	payload := p.schema.Types[p.typeOf(p.schema.Mutation, lowerFirst(c.rpc))]
 	members, _ := value.(map[string]any)
@@ -199,7 +198,7 @@ func (p graphQL) readPage(node string, value any) answer {
 	return got
 }
 
-func parenthesised(list []string) string {
+func parenthesise(list []string) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -22,7 +22,7 @@ var _ = newKind(kind{
 	rows: []row{
 		{name: "to a missing role", do: call{rpc: "CreateGroupInvite", on: "{group}", fields: fields{"roleUid": "{group}/00000000000000ff", "ttl": "60s"}},
 			want: notFound("iam/Role", "{group}/00000000000000ff")},
-		{name: "delete its role", do: call{rpc: "DeleteRole", on: "{invite.roleUid}"}, want: blocked("RESOURCE_IN_USE")},
+		{name: "delete its role", do: call{rpc: "DeleteRole", on: "{invite.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 	},
 	library: library{
 		items: []item{
@@ -35,7 +35,7 @@ var _ = newKind(kind{
 	},
 })
 
-// invitedRole is what an invite shows of its role.
+// invitedRole returns the fields of a role that an invite shows.
 func invitedRole(ref any) fields {
 	return fields{"role": fields{
 		"uid": ref, "name": member(ref, "name"), "description": member(ref, "description"), "capabilities": member(ref, "capabilities"),

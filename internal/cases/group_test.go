@@ -19,17 +19,17 @@ var _ = newKind(kind{
 		{name: "an organisation of a name that is taken", do: call{rpc: "CreateGroup", fields: fields{"name": "{org.name}"}}, want: alreadyExists("iam/Group", "")},
 		{name: "an organisation with a bad name", do: call{rpc: "CreateGroup", fields: fields{"name": "Acme"}}, want: invalid("name")},
 		{name: "delete one with a group in it", given: []call{{rpc: "CreateGroup", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 		{name: "delete one with an identity in it", given: []call{{rpc: "CreateIdentity", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 		{name: "delete one with a role in it", given: []call{{rpc: "CreateRole", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 		{name: "delete one with a role binding in it", given: []call{{rpc: "CreateRoleBinding", on: "{group}", fields: roleBindings.minimal}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 		{name: "delete one with a repo in it", given: []call{{rpc: "CreateRepo", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 		{name: "delete one with a subscription in it", given: []call{{rpc: "CreateSubscription", on: "{group}", fields: fields{"sink": "https://inside.example.com"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 	},
 	library: library{
 		beside: []string{"{org}", "{shelf}", "{inner}", "{side}"},
@@ -48,7 +48,7 @@ var _ = newKind(kind{
 
 var groupShown = fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "verified": false, "status": "ORG_STATUS_READY"}
 
-// badNames are names that no group, identity or role may have.
+// badNames lists names that are invalid for groups, identities and roles.
 var badNames = []bad{
 	{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
 	{name: "a name of capitals", fields: fields{"name": "Team"}, violations: "name"},

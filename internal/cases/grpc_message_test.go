@@ -8,14 +8,14 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// What messages can say, and what of a case they cannot.
+// This file converts cases to messages, and finds what messages cannot express.
 
-// places are the fields that say what a call is about, unless that is a part of
-// the resource.
+// places lists the fields that identify the resource of a call, unless they are part of
+// the resource itself.
 var places = []string{"uid", "repo_uid", "artifact_id", "parent"}
 
-// message is a call as the request of a method. What its type does not have is
-// not in it; a value that a field cannot hold is an error.
+// message converts a call to the request of a method. It omits fields that the type does
+// not have, and fails for a value that a field cannot hold.
 func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.Message, error) {
 	asked, resource := fields{}, resourceOf(method)
 	if resource == nil {
@@ -31,7 +31,7 @@ func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.
 		}
 		asked[name] = value
 		if name == "imageRefs" {
-			asked[name] = imageRefs(normal(value))
+			asked[name] = imageRefs(normalise(value))
 		}
 	}
 	if c.on != "" && strings.HasPrefix(c.rpc, "Update") && resource != nil {
@@ -49,11 +49,11 @@ func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.
 		}
 	}
 	message := dynamicpb.NewMessage(method.Input())
-	known, _ := sayable(asked, method.Input())
+	known, _ := selectKnown(asked, method.Input())
 	if err := protojson.Unmarshal([]byte(asJSON(known)), message); err != nil {
 		return nil, err
 	}
-	if c.mask != nil { // in JSON a mask has not each spelling that a message has
+	if c.mask != nil { // the JSON form does not allow every spelling of a mask
 		mask := message.Mutable(method.Input().Fields().ByName("update_mask")).Message()
 		paths := mask.Mutable(mask.Descriptor().Fields().ByName("paths")).List()
 		for _, path := range c.mask {
@@ -63,19 +63,19 @@ func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.
 	return message, nil
 }
 
-// resourceOf is the field of a creation or an update that holds the resource.
+// resourceOf returns the field of a creation or an update that contains the resource.
 func resourceOf(method protoreflect.MethodDescriptor) protoreflect.FieldDescriptor {
 	for _, verb := range []string{"Create", "Update"} {
 		if kind, ok := strings.CutPrefix(string(method.Name()), verb); ok {
-			return method.Input().Fields().ByTextName(strings.TrimPrefix(snake(kind), "_"))
+			return method.Input().Fields().ByTextName(strings.TrimPrefix(snakeCase(kind), "_"))
 		}
 	}
 	return nil
 }
 
-// sayable is what of f a message has fields for, and whether that leaves
-// anything out. No message has a null: it is a field that is not set.
-func sayable(f fields, of protoreflect.MessageDescriptor) (said fields, lost bool) {
+// selectKnown returns the part of f for which a message has fields, and whether it omits
+// anything. Messages have no null: such a field is not set.
+func selectKnown(f fields, of protoreflect.MessageDescriptor) (said fields, lost bool) {
 	said = fields{}
 	for name, value := range f {
 		field := of.Fields().ByJSONName(name)
@@ -86,7 +86,7 @@ func sayable(f fields, of protoreflect.MessageDescriptor) (said fields, lost boo
 		case field == nil:
 			lost = true
 		case value != nil && field.Message() != nil && !field.IsMap():
-			below, losing := sayableValue(value, field.Message())
+			below, losing := selectKnownValue(value, field.Message())
 			said[name], lost = below, lost || losing
 		case value != nil:
 			said[name] = value
@@ -95,14 +95,14 @@ func sayable(f fields, of protoreflect.MessageDescriptor) (said fields, lost boo
 	return said, lost
 }
 
-func sayableValue(value any, of protoreflect.MessageDescriptor) (said any, lost bool) {
-	switch value := normal(value).(type) {
+func selectKnownValue(value any, of protoreflect.MessageDescriptor) (said any, lost bool) {
+	switch value := normalise(value).(type) {
 	case fields:
-		return sayable(value, of)
+		return selectKnown(value, of)
 	case []any:
 		all := make([]any, len(value))
 		for i := range value {
-			below, losing := sayableValue(value[i], of)
+			below, losing := selectKnownValue(value[i], of)
 			all[i], lost = below, lost || losing
 		}
 		return all, lost
@@ -111,8 +111,7 @@ func sayableValue(value any, of protoreflect.MessageDescriptor) (said any, lost 
 	}
 }
 
-// instead is what gRPC answers to a call that its messages cannot say, or not
-// all of.
+// instead returns the answer of gRPC to a call that its messages cannot express completely.
 func (p grpc) instead(token string, c call) (other instead, differs bool) {
 	method, known := p.methods[c.rpc]
 	if !known {
@@ -123,14 +122,14 @@ func (p grpc) instead(token string, c call) (other instead, differs bool) {
 		return instead{"the types of the messages have no room for it", refused{}}, true
 	}
 	if c.mask != nil {
-		return instead{}, false // what is not said is as empty as null
+		return instead{}, false // an absent field means the same as null
 	}
 	resource := resourceOf(method)
 	if kind, updates := strings.CutPrefix(c.rpc, "Update"); updates && resource != nil && len(c.fields) > 0 {
 		changes := message.Mutable(resource).Message()
 		changes.Clear(changes.Descriptor().Fields().ByName("uid"))
 		before := p.do(token, call{rpc: "Get" + kind, on: c.on})
-		if empty(changes) && before.failed == nil {
+		if isEmptyMessage(changes) && before.failed == nil {
 			return instead{"without a mask only what is not empty is changed: nothing is", expected{with: before.resource}}, true
 		}
 	}
@@ -143,13 +142,13 @@ func (p grpc) instead(token string, c call) (other instead, differs bool) {
 			delete(given, name)
 		}
 	}
-	if _, lost := sayable(given, of); lost {
+	if _, lost := selectKnown(given, of); lost {
 		return instead{"fields that a message does not have are ignored, which is how old servers get on with new clients", done{}}, true
 	}
 	return instead{}, false
 }
 
-func empty(m protoreflect.Message) bool {
+func isEmptyMessage(m protoreflect.Message) bool {
 	none := true
 	m.Range(func(protoreflect.FieldDescriptor, protoreflect.Value) bool {
 		none = false

@@ -22,8 +22,8 @@ import (
 	"atrium/platform"
 )
 
-// grpc makes calls with messages that it derives from the services, over HTTP/2
-// in the clear.
+// grpc makes calls with messages that it derives from the services, over HTTP/2 without
+// TLS.
 type grpc struct {
 	t       *testing.T // whose context is that of the calls
 	client  *http.Client
@@ -31,7 +31,7 @@ type grpc struct {
 	methods map[string]protoreflect.MethodDescriptor
 }
 
-// newGRPC serves the handler for as long as the test runs.
+// newGRPC serves the handler until the test ends.
 func newGRPC(t *testing.T, handler http.Handler) grpc {
 	t.Helper()
 	protocols := new(http.Protocols)
@@ -44,8 +44,7 @@ func newGRPC(t *testing.T, handler http.Handler) grpc {
 	return grpc{t, &http.Client{Transport: transport}, server.URL, methods()}
 }
 
-// methods are those of every service of the platform, by the names of the
-// ledger.
+// methods returns the methods of all services, by their names in the reference.
 func methods() map[string]protoreflect.MethodDescriptor {
 	all := map[string]protoreflect.MethodDescriptor{}
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
@@ -71,7 +70,7 @@ func (p grpc) do(token string, c call) answer {
 		return answer{broken: "no service has " + c.rpc}
 	}
 	message, err := p.message(method, c)
-	if err != nil { // which a client with types cannot even write down
+	if err != nil { // a typed client cannot express such a call
 		return answer{raw: err.Error(), failed: &failure{code: platform.CodeInvalidArgument}}
 	}
 	request := connect.NewRequest(message)
@@ -103,7 +102,7 @@ func readRefusal(err error) answer {
 		if err != nil {
 			return answer{broken: err.Error()}
 		}
-		details = append(details, shownMessage(message.ProtoReflect()).with(fields{"@type": "type.googleapis.com/" + d.Type()}))
+		details = append(details, showMessage(message.ProtoReflect()).with(fields{"@type": "type.googleapis.com/" + d.Type()}))
 	}
 	raw := asJSON(fields{"code": refused.Code(), "message": refused.Message(), "details": details})
 	var sent struct{ Details []map[string]any }
@@ -114,7 +113,7 @@ func readRefusal(err error) answer {
 }
 
 func readMessage(c call, message *dynamicpb.Message) answer {
-	shown := shownMessage(message)
+	shown := showMessage(message)
 	got := answer{raw: asJSON(shown)}
 	if message.Descriptor().FullName() == "google.protobuf.Empty" {
 		return got
@@ -132,12 +131,12 @@ func readMessage(c call, message *dynamicpb.Message) answer {
 	}
 	got.next, _ = shown["nextPageToken"].(string)
 	got.total, _ = shown["totalCount"].(string)
-	got.skipped = fmt.Sprint(or(shown["skipped"], 0))
+	got.skipped = fmt.Sprint(valueOr(shown["skipped"], 0))
 	return got
 }
 
-// shownEmpty are the fields that REST shows when they are false or nothing,
-// where a message says the same by leaving them out.
+// shownEmpty lists the fields that REST shows even if they are false or empty. Messages
+// omit them.
 var shownEmpty = map[protoreflect.FullName]bool{
 	"platform.iam.v2.Group.verified": true, "platform.iam.v2.IdentityProvider.issuer_verified": true, "platform.iam.v2.GroupInvite.single_use": true, "platform.iam.v2.IdentityProvider.OIDC.pkce_enabled": true,
 	"google.rpc.ResourceInfo.resource_name":        true,
@@ -146,39 +145,39 @@ var shownEmpty = map[protoreflect.FullName]bool{
 	"platform.registry.v2.Tag.deprecated": true, "platform.registry.v2.SyncConfig.unique_tags": true, "platform.registry.v2.SyncConfig.grace_period": true,
 }
 
-// shownMessage is a message as REST shows it.
-func shownMessage(m protoreflect.Message) fields {
+// showMessage converts a message to the form of REST.
+func showMessage(m protoreflect.Message) fields {
 	shown := fields{}
 	for i := range m.Descriptor().Fields().Len() {
 		f := m.Descriptor().Fields().Get(i)
 		if m.Has(f) || shownEmpty[f.FullName()] {
-			shown[f.JSONName()] = shownField(f, m.Get(f))
+			shown[f.JSONName()] = showField(f, m.Get(f))
 		}
 	}
 	return shown
 }
 
-func shownField(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
+func showField(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
 	switch {
 	case f.IsList():
 		all := make([]any, value.List().Len())
 		for i := range all {
-			all[i] = shownValue(f, value.List().Get(i))
+			all[i] = showValue(f, value.List().Get(i))
 		}
 		return all
 	case f.IsMap():
 		all := fields{}
 		value.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
-			all[key.String()] = shownValue(f.MapValue(), value)
+			all[key.String()] = showValue(f.MapValue(), value)
 			return true
 		})
 		return all
 	default:
-		return shownValue(f, value)
+		return showValue(f, value)
 	}
 }
 
-func shownValue(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
+func showValue(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
 	switch f.Kind() {
 	case protoreflect.EnumKind:
 		return string(f.Enum().Values().ByNumber(value.Enum()).Name())
@@ -189,14 +188,14 @@ func shownValue(f protoreflect.FieldDescriptor, value protoreflect.Value) any {
 	case protoreflect.BytesKind:
 		return base64.StdEncoding.EncodeToString(value.Bytes())
 	case protoreflect.MessageKind:
-		return shownKnown(value.Message())
+		return showKnownType(value.Message())
 	default:
 		return value.Interface()
 	}
 }
 
-// shownKnown writes times as REST does, all else as shownMessage.
-func shownKnown(m protoreflect.Message) any {
+// showKnownType converts times to the form of REST, and other messages like showMessage.
+func showKnownType(m protoreflect.Message) any {
 	seconds, nanos := m.Descriptor().Fields().ByName("seconds"), m.Descriptor().Fields().ByName("nanos")
 	switch m.Descriptor().FullName() {
 	case (*timestamppb.Timestamp)(nil).ProtoReflect().Descriptor().FullName():
@@ -204,6 +203,6 @@ func shownKnown(m protoreflect.Message) any {
 	case (*durationpb.Duration)(nil).ProtoReflect().Descriptor().FullName():
 		return strconv.FormatFloat(float64(m.Get(seconds).Int())+float64(m.Get(nanos).Int())/1e9, 'f', -1, 64) + "s"
 	default:
-		return shownMessage(m)
+		return showMessage(m)
 	}
 }

@@ -29,17 +29,17 @@ var _ = newKind(kind{
 			"issuer": "https://people.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}},
 			want: invalid("oidc.correlationRule")},
 		{name: "a part of the configuration by mask, others not", do: updateProvider(otherOIDC, "oidc.additionalScopes"),
-			want: providerWith(fullOIDC.with(fields{"additionalScopes": []string{"email", "teams"}}))},
+			want: expectProvider(fullOIDC.with(fields{"additionalScopes": []string{"email", "teams"}}))},
 		{name: "a part of the configuration by mask in snake case", do: updateProvider(otherOIDC, "oidc.additional_scopes"),
-			want: providerWith(fullOIDC.with(fields{"additionalScopes": []string{"email", "teams"}}))},
+			want: expectProvider(fullOIDC.with(fields{"additionalScopes": []string{"email", "teams"}}))},
 		{name: "two parts of the configuration by mask", do: updateProvider(otherOIDC, "oidc.clientId", "oidc.groupsClaim"),
-			want: providerWith(fullOIDC.with(fields{"clientId": "other", "groupsClaim": "teams"}))},
+			want: expectProvider(fullOIDC.with(fields{"clientId": "other", "groupsClaim": "teams"}))},
 		{name: "a mask of what is no part of the configuration", do: updateProvider(otherOIDC, "oidc.nope"), want: invalid("updateMask")},
-		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", on: "{mapping.identityProviderUid}"}, want: blocked("RESOURCE_NOT_EMPTY")},
-		{name: "delete its default role", do: call{rpc: "DeleteRole", on: "{provider.defaultRole}"}, want: blocked("RESOURCE_IN_USE")},
+		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", on: "{mapping.identityProviderUid}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete its default role", do: call{rpc: "DeleteRole", on: "{provider.defaultRole}"}, want: blockedFailure("RESOURCE_IN_USE")},
 
 		{name: "verify", do: verify("{full provider}"), want: expected{like: "{full provider}"}},
-		{name: "verify one without an issuer", do: verify("{provider}"), want: blocked("ISSUER_NOT_VERIFIED")},
+		{name: "verify one without an issuer", do: verify("{provider}"), want: blockedFailure("ISSUER_NOT_VERIFIED")},
 		{name: "verify a missing one", do: verify("{group}/00000000000000ff"), want: notFound("iam/IdentityProvider", "{group}/00000000000000ff")},
 		{name: "verify no UID", do: verify("nope"), want: invalid("uid")},
 		{name: "create a verified one", do: call{rpc: "CreateIdentityProvider", on: "{group}", fields: fields{"name": "p", "defaultRole": "{org role}", "issuerVerified": true}},
@@ -59,7 +59,7 @@ var _ = newKind(kind{
 	},
 })
 
-// ofTheService is the answer to inputs with what only the service sets.
+// ofTheService is the answer to inputs with fields that only the service sets.
 var ofTheService = inGraphQL(refused{}, "the inputs hold nothing that only the service sets")
 
 func verify(provider string) call {
@@ -78,13 +78,13 @@ func updateProvider(oidc fields, mask ...string) call {
 	return call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": oidc}, mask: mask}
 }
 
-// providerWith is the full provider after a change of its configuration.
-func providerWith(oidc fields) expected {
+// expectProvider expects the full provider after a change of its configuration.
+func expectProvider(oidc fields) expected {
 	return expected{like: "{full provider}", with: withoutSecret(oidc).with(fields{"updateTime": "<time>"})}
 }
 
-// withoutSecret is a configuration as it is shown. Every issuer counts as proven
-// here.
+// withoutSecret returns a configuration as it is shown. In these tests every issuer counts
+// as proven.
 func withoutSecret(given any) fields {
 	config, _ := given.(fields)
 	if config == nil {

@@ -41,18 +41,18 @@ var _ = newKind(kind{
 		{name: "keys replace the rule", do: call{rpc: "UpdateIdentity", on: "{full identity}", fields: fields{"staticKeys": staticKeys}},
 			want: expected{like: "{full identity}", with: fields{"staticKeys": staticKeys, "updateTime": "<time>"}, without: []string{"claimMatch"}}},
 		{name: "a part of the rule by mask, others not", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.audience"),
-			want: identityWith(fullRule.with(fields{"audience": "deploys"}))},
+			want: expectIdentity(fullRule.with(fields{"audience": "deploys"}))},
 		{name: "a part of the rule by mask in snake case", do: updateIdentity(fields{"claimMatch": otherRule}, "claim_match.audience"),
-			want: identityWith(fullRule.with(fields{"audience": "deploys"}))},
+			want: expectIdentity(fullRule.with(fields{"audience": "deploys"}))},
 		{name: "a part of the rule for another", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.subject", "claimMatch.subjectPattern"),
-			want: identityWith(fullRule.without("subjectPattern").with(fields{"subject": "someone"}))},
-		{name: "a part of the rule in the mask only", do: updateIdentity(fields{}, "claimMatch.audience"), want: identityWith(fullRule.without("audience"))},
+			want: expectIdentity(fullRule.without("subjectPattern").with(fields{"subject": "someone"}))},
+		{name: "a part of the rule in the mask only", do: updateIdentity(fields{}, "claimMatch.audience"), want: expectIdentity(fullRule.without("audience"))},
 		{name: "a claim by mask", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.claims.team"),
-			want: identityWith(fullRule.with(fields{"claims": fields{"team": "green"}}))},
+			want: expectIdentity(fullRule.with(fields{"claims": fields{"team": "green"}}))},
 		{name: "parts of the rule that do not go together", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.subject"), want: invalid("claimMatch.subject")},
 		{name: "a mask of what is no part of the rule", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.nope"), want: invalid("updateMask")},
 
-		{name: "delete one that a role is bound to", do: call{rpc: "DeleteIdentity", on: "{binding.identity.uid}"}, want: blocked("RESOURCE_IN_USE")},
+		{name: "delete one that a role is bound to", do: call{rpc: "DeleteIdentity", on: "{binding.identity.uid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 
 		{name: "look up", given: []call{createIdentity(lookedUp)}, do: lookup(fields{"issuer": "https://lookup.example.com", "subject": "{group.uid}"}),
 			want: resource(fields{"uid": "<uid>"})},
@@ -97,8 +97,8 @@ func updateIdentity(f fields, mask ...string) call {
 	return call{rpc: "UpdateIdentity", on: "{full identity}", fields: f, mask: mask}
 }
 
-// identityWith is the full identity after a change of its rule.
-func identityWith(rule fields) expected {
+// expectIdentity is the full identity after a change of its rule.
+func expectIdentity(rule fields) expected {
 	return expected{like: "{full identity}", with: fields{"claimMatch": rule, "updateTime": "<time>"}}
 }
 

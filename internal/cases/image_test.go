@@ -2,8 +2,8 @@ package cases
 
 import "atrium/platform"
 
-// An image has no UID of its own and no list: it is read by repo and digest.
-// {image} is a repo with a tag of an image, digest(1).
+// An image has no UID and no list: it is read by repo and digest. {image} is a repo with a
+// tag for an image, digest(1).
 var _ = newKind(kind{
 	name: "Image", ref: "image", area: "registry", in: "{group}", put: putImage,
 	minimal: fields{"name": "image-{n}"},
@@ -20,11 +20,11 @@ var _ = newKind(kind{
 		{name: "architectures of no digest", do: architectures("{image}", "latest"), want: invalid("digest")},
 
 		{name: "size of amd64, if none is named", do: size("{image}", digest(1), ""), want: resource(fields{"size": "1099511627776", "architecture": "amd64"}),
-			instead: sizeAlone("1099511627776")},
+			instead: onlySize("1099511627776")},
 		{name: "size of an architecture", do: size("{image}", digest(1), "arm64"), want: resource(fields{"size": "7", "architecture": "arm64"}),
-			instead: sizeAlone("7")},
+			instead: onlySize("7")},
 		{name: "size of an architecture by its name among the official images", do: size("{image}", digest(1), "arm64v8"),
-			want: resource(fields{"size": "7", "architecture": "arm64"}), instead: sizeAlone("7")},
+			want: resource(fields{"size": "7", "architecture": "arm64"}), instead: onlySize("7")},
 		{name: "size that is not known", do: size("{image}", digest(1), "riscv64"), want: notFound("registry/Size", "{image}@"+digest(1)), instead: noSize},
 		{name: "size of another architecture", do: size("{image}", digest(1), "s390x"), want: notFound("registry/Size", "{image}@"+digest(1)), instead: noSize},
 		{name: "size of an unknown image", do: size("{image}", digest(2), ""), want: notFound("registry/Image", "{image}@"+digest(2)), instead: noSize},
@@ -44,7 +44,7 @@ func size(repo, digest, architecture string) call {
 	return c
 }
 
-func sizeAlone(bytes string) map[string]instead {
+func onlySize(bytes string) map[string]instead {
 	return inGraphQL(resource(fields{"size": bytes}), "the field is asked for one architecture and is its size")
 }
 

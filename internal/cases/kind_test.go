@@ -2,8 +2,8 @@ package cases
 
 import "slices"
 
-// A kind is what the table knows of one kind of resources: all rows that kinds
-// have in common are made of it.
+// A kind has the data of one kind of resources. The rows that all kinds share are derived
+// from it.
 type kind struct {
 	name   string // Repo, as in GetRepo
 	plural string // Repos, as in ListRepos
@@ -14,7 +14,7 @@ type kind struct {
 
 	sharesUID bool // one has the UID of the group that it lives in
 
-	// put makes one of a kind that has no operation for that.
+	// put creates a resource of a kind without an operation for that.
 	put func(e *env, parent string, given fields) fields
 
 	minimal, full fields                      // what a new one must have, and all it can have
@@ -37,7 +37,7 @@ type kind struct {
 	rows    []row // that this kind has alone
 }
 
-// A bad is a change of minimal that makes it bad.
+// A bad is a change that makes minimal invalid.
 type bad struct {
 	name       string
 	fields     fields
@@ -45,7 +45,7 @@ type bad struct {
 	types      types
 }
 
-// types says when GraphQL's types leave no room for something.
+// types says when the types of GraphQL rule something out.
 type types int
 
 const (
@@ -54,19 +54,19 @@ const (
 	always
 )
 
-// A change is one of one field.
+// A change is a change of one field.
 type change struct {
 	field string
 	to    any
 	// required: it cannot be cleared.
 	required bool
-	// cleared is what an answer shows once the field is, and gone what it lacks
-	// then.
+	// cleared has the fields that an answer shows after the field was cleared, and gone
+	// those that it then lacks.
 	cleared fields
 	gone    []string
 }
 
-// kinds are all kinds of the table, as newKind has listed them.
+// kinds has all kinds of the table. newKind adds them.
 var kinds []*kind
 
 func newKind(k kind) *kind {
@@ -74,7 +74,7 @@ func newKind(k kind) *kind {
 	return &k
 }
 
-func kindNamed(name string) *kind {
+func findKind(name string) *kind {
 	if i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name }); i >= 0 {
 		return kinds[i]
 	}
@@ -89,21 +89,21 @@ func kindOf(ref string) *kind {
 	return kinds[i]
 }
 
-// has reports whether the ledger has an operation of the kind.
+// has reports whether the reference has an operation of the kind.
 func (k *kind) has(w *world, verb string) bool {
 	_, has := w.ledger[verb+k.name]
 	return has
 }
 
-// resource is its type as errors name it.
+// resource returns the type of the kind as errors name it.
 func (k *kind) resource() string { return k.area + "/" + k.name }
 
-// one names one that is there, missing one that is not.
+// one names an existing resource, and missing one that does not exist.
 func (k *kind) one() string     { return "{" + k.ref + "}" }
 func (k *kind) missing() string { return k.in + "/00000000000000ff" }
 
-// list asks for a list of the kind, of those where it lives if the list is of
-// something.
+// list returns the call that lists the kind. If the list belongs to a resource, it names
+// that resource.
 func (k *kind) list(params fields) call {
 	c := call{rpc: "List" + k.plural, params: k.library.always.with(params)}
 	if k.library.of != "" {
@@ -112,7 +112,7 @@ func (k *kind) list(params fields) call {
 	return c
 }
 
-// with is f with others in place of, or beside, its own.
+// with returns f with others added, which replace fields of the same name.
 func (f fields) with(others fields) fields {
 	all := fields{}
 	for name, value := range f {

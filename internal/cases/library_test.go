@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// A library is an organisation of its own that nothing changes any more: what
-// the lists of a kind are asked of. It has the groups {shelf}, {inner} within
-// it, and {side} beside it.
+// A library is a separate organisation that does not change, for lists of a kind. It has
+// the group {shelf} with {inner} in it, and the group {side}.
 type library struct {
 	items      []item
 	beside     []string // what the lists hold as well, by name or uid
@@ -24,32 +23,31 @@ type library struct {
 	differ    []string // fields that protocols show differently on purpose
 }
 
-// An item is made in the order of the list.
+// An item of a library. Items are created in the order of the list.
 type item struct {
 	label  string
 	under  string
 	fields fields
 }
 
-// An order is one of order_by, and the field of an answer that it compares,
-// or of an object in it;
-// "making" is the order in which the items were made.
+// An order is a value of order_by, with the field of an answer, or of an object in it, that
+// the order compares. "making" is the order of creation.
 type order struct{ name, member string }
 
-// A filtered is the labels of what a list holds with these parameters.
+// A filtered has the labels of the items that a list contains with these parameters.
 type filtered struct {
 	params fields
 	want   string
 }
 
-// A reader asks lists of a library.
+// A reader reads lists of a library.
 type reader struct {
 	*env
 	k       *kind
 	entries []entry // all that a list without parameters holds, sorted as it is
 }
 
-// An entry is an item as it is answered.
+// An entry is an item in an answer.
 type entry struct {
 	label    string
 	making   string // when it was made, as text that sorts
@@ -58,7 +56,7 @@ type entry struct {
 
 func (x entry) uid() string { return keyOf(x.resource) }
 
-// open makes the library of a kind.
+// open creates the library of a kind.
 func (k *kind) open(e *env) *reader {
 	e.Helper()
 	group := kindOf("group")
@@ -72,7 +70,7 @@ func (k *kind) open(e *env) *reader {
 	for _, it := range k.library.items {
 		r.add(it.label, e.make(k, it.under, it.fields))
 	}
-	if first := r.entries[len(k.library.beside)]; k.has(e.w, "Update") && k.touched() != nil { // the first is not the one that was changed first
+	if first := r.entries[len(k.library.beside)]; k.has(e.w, "Update") && k.changedTimes() != nil { // the first is not the one that was changed first
 		e.must(call{rpc: "Update" + k.name, on: first.uid(), fields: fields{"name": first.resource["name"]}})
 	}
 	for i, x := range r.entries {
@@ -80,7 +78,7 @@ func (k *kind) open(e *env) *reader {
 			r.entries[i].resource = e.must(call{rpc: "Get" + k.name, on: x.uid()}).resource
 		}
 	}
-	r.entries = r.sorted(k.library.byDefault)
+	r.entries = r.sortedBy(k.library.byDefault)
 	return r
 }
 
@@ -88,8 +86,8 @@ func (r *reader) add(label string, resource fields) {
 	r.entries = append(r.entries, entry{label, fmt.Sprintf("%03d", len(r.entries)), resource})
 }
 
-// sorted is what order_by must come to.
-func (r *reader) sorted(by string) []entry {
+// sortedBy returns the entries in the order that order_by must produce.
+func (r *reader) sortedBy(by string) []entry {
 	name, direction, _ := strings.Cut(by, " ")
 	i := slices.IndexFunc(r.k.library.orders, func(o order) bool { return o.name == name })
 	if i < 0 {
@@ -120,8 +118,8 @@ func (r *reader) sorted(by string) []entry {
 	return all
 }
 
-// that is what of the library meets a condition.
-func (r *reader) that(meets func(uid string) bool) []entry {
+// selectEntries returns the entries of the library that meet a condition.
+func (r *reader) selectEntries(meets func(uid string) bool) []entry {
 	var met []entry
 	for _, x := range r.entries {
 		if meets(x.uid()) {
@@ -131,7 +129,7 @@ func (r *reader) that(meets func(uid string) bool) []entry {
 	return met
 }
 
-// ask asks a list through one protocol.
+// ask reads a list in one protocol.
 func (r *reader) ask(p protocol, params fields) answer {
 	r.Helper()
 	return p.do(r.token, r.asking(params))
@@ -142,8 +140,8 @@ func (r *reader) asking(params fields) call {
 	return r.call(call{rpc: "List" + r.k.plural, on: r.k.library.of, params: r.k.library.always.with(params)})
 }
 
-// list asks through every protocol, each of which must answer the same page:
-// want out of total.
+// list reads the list in every protocol. Each must answer the same page: want, out of
+// total.
 func (r *reader) list(params fields, want []entry, total int) {
 	r.Helper()
 	var first answer
@@ -153,7 +151,7 @@ func (r *reader) list(params fields, want []entry, total int) {
 			r.Errorf("%s %s: %s %s", p.name(), asJSON(params), got.raw, got.broken)
 			return
 		}
-		if r.labels(got.items) != labels(want) || got.total != fmt.Sprint(total) || got.skipped != fmt.Sprint(or(params["skip"], 0)) {
+		if r.labels(got.items) != labels(want) || got.total != fmt.Sprint(total) || got.skipped != fmt.Sprint(valueOr(params["skip"], 0)) {
 			r.Errorf("%s %s: %q of %s, %s skipped, want %q of %d", p.name(), asJSON(params), r.labels(got.items), got.total, got.skipped, labels(want), total)
 		}
 		if i == 0 {
@@ -171,23 +169,23 @@ func (r *reader) list(params fields, want []entry, total int) {
 	}
 }
 
-// refuse asks what every protocol must refuse.
+// refuse sends a request that every protocol must reject.
 func (r *reader) refuse(params fields, want any, instead map[string]instead) {
 	r.Helper()
 	for _, p := range r.w.protocols {
 		c := r.asking(params)
-		r.check(r.k, c, p.do(r.token, c), r.wanted(p, c, want, instead))
+		r.check(r.k, c, p.do(r.token, c), r.expectation(p, c, want, instead))
 	}
 }
 
-func or(v, otherwise any) any {
+func valueOr(v, otherwise any) any {
 	if v == nil {
 		return otherwise
 	}
 	return v
 }
 
-// labels are the labels of items, "?" for one that is not of the library.
+// labels returns the labels of items, and "?" for an item that is not in the library.
 func (r *reader) labels(items []fields) string {
 	all := make([]string, len(items))
 	for i, it := range items {
@@ -207,8 +205,8 @@ func labels(entries []entry) string {
 	return strings.Join(all, " ")
 }
 
-// labelled are the entries with these labels.
-func (r *reader) labelled(wanted string) []entry {
+// entriesWith returns the entries with these labels.
+func (r *reader) entriesWith(wanted string) []entry {
 	r.Helper()
 	var found []entry
 	for _, x := range r.entries {
@@ -222,7 +220,7 @@ func (r *reader) labelled(wanted string) []entry {
 	return found
 }
 
-// split takes labels apart, of which those in braces have spaces.
+// split splits a list of labels. Labels in braces contain spaces.
 func split(wanted string) []string {
 	if strings.HasPrefix(wanted, "{") {
 		return []string{wanted}
@@ -230,7 +228,7 @@ func split(wanted string) []string {
 	return strings.Fields(wanted)
 }
 
-// in is the reader for a test of its own.
+// in returns the reader for a subtest.
 func (r *reader) in(t *testing.T) *reader {
 	e := *r.env
 	e.T = t

@@ -8,8 +8,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// Every parameter of every list, through every protocol, on both engines.
-func TestEveryListIsTheSameThroughEveryProtocol(t *testing.T) {
+// Every parameter of every list, in every protocol, on both engines.
+func TestEveryListIsTheSameInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
@@ -56,14 +56,14 @@ func (r *reader) skips() {
 	r.list(fields{"skip": n + 1, "page_size": 1}, nil, n)
 }
 
-// walksPrimaryKey go through a list page by page: by one protocol, and by all in turn,
-// since a token of one is one of the others.
+// walksPrimaryKey reads a list page by page: in one protocol, and alternating between all,
+// because they share page tokens.
 func (r *reader) walksPrimaryKey() {
 	protocols := r.w.protocols
 	for _, order := range []string{"", r.k.library.orders[0].name + " desc"} {
 		want := r.entries
 		if order != "" {
-			want = r.sorted(order)
+			want = r.sortedBy(order)
 		}
 		for first := range len(protocols) + 1 {
 			by := func(int) protocol { return protocols[first] }
@@ -88,7 +88,7 @@ func (r *reader) walk(order string, want []entry, by func(page int) protocol) {
 			r.Fatalf("page %d by %s with %s: %s", page, by(page).name(), asJSON(params), got.raw)
 		}
 		seen = append(seen, got.items...)
-		params = fields{"page_size": 2, "page_token": got.next} // which keeps the order
+		params = fields{"page_size": 2, "page_token": got.next} // the token keeps the order
 	}
 	if r.labels(seen) != labels(want) {
 		r.Errorf("by %s, %s: order %q: got %q, want %q", by(0).name(), by(1).name(), order, r.labels(seen), labels(want))
@@ -110,7 +110,7 @@ func (r *reader) tokens() {
 			r.refuse(fields{"page_token": forged}, invalid("page_token"), nil)
 		}
 		r.refuse(fields{"page_token": token, "order_by": otherWay(r.k.library.byDefault)}, invalid("page_token"), nil)
-		r.foreign(p, token)
+		r.checkForeignToken(p, token)
 		other := "ListRoles"
 		if r.k.name == "Role" {
 			other = "ListGroups"
@@ -120,23 +120,23 @@ func (r *reader) tokens() {
 	}
 }
 
-// foreign uses a token in a list for which it was not made.
-func (r *reader) foreign(p protocol, token string) {
+// checkForeignToken uses a token in another list than its own.
+func (r *reader) checkForeignToken(p protocol, token string) {
 	r.Helper()
 	c := r.asking(fields{"page_token": token})
 	switch {
-	case r.k.scoped():
+	case r.k.hasScopes():
 		c.params["uidp.descendants_of"] = r.text("{org}")
 	case r.k.library.of != "":
 		c.on = r.text(r.k.library.other)
 	default:
-		c.params = c.params.with(r.fill(normal(r.k.library.filters[0].params)).(fields))
+		c.params = c.params.with(r.fill(normalise(r.k.library.filters[0].params)).(fields))
 	}
 	r.check(r.k, c, p.do(r.token, c), invalid("page_token"))
 }
 
-// scoped reports whether the list takes a part of the tree.
-func (k *kind) scoped() bool { return !k.library.everywhere && k.library.of == "" }
+// hasScopes reports whether the list can be restricted to a part of the tree.
+func (k *kind) hasScopes() bool { return !k.library.everywhere && k.library.of == "" }
 
 func otherWay(by string) string {
 	if name, descending := strings.CutSuffix(by, " desc"); descending {
@@ -149,34 +149,34 @@ func (r *reader) orders() {
 	for _, by := range r.k.library.orders {
 		for _, direction := range []string{"", " asc", " desc"} {
 			order := by.name + direction
-			r.list(fields{"order_by": order}, r.sorted(order), len(r.entries))
-			r.list(fields{"order_by": order, "skip": 1, "page_size": 1}, r.sorted(order)[1:2], len(r.entries))
+			r.list(fields{"order_by": order}, r.sortedBy(order), len(r.entries))
+			r.list(fields{"order_by": order, "skip": 1, "page_size": 1}, r.sortedBy(order)[1:2], len(r.entries))
 		}
 	}
 	for _, order := range []string{"nope", r.k.library.orders[0].name + " up", r.k.library.orders[0].name + ",uid"} {
-		r.refuse(fields{"order_by": order}, invalid("order_by"), typed)
+		r.refuse(fields{"order_by": order}, invalid("order_by"), typedAnswer)
 	}
 }
 
 func (r *reader) filters() {
 	for _, f := range r.k.library.filters {
-		want := r.labelled(f.want)
+		want := r.entriesWith(f.want)
 		r.list(f.params, want, len(want))
 	}
 	for _, b := range r.k.library.bad {
-		r.refuse(b.fields, invalid(b.violations), typedIf(b.types != never))
+		r.refuse(b.fields, invalid(b.violations), typedAnswerIf(b.types != never))
 	}
 }
 
 func (r *reader) violations() {
 	r.refuse(fields{"page_size": -1}, invalid("page_size"), nil)
 	r.refuse(fields{"skip": -1}, invalid("skip"), nil)
-	r.refuse(fields{"page_size": "many"}, invalid("page_size"), typed)
-	r.refuse(fields{"skip": "1.5"}, invalid("skip"), typed)
-	r.refuse(fields{"page_size": 1 << 40}, invalid("page_size"), typed)
-	r.refuse(fields{"nope": 1}, invalid("nope"), typed)
+	r.refuse(fields{"page_size": "many"}, invalid("page_size"), typedAnswer)
+	r.refuse(fields{"skip": "1.5"}, invalid("skip"), typedAnswer)
+	r.refuse(fields{"page_size": 1 << 40}, invalid("page_size"), typedAnswer)
+	r.refuse(fields{"nope": 1}, invalid("nope"), typedAnswer)
 	r.refuse(fields{"page_size": -1, "skip": -1, "page_token": "nope"}, invalid("page_size skip page_token"), nil)
-	if r.k.scoped() {
+	if r.k.hasScopes() {
 		r.refuse(fields{"skip": -1, "page_size": -1, "uidp.ancestors_of": "a", "uidp.children_of": "c", "uidp.descendants_of": "d", "uidp.ids": []string{"i"}, "page_token": "nope"},
 			invalid("uidp.ancestors_of uidp.descendants_of uidp.children_of uidp.ids page_size skip page_token"), nil)
 	}

@@ -2,9 +2,9 @@ package cases
 
 import "strings"
 
-// scopes narrows the list by where things lie in the tree.
+// scopes restricts the list to parts of the tree.
 func (r *reader) scopes() {
-	if !r.k.scoped() {
+	if !r.k.hasScopes() {
 		return
 	}
 	above := func(x, y string) bool { return strings.HasPrefix(y, x+"/") }
@@ -14,15 +14,15 @@ func (r *reader) scopes() {
 		}
 		return uid[:max(strings.LastIndexByte(uid, '/'), 0)]
 	}
-	below := func(uid, at string) bool { return parent(uid) != "" && within(parent(uid), at) }
+	below := func(uid, at string) bool { return parent(uid) != "" && liesWithin(parent(uid), at) }
 	expect := func(params fields, meets func(uid string) bool) {
 		r.Helper()
-		want := r.that(meets)
+		want := r.selectEntries(meets)
 		r.list(params, want, len(want))
 	}
 	root := func(uid string) bool { return !strings.Contains(uid, "/") }
-	some := r.labelled("a")[0].uid()
-	other := r.labelled("c")[0].uid()
+	some := r.entriesWith("a")[0].uid()
+	other := r.entriesWith("c")[0].uid()
 	for _, place := range []string{"{org}", "{shelf}", "{inner}", "{side}", parent(some), some} {
 		at := r.text(place)
 		expect(fields{"uidp.descendants_of": place}, func(uid string) bool { return below(uid, at) })
@@ -52,10 +52,10 @@ func (r *reader) badScopes() {
 			r.refuse(fields{scope: missing}, notFound(kind, missing), nil)
 		}
 		r.refuse(fields{scope: "nope"}, invalid(scope), nil)
-		r.refuse(fields{scope: "{elsewhere}"}, denied(lists, "{elsewhere}"), nil)
-		r.refuse(fields{scope: "{elsewhere}/00000000000000ff"}, denied(lists, "{elsewhere}/00000000000000ff"), nil)
+		r.refuse(fields{scope: "{elsewhere}"}, deniedFailure(lists, "{elsewhere}"), nil)
+		r.refuse(fields{scope: "{elsewhere}/00000000000000ff"}, deniedFailure(lists, "{elsewhere}/00000000000000ff"), nil)
 	}
 	r.refuse(fields{"uidp.ids": []string{"nope"}}, invalid("uidp.ids"), nil)
 	r.refuse(fields{"uidp.ids": strings.Split(strings.Repeat(viewer+" ", 1000)+viewer, " ")}, invalid("uidp.ids"), nil)
-	r.refuse(fields{"uidp.in_root": "maybe"}, invalid("uidp.in_root"), typed)
+	r.refuse(fields{"uidp.in_root": "maybe"}, invalid("uidp.in_root"), typedAnswer)
 }

@@ -11,13 +11,13 @@ import (
 	"atrium/store/storetest"
 )
 
-// A party is a kind of caller of the matrix.
+// A party is a type of caller in the matrix.
 type party struct {
 	name  string
 	token string
 	role  string // the built-in role that it has, "" for none
 	on    string // the group on which it has it
-	// anonymous has no token, unknown has one that no identity matches.
+	// anonymous has no token; unknown has a token that matches no identity.
 	anonymous, unknown bool
 }
 
@@ -28,12 +28,12 @@ func (c party) has(w *world, capabilities []string) bool {
 
 // holds reports whether it holds them on uid.
 func (c party) holds(w *world, capabilities []string, uid string) bool {
-	return c.has(w, capabilities) && within(uid, c.on)
+	return c.has(w, capabilities) && liesWithin(uid, c.on)
 }
 
-func within(uid, scope string) bool { return uid == scope || strings.HasPrefix(uid, scope+"/") }
+func liesWithin(uid, scope string) bool { return uid == scope || strings.HasPrefix(uid, scope+"/") }
 
-// parties are the callers, seen from {group}.
+// parties returns the callers, relative to {group}.
 func (e *env) parties(elsewhere *env) []party {
 	e.Helper()
 	group := e.text("{group}")
@@ -48,13 +48,13 @@ func (e *env) parties(elsewhere *env) []party {
 		{name: "owner", role: "owner", on: group}, {name: "editor", role: "editor", on: group}, {name: "viewer", role: "viewer", on: group},
 		{name: "owner of a sibling group", role: "owner", on: sibling}, {name: "owner of a subgroup", role: "owner", on: sub},
 	} {
-		all = append(all, e.enrolled(c))
+		all = append(all, e.enrol(c))
 	}
 	return all
 }
 
-// enrolled gives a party its identity and role.
-func (e *env) enrolled(c party) party {
+// enrol creates the identity of a party with its role.
+func (e *env) enrol(c party) party {
 	e.Helper()
 	subject := fmt.Sprintf("member %d", e.w.names.Add(1))
 	identity := keyOf(e.make(kindOf("identity"), "{org}", fields{"name": subject,
@@ -65,7 +65,7 @@ func (e *env) enrolled(c party) party {
 	return c
 }
 
-// operations are good calls of every operation that the table knows of.
+// operations returns a valid call of each operation.
 func (k *kind) operations(w *world) []call {
 	one, in := k.one(), k.in
 	if k.ref == "group" {
@@ -85,7 +85,7 @@ func (k *kind) operations(w *world) []call {
 	if k.has(w, "Delete") {
 		calls = append(calls, call{rpc: "Delete" + k.name, on: one})
 	}
-	if _, lists := w.ledger["List"+k.plural]; lists && k.scoped() {
+	if _, lists := w.ledger["List"+k.plural]; lists && k.hasScopes() {
 		calls = append(calls, call{rpc: "List" + k.plural, on: one, params: fields{"uidp.ids": []string{one}}})
 	} else if lists {
 		calls = append(calls, k.list(nil))
@@ -93,9 +93,9 @@ func (k *kind) operations(w *world) []call {
 	return calls
 }
 
-// Every operation, by every party, through every protocol, on what exists and
-// on what does not. The verdicts follow from the two ledgers alone.
-func TestEveryProtocolAsksForTheCapabilitiesOfTheLedgers(t *testing.T) {
+// Every operation, by every party, in every protocol, on existing and missing resources.
+// The expected verdicts follow only from the two ledgers.
+func TestEveryProtocolRequiresTheCapabilitiesOfTheLedgers(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
@@ -136,22 +136,22 @@ func (j judge) judge(c call) {
 	holds := j.who.holds(j.w, j.rpc.capabilities, c.on) || has && j.k.library.everywhere
 	switch {
 	case c.rpc == "Ping":
-		j.allowed(c, got)
+		j.expectAllowed(c, got)
 	case j.who.anonymous:
-		j.refused(c, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		j.expectRefused(c, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case c.rpc == "LookupIdentity":
-		j.allowed(c, got)
+		j.expectAllowed(c, got)
 	case j.who.unknown:
-		j.refused(c, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+		j.expectRefused(c, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case isList && has:
-		j.allowed(c, got)
+		j.expectAllowed(c, got)
 		if seen := len(got.items) == 1 && got.total == "1"; seen != holds {
 			j.Errorf("%s: seen is %t, want %t: %s", j.what(c), seen, holds, got.raw)
 		}
 	case holds, len(j.rpc.capabilities) == 0:
-		j.allowed(c, got)
+		j.expectAllowed(c, got)
 	default:
-		j.denied(c, got, !isList && !j.k.library.everywhere)
+		j.expectDenied(c, got, !isList && !j.k.library.everywhere)
 	}
 	switch {
 	case isList:
@@ -161,16 +161,16 @@ func (j judge) judge(c call) {
 	}
 }
 
-// judgeMissing asks the same of what does not exist: it is not found, or
-// refused in the same bytes.
+// judgeMissing sends the same call for a missing resource. The answer is NOT_FOUND, or the
+// same rejection byte for byte.
 func (j judge) judgeMissing(c call, got answer, holds bool) {
 	j.Helper()
 	uid, gone := c.on, c.on+"/00000000000000ff"
 	missing := c
-	missing.on, missing.fields, missing.params = gone, replaced(c.fields, uid, gone).(fields), replaced(c.params, uid, gone).(fields)
+	missing.on, missing.fields, missing.params = gone, replaceUID(c.fields, uid, gone).(fields), replaceUID(c.params, uid, gone).(fields)
 	of := j.p.do(j.who.token, missing)
 	if holds {
-		j.refused(missing, of, platform.CodeNotFound, "NOT_FOUND")
+		j.expectRefused(missing, of, platform.CodeNotFound, "NOT_FOUND")
 		return
 	}
 	if strings.ReplaceAll(of.raw, gone, uid) != got.raw {
@@ -182,15 +182,15 @@ func (j judge) judgeMissing(c call, got answer, holds bool) {
 func (j judge) judgeScope(c call) {
 	j.Helper()
 	parent := parentOf(c.on)
-	// Of groups, those children are shown on which the capability is held.
+	// A list of groups contains the children on which the caller holds the capability.
 	j.judgeWithin(c, "uidp.children_of", parent, j.k.ref == "group" && parentOf(j.who.on) == parent)
-	j.judgeWithin(c, "uidp.descendants_of", parent, within(j.who.on, parent))
+	j.judgeWithin(c, "uidp.descendants_of", parent, liesWithin(j.who.on, parent))
 }
 
 func parentOf(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
 
-// judgeWithin lists within a parent that is there, and within one that is not.
-// partly says that a part of what lies within is the party's to see.
+// judgeWithin lists below an existing parent, and below a missing one. partly says that
+// the party may see a part of the list.
 func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	j.Helper()
 	gone := parentOf(parent) + "/00000000000000ff"
@@ -203,23 +203,23 @@ func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	has := j.who.has(j.w, j.rpc.capabilities)
 	switch {
 	case j.who.anonymous:
-		j.refused(there, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
+		j.expectRefused(there, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case j.who.unknown:
-		j.refused(there, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case has && (within(parent, j.who.on) || partly):
-		j.allowed(there, got)
+		j.expectRefused(there, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
+	case has && (liesWithin(parent, j.who.on) || partly):
+		j.expectAllowed(there, got)
 	default:
-		j.denied(there, got, true)
+		j.expectDenied(there, got, true)
 	}
 	switch {
-	case has && within(gone, j.who.on):
-		j.refused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case !has || !within(parent, j.who.on) && !partly:
+	case has && liesWithin(gone, j.who.on):
+		j.expectRefused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
+	case !has || !liesWithin(parent, j.who.on) && !partly:
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
 		}
-	default: // what lies above is seen in part, what is missing beside it is not
-		j.denied(missing, ofMissing, true)
+	default: // a list above is visible in part, but not a missing parent next to it
+		j.expectDenied(missing, ofMissing, true)
 	}
 }
 
@@ -227,24 +227,24 @@ func (j judge) what(c call) string {
 	return fmt.Sprintf("%s on %s by %s through %s", c.rpc, c.on, j.who.name, j.p.name())
 }
 
-func (j judge) allowed(c call, got answer) {
+func (j judge) expectAllowed(c call, got answer) {
 	j.Helper()
 	if got.failed != nil || got.broken != "" {
 		j.Errorf("%s: %s %s", j.what(c), got.raw, got.broken)
 	}
 }
 
-func (j judge) refused(c call, got answer, code platform.Code, reason string) {
+func (j judge) expectRefused(c call, got answer, code platform.Code, reason string) {
 	j.Helper()
 	if got.failed == nil || got.failed.code != code || got.failed.reason != reason {
 		j.Errorf("%s: want %s: %s", j.what(c), reason, got.raw)
 	}
 }
 
-// denied demands that the answer names a capability that is needed, and where.
-func (j judge) denied(c call, got answer, somewhere bool) {
+// expectDenied expects that the answer names a required capability and its resource.
+func (j judge) expectDenied(c call, got answer, somewhere bool) {
 	j.Helper()
-	j.refused(c, got, platform.CodePermissionDenied, "PERMISSION_DENIED")
+	j.expectRefused(c, got, platform.CodePermissionDenied, "PERMISSION_DENIED")
 	if got.failed == nil {
 		return
 	}
@@ -258,23 +258,23 @@ func (j judge) denied(c call, got answer, somewhere bool) {
 	}
 }
 
-// replaced is v with another uid, in what lies below it too.
-func replaced(v any, uid, other string) any {
+// replaceUID returns v with another uid, also in descendants of it.
+func replaceUID(v any, uid, other string) any {
 	switch v := v.(type) {
 	case fields:
 		f := make(fields, len(v))
 		for name, value := range v {
-			f[name] = replaced(value, uid, other)
+			f[name] = replaceUID(value, uid, other)
 		}
 		return f
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = replaced(v[i], uid, other)
+			all[i] = replaceUID(v[i], uid, other)
 		}
 		return all
 	case string:
-		if within(v, uid) {
+		if liesWithin(v, uid) {
 			return other + v[len(uid):]
 		}
 	}

@@ -1,6 +1,6 @@
 package cases
 
-// Ping is no kind, but has its row as all operations have.
+// Ping is not a kind, but it has a row, like all operations.
 var _ = newKind(kind{
 	name: "Ping", ref: "ping", area: "ping",
 	extra: []call{{rpc: "Ping"}},

@@ -8,14 +8,14 @@ import (
 	"atrium/store/storetest"
 )
 
-// A thief makes an identity provider for the issuer of others, and tries to
-// verify it and to write rules with patterns. The callers of that issuer must
-// neither join the thief's organisation nor see its groups, through any
-// protocol, until the operator allows the organisation the issuer.
-func TestAProviderForTheIssuerOfOthersEnrolsNobody(t *testing.T) {
+// The attack: an organisation creates an identity provider for the issuer of others, and
+// tries to verify it and to write rules with patterns. The callers of that issuer must
+// neither join that organisation nor see its groups, in any protocol, until the operator
+// allows the organisation to use the issuer.
+func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		w := newWorldOf(t, url, platform.Options{})
+		w := newWorldWith(t, url, platform.Options{})
 		operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 		for _, p := range w.protocols {
 			t.Run(p.name(), func(t *testing.T) {

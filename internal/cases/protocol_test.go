@@ -8,11 +8,10 @@ import (
 	"atrium/platform"
 )
 
-// fields is a resource, or part of one, with the names and values that REST
-// has for them.
+// fields is a resource, or a part of one, with the names and values of REST.
 type fields map[string]any
 
-// A call asks for an operation.
+// A call is a call of an operation.
 type call struct {
 	rpc    string   // as the ledger names it: CreateRepo
 	on     string   // the uid, parent or repo that the call is about
@@ -21,13 +20,13 @@ type call struct {
 	params fields   // of a list or a read: the names of the ledger
 }
 
-// A protocol makes calls. token is the caller's, "" for none.
+// A protocol makes calls. token is the token of the caller, or "" for none.
 type protocol interface {
 	name() string
 	do(token string, c call) answer
 }
 
-// An answer is what a call came to.
+// An answer is the result of a call.
 type answer struct {
 	resource fields   // of all but lists and deletions
 	items    []fields // of a list; not nil
@@ -41,8 +40,8 @@ type answer struct {
 	broken string   // how the answer breaks its protocol's own rules
 }
 
-// A failure is an error. As an expectation it is written down without what
-// follows from the rest: see expected.
+// A failure is an error. An expectation omits what follows from the other fields: see
+// expected.
 type failure struct {
 	code       platform.Code
 	reason     string // "": the name of the code
@@ -66,16 +65,16 @@ func alreadyExists(kind, uid string) failure {
 	return failure{code: platform.CodeAlreadyExists, resource: kind + " " + uid}
 }
 
-func blocked(because string) failure {
+func blockedFailure(because string) failure {
 	return failure{code: platform.CodeFailedPrecondition, blocked: because}
 }
 
-func denied(capability, on string) failure {
+func deniedFailure(capability, on string) failure {
 	return failure{code: platform.CodePermissionDenied, capability: capability, on: on}
 }
 
-// expected completes an expectation for a kind of an area.
-func (f failure) expected(area string) failure {
+// complete completes an expectation for a kind in an area.
+func (f failure) complete(area string) failure {
 	if f.reason == "" {
 		f.reason = f.code.String()
 	}
@@ -87,8 +86,8 @@ func (f failure) expected(area string) failure {
 
 const serviceDomain = ".atrium.dev"
 
-// parseStatus reads google.rpc.Status in its JSON form. named gives the name
-// that REST has for a field.
+// parseStatus reads a google.rpc.Status in JSON. named converts the name of a field to its
+// name in REST.
 func parseStatus(code float64, details []map[string]any, named func(string) string) *failure {
 	f := &failure{code: platform.Code(code)}
 	for _, d := range details {
@@ -101,9 +100,9 @@ func parseStatus(code float64, details []map[string]any, named func(string) stri
 			f.capability, _ = metadata["capability"].(string)
 			f.on, _ = metadata["resource"].(string)
 		case "BadRequest":
-			f.violations = joined(d["fieldViolations"], "field", named)
+			f.violations = joinMembers(d["fieldViolations"], "field", named)
 		case "PreconditionFailure":
-			f.blocked = joined(d["violations"], "type", nil)
+			f.blocked = joinMembers(d["violations"], "type", nil)
 		case "ResourceInfo":
 			kind, _ := d["resourceType"].(string)
 			f.resource = strings.Replace(kind, serviceDomain, "", 1) + " " + fmt.Sprint(d["resourceName"])
@@ -112,8 +111,8 @@ func parseStatus(code float64, details []map[string]any, named func(string) stri
 	return f
 }
 
-// joined lists a member of each object of a list.
-func joined(list any, member string, named func(string) string) string {
+// joinMembers lists a member of each object of a list.
+func joinMembers(list any, member string, named func(string) string) string {
 	objects, _ := list.([]any)
 	values := make([]string, len(objects))
 	for i, object := range objects {
@@ -125,26 +124,26 @@ func joined(list any, member string, named func(string) string) string {
 	return strings.Join(values, " ")
 }
 
-// asFields is a JSON object whose objects, those in lists too, are fields.
+// asFields converts a JSON object, and all objects inside it, to fields.
 func asFields(v any) fields {
-	f, _ := normal(v).(fields)
+	f, _ := normalise(v).(fields)
 	return f
 }
 
-func normal(v any) any {
+func normalise(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return normal(fields(v))
+		return normalise(fields(v))
 	case fields:
 		f := make(fields, len(v))
 		for name, value := range v {
-			f[name] = normal(value)
+			f[name] = normalise(value)
 		}
 		return f
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = normal(v[i])
+			all[i] = normalise(v[i])
 		}
 		return all
 	case []string:
@@ -156,7 +155,7 @@ func normal(v any) any {
 	case []fields:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = normal(v[i])
+			all[i] = normalise(v[i])
 		}
 		return all
 	case int:
@@ -166,7 +165,7 @@ func normal(v any) any {
 	}
 }
 
-// asJSON is how a value is sent, and how it looks in the message of a test.
+// asJSON encodes a value for a request or for the message of a test.
 func asJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -177,8 +176,8 @@ func asJSON(v any) string {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// camel is camelCase of snake_case.
-func camel(s string) string {
+// camelCase converts snake_case to camelCase.
+func camelCase(s string) string {
 	words := strings.Split(s, "_")
 	for i, w := range words[1:] {
 		if w != "" {

@@ -1,6 +1,6 @@
 package cases
 
-// reading are the rows of Get<Kind>.
+// reading returns the rows of Get<Kind>.
 func (k *kind) reading() []row {
 	get := func(uid string) call { return call{rpc: "Get" + k.name, on: uid} }
 	return []row{
@@ -13,7 +13,7 @@ func (k *kind) reading() []row {
 	}
 }
 
-// deletion are the rows of Delete<Kind>.
+// deletion returns the rows of Delete<Kind>.
 func (k *kind) deletion() []row {
 	remove := func(uid string) call { return call{rpc: "Delete" + k.name, on: uid} }
 	return []row{
@@ -26,7 +26,7 @@ func (k *kind) deletion() []row {
 	}
 }
 
-// stranger is something of another kind.
+// stranger returns a resource of another kind.
 func (k *kind) stranger() string {
 	if k.ref == "identity" {
 		return "{role}"

@@ -13,17 +13,18 @@ import (
 	"atrium/platform"
 )
 
-// Rows name what they need in braces, and it is made when it is first named:
+// Rows name resources in braces. A resource is created when it is named for the first
+// time:
 //
 //	{org}         the organisation; {owner} and {owner binding} came with it
-//	{group}       one of the kind whose ref is group, made of what the kind
-//	              needs at least; {repo}, {role} ... likewise
-//	{other repo}  another one; {full repo} one with all that a repo can have
+//	{group}       a resource of the kind whose ref is group, with the required
+//	              fields only; likewise {repo}, {role} ...
+//	{other repo}  another one; {full repo} has all fields of a repo
 //	{org role}    one in the group that the first word names
-//	{repo.name}   a member of it, as it was answered when it was made
-//	{n}           a number that nothing else has
+//	{repo.name}   a member of it, from the answer to its creation
+//	{n}           a unique number
 //
-// An env is what the names of one case mean.
+// An env has the resources of the names in one case.
 type env struct {
 	*testing.T
 	w     *world
@@ -31,7 +32,7 @@ type env struct {
 	made  map[string]fields // by name, as they were answered
 }
 
-// newEnv makes an organisation.
+// newEnv creates an organisation.
 func (w *world) newEnv(t *testing.T) *env {
 	t.Helper()
 	name := fmt.Sprintf("org-%d", w.names.Add(1))
@@ -50,7 +51,7 @@ func (w *world) newEnv(t *testing.T) *env {
 	return e
 }
 
-// of is an env of the same organisation for another case.
+// of returns an env of the same organisation for another case.
 func (e *env) of(t *testing.T) *env {
 	made := map[string]fields{}
 	for _, ref := range []string{"org", "owner", "owner binding"} {
@@ -59,7 +60,7 @@ func (e *env) of(t *testing.T) *env {
 	return &env{T: t, w: e.w, token: e.token, made: made}
 }
 
-// must makes a call that has to succeed.
+// must makes a call that must succeed.
 func (e *env) must(c call) answer {
 	e.Helper()
 	got := e.w.setup.do(e.token, c)
@@ -69,17 +70,17 @@ func (e *env) must(c call) answer {
 	return got
 }
 
-// call fills in what a call names.
+// call replaces the names in a call.
 func (e *env) call(c call) call {
 	e.Helper()
 	c.on = e.text(c.on)
-	c.fields, c.params = e.fill(normal(c.fields)).(fields), e.fill(normal(c.params)).(fields)
+	c.fields, c.params = e.fill(normalise(c.fields)).(fields), e.fill(normalise(c.params)).(fields)
 	return c
 }
 
 var reference = regexp.MustCompile(`\{([a-zA-Z0-9 ]+)((?:\.[a-zA-Z]+)*)\}`)
 
-// fill is v with everything in it that is named in braces.
+// fill returns v with all names in braces replaced.
 func (e *env) fill(v any) any {
 	e.Helper()
 	switch v := v.(type) {
@@ -92,7 +93,7 @@ func (e *env) fill(v any) any {
 		f := make(fields, len(v))
 		for name, value := range v {
 			if f[name] = e.fill(value); f[name] == nil && value != nil {
-				delete(f, name) // a member that the other resource does not have
+				delete(f, name) // the other resource does not have this member
 			}
 		}
 		return f
@@ -121,7 +122,7 @@ func (e *env) text(s string) string {
 	})
 }
 
-// keyOf is what a resource is found by.
+// keyOf returns the key of a resource.
 func keyOf(resource fields) string {
 	if uid, ok := resource["uid"].(string); ok {
 		return uid
@@ -143,7 +144,7 @@ func (e *env) member(ref, path string) any {
 	return value
 }
 
-// resource is what ref names.
+// resource returns the resource that ref names.
 func (e *env) resource(ref string) fields {
 	e.Helper()
 	if made, ok := e.made[ref]; ok {
@@ -165,7 +166,7 @@ func (e *env) resource(ref string) fields {
 	return e.made[ref]
 }
 
-// make makes one of a kind.
+// make creates a resource of a kind.
 func (e *env) make(k *kind, in string, given fields) fields {
 	e.Helper()
 	c := e.call(call{rpc: "Create" + k.name, on: in, fields: given})
@@ -175,8 +176,8 @@ func (e *env) make(k *kind, in string, given fields) fields {
 	return e.must(c).resource
 }
 
-// decoded is a resource as the core has it.
-func decoded[T any](e *env, given fields) *T {
+// decodeFields converts fields to a resource of the core.
+func decodeFields[T any](e *env, given fields) *T {
 	e.Helper()
 	var resource T
 	if err := json.Unmarshal([]byte(asJSON(given)), &resource); err != nil {
@@ -185,7 +186,7 @@ func decoded[T any](e *env, given fields) *T {
 	return &resource
 }
 
-// operator is the context of the operator's commands, which imports are.
+// operator returns the context of commands of the operator, such as imports.
 func (e *env) operator() context.Context {
 	return platform.WithActor(e.Context(), platform.NewOperator("import"))
 }

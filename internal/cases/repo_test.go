@@ -12,7 +12,7 @@ var _ = newKind(kind{
 	},
 	needs:   "name",
 	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
-	derived: map[string]func(any) fields{"sync_config": syncedAs},
+	derived: map[string]func(any) fields{"sync_config": withSync},
 	bad: append([]bad{
 		{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
 		{name: "a name with a space", fields: fields{"name": "a b"}, violations: "name"},
@@ -37,14 +37,14 @@ var _ = newKind(kind{
 
 	rows: []row{
 		{name: "delete one with a tag in it", given: []call{{rpc: "CreateTag", on: "{repo}", fields: fields{"name": "latest", "digest": digest(1)}}},
-			do: call{rpc: "DeleteRepo", on: "{repo}"}, want: blocked("RESOURCE_NOT_EMPTY")},
+			do: call{rpc: "DeleteRepo", on: "{repo}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 
 		{name: "a part of the sync by mask, others not", do: updateSync(fields{"source": "elsewhere", "google": "other"}, "sync_config.source"),
-			want: repoSynced(fullSync.with(fields{"source": "elsewhere"}))},
+			want: expectSyncedRepo(fullSync.with(fields{"source": "elsewhere"}))},
 		{name: "a part of the sync by mask in camel case", do: updateSync(fields{"source": "elsewhere", "google": "other"}, "syncConfig.source"),
-			want: repoSynced(fullSync.with(fields{"source": "elsewhere"}))},
+			want: expectSyncedRepo(fullSync.with(fields{"source": "elsewhere"}))},
 		{name: "a part of the sync that is absent is cleared", do: updateSync(fields{"source": "elsewhere"}, "sync_config.google"),
-			want: repoSynced(fullSync.without("google"))},
+			want: expectSyncedRepo(fullSync.without("google"))},
 		{name: "the source of the sync is needed", do: updateSync(fields{"source": ""}, "sync_config.source"), want: invalid("sync_config.source")},
 		{name: "a mask of what is no part of the sync", do: updateSync(fields{"source": "elsewhere"}, "sync_config.nope"), want: invalid("updateMask")},
 
@@ -62,7 +62,7 @@ var _ = newKind(kind{
 		{name: "a mask that no readme has", do: readme("b", "nope"), want: invalid("updateMask")},
 		{name: "a readme of 256 KiB and a byte", do: readme(strings.Repeat("a", 256<<10+1)), want: invalid("content")},
 		{name: "a readme with U+0000", do: readme("a\x00"), want: invalid("content")},
-		{name: "an unknown field of a readme", do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"nope": 1}}, want: invalid("nope"), instead: typed},
+		{name: "an unknown field of a readme", do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"nope": 1}}, want: invalid("nope"), instead: typedAnswer},
 		{name: "change the readme of a missing repo", do: call{rpc: "UpdateRepoReadme", on: "{group}/00000000000000ff", fields: fields{"content": "b"}},
 			want: notFound("registry/Repo", "{group}/00000000000000ff")},
 		{name: "change the readme of no UID", do: call{rpc: "UpdateRepoReadme", on: "nope", fields: fields{"content": "b"}}, want: invalid("uid")},
@@ -94,8 +94,8 @@ var _ = newKind(kind{
 
 var repoInFull = fields{"name": "alpha", "description": "first", "catalogTier": "CATALOG_TIER_AI", "bundles": []string{"x"}, "aliases": []string{"one", "two"}, "sync_config": fields{"source": "s"}}
 
-// syncedAs adds what is always shown of a sync.
-func syncedAs(given any) fields {
+// withSync adds the fields of a sync that are always shown.
+func withSync(given any) fields {
 	config, _ := given.(fields)
 	if config == nil {
 		return nil
@@ -109,9 +109,9 @@ func updateSync(config fields, mask ...string) call {
 	return call{rpc: "UpdateRepo", on: "{full repo}", fields: fields{"sync_config": config}, mask: mask}
 }
 
-// repoSynced is the full repo after a change of its sync.
-func repoSynced(config fields) expected {
-	return expected{like: "{full repo}", with: syncedAs(config).with(fields{"updateTime": "<time>"})}
+// expectSyncedRepo expects the full repo after a change of its sync.
+func expectSyncedRepo(config fields) expected {
+	return expected{like: "{full repo}", with: withSync(config).with(fields{"updateTime": "<time>"})}
 }
 
 func readme(content any, mask ...string) call {

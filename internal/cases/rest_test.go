@@ -14,7 +14,7 @@ import (
 	"atrium/platform"
 )
 
-// rest makes calls by the routes of the ledger.
+// rest makes calls with the routes of the reference.
 type rest struct {
 	handler http.Handler
 	ledger  map[string]rpc
@@ -33,11 +33,11 @@ func (p rest) do(token string, c call) answer {
 	for name, value := range c.params {
 		if many, ok := value.([]any); ok {
 			for _, one := range many {
-				query.Add(name, plain(one))
+				query.Add(name, formatValue(one))
 			}
 			continue
 		}
-		query.Set(name, plain(value))
+		query.Set(name, formatValue(value))
 	}
 	if c.mask != nil {
 		query.Set("updateMask", strings.Join(c.mask, ","))
@@ -64,15 +64,15 @@ func (p rest) do(token string, c call) answer {
 	return readREST(operation, w)
 }
 
-// plain is a value as it stands in a query.
-func plain(value any) string {
+// formatValue returns a value in the form of a query.
+func formatValue(value any) string {
 	if n, ok := value.(float64); ok {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	return fmt.Sprint(value)
 }
 
-// restStatus is the HTTP status of each code.
+// restStatus has the HTTP status of each code.
 var restStatus = map[platform.Code]int{3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 12: 501, 13: 500, 14: 503, 16: 401}
 
 func readREST(operation rpc, w *httptest.ResponseRecorder) answer {

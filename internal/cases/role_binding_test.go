@@ -39,30 +39,30 @@ var roleBindings = newKind(kind{
 		{name: "of an unknown built-in role", do: bind("{group}", "{identity}", unknownBuiltIn), want: notFound("iam/Role", unknownBuiltIn)},
 		{name: "to a missing role", do: call{rpc: "UpdateRoleBinding", on: "{binding}", fields: fields{"roleUid": "{org}/00000000000000ff"}},
 			want: notFound("iam/Role", "{org}/00000000000000ff")},
-		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", on: "{owner binding}"}, want: blocked("LAST_OWNER")},
-		{name: "the last owner stays owner", do: call{rpc: "UpdateRoleBinding", on: "{owner binding}", fields: fields{"roleUid": viewer}}, want: blocked("LAST_OWNER")},
+		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", on: "{owner binding}"}, want: blockedFailure("LAST_OWNER")},
+		{name: "the last owner stays owner", do: call{rpc: "UpdateRoleBinding", on: "{owner binding}", fields: fields{"roleUid": viewer}}, want: blockedFailure("LAST_OWNER")},
 
-		{name: "a batch", do: batch("{group}", "", bound("{identity}", "{role}"), bound("{other identity}", "{role}")),
+		{name: "a batch", do: batch("{group}", "", binding("{identity}", "{role}"), binding("{other identity}", "{role}")),
 			want: resource(fields{"roleBindings": []fields{boundHere("{identity}", "{role}"), boundHere("{other identity}", "{role}")}})},
-		{name: "a batch with one role for all", do: batch("{group}", "{role}", fields{"identityUid": "{identity}"}, bound("{identity}", "{other role}")),
+		{name: "a batch with one role for all", do: batch("{group}", "{role}", fields{"identityUid": "{identity}"}, binding("{identity}", "{other role}")),
 			want: resource(fields{"roleBindings": []fields{boundHere("{identity}", "{role}"), boundHere("{identity}", "{other role}")}})},
 		{name: "an empty batch", do: batch("{group}", ""), want: invalid("requests")},
-		{name: "a batch of 26", do: batch("{group}", "{role}", many(26)...), want: invalid("requests")},
-		{name: "a batch with bad ones", do: batch("{group}", "", bound("nope", "{role}"), bound("{identity}", "nope")),
+		{name: "a batch of 26", do: batch("{group}", "{role}", manyBindings(26)...), want: invalid("requests")},
+		{name: "a batch with bad ones", do: batch("{group}", "", binding("nope", "{role}"), binding("{identity}", "nope")),
 			want: invalid("requests[0].roleBinding.identityUid requests[1].roleBinding.roleUid")},
-		{name: "a batch in no UID", do: batch("nope", "{role}", many(2)...), want: invalid("parent")},
+		{name: "a batch in no UID", do: batch("nope", "{role}", manyBindings(2)...), want: invalid("parent")},
 		{name: "a batch in a missing group", do: batch("{org}/00000000000000ff", "{org role}", fields{"identityUid": "{org identity}"}), want: notFound("iam/Group", "{org}/00000000000000ff")},
-		{name: "a batch with one that is there", do: batch("{group}", "", bound("{other identity}", "{role}"), sameBinding),
+		{name: "a batch with one that is there", do: batch("{group}", "", binding("{other identity}", "{role}"), sameBinding),
 			want: alreadyExists("iam/RoleBinding", "{binding}")},
-		{name: "a batch with the same twice", do: batch("{group}", "", bound("{identity}", "{role}"), bound("{identity}", "{role}")),
+		{name: "a batch with the same twice", do: batch("{group}", "", binding("{identity}", "{role}"), binding("{identity}", "{role}")),
 			want: alreadyExists("iam/RoleBinding", "")},
 	},
 	extra: []call{batchOn("{group}")},
 	library: library{
 		beside: []string{"{owner binding}"},
 		items: []item{
-			{"a", "{shelf}", bound("{org identity}", "{org role}")}, {"b", "{shelf}", bound("{org other identity}", "{org role}")},
-			{"c", "{inner}", bound("{org identity}", "{org other role}")}, {"d", "{side}", bound("{org identity}", viewer)},
+			{"a", "{shelf}", binding("{org identity}", "{org role}")}, {"b", "{shelf}", binding("{org other identity}", "{org role}")},
+			{"c", "{inner}", binding("{org identity}", "{org other role}")}, {"d", "{side}", binding("{org identity}", viewer)},
 		},
 		orders: []order{
 			{"create_time", "createTime"}, {"uid", "uid"}, {"identity_name", "identity.name"}, {"group_name", "group.name"}, {"role_name", "role.name"},
@@ -84,10 +84,10 @@ const unknownBuiltIn = "00000000000000000000000000000000000000ff"
 
 var sameBinding = fields{"identityUid": "{binding.identity.uid}", "roleUid": "{binding.role.uid}"}
 
-func bound(identity, role string) fields { return fields{"identityUid": identity, "roleUid": role} }
+func binding(identity, role string) fields { return fields{"identityUid": identity, "roleUid": role} }
 
 func bind(group, identity, role string) call {
-	return call{rpc: "CreateRoleBinding", on: group, fields: bound(identity, role)}
+	return call{rpc: "CreateRoleBinding", on: group, fields: binding(identity, role)}
 }
 
 func batch(parent, role string, bindings ...fields) call {
@@ -102,14 +102,14 @@ func batch(parent, role string, bindings ...fields) call {
 	return call{rpc: "BatchCreateRoleBindings", fields: f}
 }
 
-// batchOn is a good batch that is about parent.
+// batchOn returns a valid batch for parent.
 func batchOn(parent string) call {
-	c := batch(parent, "", bound("{identity}", "{role}"))
+	c := batch(parent, "", binding("{identity}", "{role}"))
 	c.on = parent
 	return c
 }
 
-func many(n int) []fields {
+func manyBindings(n int) []fields {
 	all := make([]fields, n)
 	for i := range all {
 		all[i] = fields{"identityUid": fmt.Sprintf("{%d identity}", i)}
@@ -117,13 +117,13 @@ func many(n int) []fields {
 	return all
 }
 
-// member is how a row names a member of ref.
+// member returns the name of a member of ref in a row.
 func member(ref any, name string) string {
 	return strings.TrimSuffix(ref.(string), "}") + "." + name + "}"
 }
 
-// boundIdentity is what a binding shows of the identity ref. What the identity
-// does not have is left out.
+// boundIdentity returns the fields of the identity ref that a binding shows. It omits
+// fields that the identity does not have.
 func boundIdentity(ref any) fields {
 	return fields{"identity": fields{
 		"uid": ref, "name": member(ref, "name"), "description": member(ref, "description"),
@@ -135,7 +135,7 @@ func boundRole(ref any) fields {
 	return fields{"role": fields{"uid": ref, "name": member(ref, "name"), "description": member(ref, "description")}}
 }
 
-// boundHere is a whole binding on {group}.
+// boundHere returns all fields of a binding on {group}.
 func boundHere(identity, role string) fields {
 	return fields{"uid": "<uid>", "createTime": "<time>", "group": fields{"uid": "{group}", "name": "{group.name}"}}.
 		with(boundIdentity(identity)).with(boundRole(role))

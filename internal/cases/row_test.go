@@ -11,56 +11,55 @@ import (
 	"atrium/platform"
 )
 
-// A row is one case: what is asked, and what every protocol answers.
+// A row is one case: a call, and the answer of every protocol.
 type row struct {
 	name  string
 	given []call // what is done before
 	do    call
 	want  any // a failure, the expected resource, or what is listed; nil: an empty answer
 
-	// instead holds protocols that cannot express the case.
+	// instead has the answers of protocols that cannot express the case.
 	instead map[string]instead
 }
 
-// An instead is what a protocol answers to a case that it cannot express.
+// An instead is the answer of a protocol to a case that it cannot express.
 type instead struct {
 	because string
 	want    any
 }
 
-// inGraphQL is what GraphQL answers instead.
+// inGraphQL returns another answer for GraphQL.
 func inGraphQL(want any, because string) map[string]instead {
 	return map[string]instead{"graphql": {because, want}}
 }
 
-// typed is the answer to what the types of GraphQL leave no room for.
-var typed = inGraphQL(refused{}, "the types of the schema refuse it before an operation is asked")
+// typedAnswer returns the answer of GraphQL to a value that its types rule out.
+var typedAnswer = inGraphQL(refused{}, "the types of the schema refuse it before an operation is asked")
 
-// typedIf is typed for rows of which only some are.
-func typedIf(is bool) map[string]instead {
+// typedAnswerIf is typedAnswer if is is true.
+func typedAnswerIf(is bool) map[string]instead {
 	if is {
-		return typed
+		return typedAnswer
 	}
 	return nil
 }
 
-// refused expects INVALID_ARGUMENT before an operation is asked: which
-// violations there are follows from the protocol.
+// A refused expects INVALID_ARGUMENT before an operation is called. The violations depend
+// on the protocol.
 type refused struct{}
 
-// done expects that a call is carried out, whatever it answers.
+// A done expects that a call succeeds, with any answer.
 type done struct{}
 
-// An expected is a resource that a row expects, whole. In it texts such as
-// <uid> and <time> stand for any of their form.
+// An expected is a complete resource that a row expects. Texts such as <uid> and <time>
+// stand for any value of that form.
 type expected struct {
 	like    string // the name of a resource that was made: as that one is
 	with    fields // but for these
 	without []string
 }
 
-// A listed is what a row expects of a list without pages, or of the one page
-// of a list.
+// A listed has the items that a row expects in a list without pages, or with a single page.
 type listed []fields
 
 // resource expects these fields and no others.
@@ -75,7 +74,7 @@ var forms = map[string]*regexp.Regexp{
 	"<secret>": regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`),
 }
 
-// matches compares an answer with what is expected of it.
+// matches reports whether an answer is the expected one.
 func matches(got, want any) bool {
 	switch want := want.(type) {
 	case string:
@@ -103,8 +102,7 @@ func matches(got, want any) bool {
 	}
 }
 
-// run runs a row of kind k through every protocol, each on resources of its
-// own.
+// run runs a row of kind k in every protocol, with separate resources for each.
 func (r row) run(t *testing.T, k *kind, in *env) {
 	for _, p := range in.w.protocols {
 		t.Run(p.name(), func(t *testing.T) {
@@ -113,7 +111,7 @@ func (r row) run(t *testing.T, k *kind, in *env) {
 				e.must(e.call(c))
 			}
 			c := e.call(r.do)
-			want := e.wanted(p, c, r.want, r.instead)
+			want := e.expectation(p, c, r.want, r.instead)
 			got := p.do(e.token, c)
 			e.check(k, c, got, want)
 			e.readBack(k, p, c, got)
@@ -121,9 +119,9 @@ func (r row) run(t *testing.T, k *kind, in *env) {
 	}
 }
 
-// wanted is what a protocol must answer to a call: want, or what it answers
-// instead.
-func (e *env) wanted(p protocol, c call, want any, others map[string]instead) any {
+// expectation returns the answer that a protocol must give to a call: want, or its other
+// answer.
+func (e *env) expectation(p protocol, c call, want any, others map[string]instead) any {
 	if other, ok := others[p.name()]; ok {
 		return other.want
 	}
@@ -135,7 +133,7 @@ func (e *env) wanted(p protocol, c call, want any, others map[string]instead) an
 	return want
 }
 
-// check demands an answer.
+// check expects an answer.
 func (e *env) check(k *kind, c call, got answer, want any) {
 	e.Helper()
 	if got.broken != "" {
@@ -149,7 +147,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	}
 	if f, ok := want.(failure); ok {
 		f.resource, f.on = e.text(f.resource), e.text(f.on)
-		if f = f.expected(k.area); got.failed == nil || *got.failed != f {
+		if f = f.complete(k.area); got.failed == nil || *got.failed != f {
 			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.failed, f, got.raw)
 		}
 		return
@@ -159,7 +157,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		return
 	}
 	if items, ok := want.(listed); ok {
-		if want := e.fill(normal([]fields(items))); !matches(normal(got.items), want) {
+		if want := e.fill(normalise([]fields(items))); !matches(normalise(got.items), want) {
 			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.params), asJSON(got.items), asJSON(want))
 		}
 		return
@@ -178,22 +176,22 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	if x.like != "" {
 		resource = e.resource(strings.Trim(x.like, "{}")).without(k.names(k.once)...)
 	}
-	resource, _ = e.fill(normal(resource.with(x.with).without(x.without...))).(fields)
-	if was := e.made[strings.Trim(x.like, "{}")]; !matches(got.resource, resource) || x.with["updateTime"] != nil && !changedSince(got.resource, was) {
+	resource, _ = e.fill(normalise(resource.with(x.with).without(x.without...))).(fields)
+	if was := e.made[strings.Trim(x.like, "{}")]; !matches(got.resource, resource) || x.with["updateTime"] != nil && !isChangedSince(got.resource, was) {
 		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(got.resource), asJSON(resource))
 	}
 }
 
 func (k *kind) names(f fields) []string { return slices.Collect(maps.Keys(f)) }
 
-// changedSince reports whether a resource tells of a change since it was was.
-func changedSince(now, was fields) bool {
+// isChangedSince reports whether a resource shows a change since its earlier state.
+func isChangedSince(now, was fields) bool {
 	changed, _ := now["updateTime"].(string)
 	before, _ := was["updateTime"].(string)
 	return changed > before
 }
 
-// readBack reads what a call made or changed, or left as it was.
+// readBack reads the resource after a call that created, changed or kept it.
 func (e *env) readBack(k *kind, p protocol, c call, got answer) {
 	e.Helper()
 	read := func(uid string, want any) {

@@ -51,5 +51,5 @@ var _ = newKind(kind{
 	},
 })
 
-// digest is the n-th of a row of digests.
+// digest returns the n-th of a sequence of digests.
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }

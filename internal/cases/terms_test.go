@@ -1,19 +1,19 @@
 package cases
 
-// What is accepted has no UID of its own: a group and a document name it.
+// An acceptance has no UID: its group and its document identify it.
 var _ = newKind(kind{
 	name: "TermsAcceptance", plural: "TermsAcceptances", ref: "acceptance", area: "iam", parent: "iam/Group", in: "{group}", put: putAcceptance,
 	minimal: fields{"docId": "terms-{n}"},
 	extra:   []call{accept("{group}", "terms", "privacy")},
 	rows: []row{
-		{name: "accept", do: accept("{group}", "terms", "privacy"), want: acceptedFor("{group}", "terms", "privacy")},
-		{name: "accept again", given: []call{accept("{group}", "terms")}, do: accept("{group}", "privacy", "terms"), want: acceptedFor("{group}", "privacy", "terms")},
+		{name: "accept", do: accept("{group}", "terms", "privacy"), want: expectAccepted("{group}", "terms", "privacy")},
+		{name: "accept again", given: []call{accept("{group}", "terms")}, do: accept("{group}", "privacy", "terms"), want: expectAccepted("{group}", "privacy", "terms")},
 		{name: "accept nothing", do: accept("{group}"), want: invalid("documentIds")},
 		{name: "accept what has no name", do: accept("{group}", "terms", "", "a\nb"), want: invalid("documentIds[1] documentIds[2]")},
-		{name: "accept without documents", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{}}, want: invalid("documentIds"), instead: typed},
-		{name: "accept a text", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{"documentIds": 7}}, want: invalid("documentIds"), instead: typed},
+		{name: "accept without documents", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{}}, want: invalid("documentIds"), instead: typedAnswer},
+		{name: "accept a text", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{"documentIds": 7}}, want: invalid("documentIds"), instead: typedAnswer},
 		{name: "accept with an unknown field", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{"documentIds": []string{"a"}, "nope": 1}},
-			want: invalid("nope"), instead: typed},
+			want: invalid("nope"), instead: typedAnswer},
 		{name: "accept for a missing group", do: accept("{group}/00000000000000ff", "terms"), want: notFound("iam/Group", "{group}/00000000000000ff")},
 		{name: "accept for no UID", do: accept("nope"), want: invalid("group documentIds")},
 
@@ -46,7 +46,7 @@ func accept(group string, documents ...string) call {
 
 func acceptances(group string) call { return call{rpc: "ListTermsAcceptances", on: group} }
 
-func acceptedFor(group string, documents ...string) expected {
+func expectAccepted(group string, documents ...string) expected {
 	return resource(fields{"group": group, "documentIds": documents})
 }
 
@@ -54,7 +54,7 @@ func acceptance(group, document string) fields {
 	return fields{"docId": document, "acceptedBy": "{owner}", "orgUid": group, "createTime": "<time>"}
 }
 
-// putAcceptance accepts one document. The list of its group has it.
+// putAcceptance accepts one document and reads the acceptance from the list of the group.
 func putAcceptance(e *env, group string, given fields) fields {
 	e.Helper()
 	document := given["docId"].(string)

@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// changing are the rows of Update<Kind>. They change a resource with all that
-// it can have.
+// changing returns the rows of Update<Kind>. They change a resource with all fields.
 func (k *kind) changing() []row {
 	it := "{full " + k.ref + "}"
 	update := func(f fields, mask ...string) call {
@@ -15,7 +14,7 @@ func (k *kind) changing() []row {
 	}
 	unchanged := expected{like: it}
 	changed := func(with fields, without ...string) expected {
-		return expected{like: it, with: k.touched().with(with), without: without}
+		return expected{like: it, with: k.changedTimes().with(with), without: without}
 	}
 	var rows []row
 	all, required, cleared, instead := fields{}, fields{}, []string{}, fields{}
@@ -26,7 +25,7 @@ func (k *kind) changing() []row {
 		rows = append(rows,
 			row{name: c.field + " without a mask", do: update(to), want: changed(k.visible(to))},
 			row{name: c.field + " by mask, others not", do: update(to.with(other), c.field), want: changed(k.visible(to))},
-			row{name: c.field + " by mask in snake case", do: update(to, snake(c.field)), want: changed(k.visible(to))})
+			row{name: c.field + " by mask in snake case", do: update(to, snakeCase(c.field)), want: changed(k.visible(to))})
 		if c.required {
 			required[c.field] = c.to
 			rows = append(rows,
@@ -48,9 +47,9 @@ func (k *kind) changing() []row {
 		row{name: "a mask of what is no field", do: update(all, "nope"), want: invalid("updateMask")},
 		row{name: "a mask of what never changes", do: update(all, k.fixed), want: invalid("updateMask")},
 		row{name: "a mask of both", do: update(all, k.changes[0].field, "nope", k.fixed), want: invalid("updateMask updateMask")},
-		row{name: "an unknown field", do: update(fields{"nope": 1}), want: invalid("nope"), instead: typed},
+		row{name: "an unknown field", do: update(fields{"nope": 1}), want: invalid("nope"), instead: typedAnswer},
 		row{name: "an unknown field outside of the mask", do: update(all.with(fields{"nope": 1}), k.changes[0].field),
-			want: changed(k.visible(fields{k.changes[0].field: k.changes[0].to})), instead: typed},
+			want: changed(k.visible(fields{k.changes[0].field: k.changes[0].to})), instead: typedAnswer},
 		row{name: "what never changes", do: update(fields{k.fixed: "2001-02-03T04:05:06.789Z"}), want: invalid(k.fixed),
 			instead: inGraphQL(refused{}, "the inputs hold nothing that only the service sets")},
 		row{name: "nothing", do: update(fields{}), want: unchanged},
@@ -61,7 +60,7 @@ func (k *kind) changing() []row {
 	)
 	for _, b := range k.bad {
 		if k.updates(b.fields) {
-			rows = append(rows, row{name: "bad: " + b.name, do: update(b.fields), want: invalid(b.violations), instead: typedIf(b.types == always)})
+			rows = append(rows, row{name: "bad: " + b.name, do: update(b.fields), want: invalid(b.violations), instead: typedAnswerIf(b.types == always)})
 		}
 	}
 	if k.twin != nil {
@@ -70,15 +69,15 @@ func (k *kind) changing() []row {
 	return rows
 }
 
-// touched is what every change brings with it.
-func (k *kind) touched() fields {
+// changedTimes returns the fields that every change also changes.
+func (k *kind) changedTimes() fields {
 	if _, has := k.shown["updateTime"]; has {
 		return fields{"updateTime": "<time>"}
 	}
 	return nil
 }
 
-// visible is what an answer shows of a change.
+// visible returns the part of a change that an answer shows.
 func (k *kind) visible(change fields) fields {
 	shown := change.without(k.hidden...)
 	for name, derived := range k.derived {
@@ -89,7 +88,7 @@ func (k *kind) visible(change fields) fields {
 	return shown
 }
 
-// otherThan is a change of some other field, or none.
+// otherThan returns a change of another field, or nil.
 func (k *kind) otherThan(field string) fields {
 	for _, c := range k.changes {
 		if c.field != field {
@@ -99,7 +98,7 @@ func (k *kind) otherThan(field string) fields {
 	return nil
 }
 
-// updates reports whether every field is one that can be updated.
+// updates reports whether all fields can be updated.
 func (k *kind) updates(f fields) bool {
 	for name := range f {
 		known := false
@@ -113,8 +112,9 @@ func (k *kind) updates(f fields) bool {
 	return true
 }
 
-// exact is minimal without numbers, so that a row can expect what it gives.
-func (k *kind) exact() fields {
+// minimalWithoutNumbers returns minimal without unique numbers, so that a row can expect
+// the same values.
+func (k *kind) minimalWithoutNumbers() fields {
 	exact := fields{}
 	for name, value := range k.minimal {
 		if s, ok := value.(string); ok && strings.Contains(s, "{n}") {
@@ -124,7 +124,7 @@ func (k *kind) exact() fields {
 	return exact
 }
 
-func snake(s string) string {
+func snakeCase(s string) string {
 	var b strings.Builder
 	for _, c := range s {
 		if unicode.IsUpper(c) {

@@ -10,7 +10,7 @@ import (
 	"atrium/platform"
 )
 
-// An rpc is an operation as the ledger of the wire has it.
+// An rpc is an operation of the reference.
 type rpc struct {
 	name         string
 	method, path string   // of HTTP
@@ -22,7 +22,7 @@ var (
 	capabilityRef = regexp.MustCompile(`CAP_\w+`)
 )
 
-// wireLedger reads the copy of reference/wire.txt, and adds an operation of ours.
+// wireLedger reads the copy of reference/wire.txt, and adds our own operations.
 func wireLedger(t testing.TB) map[string]rpc {
 	t.Helper()
 	ledger := map[string]rpc{}
@@ -33,18 +33,18 @@ func wireLedger(t testing.TB) map[string]rpc {
 	if lines := strings.Count(text, "\nRPC "); len(ledger) != lines || lines == 0 {
 		t.Fatalf("the ledger of the wire has %d operations, and %d were understood", lines, len(ledger))
 	}
-	// What the wire has from us needs what an update needs.
+	// Our own operation needs the capabilities of an update.
 	ledger["VerifyIdentityProvider"] = rpc{"VerifyIdentityProvider", http.MethodPost, "/iam/v2/identityProviders:verify", ledger["UpdateIdentityProvider"].capabilities}
 	for _, info := range platform.Kinds() {
-		if k := kindNamed(info.Name); k != nil && info.Own {
+		if k := findKind(info.Name); k != nil && info.Own {
 			addOperations(ledger, k, info)
 		}
 	}
 	return ledger
 }
 
-// addOperations adds what there is to do with a kind that the reference does not
-// have, by the rules that its kinds follow.
+// addOperations adds the operations of a kind that is not in the reference, by the rules
+// of the reference.
 func addOperations(ledger map[string]rpc, k *kind, info platform.KindInfo) {
 	path := "/" + info.Area + "/v2/" + info.Plural
 	for _, o := range []rpc{
@@ -60,8 +60,8 @@ func addOperations(ledger map[string]rpc, k *kind, info platform.KindInfo) {
 	}
 }
 
-// roleLedger reads the copy of reference/capabilities.md: what each built-in
-// role holds, and the dotted name of each wire name.
+// roleLedger reads the copy of reference/capabilities.md: the capabilities of each built-in
+// role, and the dotted name of each wire name.
 func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[string]string) {
 	t.Helper()
 	var roles []string
@@ -87,7 +87,7 @@ func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[stri
 	if len(holds) != 8 || len(dotted) != 43 {
 		t.Fatalf("the ledger of roles has %d of them and %d capabilities", len(holds), len(dotted))
 	}
-	for _, c := range platform.Capabilities() { // those of our own kinds are held by these
+	for _, c := range platform.Capabilities() { // these roles hold the capabilities of our own kinds
 		if wire := c.WireName(); dotted[wire] == "" {
 			dotted[wire] = string(c)
 			holds["owner"][wire], holds["viewer"][wire] = true, strings.HasSuffix(string(c), ".list")

@@ -21,8 +21,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A world is the service over a database of its own, as the program serves it:
-// real handlers behind real tokens.
+// A world is the service on its own database, with the handlers of the program and real
+// tokens.
 type world struct {
 	p         *platform.Platform
 	issuer    *auth.Issuer
@@ -41,16 +41,16 @@ const audience = "atrium"
 
 func newWorld(t *testing.T, url string) *world {
 	t.Helper()
-	return newWorldOf(t, url, platform.Options{AllowSignup: true, AllowIssuers: true})
+	return newWorldWith(t, url, platform.Options{AllowSignup: true, AllowIssuers: true})
 }
 
-// newWorldOf makes a world with settings of its own.
-func newWorldOf(t *testing.T, url string, o platform.Options) *world {
+// newWorldWith returns a world with the given options.
+func newWorldWith(t *testing.T, url string, o platform.Options) *world {
 	t.Helper()
 	w := &world{ledger: wireLedger(t)}
 	w.holds, w.dotted = roleLedger(t)
-	// The clock moves on whenever it is looked at: no two things are made at
-	// the same time.
+	// The clock advances at each reading, so that no two resources have the same
+	// time.
 	began := time.Now()
 	o.Clock = func() time.Time { return began.Add(time.Duration(w.ticks.Add(1)) * time.Millisecond) }
 	p, err := platform.New(t.Context(), storetest.Open(t, url), o)
@@ -67,7 +67,7 @@ func newWorldOf(t *testing.T, url string, o platform.Options) *world {
 	return w
 }
 
-// schema is the public one, which is all that a client has.
+// schema returns the public schema, which clients see.
 func schema(t *testing.T) *ast.Schema {
 	t.Helper()
 	s, err := gqlparser.LoadSchema(&ast.Source{Input: resolvers.SDL()})
@@ -94,7 +94,7 @@ func newIssuer(t *testing.T) *auth.Issuer {
 	return issuer
 }
 
-// token is one of a subject.
+// token returns a token of a subject.
 func (w *world) token(t *testing.T, subject string) string {
 	t.Helper()
 	if token, ok := w.tokens.Load(subject); ok {

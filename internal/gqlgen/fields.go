@@ -21,7 +21,7 @@ const (
 	scalars  = "atrium/graph/scalar"
 )
 
-// field gives the members of an execute.Field.
+// field returns the members of an execute.Field as Go code.
 func (g generator) field(f *codegen.Field) (string, error) {
 	switch {
 	case f.Stream:
@@ -46,7 +46,7 @@ func (g generator) reads(o *codegen.Object) bool {
 	return slices.ContainsFunc(o.Fields, func(f *codegen.Field) bool { return f.IsResolver || f.Stream || f.GoReceiverName == "ec" })
 }
 
-// member is the field or the call of the method that holds a field's value.
+// member returns the Go field or method call that has the value of a field.
 func (g generator) member(f *codegen.Field) string {
 	if !f.IsMethod() {
 		return f.GoFieldName
@@ -65,7 +65,7 @@ func (g generator) arguments(f *codegen.Field) string {
 	return fmt.Sprintf("Arguments: %s,\n", f.ArgsFunc())
 }
 
-// argument is a decoded argument with its type.
+// argument returns the code of a decoded argument with its type.
 func argument(a *codegen.FieldArgument) string {
 	return fmt.Sprintf("arguments[%q].(%s)", a.Name, ref(a.TypeReference.GO))
 }
@@ -79,15 +79,16 @@ func (g generator) get(f *codegen.Field) string {
 	if len(f.Args) > 0 {
 		named = "arguments"
 	}
-	give := giver(f.TypeReference)
+	give := constructorOf(f.TypeReference)
 	if strings.HasPrefix(held, "&") {
 		give = "execute.Pointer"
 	}
 	return fmt.Sprintf("Get: func(parent any, %s map[string]any) any { return %s(%s) },\n", named, give, held)
 }
 
-// giver names the function that gives a Go value as the value of a field.
-func giver(t *config.TypeReference) string {
+// constructorOf returns the name of the function that converts a Go value to the value of a
+// field.
+func constructorOf(t *config.TypeReference) string {
 	switch {
 	case isLeaf(t):
 		return "execute.Value"
@@ -135,7 +136,7 @@ func (g generator) resolve(f *codegen.Field) string {
 		returned, assigned = "values", "var err error\n"
 	}
 	code := fmt.Sprintf("Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {\n%s := %s.%s(%s)\n%sreturn %s(values, err, %s)\n},\n",
-		returned, receiver, f.GoFieldName, strings.Join(arguments, ", "), assigned, gives, giver(f.TypeReference))
+		returned, receiver, f.GoFieldName, strings.Join(arguments, ", "), assigned, gives, constructorOf(f.TypeReference))
 	if isLeaf(f.TypeReference) {
 		value := fmt.Sprintf("value.(%s)", ref(f.TypeReference.GO))
 		code += fmt.Sprintf("AppendValue: func(b []byte, value any) []byte { return %s },\n", g.appendCode(f, f.TypeReference, value))
@@ -149,7 +150,7 @@ func (g generator) stream(f *codegen.Field) string {
 		arguments = append(arguments, argument(a))
 	}
 	return fmt.Sprintf("Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {\n%s := resolvers.%s().%s(%s)\nreturn execute.Receive(values, err, %s)\n},\n",
-		answers, f.Object.Name, f.GoFieldName, strings.Join(arguments, ", "), giver(f.TypeReference)) + g.typeOf(f)
+		answers, f.Object.Name, f.GoFieldName, strings.Join(arguments, ", "), constructorOf(f.TypeReference)) + g.typeOf(f)
 }
 
 func (g generator) typeOf(f *codegen.Field) string {
@@ -159,7 +160,7 @@ func (g generator) typeOf(f *codegen.Field) string {
 	return ""
 }
 
-// abstract lists the interfaces and unions whose objects the executor meets.
+// abstract lists the interfaces and unions that fields return.
 func (g generator) abstract() []*codegen.Interface {
 	var found []*codegen.Interface
 	for _, i := range g.Interfaces {
@@ -169,7 +170,7 @@ func (g generator) abstract() []*codegen.Interface {
 	return found
 }
 
-// objectType is the Go type that an object of an interface or union has.
+// objectType returns the Go type of an object of an interface or union.
 func (g generator) objectType(i codegen.InterfaceImplementor) string {
 	if _, isPointer := i.Type.(*types.Pointer); isPointer {
 		return ref(i.Type)
@@ -177,7 +178,7 @@ func (g generator) objectType(i codegen.InterfaceImplementor) string {
 	return "*" + ref(i.Type)
 }
 
-// appendCode is the call that writes a scalar, or a list of them.
+// appendCode returns the call that writes a scalar or a list of scalars.
 func (g generator) appendCode(f *codegen.Field, t *config.TypeReference, value string) string {
 	switch {
 	case t.IsSlice():
@@ -202,8 +203,8 @@ func (g generator) appendCode(f *codegen.Field, t *config.TypeReference, value s
 	return fmt.Sprintf("scalar.Append%s(b, %s, %t)", name, value, !f.Type.NonNull)
 }
 
-// isNodeID reports whether a field is the id that an object has as a Node. An
-// event's is its own id: no other object has it.
+// isNodeID reports whether a field is a global id. The id of an event is not a global id,
+// because it is already unique.
 func isNodeID(f *codegen.Field) bool {
 	return f.Name == "id" && f.Object.Name != "Event" && slices.Contains(f.Object.Interfaces, nodeType)
 }

@@ -1,7 +1,7 @@
-// Command gqlgen generates from schema/*.graphqls, by gqlgen's own reading of the
-// schema and of gqlgen.yml, the package graph, which the executor stands on, and
-// gqlgen's own executor in internal/oracle, which tests compare it with.
-// `make generate` runs it.
+// Command gqlgen generates Go code from schema/*.graphqls. gqlgen itself reads the schema
+// and gqlgen.yml. The results are the package graph, which the executor uses, and gqlgen's
+// own executor in internal/oracle, with which tests compare ours. `make generate` runs this
+// command.
 package main
 
 import (
@@ -31,11 +31,11 @@ func generate() error {
 	if err := bindByName(settings); err != nil {
 		return err
 	}
-	log.SetOutput(io.Discard) // gqlgen tells of each resolver that it expects
+	log.SetOutput(io.Discard) // gqlgen prints each resolver that it expects
 	return api.Generate(settings, addGraphPlugin)
 }
 
-// addGraphPlugin adds ours behind those of gqlgen.
+// addGraphPlugin adds our plugin after those of gqlgen.
 func addGraphPlugin(_ *config.Config, plugins *[]plugin.Plugin) {
 	for _, p := range *plugins {
 		if federation, ok := p.(*federation.Federation); ok {

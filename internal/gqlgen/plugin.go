@@ -13,17 +13,17 @@ import (
 //go:embed *.gotpl
 var templateFiles embed.FS
 
-// A graphPlugin writes the package graph: what the executor needs to know of the
-// schema. What gqlgen writes by itself, which is its own executor over the same
-// resolvers, goes to the package of gqlgen.yml's exec.
+// A graphPlugin writes the package graph, which describes the schema for the executor.
+// gqlgen's own executor, with the same resolvers, goes to the package that gqlgen.yml names
+// under exec.
 type graphPlugin struct {
 	federation plugin.CodeGenerator // gqlgen's
 }
 
-// Name names the plugin.
+// Name returns the name of the plugin.
 func (graphPlugin) Name() string { return "graph" }
 
-// GenerateCode writes the files of the package of the models.
+// GenerateCode writes the files of package graph.
 func (p graphPlugin) GenerateCode(data *codegen.Data) error {
 	g := generator{data}
 	functions := map[string]any{"code": g.field, "abstract": g.abstract, "goType": g.objectType, "reads": g.reads, "isInput": isInput}
@@ -42,7 +42,7 @@ func (graphPlugin) render(data *codegen.Data, name string, functions map[string]
 	return render(data, data.Config.Model.Package, filepath.Join(data.Config.Model.Dir(), name+".generated.go"), name, functions)
 }
 
-// renderOracle gives gqlgen's executor the resolvers of the package graph.
+// renderOracle connects gqlgen's executor with the resolvers of package graph.
 func (graphPlugin) renderOracle(data *codegen.Data) error {
 	return render(data, data.Config.Exec.Package, filepath.Join(data.Config.Exec.Dir(), "resolvers.generated.go"), "oracle", nil)
 }
@@ -58,8 +58,7 @@ func render(data *codegen.Data, into, file, name string, functions map[string]an
 	})
 }
 
-// renderFederation writes gqlgen's part of federation once more, for the package
-// graph.
+// renderFederation writes gqlgen's code for federation a second time, for package graph.
 func (p graphPlugin) renderFederation(data *codegen.Data) error {
 	oracle := data.Config.Federation
 	defer func() { data.Config.Federation = oracle }()

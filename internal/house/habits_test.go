@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// texts are the endings of files that people write.
+// texts lists the extensions of files that people write.
 var texts = []string{".go", ".sql", ".graphqls", ".proto", ".md", ".yml", ".yaml", ".css", ".html", ".js", ".mjs", ".sh", ".mod", ""}
 
-func TestNothingIsLeftToBeDoneLater(t *testing.T) {
+func TestNoWorkIsMarkedForLater(t *testing.T) {
 	t.Parallel()
 	later := regexp.MustCompile(`\b(` + strings.Join([]string{"TO" + "DO", "FIX" + "ME", "HA" + "CK", "XX" + "X"}, "|") + `)\b`)
 	walk(t, func(path string) {
@@ -28,38 +28,38 @@ func TestNothingIsLeftToBeDoneLater(t *testing.T) {
 	})
 }
 
-func TestNothingRegistersItself(t *testing.T) {
+func TestNoPackageHasAnInitFunction(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		for _, d := range f.ast.Decls {
-			if function, ok := d.(*ast.FuncDecl); ok && function.Recv == nil && function.Name.Name == "init" && !f.generated() {
+			if function, ok := d.(*ast.FuncDecl); ok && function.Recv == nil && function.Name.Name == "init" && !f.isGenerated() {
 				t.Errorf("%s has an init: what a program does must be seen in main", f.path)
 			}
 		}
 	}
 }
 
-// The context carries the actor and the trace of a request, and what the
-// GraphQL adapter hands from its transport to its resolvers, such as loaders:
-// gqlgen leaves it no other way. Whoever needs more takes it as an argument.
-func TestTheContextCarriesNothingMore(t *testing.T) {
+// The context carries the actor and the trace of a request, and values that the GraphQL
+// adapter passes from its transport to its resolvers, such as loaders, because gqlgen offers
+// no other way. Other values must be arguments.
+func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 	t.Parallel()
 	allowed := map[string][]string{
-		// Who asks, what it costs, how much the answer may hold, and whether it
-		// is work that requests go before: facts of a request that every layer
-		// between its start and its statements would have to pass on.
+		// The caller, the cost, the memory of the answer, and whether it is background
+		// work: facts of a request that every layer between its start and its statements
+		// would have to pass on.
 		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
-		// Which calls read beside each other for one answer: from the executor to
-		// the connection, through operations that are no concern of it.
+		// Which calls read concurrently for one answer: from the executor to the
+		// connection, through operations that do not use it.
 		"store/sqlstore": {"levelKey"},
 		"auth":           {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
-		// What gqlgen leaves no other way for: why a subscription ends, told by
+		// Values for which gqlgen offers no other way: why a subscription ends, from
 		// its resolver, and the id that errors name.
 		"graphql/execute": {"endingKey"},
 		"server":          {"requestIDKey"},
 	}
 	for _, f := range sources(t) {
-		if f.test || f.generated() || f.folder == "resolvers" {
+		if f.test || f.isGenerated() || f.folder == "resolvers" {
 			continue
 		}
 		ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -90,11 +90,11 @@ func isSelector(e ast.Expr, of, name string) bool {
 	return ok && x.Name == of
 }
 
-// A package-level variable is made once and then only read: two platforms in
-// one process share nothing.
-func TestNoPackageHasStateOfItsOwn(t *testing.T) {
+// A package-level variable is set once and then only read, so that two platforms in one
+// process share no state.
+func TestNoPackageHasMutableState(t *testing.T) {
 	t.Parallel()
-	files := slices.DeleteFunc(sources(t), func(f sourceFile) bool { return f.test || f.generated() })
+	files := slices.DeleteFunc(sources(t), func(f sourceFile) bool { return f.test || f.isGenerated() })
 	variables := map[string]map[string]bool{} // by folder
 	for _, f := range files {
 		for _, d := range f.ast.Decls {
@@ -137,7 +137,7 @@ func TestNoPackageHasStateOfItsOwn(t *testing.T) {
 	}
 }
 
-// rootOf is x of x.y[z].
+// rootOf returns the identifier x of an expression such as x.y[z].
 func rootOf(e ast.Expr) (*ast.Ident, bool) {
 	for {
 		switch x := e.(type) {
@@ -157,8 +157,8 @@ func rootOf(e ast.Expr) (*ast.Ident, bool) {
 	}
 }
 
-// packageLevel reports whether a name stands for what its package declares: in
-// another file, or at the top of this one.
+// packageLevel reports whether a name refers to a declaration of its package, in another
+// file or at the top level of this one.
 func packageLevel(file *ast.File, name *ast.Ident) bool {
 	if name.Obj == nil {
 		return true
@@ -174,22 +174,32 @@ func packageLevel(file *ast.File, name *ast.Ident) bool {
 // vagueNames are prepositions, conjunctions and bare adjectives. As the name of a
 // function, none of them tells what the function does.
 var vagueNames = []string{
-	"of", "or", "only", "few", "some", "as", "but", "on", "at", "by", "to", "from", "with", "within", "joined", "named", "shown", "placed",
-	"told", "listed", "known", "given", "found", "spelled", "renamed", "caught", "marked", "refused", "lost", "both", "each", "needed",
-	"checked", "decoded", "distinct", "done", "made",
+	"of", "or", "only", "few", "some", "as", "but", "on", "at", "by", "to", "from", "within", "around", "beside", "between", "through", "until",
+	"told", "known", "given", "found", "caught", "lost", "met", "got", "shown", "both", "each", "done", "made", "wrote", "whole", "raw", "plain",
+	"fine", "full", "empty", "private", "always", "never", "again", "slowly", "asking", "passing", "failing", "refusing", "recovering",
 }
 
-// The name of a function begins with a verb, or is a noun that says what the
-// function returns.
+// participle matches a past participle of one word, such as counted. It does not say
+// what a function does, or what it returns.
+var participle = regexp.MustCompile(`^[A-Za-z][a-z]*[^e]ed$`)
+
+// The name of a function, in tests too, begins with a verb, or is a noun that says what
+// the function returns.
 func TestFunctionsHaveNamesThatSayWhatTheyDo(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		if f.test || f.generated() {
+		if f.isGenerated() {
 			continue
 		}
 		for _, d := range f.ast.Decls {
-			if function, ok := d.(*ast.FuncDecl); ok && slices.Contains(vagueNames, function.Name.Name) {
-				t.Errorf("%s: the name of the function %s does not say what it does; begin it with a verb, such as joinErrors instead of joined, or use a noun for its result, such as valueOrZero instead of or", f.path, function.Name.Name)
+			function, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			name := function.Name.Name
+			isVague := slices.Contains(vagueNames, name) && !(f.test && function.Recv != nil)
+			if isVague || participle.MatchString(name) && !function.Name.IsExported() && name != "embed" {
+				t.Errorf("%s: the name of the function %s does not say what it does; begin it with a verb, such as joinErrors instead of joined, or use a noun for its result, such as valueOrZero instead of or", f.path, name)
 			}
 		}
 	}

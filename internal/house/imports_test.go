@@ -16,8 +16,8 @@ type rule struct {
 
 const adapter = "an adapter decodes, calls one operation of the core and encodes; what it needs from another one, cmd passes in as a function, and the store would be a road around the rules"
 
-// rules are those of the house. A folder stands for those below it that have
-// no rule of their own.
+// rules has the rule of each folder. It also applies to folders below without their own
+// rule.
 var rules = map[string]rule{
 	"platform":          {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
 	"graph":             {[]string{"platform", "graph/scalar", "graphql/execute"}, "it is generated from the schema, over the core's types"},
@@ -46,7 +46,7 @@ var rules = map[string]rule{
 	"store/dbfile":    {nil, "files know nothing of what they hold"},
 	"store/sqlite":    {[]string{"platform", "store/dbfile", "store/sqlstore"}, "an engine is its differences; another engine is none of them"},
 	"store/sqlstore":  {[]string{"platform", "cvss"}, "the SQL that engines share knows none of them; it scores vectors as it stores them"},
-	"store/storetest": {[]string{"platform", "store", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
+	"store/storetest": {[]string{"platform", "store", "store/pgpool", "store/postgres", "store/sqlite", "store/sqlstore"}, "it checks what every engine must do"},
 	"demo": {[]string{"platform", "auth", "web"},
 		"it is data: it is written through the core's operations, for the development issuer and for the pages that show it"},
 	"docs":      {nil, "it is text"},
@@ -64,8 +64,8 @@ var rules = map[string]rule{
 	"internal/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
 
-// Tests run on real engines, and ask the core what came of it. Beyond that
-// the rule of their folder holds for them too.
+// Tests may also import the real engines and the core. Otherwise the rule of their folder
+// applies to them too.
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
 	"resolvers":      {"graph", "internal/oracle", "graphql", "graphql/limit", "graphql/transport"}, // the endpoint that they ask through
@@ -93,7 +93,7 @@ func parent(folder string) string {
 	return "."
 }
 
-func TestEveryFolderImportsOnlyWhatTheHouseAllows(t *testing.T) {
+func TestEveryFolderImportsOnlyWhatItsRuleAllows(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		name, found := ruleOf(f.folder)
@@ -109,27 +109,27 @@ func TestEveryFolderImportsOnlyWhatTheHouseAllows(t *testing.T) {
 			folder, ours := strings.CutPrefix(imported, "atrium/")
 			of, _ := ruleOf(folder)
 			if ours && folder != f.folder && !slices.Contains(may, of) {
-				t.Errorf("%s imports %s: %s may import %s, since %s", f.path, imported, name, orNothing(may[1:]), rules[name].why)
+				t.Errorf("%s imports %s: %s may import %s, since %s", f.path, imported, name, listOrNothing(may[1:]), rules[name].why)
 			}
 		}
 	}
 }
 
-func orNothing(folders []string) string {
+func listOrNothing(folders []string) string {
 	if len(folders) == 0 {
 		return "nothing of this module"
 	}
 	return strings.Join(folders, ", ")
 }
 
-// What is outside of the standard library has a dot in the first part of its
-// path.
+// thirdParty reports whether a package is outside the standard library: the first part of
+// its path contains a dot.
 func thirdParty(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	return strings.Contains(first, ".")
 }
 
-func TestTheCoreUsesTheStandardLibraryOnly(t *testing.T) {
+func TestTheCoreUsesOnlyTheStandardLibrary(t *testing.T) {
 	t.Parallel()
 	drivers := []string{"github.com/jackc/pgx/v5/stdlib"} // by which its tests look at what is stored
 	for _, f := range sources(t) {
@@ -144,7 +144,7 @@ func TestTheCoreUsesTheStandardLibraryOnly(t *testing.T) {
 	}
 }
 
-func TestOnlyTheStoreSpeaksSQL(t *testing.T) {
+func TestOnlyTheStoreContainsSQL(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		queue := f.path == "events/database.go" // opens the queue's own tables, which hold UIDs of deliveries only
@@ -161,7 +161,7 @@ func TestOnlyTheStoreSpeaksSQL(t *testing.T) {
 	}
 }
 
-func TestTestingCodeStaysInTests(t *testing.T) {
+func TestTestingCodeIsUsedOnlyInTests(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		for _, imported := range f.imports {
@@ -172,7 +172,7 @@ func TestTestingCodeStaysInTests(t *testing.T) {
 	}
 }
 
-func TestEveryRuleIsOfAFolderOfTheHouse(t *testing.T) {
+func TestEveryRuleNamesAnExistingFolder(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(rules)) {
 		if !exists(name) {

@@ -14,9 +14,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// kindFiles lists the files of platform that tell of one kind each, without
-// their endings: those that declare a Kind, and image.go, whose kind is part
-// of a repo and has no UIDs of its own.
+// kindFiles lists the files of platform that contain a kind, without their extension: those
+// that declare a Kind, and image.go, whose kind is part of a repo and has no UIDs.
 func kindFiles(t *testing.T) []string {
 	t.Helper()
 	files := []string{"image"}
@@ -32,7 +31,7 @@ func kindFiles(t *testing.T) []string {
 	return files
 }
 
-// declaresKind looks for `var xKind = Kind[X]{`.
+// declaresKind reports whether a file contains `var xKind = Kind[X]{`.
 func declaresKind(file *ast.File) bool {
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -47,8 +46,8 @@ func declaresKind(file *ast.File) bool {
 	return found
 }
 
-// floors are where each kind has a file of its own. The lines are those that one
-// begins with, for a kind Widget.
+// floors lists the folders in which each kind has its own file, with the first lines of
+// such a file for a kind Widget.
 var floors = []struct {
 	folder, ending, holds, line string
 }{
@@ -65,14 +64,14 @@ func TestEveryKindIsEverywhere(t *testing.T) {
 		for _, floor := range floors {
 			if file := path.Join(floor.folder, kind+floor.ending); !exists(file) {
 				t.Errorf("write %s: the kind %s has %s there. Copy %s, which a line like this one is in:\n\t%s",
-					file, kind, floor.holds, path.Join(floor.folder, "tag"+floor.ending), named(floor.line, kind))
+					file, kind, floor.holds, path.Join(floor.folder, "tag"+floor.ending), replaceWidget(floor.line, kind))
 			}
 		}
 	}
 }
 
-// named is a line about a Widget as one about a kind.
-func named(line, kind string) string {
+// replaceWidget replaces the name Widget in a line by the name of a kind.
+func replaceWidget(line, kind string) string {
 	upper := ""
 	for word := range strings.SplitSeq(kind, "_") {
 		upper += strings.ToUpper(word[:1]) + word[1:]
@@ -80,19 +79,20 @@ func named(line, kind string) string {
 	return strings.NewReplacer("Widget", upper, "widget", strings.ToLower(upper[:1])+upper[1:]).Replace(line)
 }
 
-// TestEveryKindIsInTheListOfKinds finds kinds that nothing is derived from.
+// TestEveryKindIsInTheListOfKinds finds kinds that are missing in the list of kinds, from
+// which everything else is derived.
 func TestEveryKindIsInTheListOfKinds(t *testing.T) {
 	t.Parallel()
 	list := read(t, "platform/kinds.go")
 	for _, kind := range kindFiles(t) {
-		if entry := named("&widgetKind", kind); kind != "image" && !strings.Contains(list, entry) {
+		if entry := replaceWidget("&widgetKind", kind); kind != "image" && !strings.Contains(list, entry) {
 			t.Errorf("platform/kinds.go: add to kinds()\n\t\t%s,", entry)
 		}
 	}
 }
 
-// TestEveryKindIsWired looks for what a kind must be listed in beside its files.
-func TestEveryKindIsWired(t *testing.T) {
+// TestEveryKindIsListedEverywhere checks the lists that must contain each kind.
+func TestEveryKindIsListedEverywhere(t *testing.T) {
 	t.Parallel()
 	p, _ := core(t)
 	store := storetest.Open(t, storetest.SQLite(t))
@@ -119,14 +119,13 @@ func TestEveryKindIsWired(t *testing.T) {
 	}
 }
 
-// graphQLOnly are kinds that the wire interface does not have.
+// graphQLOnly lists kinds that only GraphQL has.
 var graphQLOnly = map[string]bool{"Delivery": true}
 
-// imported are kinds that come from feeds, whose changes no event tells of.
+// imported lists kinds that come from feeds. Their changes record no events.
 var imported = map[string]bool{"Advisory": true}
 
-// operationsOf gives the field of the platform that has the operations on each
-// kind.
+// operationsOf maps each kind to the field of the platform with its operations.
 func operationsOf(p *platform.Platform) map[reflect.Type]string {
 	fields := map[reflect.Type]string{}
 	value := reflect.ValueOf(p.Operations)
@@ -143,7 +142,7 @@ func operationsOf(p *platform.Platform) map[reflect.Type]string {
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// TestEveryServiceIsServed looks for the handler of each service of the contract.
+// TestEveryServiceIsServed checks that each service of the contract has a handler.
 func TestEveryServiceIsServed(t *testing.T) {
 	t.Parallel()
 	stubs := regexp.MustCompile(`(?m)^\t\w+ +(\w+)v2connect\.(\w+)ServiceClient$`).FindAllStringSubmatch(read(t, "rpc/gen/services/services.go"), -1)
@@ -158,8 +157,8 @@ func TestEveryServiceIsServed(t *testing.T) {
 	}
 }
 
-// TestEveryKindHasAMessage looks for the message of each kind in the contract of its
-// area.
+// TestEveryKindHasAMessage checks that the contract of its area has a message for each
+// kind.
 func TestEveryKindHasAMessage(t *testing.T) {
 	t.Parallel()
 	for _, k := range platform.Kinds() {
@@ -172,8 +171,8 @@ func TestEveryKindHasAMessage(t *testing.T) {
 	}
 }
 
-// TestTheContractsNameEveryCapabilityAndEvent looks for the values of enums that the
-// declaration of a kind adds to.
+// TestTheContractsNameEveryCapabilityAndEvent checks the enum values that the declaration
+// of a kind requires.
 func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
 	t.Parallel()
 	const inGraphQL, inProto = "schema/capability.graphqls", "schema/proto/platform/iam/v2/capability.proto"
@@ -195,8 +194,8 @@ func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
 	}
 }
 
-// TestEveryFilterHasTheFieldsOfUIDs looks for the fields that the filters of all
-// kinds in the tree have.
+// TestEveryFilterHasTheFieldsOfUIDs checks the fields that the filters of all kinds
+// in the tree must have.
 func TestEveryFilterHasTheFieldsOfUIDs(t *testing.T) {
 	t.Parallel()
 	contract, found := readAll(t, "schema/*.graphqls"), 0
@@ -217,10 +216,10 @@ func TestEveryFilterHasTheFieldsOfUIDs(t *testing.T) {
 	}
 }
 
-// outsideTree names kinds that have no place in the tree of groups, and are not shared.
+// outsideTree lists kinds that are not in the tree of groups and not shared.
 var outsideTree = map[string]bool{"VulnerabilityMetadata": true}
 
-// enumName spells a dotted name as a value of a GraphQL enum.
+// enumName converts a dotted name to a value of a GraphQL enum.
 func enumName(dotted string) string { return strings.ToUpper(strings.ReplaceAll(dotted, ".", "_")) }
 
 // enumValues lists the values of an enum in a file of the GraphQL contract.
@@ -237,8 +236,8 @@ func enumValues(t *testing.T, file, enum string) []string {
 	return values
 }
 
-// REST and gRPC have a file per domain, not per kind.
-func TestEveryDomainHasItsRoutes(t *testing.T) {
+// REST and gRPC have a file for each area, not for each kind.
+func TestEveryAreaHasItsRoutes(t *testing.T) {
 	t.Parallel()
 	for area, kinds := range areas(t) {
 		for _, adapter := range []string{"rest", "rpc"} {

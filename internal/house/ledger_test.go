@@ -12,11 +12,10 @@ import (
 	"atrium/store/storetest"
 )
 
-// What is in these tests is written down elsewhere too: in clients, in stored
-// rows, in page tokens that are out there. It is never changed and never given
-// a second meaning; new lines may be added.
+// The numbers and names in these tests also exist in clients, in stored rows and in page
+// tokens. They must never change and never get another meaning. New lines may be added.
 
-// core makes a platform with one organisation, and the actor of its owner.
+// core returns a platform with one organisation, and the actor of its owner.
 func core(t *testing.T) (*platform.Platform, *platform.Actor) {
 	t.Helper()
 	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})
@@ -34,7 +33,7 @@ func core(t *testing.T) (*platform.Platform, *platform.Actor) {
 	return p, owner
 }
 
-// A row is a capability as reference/capabilities.md has it.
+// A row is a capability in reference/capabilities.md.
 type row struct {
 	name, wire string
 	number     int
@@ -72,8 +71,8 @@ func capabilityTable(t *testing.T) (rows []row, roles []string) {
 	return rows, roles
 }
 
-// ownCapabilities are those that the table does not have, as that of a kind of our
-// own.
+// ownCapabilities lists capabilities that are not in the table, such as those of our own
+// kinds.
 var ownCapabilities = []row{}
 
 func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
@@ -101,9 +100,8 @@ func TestCapabilitiesAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// Every constant of the source is in the ledger: one that is not would be a
-// capability that no role can hold.
-func TestEveryCapabilityThatIsNamedIsInTheLedger(t *testing.T) {
+// No role could hold a capability whose constant is not in the ledger.
+func TestEveryCapabilityConstantIsInTheLedger(t *testing.T) {
 	t.Parallel()
 	named := regexp.MustCompile(`(?m)^\s+(Cap\w+)\s+Capability = "([a-z._]+)"$`).FindAllStringSubmatch(read(t, "platform/capability.go"), -1)
 	if len(named) != len(platform.Capabilities()) {
@@ -116,7 +114,7 @@ func TestEveryCapabilityThatIsNamedIsInTheLedger(t *testing.T) {
 	}
 }
 
-// The UIDs of built-in roles are in every binding that is stored.
+// Stored role bindings contain the UIDs of built-in roles.
 var builtInUIDs = map[string]platform.UID{
 	"viewer":                      "fd3e96b609167d999bf93771df5bc582d05ea961",
 	"editor":                      "e39bd869953ef09043c4560eed5eba4b2e482cdf",
@@ -149,8 +147,8 @@ func TestBuiltInRolesHoldWhatTheTableSays(t *testing.T) {
 	}
 }
 
-// A kind as it is written down: its number stands in counters and page tokens,
-// and the place of each order field in the tokens.
+// A kindEntry is the entry of a kind. Counters and page tokens contain its number, and page
+// tokens contain the position of the order field.
 type kindEntry struct {
 	number                    byte
 	name, plural, area, event string
@@ -187,7 +185,7 @@ func kinds(t *testing.T) []kindEntry {
 	return all
 }
 
-// areas lists the kinds of each domain.
+// areas lists the kinds of each area.
 func areas(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -220,8 +218,8 @@ func TestKindsKeepTheirNumbersAndNames(t *testing.T) {
 	}
 }
 
-// What each version of a page token holds. A version is never changed: a new
-// one gets the next number and a line here.
+// tokenLedger has the contents of each version of page tokens. A version never changes: a
+// new one gets the next number and a line here.
 var tokenLedger = map[int]string{1: "version, order, time of issue, UID, value of the order field"}
 
 func TestThePageTokenVersionIsTheNewestOfTheLedger(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package house holds tests of how the program is built: who may import whom,
-// what stands on which floor, which names and numbers never change. It has no
-// code of its own.
+// Package house tests the structure of the program: which folder may import which, which
+// files each kind must have, and which names and numbers never change. It contains only
+// tests.
 package house
 
 import (
@@ -16,26 +16,26 @@ import (
 	"testing"
 )
 
-// root is the module's folder.
+// root is the folder of the module.
 const root = "../.."
 
 // A sourceFile is one Go file of the module.
 type sourceFile struct {
-	path    string // from the root
+	path    string // relative to the root
 	folder  string
 	test    bool
 	ast     *ast.File
 	imports []string
 }
 
-// generated reports whether no one edits the file.
-func (f sourceFile) generated() bool { return ast.IsGenerated(f.ast) }
+// isGenerated reports whether the file is generated, so nobody edits it.
+func (f sourceFile) isGenerated() bool { return ast.IsGenerated(f.ast) }
 
-// skipped are folders that hold no source of this module: other modules, and
-// what is downloaded or built.
+// skipped lists folders without source of this module: other modules, downloads and build
+// results.
 var skipped = []string{".git", "node_modules", "bin", "dist", "tools", "testdata"}
 
-// walk calls each with every file of the module.
+// walk calls each with the path of every file of the module.
 func walk(t *testing.T, each func(path string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -1,5 +1,5 @@
-// Command protoc-gen-services generates, as a plugin of protoc, the struct that has
-// the client stub of every service. `make generate` runs it.
+// Command protoc-gen-services is a plugin of protoc. It generates a struct with the client
+// stub of every service. `make generate` runs it.
 package main
 
 import (

@@ -10,10 +10,10 @@ var (
 	entryStart = regexp.MustCompile(`(?m)^\s*[-*] `)
 )
 
-// owned reports of a change whether a changelog says under Unreleased that it
-// breaks: an entry begins with "Breaking:" and has its coordinate in backticks.
-// A coordinate anywhere else may be there for another reason.
-func owned(changelog string) func(change) bool {
+// ownedBreaks returns a function that reports whether a changelog announces a breaking
+// change under Unreleased: an entry begins with "Breaking:" and contains the coordinate in
+// backticks. A coordinate anywhere else may have another reason.
+func ownedBreaks(changelog string) func(change) bool {
 	confessed := ""
 	if section := unreleased.FindStringSubmatch(changelog); section != nil {
 		for _, entry := range entryStart.Split(section[1], -1)[1:] {

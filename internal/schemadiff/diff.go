@@ -8,13 +8,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// A level says what a change does to clients from before it.
+// A level says what a change means for existing clients.
 type level int
 
 const (
-	breaking  level = iota // requests that were good fail, or answers no longer have the shape they had
-	dangerous              // requests stay good; a client that matches exhaustively, or relies on what was left out, can fail
-	safe                   // nobody notices who does not look
+	breaking  level = iota // valid requests fail, or answers have another shape
+	dangerous              // requests stay valid; a client that matches exhaustively, or relies on a default, can fail
+	safe                   // existing clients do not notice
 )
 
 func (l level) String() string { return [...]string{"breaking", "dangerous", "safe"}[l] }
@@ -28,17 +28,17 @@ type change struct {
 
 // A comparison collects the changes between two schemas.
 type comparison struct {
-	answered map[string]bool // types that answers can hold, of the schema before: only those can surprise
+	answered map[string]bool // types in answers of the old schema: only these can surprise clients
 	changes  []change
 }
 
-// diff lists what changed, the worst first and then by coordinate.
-// Descriptions and orders do not count; nor do what gqlgen or GraphQL bring.
+// diff lists the changes, the most severe first, then by coordinate. It ignores
+// descriptions, the order of definitions, and definitions of gqlgen and GraphQL itself.
 func diff(before, after *ast.Schema) []change {
-	c := &comparison{answered: answered(before)}
-	c.applied("schema", before.SchemaDirectives, after.SchemaDirectives)
-	match(ours(before), ours(after), func(t *ast.Definition) string { return t.Name }, c.definition)
-	match(ourDirectives(before), ourDirectives(after), func(d *ast.DirectiveDefinition) string { return d.Name }, c.directive)
+	c := &comparison{answered: answeredTypes(before)}
+	c.compareApplied("schema", before.SchemaDirectives, after.SchemaDirectives)
+	match(ownTypes(before), ownTypes(after), func(t *ast.Definition) string { return t.Name }, c.definition)
+	match(ownDirectives(before), ownDirectives(after), func(d *ast.DirectiveDefinition) string { return d.Name }, c.directive)
 	slices.SortFunc(c.changes, func(a, b change) int {
 		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what))
 	})
@@ -49,8 +49,8 @@ func (c *comparison) add(l level, at, what string, args ...any) {
 	c.changes = append(c.changes, change{l, at, fmt.Sprintf(what, args...)})
 }
 
-// match calls each with what has one name in two lists; what is missing in one
-// of them is nil.
+// match calls each with the items of the same name in two lists. An item that is missing
+// in one list is nil there.
 func match[T any](before, after []*T, name func(*T) string, each func(was, is *T)) {
 	missing := map[string]*T{}
 	for _, is := range after {
@@ -67,7 +67,7 @@ func match[T any](before, after []*T, name func(*T) string, each func(was, is *T
 	}
 }
 
-func ours(s *ast.Schema) []*ast.Definition {
+func ownTypes(s *ast.Schema) []*ast.Definition {
 	var all []*ast.Definition
 	for _, t := range s.Types {
 		if !t.BuiltIn {
@@ -77,7 +77,7 @@ func ours(s *ast.Schema) []*ast.Definition {
 	return all
 }
 
-func ourDirectives(s *ast.Schema) []*ast.DirectiveDefinition {
+func ownDirectives(s *ast.Schema) []*ast.DirectiveDefinition {
 	var all []*ast.DirectiveDefinition
 	for _, d := range s.Directives {
 		if !d.Position.Src.BuiltIn {
@@ -87,8 +87,8 @@ func ourDirectives(s *ast.Schema) []*ast.DirectiveDefinition {
 	return all
 }
 
-// answered names the types of every field that can be asked for.
-func answered(s *ast.Schema) map[string]bool {
+// answeredTypes returns the names of the types that fields can return.
+func answeredTypes(s *ast.Schema) map[string]bool {
 	names := map[string]bool{}
 	for _, t := range s.Types {
 		if t.Kind != ast.InputObject {

@@ -8,7 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// schemaOf loads types beside a root field and the link that every schema needs.
+// schemaOf loads types, with a root field and the link that every schema needs.
 func schemaOf(t *testing.T, text string) *ast.Schema {
 	t.Helper()
 	const root = `
@@ -35,13 +35,13 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{`type A { a: Int } type B { a: Int } union U = A | B`, `type A { a: Int } type B { a: Int } union U = B`, "breaking U no longer has the member A"},
 		{`type A { a: Int } type B { a: Int } union U = B`, `type A { a: Int } type B { a: Int } union U = A | B`, "dangerous U has the new member A"},
 
-		// Enum values: a new one surprises only who reads it.
+		// Enum values: a new one can surprise only clients that read it.
 		{`enum E { X Y }`, `enum E { X }`, "breaking E.Y is removed"},
 		{`enum E { X } type A { e: [E!]! }`, `enum E { X Y } type A { e: [E!]! }`, "dangerous E.Y is a new value in answers"},
 		{`enum E { X } input I { e: E }`, `enum E { X Y } input I { e: E }`, "safe E.Y is a new value"},
 		{`enum E { X } input I { e: E }`, `enum E { X Y } input I { e: E } type A { e: E }`, "safe A is new; safe E.Y is a new value"},
 
-		// What is answered may become more certain.
+		// Types of answers may become stricter.
 		{`type A { a: Int b: Int }`, `type A { a: Int }`, "breaking A.b is removed"},
 		{`type A { a: Int }`, `type A { a: Int b: Int! }`, "safe A.b is new"},
 		{`type A { a: Int }`, `type A { a: String }`, "breaking A.a was Int and is String"},
@@ -52,7 +52,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{`type A { a: Int }`, `type A { a: [Int] }`, "breaking A.a was Int and is [Int]"},
 		{`type A { a: [Int] }`, `type A { a: Int }`, "breaking A.a was [Int] and is Int"},
 
-		// What is asked may become less strict.
+		// Types of inputs may become less strict.
 		{`type A { a(x: Int): Int }`, `type A { a: Int }`, "breaking A.a(x:) is removed"},
 		{`type A { a: Int }`, `type A { a(x: Int): Int }`, "safe A.a(x:) is a new optional argument"},
 		{`type A { a: Int }`, `type A { a(x: Int!): Int }`, "breaking A.a(x:) is a new required argument"},
@@ -67,7 +67,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{`input I { a: Int }`, `input I { a: Int! }`, "breaking I.a was Int and is Int!"},
 		{`input I { a: Int! }`, `input I { a: Int }`, "safe I.a was Int! and is Int"},
 
-		// Defaults are what requests mean that leave something out.
+		// A default changes the meaning of requests that omit the argument.
 		{`type A { a(x: Int = 1): Int }`, `type A { a(x: Int = 2): Int }`, "breaking A.a(x:) had the default 1 and has 2"},
 		{`type A { a(x: Int = 1): Int }`, `type A { a(x: Int): Int }`, "breaking A.a(x:) no longer has the default 1"},
 		{`type A { a(x: Int): Int }`, `type A { a(x: Int = 1): Int }`, "dangerous A.a(x:) has the new default 1"},
@@ -88,7 +88,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{`directive @d repeatable on FIELD | QUERY`, `directive @d on QUERY`, "breaking @d is no longer allowed on FIELD; breaking @d is no longer repeatable"},
 		{`directive @d on FIELD`, `directive @d(x: Int!) on FIELD`, "breaking @d(x:) is a new required argument"},
 
-		// What nobody's request or answer depends on.
+		// Changes on which no request or answer depends.
 		{`"Old." type A { a: Int b: Int }`, `"New." type A { "New." b: Int a: Int }`, ""},
 		{`type A { a: Int }  extend type A { b: Int }`, `type A { a: Int b: Int }`, ""},
 		{`type A @d(b: 1, a: 2) { a: Int } directive @d(a: Int, b: Int) on OBJECT`,
@@ -119,7 +119,7 @@ func TestTheRealSchemaIsEqualToItself(t *testing.T) {
 	if changes := diff(schemas[0], schemas[1]); len(changes) > 0 {
 		t.Errorf("it changed by %v", changes)
 	}
-	if n := len(ours(schemas[0])); n < 50 {
+	if n := len(ownTypes(schemas[0])); n < 50 {
 		t.Errorf("it has only %d types", n)
 	}
 }

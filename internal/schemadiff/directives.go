@@ -29,9 +29,9 @@ func (c *comparison) directive(was, is *ast.DirectiveDefinition) {
 	c.arguments(at, was.Arguments, is.Arguments)
 }
 
-// applied compares the directives that something bears.
-func (c *comparison) applied(at string, was, is ast.DirectiveList) {
-	before, after := written(was), written(is)
+// compareApplied compares the directives of a definition.
+func (c *comparison) compareApplied(at string, was, is ast.DirectiveList) {
+	before, after := writeDirectives(was), writeDirectives(is)
 	for _, d := range before {
 		if !slices.Contains(after, d) {
 			c.add(weight(d, breaking), at, "no longer bears %s", d)
@@ -44,9 +44,8 @@ func (c *comparison) applied(at string, was, is ast.DirectiveList) {
 	}
 }
 
-// weight says how much a directive matters that came or went. Gateways ask for
-// entities by their keys, and compose only what is shareable: promise is what
-// it does to break or make one of these.
+// weight returns the level of adding or removing a directive. Gateways read entities by
+// their keys, and compose only shareable fields: promise is the level for these.
 func weight(directive string, promise level) level {
 	switch name, _, _ := strings.Cut(directive, "("); name {
 	case "@key", "@shareable":
@@ -58,8 +57,9 @@ func weight(directive string, promise level) level {
 	}
 }
 
-// written spells directives as in a schema, their arguments by name.
-func written(list ast.DirectiveList) []string {
+// writeDirectives writes directives in the syntax of a schema, with arguments sorted by
+// name.
+func writeDirectives(list ast.DirectiveList) []string {
 	all := make([]string, len(list))
 	for i, d := range list {
 		args := make([]string, len(d.Arguments))

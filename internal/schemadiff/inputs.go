@@ -10,8 +10,7 @@ func (c *comparison) arguments(of string, was, is ast.ArgumentDefinitionList) {
 	})
 }
 
-// inputField is a field of an input as an argument: what is asked of both is
-// the same.
+// inputField converts a field of an input to an argument, because the same rules apply.
 func inputField(f *ast.FieldDefinition) *ast.ArgumentDefinition {
 	if f == nil {
 		return nil
@@ -19,14 +18,13 @@ func inputField(f *ast.FieldDefinition) *ast.ArgumentDefinition {
 	return &ast.ArgumentDefinition{Name: f.Name, Type: f.Type, DefaultValue: f.DefaultValue, Directives: f.Directives}
 }
 
-// input compares what clients send: the coordinate is its name between prefix
-// and suffix.
+// input compares arguments. The coordinate is the name between prefix and suffix.
 func (c *comparison) input(noun, prefix, suffix string, was, is *ast.ArgumentDefinition) {
 	switch {
 	case is == nil:
 		c.add(breaking, prefix+was.Name+suffix, "is removed")
 		return
-	case was == nil && required(is):
+	case was == nil && isRequired(is):
 		c.add(breaking, prefix+is.Name+suffix, "is a new required %s", noun)
 		return
 	case was == nil:
@@ -36,19 +34,19 @@ func (c *comparison) input(noun, prefix, suffix string, was, is *ast.ArgumentDef
 	at := prefix + is.Name + suffix
 	if before, after := was.Type.String(), is.Type.String(); before != after {
 		l := breaking
-		if was.Type.IsCompatible(is.Type) { // what was sent as the old type is good as the new one
+		if was.Type.IsCompatible(is.Type) { // values of the old type are valid for the new one
 			l = safe
 		}
 		c.add(l, at, "was %s and is %s", before, after)
 	}
-	c.applied(at, was.Directives, is.Directives)
+	c.compareApplied(at, was.Directives, is.Directives)
 	c.defaultValue(at, was, is)
 }
 
-// required reports whether a request without it is refused.
-func required(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil }
+// isRequired reports whether a request without the argument is rejected.
+func isRequired(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil }
 
-// defaultValue compares what it means to leave something out.
+// defaultValue compares default values.
 func (c *comparison) defaultValue(at string, was, is *ast.ArgumentDefinition) {
 	before, after := was.DefaultValue.String(), is.DefaultValue.String()
 	switch {
@@ -57,7 +55,7 @@ func (c *comparison) defaultValue(at string, was, is *ast.ArgumentDefinition) {
 		c.add(breaking, at, "no longer has the default %s", before)
 	case was.DefaultValue != nil:
 		c.add(breaking, at, "had the default %s and has %s", before, after)
-	case required(was): // nobody left it out
+	case isRequired(was): // it was required before
 		c.add(safe, at, "has the new default %s", after)
 	default:
 		c.add(dangerous, at, "has the new default %s", after)

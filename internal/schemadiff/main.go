@@ -1,10 +1,10 @@
-// Command schemadiff says what the working tree changes in the GraphQL schema,
-// and what that means for clients. It compares the files of schema/ with those
-// of the last commit; where they are equal, that commit with the one before.
+// Command schemadiff lists the changes of the working tree in the GraphQL schema, and what
+// they mean for clients. It compares the files of schema/ with the last commit. If they are
+// equal, it compares that commit with the one before.
 //
-// It ends with 1 where a change breaks clients and CHANGELOG.md does not own
-// up to it, as schema/README.md asks. Where git knows nothing older, in a
-// shallow clone or without git, it says so and ends with 0.
+// It exits with 1 if a change breaks clients and CHANGELOG.md does not announce it, as
+// schema/README.md requires. If git knows no older schema, as in a shallow clone, it says so
+// and exits with 0.
 package main
 
 import (
@@ -25,8 +25,8 @@ func main() {
 
 var errHidden = errors.New("breaking changes that CHANGELOG.md does not own up to; schema/README.md says how to")
 
-// run compares the schemas of the module in a folder and writes a list of
-// their differences. Its error is errHidden, or a fault of the working tree.
+// run compares the schemas of the module in a folder and writes a list of the differences.
+// The error is errHidden, or an error in the working tree.
 func run(ctx context.Context, folder string, out io.Writer) error {
 	files, err := workingTree(folder)
 	if err != nil {
@@ -45,10 +45,10 @@ func run(ctx context.Context, folder string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return report(out, base, diff(before, after), owned(string(changelog)))
+	return report(out, base, diff(before, after), ownedBreaks(string(changelog)))
 }
 
-// report writes the changes since a commit, the worst first.
+// report writes the changes since a commit, the most severe first.
 func report(out io.Writer, base string, changes []change, owned func(change) bool) error {
 	var counts [safe + 1]int
 	var hidden []change

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// write makes a module of a schema and a changelog.
+// write creates a module with a schema and a changelog.
 func write(t *testing.T, folder, schema, changelog string) {
 	t.Helper()
 	for name, text := range map[string]string{"schema/a.graphqls": schema, "CHANGELOG.md": changelog} {
@@ -31,8 +31,8 @@ func commit(t *testing.T, folder string) {
 	}
 }
 
-// outcome runs the program in a folder.
-func outcome(t *testing.T, folder string) (string, error) {
+// runIn runs the program in a folder.
+func runIn(t *testing.T, folder string) (string, error) {
 	t.Helper()
 	var out strings.Builder
 	err := run(t.Context(), folder, &out)
@@ -46,19 +46,19 @@ const (
 	avowal    = "# Changelog\n\n## Unreleased\n\n- Something.\n- Breaking: the field\n  `Query.b` is removed.\n- More.\n"
 )
 
-func TestABreakingChangeFailsUntilTheChangelogOwnsUpToIt(t *testing.T) {
+func TestABreakingChangeFailsUnlessTheChangelogNamesIt(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	write(t, folder, twoFields, silence)
 	commit(t, folder)
 
 	write(t, folder, oneField, silence)
-	out, err := outcome(t, folder)
+	out, err := runIn(t, folder)
 	if !errors.Is(err, errHidden) || !strings.Contains(out, "  breaking   Query.b is removed\n") || !strings.Contains(out, "  - Breaking: `Query.b` is removed.\n") {
 		t.Errorf("without a word: %v\n%s", err, out)
 	}
 	write(t, folder, oneField, avowal)
-	out, err = outcome(t, folder)
+	out, err = runIn(t, folder)
 	if want := "schema: since HEAD 1 breaking, 0 dangerous, 0 safe changes\n  breaking   Query.b is removed\n"; err != nil || out != want {
 		t.Errorf("with an entry: %v\n%s", err, out)
 	}
@@ -71,33 +71,33 @@ func TestACleanTreeIsComparedWithTheCommitBefore(t *testing.T) {
 	commit(t, folder)
 	write(t, folder, oneField, silence)
 	commit(t, folder)
-	if out, err := outcome(t, folder); !errors.Is(err, errHidden) || !strings.HasPrefix(out, "schema: since HEAD~1 1 breaking") {
+	if out, err := runIn(t, folder); !errors.Is(err, errHidden) || !strings.HasPrefix(out, "schema: since HEAD~1 1 breaking") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-func TestWithoutAnOlderSchemaItSaysSoAndPasses(t *testing.T) {
+func TestWithoutAnOlderSchemaItPassesWithAMessage(t *testing.T) {
 	t.Parallel()
 	unversioned, first, broken := t.TempDir(), t.TempDir(), t.TempDir()
 	write(t, unversioned, oneField, silence)
 	write(t, first, oneField, silence)
-	commit(t, first) // as in a clone of depth 1
+	commit(t, first) // like a clone of depth 1
 	write(t, broken, "type Query {", silence)
 	commit(t, broken)
 	write(t, broken, oneField, silence)
 	for _, folder := range []string{unversioned, first, broken} {
-		if out, err := outcome(t, folder); err != nil || !strings.HasPrefix(out, "schema: nothing to compare it with: ") {
+		if out, err := runIn(t, folder); err != nil || !strings.HasPrefix(out, "schema: nothing to compare it with: ") {
 			t.Errorf("%v\n%s", err, out)
 		}
 	}
 }
 
-func TestAFaultOfTheWorkingTreeIsNotPassedOver(t *testing.T) {
+func TestAnInvalidSchemaFails(t *testing.T) {
 	t.Parallel()
 	empty, broken := t.TempDir(), t.TempDir()
 	write(t, broken, "type Query {", silence)
 	for _, folder := range []string{empty, broken} {
-		if _, err := outcome(t, folder); err == nil || errors.Is(err, errHidden) {
+		if _, err := runIn(t, folder); err == nil || errors.Is(err, errHidden) {
 			t.Errorf("it ends with %v", err)
 		}
 	}

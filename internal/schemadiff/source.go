@@ -17,8 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// load parses and checks a schema beside the directives that gqlgen adds to
-// one for federation.
+// load parses and checks a schema, with the directives that gqlgen adds for federation.
 func load(files []*ast.Source) (*ast.Schema, error) {
 	plugin, err := federation.New(2, &config.Config{})
 	if err != nil {
@@ -31,7 +30,7 @@ func load(files []*ast.Source) (*ast.Schema, error) {
 	return gqlparser.LoadSchema(append(directives, files...)...)
 }
 
-// workingTree reads the schema as it is on disk, sorted by name.
+// workingTree reads the files of the schema on disk, sorted by name.
 func workingTree(folder string) ([]*ast.Source, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "schema", "*.graphqls"))
 	if err != nil {
@@ -51,15 +50,14 @@ func workingTree(folder string) ([]*ast.Source, error) {
 	return files, nil
 }
 
-// baseline finds what to compare the working tree's files with: the newest of
-// the last two commits that differs from them, else the older one. An error
-// means that there is no such thing, which is nobody's fault.
+// baseline finds the commit to compare with: the newest of the last two commits that
+// differs from the working tree, or else the older one. An error means that there is none.
 func baseline(ctx context.Context, folder string, now []*ast.Source) (commit string, schema *ast.Schema, err error) {
 	commit = "HEAD"
-	files, err := committed(ctx, folder, commit)
+	files, err := readCommit(ctx, folder, commit)
 	if err == nil && slices.EqualFunc(files, now, func(a, b *ast.Source) bool { return *a == *b }) {
 		commit = "HEAD~1"
-		files, err = committed(ctx, folder, commit)
+		files, err = readCommit(ctx, folder, commit)
 	}
 	if err != nil {
 		return "", nil, err
@@ -70,8 +68,8 @@ func baseline(ctx context.Context, folder string, now []*ast.Source) (commit str
 	return commit, schema, nil
 }
 
-// committed reads the schema as it is in a commit, sorted by name.
-func committed(ctx context.Context, folder, commit string) ([]*ast.Source, error) {
+// readCommit reads the files of the schema in a commit, sorted by name.
+func readCommit(ctx context.Context, folder, commit string) ([]*ast.Source, error) {
 	names, err := git(ctx, folder, "ls-tree", "-z", "--name-only", commit, "schema/")
 	if err != nil {
 		return nil, err
@@ -93,8 +91,8 @@ func committed(ctx context.Context, folder, commit string) ([]*ast.Source, error
 	return files, nil
 }
 
-// git asks about the repository that the folder is in, even where a hook's
-// environment names another one.
+// git runs git for the repository that contains the folder, even if the environment of a
+// hook names another one.
 func git(ctx context.Context, folder string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = folder

@@ -23,7 +23,7 @@ func (c *comparison) definition(was, is *ast.Definition) {
 		c.add(breaking, was.Name, "was %s and is %s", kindNames[was.Kind], kindNames[is.Kind])
 		return
 	}
-	c.applied(was.Name, was.Directives, is.Directives)
+	c.compareApplied(was.Name, was.Directives, is.Directives)
 	c.names(was.Name, was.Interfaces, is.Interfaces, "no longer implements %s", "now implements %s")
 	c.names(was.Name, was.Types, is.Types, "no longer has the member %s", "has the new member %s")
 	match(was.EnumValues, is.EnumValues, func(v *ast.EnumValueDefinition) string { return v.Name }, func(before, after *ast.EnumValueDefinition) {
@@ -38,8 +38,8 @@ func (c *comparison) definition(was, is *ast.Definition) {
 	})
 }
 
-// names compares the interfaces of a type, or the members of a union. A new
-// one can turn up where a client matches on what there was.
+// names compares the interfaces of a type, or the members of a union. A new member can
+// surprise a client that matches on the old ones.
 func (c *comparison) names(at string, was, is []string, gone, added string) {
 	for _, name := range was {
 		if !slices.Contains(is, name) {
@@ -58,7 +58,7 @@ func (c *comparison) enumValue(enum string, was, is *ast.EnumValueDefinition) {
 	case is == nil:
 		c.add(breaking, enum+"."+was.Name, "is removed")
 	case was != nil:
-		c.applied(enum+"."+was.Name, was.Directives, is.Directives)
+		c.compareApplied(enum+"."+was.Name, was.Directives, is.Directives)
 	case c.answered[enum]:
 		c.add(dangerous, enum+"."+is.Name, "is a new value in answers")
 	default:
@@ -78,11 +78,11 @@ func (c *comparison) field(of string, was, is *ast.FieldDefinition) {
 	}
 	if before, after := was.Type.String(), is.Type.String(); before != after {
 		l := breaking
-		if is.Type.IsCompatible(was.Type) { // whoever expects the old type can read the new one
+		if is.Type.IsCompatible(was.Type) { // a client that expects the old type can read the new one
 			l = safe
 		}
 		c.add(l, at, "was %s and is %s", before, after)
 	}
-	c.applied(at, was.Directives, is.Directives)
+	c.compareApplied(at, was.Directives, is.Directives)
 	c.arguments(at, was.Arguments, is.Arguments)
 }

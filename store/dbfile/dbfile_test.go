@@ -11,7 +11,7 @@ import (
 	"atrium/store/dbfile"
 )
 
-func TestAFileIsMadeOnceAndForItsOwnerOnly(t *testing.T) {
+func TestAFileIsCreatedOnceAndOnlyForItsOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
 	var making sync.WaitGroup
@@ -61,7 +61,7 @@ func TestFilesThatOthersMayReadAreFound(t *testing.T) {
 	}
 }
 
-func TestADatabaseIsTakenByOneServerUnderAllItsNames(t *testing.T) {
+func TestOneServerLocksADatabaseUnderAllItsNames(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
 	other := filepath.Join(t.TempDir(), "link.db")

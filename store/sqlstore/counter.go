@@ -32,8 +32,8 @@ func counterColumn(column string) string {
 	}
 }
 
-// filtered reports whether a filter has any condition.
-func (t *table[T, F]) filtered(f F) bool {
+// isFiltered reports whether a filter has any condition.
+func (t *table[T, F]) isFiltered(f F) bool {
 	if t.uncounted {
 		return true // the rows must be counted
 	}
@@ -53,7 +53,7 @@ func (t *table[T, F]) counters(f F) []byte {
 	switch {
 	case t.filterCounters != nil:
 		return t.filterCounters(f)
-	case t.filtered(f):
+	case t.isFiltered(f):
 		return nil
 	default:
 		return []byte{t.number}
@@ -89,7 +89,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	for _, b := range q.Scope.Branches() {
 		switch {
 		case filtered:
-			r.counted(s, q, b)
+			r.countInto(s, q, b)
 		case b.Relation == platform.Everything:
 			within = append(within, outsideScope)
 		case b.Relation == platform.OfEcosystem:
@@ -102,7 +102,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 				self++ // the group itself is not counted
 			}
 		default:
-			r.counted(s, q, b)
+			r.countInto(s, q, b)
 		}
 	}
 	for _, sum := range []struct {
@@ -120,7 +120,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	})
 }
 
-func (r reader[T, F]) counted(s *statement, q platform.Query[F], b platform.Branch) {
+func (r reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
 	s.add(" + (SELECT COUNT(*) FROM ")
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")

@@ -56,7 +56,7 @@ func runLevel(conn *scriptedConn, calls ...func(ctx context.Context, conn Conn) 
 	return errs
 }
 
-func asking(sql ...string) func(context.Context, Conn) error {
+func askFor(sql ...string) func(context.Context, Conn) error {
 	return func(ctx context.Context, conn Conn) error {
 		var statements []*Statement
 		for _, s := range sql {
@@ -72,10 +72,10 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 		conn := &scriptedConn{}
 		nothing := func(context.Context, Conn) error { return nil }
 		twice := func(ctx context.Context, conn Conn) error {
-			return errors.Join(asking("c")(ctx, conn), asking("d")(ctx, conn))
+			return errors.Join(askFor("c")(ctx, conn), askFor("d")(ctx, conn))
 		}
 		began := time.Now()
-		for i, err := range runLevel(conn, asking("a", "b"), nothing, twice, asking("SELECT COUNT(*) FROM x")) {
+		for i, err := range runLevel(conn, askFor("a", "b"), nothing, twice, askFor("SELECT COUNT(*) FROM x")) {
 			if err != nil {
 				t.Errorf("call %d: %v", i, err)
 			}
@@ -97,7 +97,7 @@ func TestAnErrorIsThatOfItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, broken := range []string{"bad", "panic"} {
 			conn := &scriptedConn{}
-			errs := runLevel(conn, asking("a"), asking("b", broken), asking("c"), asking("d"))
+			errs := runLevel(conn, askFor("a"), askFor("b", broken), askFor("c"), askFor("d"))
 			for i, err := range errs {
 				if (err != nil) != (i == 1) {
 					t.Errorf("%s: call %d ends with %v", broken, i, err)
@@ -112,13 +112,13 @@ func TestAnErrorIsThatOfItsCall(t *testing.T) {
 
 // A call that waits for what another reads keeps nobody waiting, and one that waits
 // for anything else does so for a moment only.
-func TestNobodyWaitsForACallThatAsksForNothing(t *testing.T) {
+func TestACallWithoutAStatementDelaysNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		there := make(chan struct{})
 		read := func(ctx context.Context, conn Conn) error {
 			defer close(there)
-			return asking("a")(ctx, conn)
+			return askFor("a")(ctx, conn)
 		}
 		aside := func(ctx context.Context, _ Conn) error {
 			new(Store).AwaitOther(ctx, func() { <-there })

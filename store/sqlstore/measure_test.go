@@ -42,15 +42,15 @@ func readPage(ctx context.Context, conn Conn) error {
 	return conn.Run(ctx, &Statement{Row: func(scan func(...any) error) error { return scan(to...) }})
 }
 
-func counted(t testing.TB) context.Context {
+func countingContext(t testing.TB) context.Context {
 	ctx, end := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: 1 << 40}, nil).Open(t.Context())
 	t.Cleanup(end)
 	return ctx
 }
 
-func TestWhatMeasuringAllocatesDoesNotGrowWithRows(t *testing.T) {
+func TestMeasuringAllocatesIndependentlyOfRows(t *testing.T) {
 	allocations := func(rows int) float64 {
-		ctx := counted(t)
+		ctx := countingContext(t)
 		return testing.AllocsPerRun(10, func() {
 			if err := readPage(ctx, measuredConn{rowsConn{rows}}); err != nil {
 				t.Error(err)
@@ -66,7 +66,7 @@ func TestWhatMeasuringAllocatesDoesNotGrowWithRows(t *testing.T) {
 func BenchmarkMeasure(b *testing.B) {
 	for name, conn := range map[string]Conn{"plain": rowsConn{200}, "measured": measuredConn{rowsConn{200}}} {
 		b.Run(name, func(b *testing.B) {
-			ctx := counted(b)
+			ctx := countingContext(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := readPage(ctx, conn); err != nil {

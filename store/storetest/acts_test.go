@@ -70,8 +70,8 @@ func wants(t testing.TB, err error, code platform.Code, about string) {
 	}
 }
 
-// recorded lists the events that were stored, as type and subject.
-func (w *world) recorded() []string {
+// recordedTypes lists the events that were stored, as type and subject.
+func (w *world) recordedTypes() []string {
 	w.t.Helper()
 	var events []string
 	for _, row := range w.query(w.raw(), "SELECT type, subject FROM event ORDER BY xact, seq") {

@@ -52,7 +52,7 @@ func (w *world) library() *library {
 func ofJava(a *platform.Artifact) bool { return a.Ecosystem == platform.EcosystemJava }
 
 func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
 		for _, s := range []sieve[platform.Artifact, platform.ArtifactFilter]{
 			{platform.ArtifactFilter{Ecosystems: bothEcosystems}, func(*platform.Artifact) bool { return true }},
@@ -72,7 +72,7 @@ func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
 }
 
 func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
 		k := &kind[platform.ArtifactVersion, platform.ArtifactVersionFilter]{f: &forest{world: w}, ops: w.p.ArtifactVersions, rows: l.versions}
 		k.pagesAndSkips(t, l.ctx, platform.ListRequest[platform.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
@@ -96,7 +96,7 @@ func (k *kind[T, F]) pagesAndSkips(t *testing.T, ctx context.Context, req platfo
 	for _, order := range k.orders() {
 		k.sort(k.rows, order)
 		all := k.uids(k.rows)
-		req.OrderBy, req.PageSize = spelled(order), 4
+		req.OrderBy, req.PageSize = spell(order), 4
 		for _, backward := range []bool{false, true} {
 			req.Backward = backward
 			if got := k.readAll(t, ctx, req, len(all)); !slices.Equal(got, all) {
@@ -116,7 +116,7 @@ func (k *kind[T, F]) pagesAndSkips(t *testing.T, ctx context.Context, req platfo
 }
 
 func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
 		w.recounts(t, 0)
 		last := l.versions[len(l.versions)-1]

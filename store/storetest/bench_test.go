@@ -24,7 +24,7 @@ func BenchmarkReads(b *testing.B) {
 		list := big.p.Repos.List
 		type request = platform.ListRequest[platform.RepoFilter]
 		all := request{UIDP: below(big.root)}
-		first := reads(b, "page 1", 0, func() error { return asked(list, all)(ctx) })
+		first := reads(b, "page 1", 0, func() error { return askList(list, all)(ctx) })
 		for _, page := range []int{10, 1000, 3900} {
 			at := all
 			at.Skip, at.PageSize = page*50-50, 1
@@ -34,23 +34,23 @@ func BenchmarkReads(b *testing.B) {
 			}
 			req := all
 			req.PageToken = before.Cursor(0)
-			reads(b, fmt.Sprint("page ", page), first, func() error { return asked(list, req)(ctx) })
+			reads(b, fmt.Sprint("page ", page), first, func() error { return askList(list, req)(ctx) })
 		}
 		reads(b, "page 1000 by a skip", first, func() error {
-			return asked(list, request{UIDP: below(big.root), Skip: 50_000})(ctx)
+			return askList(list, request{UIDP: below(big.root), Skip: 50_000})(ctx)
 		})
 		reads(b, "total", first, func() error {
 			_, err := list(ctx, request{UIDP: below(big.root), Parts: platform.PartTotal})
 			return err
 		})
 		reads(b, "page 1 without total", first, func() error {
-			return asked(list, request{UIDP: below(big.root), Parts: platform.PartItems})(ctx)
+			return askList(list, request{UIDP: below(big.root), Parts: platform.PartItems})(ctx)
 		})
 		reads(b, "50 groups with 10 repos each", first, func() error { return askedEach(big.p.Repos.ListEach, "name", big.groups[:50])(ctx) })
 		twenty := big.as("twenty")
-		reads(b, "page 1 of 20 scopes", first, func() error { return asked(list, request{})(twenty) })
+		reads(b, "page 1 of 20 scopes", first, func() error { return askList(list, request{})(twenty) })
 		reads(b, "page 1 of bindings", first, func() error {
-			return asked(big.p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(big.root)})(ctx)
+			return askList(big.p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(big.root)})(ctx)
 		})
 		reads(b, "who a token is", first, func() error {
 			_, err := big.p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "twenty", ServiceAudience: true})

@@ -122,10 +122,10 @@ func (f *forest) maySee(c *caller, list platform.Capability, uid platform.UID) b
 	return platform.IsBuiltInRole(uid) || slices.ContainsFunc(c.sees, uid.Within)
 }
 
-// refused is whether a scope is none of the caller's business: it sees nothing
+// isRefused is whether a scope is none of the caller's business: it sees nothing
 // of what lies above, in or below it, or none of the children it asks for.
 // ofGroups says that the list is one of groups, which may be granted themselves.
-func (f *forest) refused(c *caller, list platform.Capability, scope platform.UIDFilter, ofGroups bool) bool {
+func (f *forest) isRefused(c *caller, list platform.Capability, scope platform.UIDFilter, ofGroups bool) bool {
 	if !f.holds(c, list) {
 		return true
 	}
@@ -141,8 +141,8 @@ func (f *forest) refused(c *caller, list platform.Capability, scope platform.UID
 	return scope.ChildrenOf != "" && !slices.ContainsFunc(c.sees, shows)
 }
 
-// within is whether a row lies in a scope, by the definition of its words.
-func within(scope platform.UIDFilter, uid, parent platform.UID) bool {
+// liesWithin is whether a row lies in a scope, by the definition of its words.
+func liesWithin(scope platform.UIDFilter, uid, parent platform.UID) bool {
 	return (scope.AncestorsOf == "" || scope.AncestorsOf.Below(uid)) &&
 		(scope.DescendantsOf == "" || parent.Within(scope.DescendantsOf)) &&
 		(scope.ChildrenOf == "" || parent == scope.ChildrenOf) &&

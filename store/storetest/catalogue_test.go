@@ -41,19 +41,19 @@ func (r *reading) catalogue() {
 	java := platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}
 	both := platform.ArtifactFilter{Ecosystems: bothEcosystems}
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
-		r.add("java artifacts by "+order, barPage, asked(p.Artifacts.List, artifacts{Filter: java, OrderBy: order}))
+		r.add("java artifacts by "+order, barPage, askList(p.Artifacts.List, artifacts{Filter: java, OrderBy: order}))
 		r.add("java artifacts behind a place by "+order, barPage, behind(r.b.on(p, "owner"), p.Artifacts.List, artifacts{Filter: java, OrderBy: order, PageSize: 200}))
 		// Each ecosystem may give the whole page, of which the keys are merged.
-		merged := r.add("artifacts of both by "+order, 2*barPage+51*barKeyed, asked(p.Artifacts.List, artifacts{Filter: both, OrderBy: order}))
+		merged := r.add("artifacts of both by "+order, 2*barPage+51*barKeyed, askList(p.Artifacts.List, artifacts{Filter: both, OrderBy: order}))
 		merged.total, merged.sorts = 2*barTotal, true
 	}
 	for _, order := range []string{"version desc", "create_time", "update_time", "uid"} {
-		r.add("versions of a busy artifact by "+order, barPage+51*barKeyed, asked(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
+		r.add("versions of a busy artifact by "+order, barPage+51*barKeyed, askList(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
 	}
 	remediated, cuda := java, platform.ArtifactFilter{Ecosystems: bothEcosystems[1:], CudaVersion: "42"}
 	remediated.Remediated = true
 	for name, f := range map[string]platform.ArtifactFilter{"remediated artifacts": remediated, "artifacts of a CUDA version": cuda} {
-		r.add(name, barPage+51*barKeyed, asked(p.Artifacts.List, artifacts{Filter: f, Parts: platform.PartItems}))
+		r.add(name, barPage+51*barKeyed, askList(p.Artifacts.List, artifacts{Filter: f, Parts: platform.PartItems}))
 	}
 	r.add("versions of fifty artifacts", 1000+500*barKeyed, askedEach(p.ArtifactVersions.ListEach, "version desc", r.b.libraries[:50])).total = 50 * 16
 	r.add("counts of both ecosystems", 0, func(ctx context.Context) error {
@@ -77,6 +77,6 @@ func behind[T, F any](owner context.Context, list func(context.Context, platform
 		if err != nil {
 			return err
 		}
-		return asked(list, req)(ctx)
+		return askList(list, req)(ctx)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // While others insert and delete all around them, a walk must find each row
 // that is there throughout exactly once, and no row twice.
 func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		groups := []platform.UID{root, w.group(ctx, root, "a"), w.group(ctx, root, "b")}

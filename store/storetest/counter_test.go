@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-func TestRecountFindsNothingAndRepairsWhatWasSpoilt(t *testing.T) {
+func TestRecountRepairsWrongCountersAndNoOthers(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		f.recounts(t, 0)
 		db := f.raw()
@@ -117,7 +117,7 @@ func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 		for _, order := range k.orders() {
 			k.sort(k.rows, order)
 			for _, backward := range []bool{false, true} {
-				req := platform.ListRequest[platform.VulnerabilityFilter]{OrderBy: spelled(order), PageSize: 5, Backward: backward}
+				req := platform.ListRequest[platform.VulnerabilityFilter]{OrderBy: spell(order), PageSize: 5, Backward: backward}
 				if got := k.readAll(t, ctx, req, len(k.rows)); len(got) != len(k.rows) || got[0] != k.uid(k.rows[0]) || got[11] != k.uid(k.rows[11]) {
 					t.Errorf("%+v: got %v, want %v", req, got, k.uids(k.rows))
 				}

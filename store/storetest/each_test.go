@@ -28,7 +28,7 @@ func (k *kind[T, F]) askEach(t *testing.T, d dice) {
 	c := pick(d, k.f.callers)
 	ctx := k.f.as(c.subject)
 	req := platform.ListRequest[F]{
-		Filter: pick(d, k.filters).filter, OrderBy: spelled(pick(d, k.orders())), PageSize: 1 + d.IntN(6), Skip: d.IntN(2) * d.IntN(4), Backward: d.IntN(3) == 0,
+		Filter: pick(d, k.filters).filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(6), Skip: d.IntN(2) * d.IntN(4), Backward: d.IntN(3) == 0,
 		Parts: pick(d, []platform.Parts{0, platform.PartItems, platform.PartTotal}),
 	}
 	scopes := make([]platform.UIDFilter, 1+d.IntN(12))
@@ -87,7 +87,7 @@ func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 		for range 30 {
 			c := pick(d, f.callers)
 			ctx := f.as(c.subject)
-			req := platform.ListRequest[platform.RoleBindingFilter]{OrderBy: spelled(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
+			req := platform.ListRequest[platform.RoleBindingFilter]{OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
 			if d.IntN(3) == 0 {
 				req.UIDP.DescendantsOf = pick(d, f.groups).UID
 			}
@@ -140,7 +140,7 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 			c := pick(d, f.callers)
 			ctx := f.as(c.subject)
 			req := platform.ListRequest[platform.AdvisoryFilter]{
-				Filter: pick(d, k.filters).filter, OrderBy: spelled(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
+				Filter: pick(d, k.filters).filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
 			}
 			req.Filter.ArtifactNames = nil // which name is asked for follows from the repo
 			repos := times(6, func(int) *platform.Repo { return pick(d, f.repos) })

@@ -61,8 +61,8 @@ func note(ctx context.Context, statements []*sqlstore.Statement) {
 	}
 }
 
-// spied is a store over the same data whose statements can be heard.
-func (w *world) spied() *sqlstore.Store {
+// newSpy is a store over the same data whose statements can be heard.
+func (w *world) newSpy() *sqlstore.Store {
 	w.t.Helper()
 	return sqlstore.New(spy{openEngine(w.t, w.url)})
 }

@@ -117,12 +117,12 @@ func TestAdvisoriesOfTagsAreThoseOfTheirImages(t *testing.T) {
 		for _, c := range f.callers {
 			ctx := f.as(c.subject)
 			tags := times(40, func(int) *platform.Tag { return pick(d, f.tags) })
-			req := platform.ListRequest[platform.AdvisoryFilter]{PageSize: 1 + d.IntN(3), OrderBy: spelled(pick(d, k.orders()))}
+			req := platform.ListRequest[platform.AdvisoryFilter]{PageSize: 1 + d.IntN(3), OrderBy: spell(pick(d, k.orders()))}
 			pages, errs := f.p.Advisories.ListOfTags(ctx, req, tags)
 			summaries, failed := f.p.Advisories.SummarizeTags(ctx, tags)
 			for i, tag := range tags {
 				may := f.maySee(c, platform.CapManifestMetadataList, tag.UID) && f.maySee(c, platform.CapRepoList, tag.UID)
-				if !may || f.refused(c, platform.CapAdvisoriesList, platform.UIDFilter{DescendantsOf: tag.UID.Root()}, false) {
+				if !may || f.isRefused(c, platform.CapAdvisoriesList, platform.UIDFilter{DescendantsOf: tag.UID.Root()}, false) {
 					if errs[i] == nil || failed[i] == nil {
 						t.Errorf("%s is shown the advisories of %s", c.subject, tag.UID)
 					}

@@ -13,7 +13,7 @@ import (
 // numbers alone would pass over those of transactions that are still under
 // way. Each must come exactly once, and those of one transaction in order.
 func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		at, _, err := w.store.EventPosition(ctx, "")

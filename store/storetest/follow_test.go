@@ -111,7 +111,7 @@ func TestAnEventThatOneReplicaStoresWakesTheOthers(t *testing.T) {
 }
 
 // A NOTIFY for each commit would take more of the server than the commits.
-func TestManyTransactionsAreToldOfTogether(t *testing.T) {
+func TestManyTransactionsShareOneNotification(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		one, third := follow(t, w.url), w.hearing()
 		w.listeners(2)
@@ -185,7 +185,7 @@ func TestAListenerThatIsKilledListensAgain(t *testing.T) {
 
 // What is told while nobody listens is heard by nobody: whoever listens again
 // must look.
-func TestAReplicaThatCouldNotListenLooksForWhatItMissed(t *testing.T) {
+func TestAReplicaReadsWhatItMissedAfterAFailedListen(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
 		one, other := follow(t, w.url), follow(t, relay.URL)
@@ -217,7 +217,7 @@ func TestAReplicaThatCouldNotListenLooksForWhatItMissed(t *testing.T) {
 }
 
 // A connection on which nothing comes looks like one on which nothing is told.
-func TestAListenerThatHearsNothingMakesSureThatItHears(t *testing.T) {
+func TestASilentListenerChecksItsConnection(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
 		one, other := follow(t, w.url), follow(t, relay.URL)
@@ -236,7 +236,7 @@ func TestAListenerThatHearsNothingMakesSureThatItHears(t *testing.T) {
 }
 
 func TestFollowingLeavesNothingBehind(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		listens := !w.onSQLite() && storetest.Direct(w.url) == w.url // not through a pooler
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -261,7 +261,7 @@ func TestFollowingLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func waitFor(t *testing.T, otherwise string, done func() bool) {
+func waitFor(t testing.TB, otherwise string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {

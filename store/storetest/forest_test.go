@@ -218,5 +218,5 @@ func (f *forest) keep() {
 // eachForest runs test on every engine with a forest.
 func eachForest(t *testing.T, test func(t *testing.T, f *forest)) {
 	t.Helper()
-	each(t, func(t *testing.T, w *world) { test(t, newForest(w)) })
+	onEachEngine(t, func(t *testing.T, w *world) { test(t, newForest(w)) })
 }

@@ -47,7 +47,7 @@ func (k *kind[T, F]) truth(c *caller, scope platform.UIDFilter, s sieve[T, F], o
 	var seen []*T
 	for _, row := range k.rows {
 		uid := k.uid(row)
-		if k.f.maySee(c, k.ops.Kind().List, uid) && within(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) && !isLeftOut(row, s.filter) {
+		if k.f.maySee(c, k.ops.Kind().List, uid) && liesWithin(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) && !isLeftOut(row, s.filter) {
 			seen = append(seen, row)
 		}
 	}
@@ -106,7 +106,7 @@ func (k *kind[T, F]) orders() []platform.Order {
 	return all
 }
 
-func spelled(o platform.Order) string {
+func spell(o platform.Order) string {
 	if o.Desc {
 		return o.Field + " desc"
 	}

@@ -30,10 +30,10 @@ func (k *kind[T, F]) walk(t *testing.T) {
 			want := k.truth(way.c, platform.UIDFilter{}, sieve[T, F]{}, order)
 			for _, size := range way.sizes {
 				for _, backward := range []bool{false, true} {
-					req := platform.ListRequest[F]{OrderBy: spelled(order), PageSize: size, Backward: backward}
+					req := platform.ListRequest[F]{OrderBy: spell(order), PageSize: size, Backward: backward}
 					got := k.readAll(t, ctx, req, len(want))
 					if !slices.Equal(got, k.uids(want)) {
-						t.Fatalf("%s, by %s in pages of %d, backward %v: got %v, want %v", way.c.subject, spelled(order), size, backward, got, k.uids(want))
+						t.Fatalf("%s, by %s in pages of %d, backward %v: got %v, want %v", way.c.subject, spell(order), size, backward, got, k.uids(want))
 					}
 				}
 			}
@@ -84,7 +84,7 @@ func (k *kind[T, F]) readAll(t *testing.T, ctx context.Context, req platform.Lis
 	}
 }
 
-func TestEveryListIsWhatTheCallerSeesOfTheScopeThroughTheFilter(t *testing.T) {
+func TestEveryListContainsTheVisibleMatchingRows(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		for _, l := range f.listings() {
 			t.Run(l.name(), func(t *testing.T) {
@@ -163,7 +163,7 @@ func (k *kind[T, F]) ask(t *testing.T, d dice) {
 	c, scope, s, order := pick(d, k.f.callers), k.f.scope(d), pick(d, k.filters), pick(d, k.orders())
 	ctx := k.f.as(c.subject)
 	want := k.truth(c, scope, s, order)
-	req := platform.ListRequest[F]{UIDP: scope, Filter: s.filter, OrderBy: spelled(order), PageSize: 1 + d.IntN(20), Backward: d.IntN(3) == 0}
+	req := platform.ListRequest[F]{UIDP: scope, Filter: s.filter, OrderBy: spell(order), PageSize: 1 + d.IntN(20), Backward: d.IntN(3) == 0}
 	if code := k.refusal(c, scope, want); code != 0 {
 		if _, err := k.ops.List(ctx, req); !errors.Is(err, &platform.Error{Code: code}) {
 			t.Fatalf("%s, %+v: got %v, want %v", c.subject, scope, err, code)
@@ -212,7 +212,7 @@ func (k *kind[T, F]) ask(t *testing.T, d dice) {
 
 // refusal is the code that a list must answer instead of a page; 0: none.
 func (k *kind[T, F]) refusal(c *caller, scope platform.UIDFilter, want []*T) platform.Code {
-	if k.f.refused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
+	if k.f.isRefused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
 		return platform.CodePermissionDenied
 	}
 	for _, asked := range []platform.UID{scope.AncestorsOf, scope.DescendantsOf, scope.ChildrenOf} {
@@ -239,7 +239,7 @@ func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.List
 	return page.Cursor(0)
 }
 
-func TestWhatIsReadIsWhatWasWritten(t *testing.T) {
+func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		for _, l := range f.listings() {
 			t.Run(l.name(), l.get)

@@ -17,11 +17,11 @@ func (r *reading) bindings() {
 	type request = platform.ListRequest[platform.RoleBindingFilter]
 	p, all, page := r.p, below(r.b.root), barPage+51*barHydrated
 	for level, group := range r.b.deep[:4] {
-		r.add(fmt.Sprintf("bindings below level %d", level), page, asked(p.RoleBindings.List, request{UIDP: below(group)}))
-		r.add(fmt.Sprintf("bindings in level %d", level), page, asked(p.RoleBindings.List, request{UIDP: childrenOf(group)}))
+		r.add(fmt.Sprintf("bindings below level %d", level), page, askList(p.RoleBindings.List, request{UIDP: below(group)}))
+		r.add(fmt.Sprintf("bindings in level %d", level), page, askList(p.RoleBindings.List, request{UIDP: childrenOf(group)}))
 	}
-	r.add("bindings by uid", page, asked(p.RoleBindings.List, request{UIDP: all, OrderBy: "uid"}))
-	r.add("bindings in the root by uid", page, asked(p.RoleBindings.List, request{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
+	r.add("bindings by uid", page, askList(p.RoleBindings.List, request{UIDP: all, OrderBy: "uid"}))
+	r.add("bindings in the root by uid", page, askList(p.RoleBindings.List, request{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
 	effective := r.add("effective bindings", 5*page, func(ctx context.Context) error {
 		_, err := p.RoleBindings.ListEffectiveOn(ctx, r.b.deep[4], "", request{})
 		return err
@@ -51,7 +51,7 @@ func (r *reading) bindings() {
 		{"the owner role", platform.RoleBindingFilter{Role: platform.OwnerRole}},
 	}
 	for _, f := range filtered {
-		r.add("bindings of "+f.of, page, asked(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).total = 8 * barTotal
+		r.add("bindings of "+f.of, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).total = 8 * barTotal
 	}
 	r.add("the removal of the last owner", 4*barPage, func(ctx context.Context) error {
 		err := p.RoleBindings.Delete(ctx, r.b.ownerBinding)
@@ -65,13 +65,13 @@ func (r *reading) bindings() {
 // filters are lists that an index answers together with a filter.
 func (r *reading) filters() {
 	p, all, names := r.p, below(r.b.root), r.b.repoNames
-	r.add("repos by name", barPage, asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Name: names[5]}}))
-	some := r.add("repos by 50 names", 5*barPage, asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Names: names[5:55]}}))
+	r.add("repos by name", barPage, askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Name: names[5]}}))
+	some := r.add("repos by 50 names", 5*barPage, askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Names: names[5:55]}}))
 	some.total, some.sorts = 10*barTotal, true
-	r.add("identities by name", barPage, asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, Filter: platform.IdentityFilter{Name: "twenty"}}))
-	r.add("tags by name", barPage, asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Name: r.b.tagName}}))
-	r.add("tags by digest", barPage, asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
-	r.add("advisories by artifact", 2*barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, Filter: platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
+	r.add("identities by name", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, Filter: platform.IdentityFilter{Name: "twenty"}}))
+	r.add("tags by name", barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Name: r.b.tagName}}))
+	r.add("tags by digest", barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
+	r.add("advisories by artifact", 2*barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, Filter: platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
 	of := r.add("advisories of 50 repos", barEach, func(ctx context.Context) error {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
 		return foundIn(p.Advisories.ListOfRepos(ctx, platform.ListRequest[platform.AdvisoryFilter]{PageSize: 10}, repos))

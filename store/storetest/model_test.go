@@ -24,8 +24,8 @@ type model struct {
 	bound  map[platform.UID][2]platform.UID // identity and role
 }
 
-func TestRandomOperationsDoWhatTheModelSays(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestRandomOperationsAgreeWithTheModel(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		for seed := range uint64(5) {
 			w.learns(t, seed)
 		}
@@ -160,17 +160,17 @@ func (m *model) rename() string {
 	if uid := random(m.d, m.groups); m.d.IntN(2) == 0 && uid != m.root {
 		name := pick(m.d, words)
 		_, err := m.p.Groups.Update(m.ctx, uid, input[platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
-		return m.renamed(m.groups, uid, name, err)
+		return m.expectRename(m.groups, uid, name, err)
 	}
 	uid, name := random(m.d, m.repos), pick(m.d, repoNames)
 	if m.repos[uid] == "" {
 		return "no repo to rename"
 	}
 	_, err := m.p.Repos.Update(m.ctx, uid, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name), "name"))
-	return m.renamed(m.repos, uid, name, err)
+	return m.expectRename(m.repos, uid, name, err)
 }
 
-func (m *model) renamed(rows map[platform.UID]string, uid platform.UID, name string, err error) string {
+func (m *model) expectRename(rows map[platform.UID]string, uid platform.UID, name string, err error) string {
 	if rows[uid] != name && taken(rows, uid.Parent(), name) {
 		return m.expect("rename to another's "+name, err, platform.CodeAlreadyExists)
 	}
@@ -186,30 +186,30 @@ func (m *model) drop() string {
 		if uid == m.root {
 			return "not the root"
 		}
-		return dropped(m, m.groups, uid, m.p.Groups.Delete(m.ctx, uid), m.holds(uid))
+		return drop(m, m.groups, uid, m.p.Groups.Delete(m.ctx, uid), m.holds(uid))
 	case 1:
 		uid := random(m.d, m.repos)
 		if uid.IsRoot() {
 			return "no repo"
 		}
-		return dropped(m, m.repos, uid, m.p.Repos.Delete(m.ctx, uid), m.holds(uid))
+		return drop(m, m.repos, uid, m.p.Repos.Delete(m.ctx, uid), m.holds(uid))
 	case 2:
 		uid := random(m.d, m.tags)
 		if uid.IsRoot() {
 			return "no tag"
 		}
-		return dropped(m, m.tags, uid, m.p.Tags.Delete(m.ctx, uid), false)
+		return drop(m, m.tags, uid, m.p.Tags.Delete(m.ctx, uid), false)
 	default:
 		uid := random(m.d, m.people)
 		needed := false
 		for _, b := range m.bound {
 			needed = needed || b[0] == uid
 		}
-		return dropped(m, m.people, uid, m.p.Identities.Delete(m.ctx, uid), needed)
+		return drop(m, m.people, uid, m.p.Identities.Delete(m.ctx, uid), needed)
 	}
 }
 
-func dropped[V any](m *model, rows map[platform.UID]V, uid platform.UID, err error, needed bool) string {
+func drop[V any](m *model, rows map[platform.UID]V, uid platform.UID, err error, needed bool) string {
 	if needed {
 		return m.expect("drop what is needed", err, platform.CodeFailedPrecondition)
 	}

@@ -57,5 +57,5 @@ func (r *reading) outbox() {
 // addPageOfDeliveries adds a page without its total: no counter keeps that.
 func (r *reading) addPageOfDeliveries(name string, req platform.ListRequest[platform.DeliveryFilter]) {
 	req.Parts = platform.PartItems
-	r.add(name, barPage, asked(r.p.Deliveries.List, req))
+	r.add(name, barPage, askList(r.p.Deliveries.List, req))
 }

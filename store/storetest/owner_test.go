@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-func TestTwoOwnersWhoRemoveEachOtherLeaveOne(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		replicas := w.replicas()
 		for i := range 15 {
 			name := fmt.Sprint("acme ", i)
@@ -40,7 +40,7 @@ func TestTwoOwnersWhoRemoveEachOtherLeaveOne(t *testing.T) {
 					wants(t, err, platform.CodeFailedPrecondition, "LAST_OWNER")
 				}
 			}
-			owners := w.query(w.raw(), "SELECT COUNT(*) FROM role_binding WHERE parent = $1 AND role = $2", packed(root), packed(platform.OwnerRole))[0][0]
+			owners := w.query(w.raw(), "SELECT COUNT(*) FROM role_binding WHERE parent = $1 AND role = $2", pack(root), pack(platform.OwnerRole))[0][0]
 			if owners != "1" {
 				t.Errorf("%s owners are left, want 1 (%v)", owners, errs)
 			}
@@ -50,8 +50,8 @@ func TestTwoOwnersWhoRemoveEachOtherLeaveOne(t *testing.T) {
 
 // Who loses a role hands out nothing of it from then on, however close the two
 // are: what was handed out must have been so before.
-func TestWhatIsHandedOutWasHeldAtThatMoment(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		replicas := w.replicas()
 		ctx, org := w.found("acme")
 		root := org.Group.UID

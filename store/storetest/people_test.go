@@ -9,7 +9,7 @@ import (
 )
 
 func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		ruled := func(rule string) platform.UID {
@@ -66,8 +66,8 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 	})
 }
 
-func TestCandidatesBringWhatIsBoundToThem(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestCandidatesComeWithTheirBindings(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
@@ -118,18 +118,18 @@ func bearerOf(issuer, subject string) platform.Bearer {
 }
 
 func TestBeingSeenIsNoChange(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		who := org.Identity
-		events := len(w.recorded())
+		events := len(w.recordedTypes())
 		at := platform.At(w.now())
 		w.ahead.Add(5000)
 		if err := w.store.MarkSeen(ctx, []platform.UID{who.UID}, at); err != nil {
 			t.Fatal(err)
 		}
 		got := must[*platform.Identity](t)(w.p.Identities.Get(ctx, who.UID))
-		if got.LastSeenTime != at || got.UpdateTime != who.UpdateTime || len(w.recorded()) != events {
-			t.Errorf("last seen at %v and updated at %v with %d events, want %v, %v and %d", got.LastSeenTime, got.UpdateTime, len(w.recorded()), at, who.UpdateTime, events)
+		if got.LastSeenTime != at || got.UpdateTime != who.UpdateTime || len(w.recordedTypes()) != events {
+			t.Errorf("last seen at %v and updated at %v with %d events, want %v, %v and %d", got.LastSeenTime, got.UpdateTime, len(w.recordedTypes()), at, who.UpdateTime, events)
 		}
 	})
 }

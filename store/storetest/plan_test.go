@@ -54,7 +54,7 @@ func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 }
 
 func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
-	s, e := b.spied(), b.explainer()
+	s, e := b.newSpy(), b.explainer()
 	p := b.replica(s)
 	var report strings.Builder
 	for _, r := range b.hotReads(p, s) {
@@ -116,7 +116,7 @@ func TestABigDatabaseOnSQLite(t *testing.T) {
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
 		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000, deliveries: 2_000,
 	})
-	s := b.spied()
+	s := b.newSpy()
 	p := b.replica(s)
 	for _, r := range b.hotReads(p, s) {
 		statements, err := hear(b.on(p, r.as), r.run)
@@ -177,22 +177,22 @@ func faultOf(step string, steps []string) string {
 //   - An activity reads what happened in its days, and below the first level
 //     of groups all of the group.
 func (b *bigWorld) fallbacksAnswer(t *testing.T) {
-	p := b.replica(b.spied())
+	p := b.replica(b.newSpy())
 	e := b.explainer()
 	below := func(level int) platform.UIDFilter { return platform.UIDFilter{DescendantsOf: b.deep[level]} }
 	for _, r := range []hotRead{
-		{name: "repos below level 1 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
-		{name: "repos below level 4 by update_time", run: asked(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
-		{name: "identities below level 1 by create_time", run: asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(1), OrderBy: "create_time"})},
-		{name: "tags of the busy repo by digest", run: asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
-		{name: "identities below level 0 by email", run: asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
-		{name: "advisories below level 0 by delete_time", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
-		{name: "deliveries by type", run: asked(p.Deliveries.List, platform.ListRequest[platform.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
+		{name: "repos below level 1 by update_time", run: askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
+		{name: "repos below level 4 by update_time", run: askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
+		{name: "identities below level 1 by create_time", run: askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(1), OrderBy: "create_time"})},
+		{name: "tags of the busy repo by digest", run: askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
+		{name: "identities below level 0 by email", run: askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
+		{name: "advisories below level 0 by delete_time", run: askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
+		{name: "deliveries by type", run: askList(p.Deliveries.List, platform.ListRequest[platform.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
 		{name: "documents by id and names", run: func(ctx context.Context) error {
 			_, err := p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}})
 			return err
 		}},
-		{name: "bindings with a capability", run: asked(p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(0), Filter: platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
+		{name: "bindings with a capability", run: askList(p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(0), Filter: platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
 		{name: "facets of all repos", run: func(ctx context.Context) error {
 			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{UIDP: below(0), PageSize: 1})
 			if err == nil {
@@ -214,8 +214,8 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 			_, err := p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: b.root, Interval: platform.EachWeek, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 1, 0))}, nil)
 			return err
 		}},
-		{name: "artifacts by free text", run: asked(p.Artifacts.List, platform.ListRequest[platform.ArtifactFilter]{Filter: platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
-		{name: "advisories by free text", run: asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), Filter: platform.AdvisoryFilter{Query: "go-2001-1"}})},
+		{name: "artifacts by free text", run: askList(p.Artifacts.List, platform.ListRequest[platform.ArtifactFilter]{Filter: platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
+		{name: "advisories by free text", run: askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), Filter: platform.AdvisoryFilter{Query: "go-2001-1"}})},
 	} {
 		statements, err := hear(b.on(p, "owner"), r.run)
 		if err != nil {

@@ -22,7 +22,7 @@ func (w *world) replicas() [2]*platform.Platform {
 }
 
 func TestCountersAreExactAfterManyWriters(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		replicas := w.replicas()
 		groups := []platform.UID{org.Group.UID, w.group(ctx, org.Group.UID, "a")}
@@ -87,7 +87,7 @@ func readEverything[T, F any](t *testing.T, ctx context.Context, list func(conte
 }
 
 func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		replicas := w.replicas()
 		all := []platform.UID{org.Group.UID}
@@ -127,8 +127,8 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 	})
 }
 
-func TestWhatIsCreatedInAGroupAndTheGroupsDeletionNeverBothHappen(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		replicas := w.replicas()
 		root := org.Group.UID
@@ -178,7 +178,7 @@ func oneOfTwo(t *testing.T, created, deleted error, parent string) {
 }
 
 func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		replicas := w.replicas()
 		repo := w.repo(ctx, org.Group.UID, "nginx")
@@ -197,7 +197,7 @@ func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 }
 
 func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		replicas := w.replicas()
 		root, who := org.Group.UID, w.identity(ctx, org.Group.UID, "who")
@@ -245,7 +245,7 @@ func uidOf[T any](row *T, err error, uid func(*T) platform.UID) (platform.UID, e
 }
 
 func TestManyWritersOfATagMakeOneTag(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		replicas := w.replicas()
 		repo := w.repo(ctx, org.Group.UID, "nginx")
@@ -262,7 +262,7 @@ func TestManyWritersOfATagMakeOneTag(t *testing.T) {
 			t.Fatalf("there are %d tags", len(tags))
 		}
 		w.recounts(t, 0)
-		if n := len(w.recorded()); n != 4+writers*8 {
+		if n := len(w.recordedTypes()); n != 4+writers*8 {
 			t.Errorf("%d events were recorded, want %d", n, 4+writers*8)
 		}
 	})

@@ -33,7 +33,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 	r.pages()
 	r.kinds()
 	r.parts()
-	r.nested()
+	r.readNested()
 	r.bindings()
 	r.filters()
 	r.names()
@@ -52,8 +52,8 @@ func (r *reading) add(name string, bar int, run func(ctx context.Context) error)
 	return &r.all[len(r.all)-1]
 }
 
-// asked adapts a list.
-func asked[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
+// askList adapts a list.
+func askList[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
 	return func(ctx context.Context) error {
 		page, err := list(ctx, req)
 		if err == nil && len(page.Items) == 0 {
@@ -109,7 +109,7 @@ func (r *reading) pages() {
 			}
 			for _, order := range orders {
 				req := platform.ListRequest[platform.RepoFilter]{UIDP: scope, OrderBy: order}
-				r.add(in+" by "+order, bar, asked(r.p.Repos.List, req))
+				r.add(in+" by "+order, bar, askList(r.p.Repos.List, req))
 				page, err := r.p.Repos.List(owner, req)
 				if err != nil || page.TotalCount < 200 {
 					continue
@@ -118,9 +118,9 @@ func (r *reading) pages() {
 				middle.PageSize, middle.Skip = 1, int(page.TotalCount)/2
 				if page, err = r.p.Repos.List(owner, middle); err == nil {
 					req.PageToken = page.Cursor(0)
-					r.add(in+" by "+order+", in the middle", bar, asked(r.p.Repos.List, req))
+					r.add(in+" by "+order+", in the middle", bar, askList(r.p.Repos.List, req))
 					req.Backward = true
-					r.add(in+" by "+order+", in the middle, backward", bar, asked(r.p.Repos.List, req))
+					r.add(in+" by "+order+", in the middle, backward", bar, askList(r.p.Repos.List, req))
 				}
 			}
 		}
@@ -130,26 +130,26 @@ func (r *reading) pages() {
 // kinds are the default orders of every kind, and what is special to some.
 func (r *reading) kinds() {
 	p, all, busy := r.p, below(r.b.root), r.b.busyRepo
-	r.add("groups", barPage, asked(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: all}))
-	r.add("groups in the root", barPage, asked(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: childrenOf(r.b.root)}))
-	r.add("identities", barPage, asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all}))
-	r.add("identities by last_seen_time", barPage, asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
-	r.add("identities in the root by uid", barPage, asked(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
-	r.add("roles", barPage, asked(p.Roles.List, platform.ListRequest[platform.RoleFilter]{UIDP: all}))
-	r.add("roles with built-in ones", barTwenty, asked(p.Roles.List, platform.ListRequest[platform.RoleFilter]{})).sorts = true
-	r.add("advisories", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all}))
-	r.add("advisories in the root", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
+	r.add("groups", barPage, askList(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: all}))
+	r.add("groups in the root", barPage, askList(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: childrenOf(r.b.root)}))
+	r.add("identities", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all}))
+	r.add("identities by last_seen_time", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
+	r.add("identities in the root by uid", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
+	r.add("roles", barPage, askList(p.Roles.List, platform.ListRequest[platform.RoleFilter]{UIDP: all}))
+	r.add("roles with built-in ones", barTwenty, askList(p.Roles.List, platform.ListRequest[platform.RoleFilter]{})).sorts = true
+	r.add("advisories", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all}))
+	r.add("advisories in the root", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
 	critical := platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
-	r.add("advisories, the worst first", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
-	r.add("bad advisories, the worst first", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).total = 2 * barTotal
-	r.add("advisories by advisory_id", barPage, asked(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
-	r.add("vulnerabilities", barPage, asked(p.Vulnerabilities.List, platform.ListRequest[platform.VulnerabilityFilter]{}))
-	r.add("subscriptions", barPage, asked(p.Subscriptions.List, platform.ListRequest[platform.SubscriptionFilter]{UIDP: all}))
+	r.add("advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
+	r.add("bad advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).total = 2 * barTotal
+	r.add("advisories by advisory_id", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
+	r.add("vulnerabilities", barPage, askList(p.Vulnerabilities.List, platform.ListRequest[platform.VulnerabilityFilter]{}))
+	r.add("subscriptions", barPage, askList(p.Subscriptions.List, platform.ListRequest[platform.SubscriptionFilter]{UIDP: all}))
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
-		r.add("tags of the busy repo by "+order, barPage, asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
-		r.add("tags below the root by "+order, barPage, asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: all, OrderBy: order}))
+		r.add("tags of the busy repo by "+order, barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
+		r.add("tags below the root by "+order, barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: all, OrderBy: order}))
 		if order != "update_time desc" {
-			r.add("tags below the busy repo by "+order, barPage, asked(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: below(busy), OrderBy: order}))
+			r.add("tags below the busy repo by "+order, barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: below(busy), OrderBy: order}))
 		}
 	}
 }
@@ -159,15 +159,15 @@ func (r *reading) kinds() {
 func (r *reading) parts() {
 	type request = platform.ListRequest[platform.RepoFilter]
 	for _, order := range []string{"name", "create_time desc", "uid"} {
-		twenty := r.add("repos in twenty scopes by "+order, barTwenty, asked(r.p.Repos.List, request{OrderBy: order}))
+		twenty := r.add("repos in twenty scopes by "+order, barTwenty, askList(r.p.Repos.List, request{OrderBy: order}))
 		twenty.as, twenty.total, twenty.sorts = "twenty", 20*barTotal, true
-		many := r.add("repos in 79 scopes by "+order, 4*barTwenty, asked(r.p.Repos.List, request{OrderBy: order}))
+		many := r.add("repos in 79 scopes by "+order, 4*barTwenty, askList(r.p.Repos.List, request{OrderBy: order}))
 		many.as, many.total, many.sorts = "many", 79*barTotal, true
-		r.add("repos in a deep scope by "+order, 2*barPage, asked(r.p.Repos.List, request{OrderBy: order})).as = "deep"
+		r.add("repos in a deep scope by "+order, 2*barPage, askList(r.p.Repos.List, request{OrderBy: order})).as = "deep"
 	}
 	n := len(r.b.repos)
 	for _, skip := range []int{900, n / 20, n / 2, n - n/20} {
-		r.add(fmt.Sprintf("repos behind a skip of %d", skip), 4*barPage+n/80, asked(r.p.Repos.List, request{UIDP: below(r.b.root), Skip: skip})).sorts = true
+		r.add(fmt.Sprintf("repos behind a skip of %d", skip), 4*barPage+n/80, askList(r.p.Repos.List, request{UIDP: below(r.b.root), Skip: skip})).sorts = true
 	}
 	r.add("an empty page far past the end", 0, func(ctx context.Context) error {
 		_, err := r.p.Repos.List(ctx, request{UIDP: below(r.b.root), Skip: 1 << 30})
@@ -175,8 +175,8 @@ func (r *reading) parts() {
 	})
 }
 
-// nested are pages of many parents at once, big and small.
-func (r *reading) nested() {
+// readNested are pages of many parents at once, big and small.
+func (r *reading) readNested() {
 	p, groups, repos := r.p, r.b.groups[:50], append(slices.Clone(r.b.repos[1:50]), r.b.busyRepo)
 	for _, order := range []string{"name", "create_time desc", "update_time", "uid"} {
 		for _, n := range []*hotRead{

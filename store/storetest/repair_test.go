@@ -9,7 +9,7 @@ import (
 // A server begins to count transactions anew, so that what was restored into it
 // is ahead of its own time.
 func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		for _, name := range []string{"told-1", "told-2"} {
 			w.repo(ctx, org.Group.UID, name)
@@ -21,7 +21,7 @@ func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 		if moved := must[bool](t)(w.store.MoveEvents(t.Context())); moved {
 			t.Error("events of this server are moved")
 		}
-		before := w.recorded()
+		before := w.recordedTypes()
 		if w.onSQLite() {
 			return
 		}
@@ -40,7 +40,7 @@ func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 		if n := must[int](t)(w.p.Webhooks.Relay(t.Context())); n != 2 {
 			t.Errorf("%d events are relayed, want the one that was not, and the new one", n)
 		}
-		after := w.recorded()
+		after := w.recordedTypes()
 		if len(after) != len(before)+1 {
 			t.Errorf("the feed gives %v, and gave %v", after, before)
 		}

@@ -31,8 +31,8 @@ func isSchemaFault(t *testing.T, err error, parts ...string) {
 	}
 }
 
-func TestADatabaseOfANewerProgramIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestADatabaseOfANewerProgramIsRejected(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		if err := w.p.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -51,10 +51,10 @@ func TestADatabaseOfANewerProgramIsRefused(t *testing.T) {
 	})
 }
 
-func TestADatabaseOfAnOlderProgramIsRefusedUntilItIsMigrated(t *testing.T) {
+func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 	t.Parallel()
 	t.Run("old", func(t *testing.T) {
-		each(t, func(t *testing.T, w *world) {
+		onEachEngine(t, func(t *testing.T, w *world) {
 			known := newest(t, w.url)
 			w.exec(w.raw(), "UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
 			_, err := store.Open(t.Context(), w.url, store.Options{})

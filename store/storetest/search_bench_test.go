@@ -118,7 +118,7 @@ func (b *bigWorld) searches() []timedSearch {
 
 func (b *bigWorld) reportSearches(t *testing.B) {
 	t.Helper()
-	p, e := b.replica(b.spied()), b.explainer()
+	p, e := b.replica(b.newSpy()), b.explainer()
 	for _, r := range b.searches() {
 		ctx := b.on(p, r.as)
 		began := time.Now()

@@ -134,7 +134,7 @@ func (f *forest) describe() {
 	}
 }
 
-func TestSearchesFindWhatANaiveSearchFinds(t *testing.T) {
+func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		found, pages := 0, 0
 		for _, c := range f.callers {
@@ -193,7 +193,7 @@ func (f *forest) searchAll(t *testing.T, ctx context.Context, req platform.Searc
 }
 
 func TestASearchFollowsEveryChange(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[platform.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
 		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))

@@ -74,14 +74,14 @@ func atOnce(n int, run func(i int) error) []error {
 }
 
 func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		db := w.raw()
 		const read = "SELECT uid, name, description, capabilities FROM role ORDER BY uid"
 		want := w.query(db, read)
 		if len(want) == 0 {
 			t.Fatal("there are no built-in roles")
 		}
-		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", packed(platform.OwnerRole))
+		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", pack(platform.OwnerRole))
 		together(t, 5, func(int) error {
 			_, err := platform.New(t.Context(), w.store, platform.Options{})
 			return err
@@ -95,8 +95,8 @@ func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 	})
 }
 
-func TestReplicasShareTheFirstKeyThatOneOfThemMade(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestReplicasShareTheFirstKey(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		keys := make([]string, 5)
 		together(t, len(keys), func(i int) error {
 			key, err := w.p.DevelopmentKey(t.Context())

@@ -12,7 +12,7 @@ import (
 // A long list is read from its nearer end, so a page far from both, near to
 // one and past the end must all be the same as in a plain walk.
 func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		k, callers := longList(w)
 		for _, subject := range callers {
 			ctx := w.as(subject)

@@ -23,7 +23,7 @@ func (w *world) repos(group platform.UID, n int) []*platform.Repo {
 }
 
 func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		w.repos(org.Group.UID, 10)
 		read := func(p *platform.Platform, token string) (names []string, next string) {
@@ -62,7 +62,7 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 }
 
 func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		w.repos(org.Group.UID, 5)
 		other := newWorld(t, storetest.SQLite(t))
@@ -80,7 +80,7 @@ func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 }
 
 func TestTokensThatAreTooOldStartTheListAgain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		w.repos(org.Group.UID, 5)
 		req := platform.ListRequest[platform.RepoFilter]{PageSize: 2, OrderBy: "name desc"}

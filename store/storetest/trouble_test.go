@@ -16,7 +16,7 @@ import (
 
 // Two units that wait for each other: one is undone, and run again.
 func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		pair := w.repos(org.Group.UID, 2)
 		var runs atomic.Int32
@@ -46,7 +46,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 		if first.Description == "" || first.Description != second.Description {
 			t.Errorf("the two are %q and %q, want the same", first.Description, second.Description)
 		}
-		if n := len(w.recorded()); n != 3+2 {
+		if n := len(w.recordedTypes()); n != 3+2 {
 			t.Errorf("%d events are there, want 5", n)
 		}
 		w.recounts(t, 0)
@@ -54,7 +54,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 }
 
 func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		short, cancel := context.WithCancel(ctx)
@@ -79,8 +79,8 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 
 // A server that restarts or fails over costs some requests, which may be tried
 // again, and nothing else.
-func TestConnectionsThatAreLostAreMadeAgain(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestLostConnectionsAreOpenedAgain(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
 			t.Skip("there is no server to lose")
 		}
@@ -103,7 +103,7 @@ func TestConnectionsThatAreLostAreMadeAgain(t *testing.T) {
 // A process that hangs in the middle of a transaction, such as one that is suspended,
 // must not keep others from hearing of events for longer than its limit.
 func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
 			t.Skip("a writer there waits for nobody but the one before it")
 		}
@@ -150,7 +150,7 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 // A server that was demoted goes on with its connections, and refuses writes. New
 // connections find the one that was promoted.
 func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() || storetest.Direct(w.url) != w.url {
 			t.Skip("there is no other server, or a pooler keeps connections to it")
 		}

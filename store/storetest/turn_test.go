@@ -40,7 +40,7 @@ func TestNoWriterOfSQLiteStarves(t *testing.T) {
 }
 
 // Whoever gives up while waiting leaves no turn behind that nobody takes.
-func TestWritersOfSQLiteThatGiveUpHoldNobodyBack(t *testing.T) {
+func TestACancelledWriterOfSQLiteDelaysNobody(t *testing.T) {
 	t.Parallel()
 	store := storetest.Open(t, storetest.SQLite(t))
 	nothing := func(platform.Tx) error { return nil }

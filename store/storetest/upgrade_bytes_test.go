@@ -305,11 +305,11 @@ func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
 		t.Error("an organisation was added whose UID is a text")
 	}
 	must[any](t)(nil, store.Migrate(t.Context(), o.url))
-	o.upgraded(t)
+	o.checkUpgraded(t)
 }
 
 // upgraded demands everything that was written, and nothing else.
-func (o *oldServer) upgraded(t *testing.T) {
+func (o *oldServer) checkUpgraded(t *testing.T) {
 	t.Helper()
 	w := newWorld(t, o.url)
 	rows := w.query(w.raw(), "SELECT encode(uid, 'hex'), description FROM repo")

@@ -102,12 +102,12 @@ func TestRulesAndProvidersFromBeforeThereWereProofs(t *testing.T) {
 			if err := store.Migrate(t.Context(), url); err != nil {
 				t.Fatal(err)
 			}
-			newWorld(t, url).upgraded(t, alice)
+			newWorld(t, url).checkUpgraded(t, alice)
 		})
 	}
 }
 
-func (w *world) upgraded(t *testing.T, alice platform.UID) {
+func (w *world) checkUpgraded(t *testing.T, alice platform.UID) {
 	t.Helper()
 	bearers := map[string]platform.Claims{
 		"alice":         {Issuer: workplace, Subject: "alice"},

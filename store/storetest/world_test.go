@@ -29,9 +29,9 @@ type world struct {
 	beside *sql.DB
 }
 
-// each runs test on every engine with a world that holds nothing but the
+// onEachEngine runs test on every engine with a world that holds nothing but the
 // built-in roles.
-func each(t *testing.T, test func(t *testing.T, w *world)) {
+func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
@@ -149,8 +149,8 @@ func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]stri
 	return found
 }
 
-// packed is a UID as the tables keep it.
-func packed(u platform.UID) []byte {
+// pack is a UID as the tables keep it.
+func pack(u platform.UID) []byte {
 	b, _ := u.Packed()
 	return b
 }

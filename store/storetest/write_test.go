@@ -10,7 +10,7 @@ import (
 )
 
 func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		update := func(body string, mask ...string) *platform.Repo {
@@ -39,7 +39,7 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 }
 
 func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
@@ -71,8 +71,8 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 	})
 }
 
-func TestWhatOthersNeedIsNotDeletedAndWhatIsGoneCannotBeNeeded(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group, gone := w.group(ctx, root, "a"), w.group(ctx, root, "gone")
@@ -114,8 +114,8 @@ func TestWhatOthersNeedIsNotDeletedAndWhatIsGoneCannotBeNeeded(t *testing.T) {
 	})
 }
 
-func TestAnOrganisationGoesWithItsLastOwner(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		if err := w.p.Groups.Delete(ctx, org.Group.UID); err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestAnOrganisationGoesWithItsLastOwner(t *testing.T) {
 }
 
 func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.found("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
@@ -164,7 +164,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 			"platform.registry.repo.updated " + string(repo), "iam.group.updated " + string(group), "platform.registry.tag.deleted " + string(tag),
 		}
 		var got []string
-		for _, e := range w.recorded() {
+		for _, e := range w.recordedTypes() {
 			got = append(got, strings.NewReplacer("dev.atrium.api.", "", ".v1", "").Replace(e))
 		}
 		if !slices.Equal(got, want) {

@@ -22,11 +22,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What is behind a link.
+// The type of a link.
 type Reference_Type int32
 
 const (
-	// Not said.
+	// Unspecified.
 	Reference_TYPE_UNSPECIFIED Reference_Type = 0
 	// An advisory.
 	Reference_TYPE_ADVISORY Reference_Type = 1
@@ -40,11 +40,11 @@ const (
 	Reference_TYPE_REPORT Reference_Type = 5
 	// A change that fixes it.
 	Reference_TYPE_FIX Reference_Type = 6
-	// The change that brought it in.
+	// The change that introduced it.
 	Reference_TYPE_INTRODUCED Reference_Type = 7
 	// The home of the package.
 	Reference_TYPE_PACKAGE Reference_Type = 8
-	// A demonstration of it.
+	// A proof of concept.
 	Reference_TYPE_EVIDENCE Reference_Type = 9
 	// Any other page.
 	Reference_TYPE_WEB Reference_Type = 10
@@ -107,17 +107,17 @@ func (Reference_Type) EnumDescriptor() ([]byte, []int) {
 	return file_platform_advisory_v2_advisory_proto_rawDescGZIP(), []int{13, 0}
 }
 
-// How a score was made.
+// A scoring system.
 type Severity_Type int32
 
 const (
-	// Not said.
+	// Unspecified.
 	Severity_TYPE_UNSPECIFIED Severity_Type = 0
-	// By CVSS version 2.
+	// CVSS version 2.
 	Severity_TYPE_CVSS_V2 Severity_Type = 1
-	// By CVSS version 3.
+	// CVSS version 3.
 	Severity_TYPE_CVSS_V3 Severity_Type = 2
-	// By CVSS version 4.
+	// CVSS version 4.
 	Severity_TYPE_CVSS_V4 Severity_Type = 3
 )
 
@@ -164,15 +164,15 @@ func (Severity_Type) EnumDescriptor() ([]byte, []int) {
 	return file_platform_advisory_v2_advisory_proto_rawDescGZIP(), []int{14, 0}
 }
 
-// Why a vulnerability is none here.
+// Why a vulnerability does not apply here.
 type FalsePositiveDetermination_Type int32
 
 const (
-	// Not said.
+	// Unspecified.
 	FalsePositiveDetermination_TYPE_UNSPECIFIED FalsePositiveDetermination_Type = 0
-	// The record of the vulnerability is doubted.
+	// The record of the vulnerability is contested.
 	FalsePositiveDetermination_TYPE_VULNERABILITY_RECORD_ANALYSIS_CONTESTED FalsePositiveDetermination_Type = 1
-	// The vulnerability is one of another component.
+	// The vulnerability belongs to another component.
 	FalsePositiveDetermination_TYPE_COMPONENT_VULNERABILITY_MISMATCH FalsePositiveDetermination_Type = 2
 	// The version in use does not have it.
 	FalsePositiveDetermination_TYPE_VULNERABLE_CODE_VERSION_NOT_USED FalsePositiveDetermination_Type = 3
@@ -237,12 +237,12 @@ func (FalsePositiveDetermination_Type) EnumDescriptor() ([]byte, []int) {
 	return file_platform_advisory_v2_advisory_proto_rawDescGZIP(), []int{16, 0}
 }
 
-// Asks for documents that meet every condition given.
+// Requests the documents that meet all given conditions.
 type ListDocumentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of one document.
+	// Only the document with this id.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Ids or aliases of vulnerabilities: a document has an advisory on one of them.
+	// Only documents with an advisory on one of these ids or aliases of vulnerabilities.
 	Cves          []string `protobuf:"bytes,2,rep,name=cves,proto3" json:"cves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -292,7 +292,7 @@ func (x *ListDocumentsRequest) GetCves() []string {
 	return nil
 }
 
-// The documents found.
+// The documents that were found.
 type ListDocumentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The documents, sorted by id.
@@ -343,7 +343,7 @@ type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the artifact. Output only.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What is known of each vulnerability in it. Output only.
+	// The vulnerabilities of the artifact. Output only.
 	Advisories    []*DocumentAdvisory `protobuf:"bytes,2,rep,name=advisories,proto3" json:"advisories,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -398,7 +398,7 @@ type DocumentAdvisory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the advisory. Output only.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What became known, oldest first. Output only.
+	// Events of the vulnerability, oldest first. Output only.
 	Events []*DocumentEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	// Other ids of the same vulnerability. Output only.
 	Aliases []string `protobuf:"bytes,3,rep,name=aliases,proto3" json:"aliases,omitempty"`
@@ -466,12 +466,12 @@ func (x *DocumentAdvisory) GetPackageNamespace() string {
 	return ""
 }
 
-// One thing that became known.
+// An event in the history of a vulnerability.
 type DocumentEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When it became known. Output only.
+	// Time of the event. Output only.
 	Timestamp *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=timestamp,proto3" json:"timestamp,omitempty"`
-	// What became known; exactly one is set.
+	// What happened; exactly one is set.
 	//
 	// Types that are valid to be assigned to Data:
 	//
@@ -604,7 +604,7 @@ type DocumentEvent_TruePositiveDetermination struct {
 }
 
 type DocumentEvent_FalsePositiveDetermination struct {
-	// The vulnerability is none here. Output only.
+	// The vulnerability does not apply here. Output only.
 	FalsePositiveDetermination *FalsePositiveDetermination `protobuf:"bytes,11,opt,name=false_positive_determination,json=falsePositiveDetermination,proto3,oneof"`
 }
 
@@ -619,12 +619,12 @@ type DocumentEvent_Detection struct {
 }
 
 type DocumentEvent_AnalysisNotPlanned struct {
-	// No one will look into it. Output only.
+	// Nobody will analyse it. Output only.
 	AnalysisNotPlanned *AnalysisNotPlanned `protobuf:"bytes,14,opt,name=analysis_not_planned,json=analysisNotPlanned,proto3,oneof"`
 }
 
 type DocumentEvent_FixNotPlanned struct {
-	// No one will fix it. Output only.
+	// Nobody will fix it. Output only.
 	FixNotPlanned *FixNotPlanned `protobuf:"bytes,15,opt,name=fix_not_planned,json=fixNotPlanned,proto3,oneof"`
 }
 
@@ -647,20 +647,20 @@ func (*DocumentEvent_FixNotPlanned) isDocumentEvent_Data() {}
 
 func (*DocumentEvent_PendingUpstreamFix) isDocumentEvent_Data() {}
 
-// Asks for one page of vulnerabilities.
+// Requests one page of vulnerabilities.
 type ListVulnerabilityMetadataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id or an alias of one vulnerability.
+	// Only the vulnerability with this id or alias.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Ids or aliases: one of these.
+	// Only vulnerabilities with one of these ids or aliases.
 	Ids []string `protobuf:"bytes,2,rep,name=ids,proto3" json:"ids,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,12,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,13,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -741,13 +741,13 @@ func (x *ListVulnerabilityMetadataRequest) GetSkip() int32 {
 // One page of vulnerabilities.
 type ListVulnerabilityMetadataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The vulnerabilities, in the order asked for.
+	// The vulnerabilities, in the requested order.
 	VulnerabilityMetadata []*VulnerabilityMetadata `protobuf:"bytes,1,rep,name=vulnerability_metadata,json=vulnerabilityMetadata,proto3" json:"vulnerability_metadata,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -811,18 +811,18 @@ func (x *ListVulnerabilityMetadataResponse) GetSkipped() int32 {
 	return 0
 }
 
-// What a source says of a vulnerability.
+// Metadata of a vulnerability from its source.
 type VulnerabilityMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of its source, such as GO-2024-3228. Output only.
+	// The id in its source, such as GO-2024-3228. Output only.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// One line. Output only.
+	// A summary in one line. Output only.
 	Summary string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
-	// The whole story, in Markdown. Output only.
+	// A detailed description, in Markdown. Output only.
 	Details string `protobuf:"bytes,3,opt,name=details,proto3" json:"details,omitempty"`
-	// Links that say more. Output only.
+	// Links to more information. Output only.
 	References []*Reference `protobuf:"bytes,4,rep,name=references,proto3" json:"references,omitempty"`
-	// How bad it is. Output only.
+	// Its severities. Output only.
 	Severities    []*Severity `protobuf:"bytes,5,rep,name=severities,proto3" json:"severities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -893,14 +893,14 @@ func (x *VulnerabilityMetadata) GetSeverities() []*Severity {
 	return nil
 }
 
-// Asks what was fixed in images from a start up to an end.
+// Requests what was fixed in images within a period.
 type ListResolvedVulnsReportsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The images; at least one. Required.
 	ImageRefs []*ImageRef `protobuf:"bytes,1,rep,name=image_refs,json=imageRefs,proto3" json:"image_refs,omitempty"`
-	// The first moment that counts. Required.
+	// Start of the period, inclusive. Required.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// The first moment that no longer counts. Required.
+	// End of the period, exclusive. Required.
 	EndTime       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -957,7 +957,7 @@ func (x *ListResolvedVulnsReportsRequest) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// The reports found.
+// The reports that were found.
 type ListResolvedVulnsReportsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One report per image and day on which something was fixed.
@@ -1008,7 +1008,7 @@ type ImageRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid or the name of a repo that the caller may see. Required.
 	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
-	// Tags of the repo; without one, latest.
+	// Tags of the repo; if empty, latest.
 	Tags          []string `protobuf:"bytes,2,rep,name=tags,proto3" json:"tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1065,7 +1065,7 @@ type ResolvedVulnsReport struct {
 	Date *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
 	// The vulnerabilities that were fixed. Output only.
 	ResolvedVulns []*ResolvedVuln `protobuf:"bytes,2,rep,name=resolved_vulns,json=resolvedVulns,proto3" json:"resolved_vulns,omitempty"`
-	// The image that this is about. Output only.
+	// The image of the report. Output only.
 	ImageRef      *ImageRef `protobuf:"bytes,100,opt,name=image_ref,json=imageRef,proto3" json:"image_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1129,7 +1129,7 @@ type ResolvedVuln struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Other ids of the same vulnerability. Output only.
 	Aliases []string `protobuf:"bytes,2,rep,name=aliases,proto3" json:"aliases,omitempty"`
-	// How bad it was. Output only.
+	// Its severities. Output only.
 	CvssSeverities []*Severity `protobuf:"bytes,3,rep,name=cvss_severities,json=cvssSeverities,proto3" json:"cvss_severities,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1186,12 +1186,12 @@ func (x *ResolvedVuln) GetCvssSeverities() []*Severity {
 	return nil
 }
 
-// A link that says more of a vulnerability.
+// A link to more information about a vulnerability.
 type Reference struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is behind the link. Output only.
+	// The type of the link. Output only.
 	Type Reference_Type `protobuf:"varint,1,opt,name=type,proto3,enum=platform.advisory.v2.Reference_Type" json:"type,omitempty"`
-	// Where it leads. Output only.
+	// The URL of the link. Output only.
 	Url           string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1244,7 +1244,7 @@ func (x *Reference) GetUrl() string {
 // One score of a vulnerability.
 type Severity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How the score was made. Output only.
+	// The scoring system. Output only.
 	Type Severity_Type `protobuf:"varint,1,opt,name=type,proto3,enum=platform.advisory.v2.Severity_Type" json:"type,omitempty"`
 	// The vector, such as CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H. Output only.
 	Score         string `protobuf:"bytes,2,opt,name=score,proto3" json:"score,omitempty"`
@@ -1342,7 +1342,7 @@ func (x *TruePositiveDetermination) GetNote() string {
 	return ""
 }
 
-// Says why the vulnerability is none here.
+// Says why the vulnerability does not apply here.
 type FalsePositiveDetermination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The reason. Output only.
@@ -1397,14 +1397,14 @@ func (x *FalsePositiveDetermination) GetNote() string {
 	return ""
 }
 
-// Says in which version a vulnerability is gone.
+// Says which version fixes the vulnerability.
 type Fixed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first version without it. Output only.
+	// The first version without the vulnerability. Output only.
 	FixedVersion string `protobuf:"bytes,1,opt,name=fixed_version,json=fixedVersion,proto3" json:"fixed_version,omitempty"`
 	// The version of the scanner. Output only.
 	ScannerVersion string `protobuf:"bytes,2,opt,name=scanner_version,json=scannerVersion,proto3" json:"scanner_version,omitempty"`
-	// When the scanner's database was built, as the scanner says it. Output only.
+	// When the scanner's database was built, as the scanner reports it. Output only.
 	GrypeDbBuilt string `protobuf:"bytes,3,opt,name=grype_db_built,json=grypeDbBuilt,proto3" json:"grype_db_built,omitempty"`
 	// The checksum of the scanner's database. Output only.
 	GrypeDbChecksum string `protobuf:"bytes,4,opt,name=grype_db_checksum,json=grypeDbChecksum,proto3" json:"grype_db_checksum,omitempty"`
@@ -1671,15 +1671,15 @@ type DetectionTypeScanV1 struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the scanner. Output only.
 	Scanner string `protobuf:"bytes,1,opt,name=scanner,proto3" json:"scanner,omitempty"`
-	// The subpackage that has it. Output only.
+	// The subpackage with the vulnerability. Output only.
 	SubpackageName string `protobuf:"bytes,2,opt,name=subpackage_name,json=subpackageName,proto3" json:"subpackage_name,omitempty"`
 	// The scanner's id of the component. Output only.
 	ComponentId string `protobuf:"bytes,3,opt,name=component_id,json=componentId,proto3" json:"component_id,omitempty"`
-	// The component that has it. Output only.
+	// The component with the vulnerability. Output only.
 	ComponentName string `protobuf:"bytes,4,opt,name=component_name,json=componentName,proto3" json:"component_name,omitempty"`
 	// The version of the component. Output only.
 	ComponentVersion string `protobuf:"bytes,5,opt,name=component_version,json=componentVersion,proto3" json:"component_version,omitempty"`
-	// What the component is, such as apk or go-module. Output only.
+	// The type of the component, such as apk or go-module. Output only.
 	ComponentType string `protobuf:"bytes,6,opt,name=component_type,json=componentType,proto3" json:"component_type,omitempty"`
 	// Where the component is. Output only.
 	ComponentLocation string `protobuf:"bytes,7,opt,name=component_location,json=componentLocation,proto3" json:"component_location,omitempty"`
@@ -1687,7 +1687,7 @@ type DetectionTypeScanV1 struct {
 	ArtifactVersion string `protobuf:"bytes,8,opt,name=artifact_version,json=artifactVersion,proto3" json:"artifact_version,omitempty"`
 	// The version of the scanner. Output only.
 	ScannerVersion string `protobuf:"bytes,9,opt,name=scanner_version,json=scannerVersion,proto3" json:"scanner_version,omitempty"`
-	// When the scanner's database was built, as the scanner says it. Output only.
+	// When the scanner's database was built, as the scanner reports it. Output only.
 	GrypeDbBuilt string `protobuf:"bytes,10,opt,name=grype_db_built,json=grypeDbBuilt,proto3" json:"grype_db_built,omitempty"`
 	// The checksum of the scanner's database. Output only.
 	GrypeDbChecksum string `protobuf:"bytes,11,opt,name=grype_db_checksum,json=grypeDbChecksum,proto3" json:"grype_db_checksum,omitempty"`
@@ -1802,7 +1802,7 @@ func (x *DetectionTypeScanV1) GetGrypeDbChecksum() string {
 	return ""
 }
 
-// Says that no one will look into it.
+// Says that nobody will analyse it.
 type AnalysisNotPlanned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A remark for people. Output only.
@@ -1848,7 +1848,7 @@ func (x *AnalysisNotPlanned) GetNote() string {
 	return ""
 }
 
-// Says that no one will fix it.
+// Says that nobody will fix it.
 type FixNotPlanned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A remark for people. Output only.

@@ -24,20 +24,20 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Sends the events of its group and of everything below to a sink.
+// Sends the events of its group and of all groups below it to a sink.
 type Subscription struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The https URL that events are sent to, unique in its group. Required.
 	Sink string `protobuf:"bytes,2,opt,name=sink,proto3" json:"sink,omitempty"`
-	// Event types to send; none: all.
+	// Event types to send; empty means all.
 	Types []string `protobuf:"bytes,100,rep,name=types,proto3" json:"types,omitempty"`
-	// Signs deliveries. Shown in the answer to CreateSubscription, and never again. Output only.
+	// The secret that signs deliveries. Only the response to CreateSubscription contains it. Output only.
 	Secret string `protobuf:"bytes,101,opt,name=secret,proto3" json:"secret,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,102,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,103,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -115,7 +115,7 @@ func (x *Subscription) GetUpdateTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Names a subscription.
+// Identifies a subscription.
 type GetSubscriptionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the subscription. Required.
@@ -161,10 +161,10 @@ func (x *GetSubscriptionRequest) GetUid() string {
 	return ""
 }
 
-// Makes a subscription.
+// Creates a subscription.
 type CreateSubscriptionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that the new resource lives in. Required.
+	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new subscription. Required.
 	Subscription  *Subscription `protobuf:"bytes,2,opt,name=subscription,proto3" json:"subscription,omitempty"`
@@ -216,18 +216,18 @@ func (x *CreateSubscriptionRequest) GetSubscription() *Subscription {
 	return nil
 }
 
-// Asks for one page of subscriptions.
+// Requests one page of subscriptions.
 type ListSubscriptionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,4,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,5,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -301,13 +301,13 @@ func (x *ListSubscriptionsRequest) GetSkip() int32 {
 // One page of subscriptions.
 type ListSubscriptionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The subscriptions, in the order asked for.
+	// The subscriptions, in the requested order.
 	Subscriptions []*Subscription `protobuf:"bytes,1,rep,name=subscriptions,proto3" json:"subscriptions,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -371,7 +371,7 @@ func (x *ListSubscriptionsResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Names a subscription.
+// Identifies a subscription.
 type DeleteSubscriptionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the subscription. Required.

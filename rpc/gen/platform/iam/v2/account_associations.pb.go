@@ -25,14 +25,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The accounts of other clouds that belong to a group.
+// The accounts at other clouds that belong to a group.
 type AccountAssociation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the group. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// A name for people. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people.
+	// A description for people, in one line.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The account at Amazon Web Services.
 	Amazon *AccountAssociation_Amazon `protobuf:"bytes,4,opt,name=amazon,proto3" json:"amazon,omitempty"`
@@ -42,9 +42,9 @@ type AccountAssociation struct {
 	Platform *AccountAssociation_PlatformServices `protobuf:"bytes,7,opt,name=platform,proto3" json:"platform,omitempty"`
 	// The tenant at Microsoft Azure.
 	Azure *AccountAssociation_Azure `protobuf:"bytes,8,opt,name=azure,proto3" json:"azure,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// The installations at GitHub.
 	Github        *AccountAssociation_GitHub `protobuf:"bytes,11,opt,name=github,proto3" json:"github,omitempty"`
@@ -152,7 +152,7 @@ func (x *AccountAssociation) GetGithub() *AccountAssociation_GitHub {
 	return nil
 }
 
-// Names an account association.
+// Identifies an account association.
 type GetAccountAssociationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the account association. Required.
@@ -198,20 +198,20 @@ func (x *GetAccountAssociationRequest) GetUid() string {
 	return ""
 }
 
-// Asks for one page of account associations.
+// Requests one page of account associations.
 type ListAccountAssociationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// Only those with exactly this name.
+	// Only items with exactly this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,5,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -289,10 +289,10 @@ func (x *ListAccountAssociationsRequest) GetSkip() int32 {
 	return 0
 }
 
-// Makes an account association.
+// Creates an account association.
 type CreateAccountAssociationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that the new resource lives in. Required.
+	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new account association. Required.
 	AccountAssociation *AccountAssociation `protobuf:"bytes,2,opt,name=account_association,json=accountAssociation,proto3" json:"account_association,omitempty"`
@@ -344,7 +344,7 @@ func (x *CreateAccountAssociationRequest) GetAccountAssociation() *AccountAssoci
 	return nil
 }
 
-// Names an account association.
+// Identifies an account association.
 type DeleteAccountAssociationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the account association. Required.
@@ -393,13 +393,13 @@ func (x *DeleteAccountAssociationRequest) GetUid() string {
 // One page of account associations.
 type ListAccountAssociationsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The account associations, in the order asked for.
+	// The account associations, in the requested order.
 	AccountAssociations []*AccountAssociation `protobuf:"bytes,1,rep,name=account_associations,json=accountAssociations,proto3" json:"account_associations,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -463,12 +463,12 @@ func (x *ListAccountAssociationsResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Changes an account association.
+// Updates an account association.
 type UpdateAccountAssociationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new values, with the uid of the account association. Required.
 	AccountAssociation *AccountAssociation `protobuf:"bytes,1,opt,name=account_association,json=accountAssociation,proto3" json:"account_association,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

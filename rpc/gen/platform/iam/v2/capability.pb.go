@@ -21,83 +21,83 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The right to one operation. A number is never given to another one.
+// The right to one operation. The number of a capability is never reused.
 type Capability int32
 
 const (
-	// Not said.
+	// Unspecified.
 	Capability_CAP_UNSPECIFIED Capability = 0
-	// Make groups.
+	// Create groups.
 	Capability_CAP_IAM_GROUPS_CREATE Capability = 101
-	// Change groups.
+	// Update groups.
 	Capability_CAP_IAM_GROUPS_UPDATE Capability = 102
 	// Read groups.
 	Capability_CAP_IAM_GROUPS_LIST Capability = 103
 	// Delete groups.
 	Capability_CAP_IAM_GROUPS_DELETE Capability = 104
-	// Make invites.
+	// Create invites.
 	Capability_CAP_IAM_GROUP_INVITES_CREATE Capability = 201
 	// Read invites.
 	Capability_CAP_IAM_GROUP_INVITES_LIST Capability = 203
 	// Delete invites.
 	Capability_CAP_IAM_GROUP_INVITES_DELETE Capability = 204
-	// Make roles.
+	// Create roles.
 	Capability_CAP_IAM_ROLES_CREATE Capability = 301
-	// Change roles.
+	// Update roles.
 	Capability_CAP_IAM_ROLES_UPDATE Capability = 302
 	// Read roles.
 	Capability_CAP_IAM_ROLES_LIST Capability = 303
 	// Delete roles.
 	Capability_CAP_IAM_ROLES_DELETE Capability = 304
-	// Make role bindings.
+	// Create role bindings.
 	Capability_CAP_IAM_ROLE_BINDINGS_CREATE Capability = 401
-	// Change role bindings.
+	// Update role bindings.
 	Capability_CAP_IAM_ROLE_BINDINGS_UPDATE Capability = 402
 	// Read role bindings.
 	Capability_CAP_IAM_ROLE_BINDINGS_LIST Capability = 403
 	// Delete role bindings.
 	Capability_CAP_IAM_ROLE_BINDINGS_DELETE Capability = 404
-	// Make account associations.
+	// Create account associations.
 	Capability_CAP_IAM_ACCOUNT_ASSOCIATIONS_CREATE Capability = 701
-	// Change account associations.
+	// Update account associations.
 	Capability_CAP_IAM_ACCOUNT_ASSOCIATIONS_UPDATE Capability = 702
 	// Read account associations.
 	Capability_CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST Capability = 703
 	// Delete account associations.
 	Capability_CAP_IAM_ACCOUNT_ASSOCIATIONS_DELETE Capability = 704
-	// Make identities.
+	// Create identities.
 	Capability_CAP_IAM_IDENTITY_CREATE Capability = 901
-	// Change identities.
+	// Update identities.
 	Capability_CAP_IAM_IDENTITY_UPDATE Capability = 902
 	// Read identities.
 	Capability_CAP_IAM_IDENTITY_LIST Capability = 903
 	// Delete identities.
 	Capability_CAP_IAM_IDENTITY_DELETE Capability = 904
-	// Make identity providers.
+	// Create identity providers.
 	Capability_CAP_IAM_IDENTITY_PROVIDERS_CREATE Capability = 1301
-	// Change identity providers.
+	// Update identity providers.
 	Capability_CAP_IAM_IDENTITY_PROVIDERS_UPDATE Capability = 1302
 	// Read identity providers.
 	Capability_CAP_IAM_IDENTITY_PROVIDERS_LIST Capability = 1303
 	// Delete identity providers.
 	Capability_CAP_IAM_IDENTITY_PROVIDERS_DELETE Capability = 1304
-	// Make event subscriptions.
+	// Create event subscriptions.
 	Capability_CAP_EVENTS_SUBSCRIPTION_CREATE Capability = 1501
 	// Read event subscriptions.
 	Capability_CAP_EVENTS_SUBSCRIPTION_LIST Capability = 1503
 	// Delete event subscriptions.
 	Capability_CAP_EVENTS_SUBSCRIPTION_DELETE Capability = 1504
-	// Make repos.
+	// Create repos.
 	Capability_CAP_REPO_CREATE Capability = 1603
-	// Change repos.
+	// Update repos.
 	Capability_CAP_REPO_UPDATE Capability = 1604
 	// Read repos.
 	Capability_CAP_REPO_LIST Capability = 1605
 	// Delete repos.
 	Capability_CAP_REPO_DELETE Capability = 1606
-	// Make tags.
+	// Create tags.
 	Capability_CAP_TAG_CREATE Capability = 1611
-	// Change tags.
+	// Update tags.
 	Capability_CAP_TAG_UPDATE Capability = 1612
 	// Read tags.
 	Capability_CAP_TAG_LIST Capability = 1613

@@ -24,20 +24,20 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Gives members of an identity provider's group a role.
+// Gives a role to the members of a group of an identity provider.
 type ExternalGroupRoleMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The identity provider that it belongs to. Output only.
 	IdentityProviderUid string `protobuf:"bytes,2,opt,name=identity_provider_uid,json=identityProviderUid,proto3" json:"identity_provider_uid,omitempty"`
 	// The group, as the groups claim of a token names it.
 	ExternalGroupId string `protobuf:"bytes,3,opt,name=external_group_id,json=externalGroupId,proto3" json:"external_group_id,omitempty"`
-	// The role to give.
+	// UID of the role.
 	RoleUid string `protobuf:"bytes,4,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
-	// The group that the role is given on.
+	// The group on which the role is given.
 	Scope string `protobuf:"bytes,5,opt,name=scope,proto3" json:"scope,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -115,7 +115,7 @@ func (x *ExternalGroupRoleMapping) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Makes a mapping.
+// Creates a mapping.
 type CreateExternalGroupRoleMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The identity provider that the new mapping belongs to. Required.
@@ -170,7 +170,7 @@ func (x *CreateExternalGroupRoleMappingRequest) GetExternalGroupRoleMapping() *E
 	return nil
 }
 
-// Names a mapping.
+// Identifies a mapping.
 type GetExternalGroupRoleMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the mapping. Required.
@@ -216,7 +216,7 @@ func (x *GetExternalGroupRoleMappingRequest) GetUid() string {
 	return ""
 }
 
-// Names a mapping.
+// Identifies a mapping.
 type DeleteExternalGroupRoleMappingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the mapping. Required.
@@ -262,7 +262,7 @@ func (x *DeleteExternalGroupRoleMappingRequest) GetUid() string {
 	return ""
 }
 
-// Asks to delete mappings.
+// Requests the deletion of mappings.
 type BatchDeleteExternalGroupRoleMappingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The identity provider that they belong to. Required.
@@ -372,20 +372,20 @@ func (x *BatchDeleteExternalGroupRoleMappingsResponse) GetExternalGroupRoleMappi
 	return nil
 }
 
-// Asks for one page of mappings.
+// Requests one page of mappings.
 type ListExternalGroupRoleMappingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
 	// Only mappings of this identity provider.
 	IdentityProviderUid string `protobuf:"bytes,2,opt,name=identity_provider_uid,json=identityProviderUid,proto3" json:"identity_provider_uid,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,5,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -466,13 +466,13 @@ func (x *ListExternalGroupRoleMappingsRequest) GetSkip() int32 {
 // One page of mappings.
 type ListExternalGroupRoleMappingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The mappings, in the order asked for.
+	// The mappings, in the requested order.
 	ExternalGroupRoleMappings []*ExternalGroupRoleMapping `protobuf:"bytes,1,rep,name=external_group_role_mappings,json=externalGroupRoleMappings,proto3" json:"external_group_role_mappings,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,28 +25,28 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A role on a group for whoever brings its code.
+// Offers a role on a group to anyone who has its code.
 type GroupInvite struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
-	// The role to give. Required.
+	// UID of the role. Required.
 	RoleUid string `protobuf:"bytes,2,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
-	// The role to give, as it is now. Output only.
+	// The current state of the role. Output only.
 	Role *GroupInviteRole `protobuf:"bytes,10,opt,name=role,proto3" json:"role,omitempty"`
-	// The only one who may take it up, by a verified email address; empty: anyone.
+	// The verified email address that a caller needs to accept it; empty means any caller.
 	Email string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
-	// How long it is good. Required. Input only.
+	// How long the invite is valid. Required. Input only.
 	Ttl *durationpb.Duration `protobuf:"bytes,4,opt,name=ttl,proto3" json:"ttl,omitempty"`
-	// When it stops being good. Output only.
+	// When the invite expires. Output only.
 	ExpirationTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expiration_time,json=expirationTime,proto3" json:"expiration_time,omitempty"`
-	// Ends when it is taken up once.
+	// Whether the invite ends when it is accepted once.
 	SingleUse bool `protobuf:"varint,6,opt,name=single_use,json=singleUse,proto3" json:"single_use,omitempty"`
-	// What takes it up. Shown in the answer to CreateGroupInvite, and never again. Output only.
+	// The code for accepting the invite. Only the response to CreateGroupInvite contains it. Output only.
 	Code string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
-	// The part of the code that is no secret. Output only.
+	// The part of the code that is not secret. Output only.
 	KeyId string `protobuf:"bytes,8,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -152,16 +152,16 @@ func (x *GroupInvite) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// What an invite shows of its role.
+// The part of a role that an invite shows.
 type GroupInviteRole struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name of the role. Output only.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people. Output only.
+	// A description for people, in one line. Output only.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// What the role grants. Output only.
+	// The capabilities that the role grants. Output only.
 	Capabilities  []Capability `protobuf:"varint,4,rep,packed,name=capabilities,proto3,enum=platform.iam.v2.Capability" json:"capabilities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -225,10 +225,10 @@ func (x *GroupInviteRole) GetCapabilities() []Capability {
 	return nil
 }
 
-// Makes an invite.
+// Creates an invite.
 type CreateGroupInviteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that the new resource lives in. Required.
+	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new invite. Required.
 	GroupInvite   *GroupInvite `protobuf:"bytes,2,opt,name=group_invite,json=groupInvite,proto3" json:"group_invite,omitempty"`
@@ -280,7 +280,7 @@ func (x *CreateGroupInviteRequest) GetGroupInvite() *GroupInvite {
 	return nil
 }
 
-// Names an invite.
+// Identifies an invite.
 type GetGroupInviteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the invite. Required.
@@ -326,7 +326,7 @@ func (x *GetGroupInviteRequest) GetUid() string {
 	return ""
 }
 
-// Names an invite.
+// Identifies an invite.
 type DeleteGroupInviteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the invite. Required.
@@ -372,20 +372,20 @@ func (x *DeleteGroupInviteRequest) GetUid() string {
 	return ""
 }
 
-// Asks for one page of invites.
+// Requests one page of invites.
 type ListGroupInvitesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
 	// Only the invite with this key_id.
 	KeyId string `protobuf:"bytes,2,opt,name=key_id,json=keyId,proto3" json:"key_id,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,5,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -466,13 +466,13 @@ func (x *ListGroupInvitesRequest) GetSkip() int32 {
 // One page of invites.
 type ListGroupInvitesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The invites, in the order asked for.
+	// The invites, in the requested order.
 	GroupInvites []*GroupInvite `protobuf:"bytes,1,rep,name=group_invites,json=groupInvites,proto3" json:"group_invites,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -536,10 +536,10 @@ func (x *ListGroupInvitesResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Names the invite to take up.
+// Identifies the invite to accept.
 type AcceptGroupInviteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The code that the maker of the invite was shown. Required.
+	// The code of the invite. Required.
 	Code          string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

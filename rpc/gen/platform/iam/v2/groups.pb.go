@@ -25,13 +25,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What an organisation is.
+// The kind of an organisation.
 type OrgKind int32
 
 const (
-	// Not said.
+	// Unspecified.
 	OrgKind_ORG_KIND_UNSPECIFIED OrgKind = 0
-	// It tries the service out.
+	// It is trying the service.
 	OrgKind_ORG_KIND_STARTER OrgKind = 1
 	// It is a customer.
 	OrgKind_ORG_KIND_CUSTOMER OrgKind = 2
@@ -86,11 +86,11 @@ func (OrgKind) EnumDescriptor() ([]byte, []int) {
 	return file_platform_iam_v2_groups_proto_rawDescGZIP(), []int{0}
 }
 
-// How far an organisation is.
+// The status of an organisation.
 type OrgStatus int32
 
 const (
-	// Not said.
+	// Unspecified.
 	OrgStatus_ORG_STATUS_UNSPECIFIED OrgStatus = 0
 	// It is being set up.
 	OrgStatus_ORG_STATUS_INITIALIZING OrgStatus = 1
@@ -146,23 +146,23 @@ func (OrgStatus) EnumDescriptor() ([]byte, []int) {
 // A node of the tree. One without a parent is an organisation.
 type Group struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name, unique among its siblings. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people.
+	// A description for people, in one line.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// How many resources of a kind it may hold, by the name of the kind. Output only.
+	// How many resources of a kind the group may contain, by the name of the kind. Output only.
 	ResourceLimits map[string]int32 `protobuf:"bytes,4,rep,name=resource_limits,json=resourceLimits,proto3" json:"resource_limits,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// Whether it is known who is behind it.
+	// Whether the operator has verified who is behind the organisation.
 	Verified bool `protobuf:"varint,5,opt,name=verified,proto3" json:"verified,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// What the organisation is.
+	// The kind of the organisation.
 	Kind OrgKind `protobuf:"varint,8,opt,name=kind,proto3,enum=platform.iam.v2.OrgKind" json:"kind,omitempty"`
-	// How far the organisation is. Output only.
+	// The status of the organisation. Output only.
 	Status        OrgStatus `protobuf:"varint,9,opt,name=status,proto3,enum=platform.iam.v2.OrgStatus" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -261,7 +261,7 @@ func (x *Group) GetStatus() OrgStatus {
 	return OrgStatus_ORG_STATUS_UNSPECIFIED
 }
 
-// Names a group.
+// Identifies a group.
 type GetGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the group. Required.
@@ -307,7 +307,7 @@ func (x *GetGroupRequest) GetUid() string {
 	return ""
 }
 
-// Names a group.
+// Identifies a group.
 type DeleteGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the group. Required.
@@ -353,23 +353,23 @@ func (x *DeleteGroupRequest) GetUid() string {
 	return ""
 }
 
-// Asks for one page of groups.
+// Requests one page of groups.
 type ListGroupsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// Only those with exactly this name.
+	// Only items with exactly this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,5,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
-	// Only those whose names and descriptions hold all of these words, in any order and whatever the case: a word of three
-	// letters or more anywhere, a shorter one where a word begins.
+	// Only items whose names and descriptions contain all of these words, in any order and ignoring case. A word of three
+	// letters or more matches anywhere, and a shorter one only at the start of a word.
 	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -457,13 +457,13 @@ func (x *ListGroupsRequest) GetQuery() string {
 // One page of groups.
 type ListGroupsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The groups, in the order asked for.
+	// The groups, in the requested order.
 	Groups []*Group `protobuf:"bytes,1,rep,name=groups,proto3" json:"groups,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -527,10 +527,10 @@ func (x *ListGroupsResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Makes a group.
+// Creates a group.
 type CreateGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group to make it in; empty for a new organisation.
+	// UID of the parent group; empty for a new organisation.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new group. Required.
 	Group         *Group `protobuf:"bytes,2,opt,name=group,proto3" json:"group,omitempty"`
@@ -582,12 +582,12 @@ func (x *CreateGroupRequest) GetGroup() *Group {
 	return nil
 }
 
-// Changes a group.
+// Updates a group.
 type UpdateGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new values, with the uid of the group. Required.
 	Group *Group `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,11 +25,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// By which rule an identity is recognised.
+// The type of the rule of an identity.
 type RelationshipType int32
 
 const (
-	// Not said.
+	// Unspecified.
 	RelationshipType_RELATIONSHIP_TYPE_UNSPECIFIED RelationshipType = 0
 	// By claim_match.
 	RelationshipType_RELATIONSHIP_TYPE_CLAIM_MATCH RelationshipType = 1
@@ -78,14 +78,14 @@ func (RelationshipType) EnumDescriptor() ([]byte, []int) {
 	return file_platform_iam_v2_identities_proto_rawDescGZIP(), []int{0}
 }
 
-// Someone or something that acts, known by the tokens it brings.
+// A person or a service that acts. Its tokens identify it.
 type Identity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// A name for people. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people.
+	// A description for people, in one line.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The verified email address. Output only.
 	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
@@ -93,13 +93,13 @@ type Identity struct {
 	EmailUnverified string `protobuf:"bytes,5,opt,name=email_unverified,json=emailUnverified,proto3" json:"email_unverified,omitempty"`
 	// The company, in one line.
 	Company string `protobuf:"bytes,6,opt,name=company,proto3" json:"company,omitempty"`
-	// When it last acted, to the minute; absent: never. Output only.
+	// When it last sent a request, to the minute; absent means never. Output only.
 	LastSeenTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=last_seen_time,json=lastSeenTime,proto3" json:"last_seen_time,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The rule by which tokens are recognised; without one the identity matches no token.
+	// The rule that matches tokens; without one, the identity matches no token.
 	//
 	// Types that are valid to be assigned to Relationship:
 	//
@@ -233,12 +233,12 @@ type isIdentity_Relationship interface {
 }
 
 type Identity_ClaimMatch_ struct {
-	// By what the claims of a token say.
+	// By the claims of a token.
 	ClaimMatch *Identity_ClaimMatch `protobuf:"bytes,20,opt,name=claim_match,json=claimMatch,proto3,oneof"`
 }
 
 type Identity_StaticKeys_ struct {
-	// By keys that the identity brings.
+	// By keys that are stored with the identity.
 	StaticKeys *Identity_StaticKeys `protobuf:"bytes,21,opt,name=static_keys,json=staticKeys,proto3,oneof"`
 }
 
@@ -246,10 +246,10 @@ func (*Identity_ClaimMatch_) isIdentity_Relationship() {}
 
 func (*Identity_StaticKeys_) isIdentity_Relationship() {}
 
-// Makes an identity.
+// Creates an identity.
 type CreateIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that the new resource lives in. Required.
+	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new identity. Required.
 	Identity      *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
@@ -301,7 +301,7 @@ func (x *CreateIdentityRequest) GetIdentity() *Identity {
 	return nil
 }
 
-// Names an identity.
+// Identifies an identity.
 type GetIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the identity. Required.
@@ -347,7 +347,7 @@ func (x *GetIdentityRequest) GetUid() string {
 	return ""
 }
 
-// Names an identity.
+// Identifies an identity.
 type DeleteIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the identity. Required.
@@ -393,12 +393,12 @@ func (x *DeleteIdentityRequest) GetUid() string {
 	return ""
 }
 
-// Changes an identity.
+// Updates an identity.
 type UpdateIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new values, with the uid of the identity. Required.
 	Identity *Identity `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -448,25 +448,25 @@ func (x *UpdateIdentityRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Asks for one page of identities.
+// Requests one page of identities.
 type ListIdentitiesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// Only those with exactly this name.
+	// Only items with exactly this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Only identities with a rule of this type.
 	RelationshipType RelationshipType `protobuf:"varint,3,opt,name=relationship_type,json=relationshipType,proto3,enum=platform.iam.v2.RelationshipType" json:"relationship_type,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
-	// Only those whose names, descriptions and email addresses hold all of these words, in any order and whatever the case: a word of three
-	// letters or more anywhere, a shorter one where a word begins.
+	// Only items whose names, descriptions and email addresses contain all of these words, in any order and ignoring case. A word of three
+	// letters or more matches anywhere, and a shorter one only at the start of a word.
 	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -561,13 +561,13 @@ func (x *ListIdentitiesRequest) GetQuery() string {
 // One page of identities.
 type ListIdentitiesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identities, in the order asked for.
+	// The identities, in the requested order.
 	Identities []*Identity `protobuf:"bytes,1,rep,name=identities,proto3" json:"identities,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -631,7 +631,7 @@ func (x *ListIdentitiesResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Names a token by its issuer and subject.
+// Identifies tokens by issuer and subject.
 type LookupIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The issuer of the token. Required.
@@ -686,7 +686,7 @@ func (x *LookupIdentityRequest) GetSubject() string {
 	return ""
 }
 
-// The identity found.
+// The identity that was found.
 type LookupIdentityResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the identity.
@@ -749,18 +749,18 @@ type Identity_ClaimMatch struct {
 	//	*Identity_ClaimMatch_Subject
 	//	*Identity_ClaimMatch_SubjectPattern
 	Sub isIdentity_ClaimMatch_Sub `protobuf_oneof:"sub"`
-	// The audience; without one the token must be made for this service.
+	// The audience; without one, the token must be for this service.
 	//
 	// Types that are valid to be assigned to Aud:
 	//
 	//	*Identity_ClaimMatch_Audience
 	//	*Identity_ClaimMatch_AudiencePattern
 	Aud isIdentity_ClaimMatch_Aud `protobuf_oneof:"aud"`
-	// What other claims must be, by their names. Of a claim that is a list one
-	// element must.
+	// Required values of other claims, by claim name. If a claim is a list, one
+	// element must be the value.
 	Claims map[string]string `protobuf:"bytes,7,rep,name=claims,proto3" json:"claims,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// What other claims must match, by their names. Of a claim that is a list
-	// one element must.
+	// Patterns of other claims, by claim name. If a claim is a list, one element
+	// must match.
 	ClaimPatterns map[string]string `protobuf:"bytes,8,rep,name=claim_patterns,json=claimPatterns,proto3" json:"claim_patterns,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -939,7 +939,7 @@ func (*Identity_ClaimMatch_Audience) isIdentity_ClaimMatch_Aud() {}
 
 func (*Identity_ClaimMatch_AudiencePattern) isIdentity_ClaimMatch_Aud() {}
 
-// A rule that brings the keys of the issuer with it.
+// A rule that contains the keys of the issuer.
 type Identity_StaticKeys struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The issuer of the tokens. Required.
@@ -948,9 +948,9 @@ type Identity_StaticKeys struct {
 	Subject string `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The keys of the issuer, as a JWKS document. Required.
 	IssuerKeys string `protobuf:"bytes,3,opt,name=issuer_keys,json=issuerKeys,proto3" json:"issuer_keys,omitempty"`
-	// When the keys stop being good; absent: never.
+	// When the keys expire; absent means never.
 	ExpirationTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expiration_time,json=expirationTime,proto3" json:"expiration_time,omitempty"`
-	// The audiences that tokens may have; none: that of this service.
+	// The accepted audiences of tokens; empty means the audience of this service.
 	Audiences     []string `protobuf:"bytes,5,rep,name=audiences,proto3" json:"audiences,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,11 +25,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which claim of a token is the id that the provider knows a person by.
+// The claim of a token that identifies a person.
 type IdentityProvider_OIDC_CorrelationRule int32
 
 const (
-	// Not said.
+	// Unspecified.
 	IdentityProvider_OIDC_CORRELATION_RULE_UNSPECIFIED IdentityProvider_OIDC_CorrelationRule = 0
 	// The claim sub.
 	IdentityProvider_OIDC_CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID IdentityProvider_OIDC_CorrelationRule = 1
@@ -78,29 +78,29 @@ func (IdentityProvider_OIDC_CorrelationRule) EnumDescriptor() ([]byte, []int) {
 	return file_platform_iam_v2_identity_providers_proto_rawDescGZIP(), []int{0, 0, 0}
 }
 
-// A sign-in that an organisation brings.
+// An OpenID provider of an organisation.
 type IdentityProvider struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name, unique among its siblings. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people.
+	// A description for people, in one line.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The uid of the role that whoever signs in first gets. Required.
+	// UID of the role that a person gets at the first sign-in. Required.
 	DefaultRole string `protobuf:"bytes,6,opt,name=default_role,json=defaultRole,proto3" json:"default_role,omitempty"`
-	// How the provider is spoken to.
+	// The protocol of the provider.
 	//
 	// Types that are valid to be assigned to Configuration:
 	//
 	//	*IdentityProvider_Oidc
 	Configuration isIdentityProvider_Configuration `protobuf_oneof:"configuration"`
-	// Whether the organisation has proven the issuer, so that its callers come
-	// in. Output only.
+	// Whether the organisation has proven the issuer, so that its callers are
+	// accepted. Output only.
 	IssuerVerified bool `protobuf:"varint,100,opt,name=issuer_verified,json=issuerVerified,proto3" json:"issuer_verified,omitempty"`
 	// When that was last confirmed. Output only.
 	IssuerVerifyTime *timestamppb.Timestamp `protobuf:"bytes,101,opt,name=issuer_verify_time,json=issuerVerifyTime,proto3" json:"issuer_verify_time,omitempty"`
@@ -221,20 +221,20 @@ type IdentityProvider_Oidc struct {
 
 func (*IdentityProvider_Oidc) isIdentityProvider_Configuration() {}
 
-// Asks for one page of identity providers.
+// Requests one page of identity providers.
 type ListIdentityProvidersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// Only those with exactly this name.
+	// Only items with exactly this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,12,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,13,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -315,13 +315,13 @@ func (x *ListIdentityProvidersRequest) GetSkip() int32 {
 // One page of identity providers.
 type ListIdentityProvidersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identity providers, in the order asked for.
+	// The identity providers, in the requested order.
 	IdentityProviders []*IdentityProvider `protobuf:"bytes,1,rep,name=identity_providers,json=identityProviders,proto3" json:"identity_providers,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -385,7 +385,7 @@ func (x *ListIdentityProvidersResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Names an identity provider.
+// Identifies an identity provider.
 type GetIdentityProviderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the identity provider. Required.
@@ -431,10 +431,10 @@ func (x *GetIdentityProviderRequest) GetUid() string {
 	return ""
 }
 
-// Makes an identity provider.
+// Creates an identity provider.
 type CreateIdentityProviderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that the new resource lives in. Required.
+	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new identity provider. Required.
 	IdentityProvider *IdentityProvider `protobuf:"bytes,2,opt,name=identity_provider,json=identityProvider,proto3" json:"identity_provider,omitempty"`
@@ -486,12 +486,12 @@ func (x *CreateIdentityProviderRequest) GetIdentityProvider() *IdentityProvider 
 	return nil
 }
 
-// Changes an identity provider.
+// Updates an identity provider.
 type UpdateIdentityProviderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new values, with the uid of the identity provider. Required.
 	IdentityProvider *IdentityProvider `protobuf:"bytes,1,opt,name=identity_provider,json=identityProvider,proto3" json:"identity_provider,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -541,7 +541,7 @@ func (x *UpdateIdentityProviderRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Names an identity provider.
+// Identifies an identity provider.
 type VerifyIdentityProviderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the identity provider. Required.
@@ -587,7 +587,7 @@ func (x *VerifyIdentityProviderRequest) GetUid() string {
 	return ""
 }
 
-// Names an identity provider.
+// Identifies an identity provider.
 type DeleteIdentityProviderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the identity provider. Required.
@@ -633,22 +633,22 @@ func (x *DeleteIdentityProviderRequest) GetUid() string {
 	return ""
 }
 
-// A provider that speaks OpenID Connect.
+// The settings of OpenID Connect.
 type IdentityProvider_OIDC struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The URL of the issuer. Required.
 	Issuer string `protobuf:"bytes,1,opt,name=issuer,proto3" json:"issuer,omitempty"`
-	// The client that this service is registered as. Required.
+	// The client id under which this service is registered. Required.
 	ClientId string `protobuf:"bytes,2,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
-	// The secret of that client. It is never shown again.
+	// The secret of that client. It is never shown.
 	ClientSecret string `protobuf:"bytes,3,opt,name=client_secret,json=clientSecret,proto3" json:"client_secret,omitempty"`
-	// Scopes to ask for beside openid, profile and email.
+	// Scopes to request in addition to openid, profile and email.
 	AdditionalScopes []string `protobuf:"bytes,4,rep,name=additional_scopes,json=additionalScopes,proto3" json:"additional_scopes,omitempty"`
 	// The claim that lists the groups of a person.
 	GroupsClaim string `protobuf:"bytes,5,opt,name=groups_claim,json=groupsClaim,proto3" json:"groups_claim,omitempty"`
-	// How a person is found again by an id of the provider. Cannot be changed.
+	// Which claim identifies a person. Cannot be changed.
 	CorrelationRule IdentityProvider_OIDC_CorrelationRule `protobuf:"varint,6,opt,name=correlation_rule,json=correlationRule,proto3,enum=platform.iam.v2.IdentityProvider_OIDC_CorrelationRule" json:"correlation_rule,omitempty"`
-	// Whether sign-ins prove themselves with PKCE.
+	// Whether sign-ins use PKCE.
 	PkceEnabled   bool `protobuf:"varint,7,opt,name=pkce_enabled,json=pkceEnabled,proto3" json:"pkce_enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,18 +25,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Gives an identity a role on a group and everything below.
+// Gives an identity a role on a group and on everything below it.
 type RoleBinding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
-	// The identity that it is given to. Output only.
+	// The identity. Output only.
 	Identity *RoleBindingIdentity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	// The group that it counts on. Output only.
+	// The group. Output only.
 	Group *RoleBindingGroup `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
-	// The role that is given. Output only.
+	// The role. Output only.
 	Role *RoleBindingRole `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// The uid of the identity. Input only.
 	IdentityUid string `protobuf:"bytes,6,opt,name=identity_uid,json=identityUid,proto3" json:"identity_uid,omitempty"`
@@ -125,18 +125,18 @@ func (x *RoleBinding) GetRoleUid() string {
 	return ""
 }
 
-// What a binding shows of its identity.
+// The fields of the identity that a role binding shows.
 type RoleBindingIdentity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name of the identity. Output only.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people. Output only.
+	// A description for people, in one line. Output only.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// The subject that it is recognised by, where its rule names one. Output only.
+	// The subject of its tokens, if its rule names one. Output only.
 	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The issuer that it is recognised by, where its rule names one. Output only.
+	// The issuer of its tokens, if its rule names one. Output only.
 	Issuer string `protobuf:"bytes,5,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	// The verified email address. Output only.
 	Email         string `protobuf:"bytes,6,opt,name=email,proto3" json:"email,omitempty"`
@@ -216,14 +216,14 @@ func (x *RoleBindingIdentity) GetEmail() string {
 	return ""
 }
 
-// What a binding shows of its group.
+// The fields of the group that a role binding shows.
 type RoleBindingGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name of the group. Output only.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people. Output only.
+	// A description for people, in one line. Output only.
 	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -280,14 +280,14 @@ func (x *RoleBindingGroup) GetDescription() string {
 	return ""
 }
 
-// What a binding shows of its role.
+// The fields of the role that a role binding shows.
 type RoleBindingRole struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name of the role. Output only.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people. Output only.
+	// A description for people, in one line. Output only.
 	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -344,10 +344,10 @@ func (x *RoleBindingRole) GetDescription() string {
 	return ""
 }
 
-// Makes a role binding.
+// Creates a role binding.
 type CreateRoleBindingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that it counts on. Required.
+	// The group. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new role binding. Required.
 	RoleBinding   *RoleBinding `protobuf:"bytes,2,opt,name=role_binding,json=roleBinding,proto3" json:"role_binding,omitempty"`
@@ -399,7 +399,7 @@ func (x *CreateRoleBindingRequest) GetRoleBinding() *RoleBinding {
 	return nil
 }
 
-// Names a role binding.
+// Identifies a role binding.
 type DeleteRoleBindingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the role binding. Required.
@@ -445,7 +445,7 @@ func (x *DeleteRoleBindingRequest) GetUid() string {
 	return ""
 }
 
-// Names a role binding.
+// Identifies a role binding.
 type GetRoleBindingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the role binding. Required.
@@ -491,10 +491,10 @@ func (x *GetRoleBindingRequest) GetUid() string {
 	return ""
 }
 
-// Asks for one page of role bindings.
+// Requests one page of role bindings.
 type ListRoleBindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
 	// Only bindings of the identity with this uid.
 	Identity string `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
@@ -502,13 +502,13 @@ type ListRoleBindingsRequest struct {
 	Group string `protobuf:"bytes,3,opt,name=group,proto3" json:"group,omitempty"`
 	// Only bindings of the role with this uid.
 	Role string `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,7,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,8,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -603,13 +603,13 @@ func (x *ListRoleBindingsRequest) GetSkip() int32 {
 // One page of role bindings.
 type ListRoleBindingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The role bindings, in the order asked for.
+	// The role bindings, in the requested order.
 	RoleBindings []*RoleBinding `protobuf:"bytes,1,rep,name=role_bindings,json=roleBindings,proto3" json:"role_bindings,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -673,12 +673,12 @@ func (x *ListRoleBindingsResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Changes a role binding.
+// Updates a role binding.
 type UpdateRoleBindingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new values, with the uid of the role binding. Required.
 	RoleBinding *RoleBinding `protobuf:"bytes,1,opt,name=role_binding,json=roleBinding,proto3" json:"role_binding,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -728,14 +728,14 @@ func (x *UpdateRoleBindingRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Asks for role bindings on one group.
+// Requests role bindings on one group.
 type BatchCreateRoleBindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that they count on. Required.
+	// The group. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The bindings. A parent in one of them must be that of the batch, or empty. Required.
 	Requests []*CreateRoleBindingRequest `protobuf:"bytes,2,rep,name=requests,proto3" json:"requests,omitempty"`
-	// The role of those that name none.
+	// The role of bindings without a role.
 	RoleUid       string `protobuf:"bytes,3,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -792,7 +792,7 @@ func (x *BatchCreateRoleBindingsRequest) GetRoleUid() string {
 	return ""
 }
 
-// What was made.
+// The created role bindings.
 type BatchCreateRoleBindingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The bindings, in the order of the requests.

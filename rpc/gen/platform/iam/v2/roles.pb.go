@@ -25,21 +25,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A named set of capabilities. A built-in one belongs to no organisation and shows uid, name and
-// description only.
+// A named set of capabilities. A built-in role belongs to no organisation and shows only uid, name and
+// description.
 type Role struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name, unique among its siblings. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people.
+	// A description for people, in one line.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// What it grants.
+	// The capabilities that it grants.
 	Capabilities []Capability `protobuf:"varint,4,rep,packed,name=capabilities,proto3,enum=platform.iam.v2.Capability" json:"capabilities,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -117,7 +117,7 @@ func (x *Role) GetUpdateTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Names a role.
+// Identifies a role.
 type GetRoleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the role. Required.
@@ -163,23 +163,23 @@ func (x *GetRoleRequest) GetUid() string {
 	return ""
 }
 
-// Asks for one page of roles.
+// Requests one page of roles.
 type ListRolesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// Only those with exactly this name.
+	// Only items with exactly this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,5,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,6,opt,name=skip,proto3" json:"skip,omitempty"`
-	// Only those whose names and descriptions hold all of these words, in any order and whatever the case: a word of three
-	// letters or more anywhere, a shorter one where a word begins.
+	// Only items whose names and descriptions contain all of these words, in any order and ignoring case. A word of three
+	// letters or more matches anywhere, and a shorter one only at the start of a word.
 	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -267,13 +267,13 @@ func (x *ListRolesRequest) GetQuery() string {
 // One page of roles.
 type ListRolesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The roles, in the order asked for.
+	// The roles, in the requested order.
 	Roles []*Role `protobuf:"bytes,1,rep,name=roles,proto3" json:"roles,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -337,10 +337,10 @@ func (x *ListRolesResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Makes a role.
+// Creates a role.
 type CreateRoleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that the new resource lives in. Required.
+	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new role. Required.
 	Role          *Role `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
@@ -392,12 +392,12 @@ func (x *CreateRoleRequest) GetRole() *Role {
 	return nil
 }
 
-// Changes a role.
+// Updates a role.
 type UpdateRoleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new values, with the uid of the role. Required.
 	Role *Role `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -447,7 +447,7 @@ func (x *UpdateRoleRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Names a role.
+// Identifies a role.
 type DeleteRoleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the role. Required.

@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Names the documents to accept.
+// Lists the documents to accept.
 type AcceptTermsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The group that accepts. Required.
@@ -77,7 +77,7 @@ func (x *AcceptTermsRequest) GetDocumentIds() []string {
 	return nil
 }
 
-// What was accepted.
+// The accepted documents.
 type AcceptTermsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The group that accepted.
@@ -132,7 +132,7 @@ func (x *AcceptTermsResponse) GetDocumentIds() []string {
 	return nil
 }
 
-// Says who accepted a document for whom.
+// The acceptance of a document.
 type TermsAcceptance struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the document. Output only.
@@ -205,18 +205,18 @@ func (x *TermsAcceptance) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Asks for one page of acceptances.
+// Requests one page of acceptances.
 type ListTermsAcceptancesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group to look at. Required.
+	// UID of the group. Required.
 	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,4,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip          int32 `protobuf:"varint,5,opt,name=skip,proto3" json:"skip,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -290,13 +290,13 @@ func (x *ListTermsAcceptancesRequest) GetSkip() int32 {
 // One page of acceptances.
 type ListTermsAcceptancesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The acceptances, in the order asked for.
+	// The acceptances, in the requested order.
 	TermsAcceptances []*TermsAcceptance `protobuf:"bytes,1,rep,name=terms_acceptances,json=termsAcceptances,proto3" json:"terms_acceptances,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -360,14 +360,14 @@ func (x *ListTermsAcceptancesResponse) GetSkipped() int32 {
 	return 0
 }
 
-// A document that has yet to be accepted.
+// A document that is not accepted yet.
 type MissingDocument struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the document. Output only.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What it is called. Output only.
+	// Its title. Output only.
 	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
-	// Where it can be read. Output only.
+	// Its URL. Output only.
 	Url           string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -424,7 +424,7 @@ func (x *MissingDocument) GetUrl() string {
 	return ""
 }
 
-// A detail of errors: what must be accepted first.
+// An error detail: the documents that must be accepted first.
 type TermsNotAcceptedDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The documents that are missing. Output only.

@@ -22,11 +22,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Where libraries come from.
+// An ecosystem of libraries.
 type Ecosystem int32
 
 const (
-	// Not said.
+	// Unspecified.
 	Ecosystem_ECOSYSTEM_UNSPECIFIED Ecosystem = 0
 	// Java.
 	Ecosystem_ECOSYSTEM_JAVA Ecosystem = 1
@@ -78,21 +78,21 @@ func (Ecosystem) EnumDescriptor() ([]byte, []int) {
 // A library.
 type Artifact struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the library for good. Output only.
+	// UID of the library, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name in its ecosystem. Output only.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people. Output only.
+	// A description for people, in one line. Output only.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The ecosystem that it belongs to. Output only.
 	Ecosystem Ecosystem `protobuf:"varint,4,opt,name=ecosystem,proto3,enum=platform.libraries.v2.Ecosystem" json:"ecosystem,omitempty"`
-	// The newest version. Output only.
+	// The highest version. Output only.
 	LatestVersion string `protobuf:"bytes,5,opt,name=latest_version,json=latestVersion,proto3" json:"latest_version,omitempty"`
-	// How many versions there are. Output only.
+	// Number of versions. Output only.
 	VersionCount int32 `protobuf:"varint,6,opt,name=version_count,json=versionCount,proto3" json:"version_count,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -187,17 +187,17 @@ func (x *Artifact) GetUpdateTime() *timestamppb.Timestamp {
 // One version of a library.
 type ArtifactVersion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the version for good. Output only.
+	// UID of the version, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name of the library. Output only.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// The version. Output only.
 	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
-	// One line for people. Output only.
+	// A description for people, in one line. Output only.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// The size in bytes. Output only.
 	SizeBytes     int64 `protobuf:"varint,7,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
@@ -284,22 +284,22 @@ func (x *ArtifactVersion) GetSizeBytes() int64 {
 	return 0
 }
 
-// Asks for one page of libraries.
+// Requests one page of libraries.
 type ListArtifactsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ecosystems to look in; at least one. Required.
+	// The ecosystems; at least one. Required.
 	Ecosystems []Ecosystem `protobuf:"varint,1,rep,packed,name=ecosystems,proto3,enum=platform.libraries.v2.Ecosystem" json:"ecosystems,omitempty"`
-	// A part of the name.
+	// Only libraries whose name or description contains this text, ignoring case.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
 	// Only libraries with a build for this version of CUDA.
 	CudaVersion *string `protobuf:"bytes,3,opt,name=cuda_version,json=cudaVersion,proto3,oneof" json:"cuda_version,omitempty"`
 	// Only libraries with a version in which vulnerabilities were fixed.
 	Remediated bool `protobuf:"varint,4,opt,name=remediated,proto3" json:"remediated,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,12,opt,name=skip,proto3" json:"skip,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy       string `protobuf:"bytes,13,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
@@ -396,13 +396,13 @@ func (x *ListArtifactsRequest) GetOrderBy() string {
 // One page of libraries.
 type ListArtifactsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The libraries, in the order asked for.
+	// The libraries, in the requested order.
 	Artifacts []*Artifact `protobuf:"bytes,1,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -466,16 +466,16 @@ func (x *ListArtifactsResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Asks for one page of the versions of a library.
+// Requests one page of the versions of a library.
 type ListArtifactVersionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the library. Required.
 	ArtifactId string `protobuf:"bytes,1,opt,name=artifact_id,json=artifactId,proto3" json:"artifact_id,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,12,opt,name=skip,proto3" json:"skip,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy       string `protobuf:"bytes,13,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
@@ -551,13 +551,13 @@ func (x *ListArtifactVersionsRequest) GetOrderBy() string {
 // One page of versions.
 type ListArtifactVersionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The versions, in the order asked for.
+	// The versions, in the requested order.
 	ArtifactVersions []*ArtifactVersion `protobuf:"bytes,1,rep,name=artifact_versions,json=artifactVersions,proto3" json:"artifact_versions,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -621,10 +621,10 @@ func (x *ListArtifactVersionsResponse) GetSkipped() int32 {
 	return 0
 }
 
-// Asks how many libraries there are.
+// Requests the number of libraries.
 type GetArtifactCountRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ecosystems to look in; at least one. Required.
+	// The ecosystems; at least one. Required.
 	Ecosystems    []Ecosystem `protobuf:"varint,1,rep,packed,name=ecosystems,proto3,enum=platform.libraries.v2.Ecosystem" json:"ecosystems,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -667,10 +667,10 @@ func (x *GetArtifactCountRequest) GetEcosystems() []Ecosystem {
 	return nil
 }
 
-// How many libraries there are.
+// The number of libraries.
 type GetArtifactCountResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number for each ecosystem asked for.
+	// The number for each requested ecosystem.
 	Counts        []*GetArtifactCountResponse_EcosystemCount `protobuf:"bytes,1,rep,name=counts,proto3" json:"counts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -718,7 +718,7 @@ type GetArtifactCountResponse_EcosystemCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ecosystem.
 	Ecosystem Ecosystem `protobuf:"varint,1,opt,name=ecosystem,proto3,enum=platform.libraries.v2.Ecosystem" json:"ecosystem,omitempty"`
-	// How many libraries it has.
+	// Number of its libraries.
 	TotalCount    int64 `protobuf:"varint,2,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

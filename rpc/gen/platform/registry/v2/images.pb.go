@@ -21,10 +21,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Names an image.
+// Identifies an image.
 type GetArchitecturesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The uid of the repo that has it. Required.
+	// UID of the repo. Required.
 	RepoUid string `protobuf:"bytes,1,opt,name=repo_uid,json=repoUid,proto3" json:"repo_uid,omitempty"`
 	// The digest of an image, sha256 and 64 hex digits. Required.
 	Digest        string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
@@ -76,7 +76,7 @@ func (x *GetArchitecturesRequest) GetDigest() string {
 	return ""
 }
 
-// What an image runs on.
+// The architectures of an image.
 type Architectures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The architectures, such as amd64, arm64 or armv7.
@@ -122,15 +122,15 @@ func (x *Architectures) GetArchitectures() []string {
 	return nil
 }
 
-// Names an image, and one of its architectures.
+// Identifies an image and one of its architectures.
 type GetSizeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The uid of the repo that has it. Required.
+	// UID of the repo. Required.
 	RepoUid string `protobuf:"bytes,1,opt,name=repo_uid,json=repoUid,proto3" json:"repo_uid,omitempty"`
 	// The digest of an image, sha256 and 64 hex digits. Required.
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	// The architecture, or its name among the official images (arm64v8); empty
-	// for amd64, or the first where that is not there.
+	// The architecture, or its name in official images (arm64v8); empty means
+	// amd64, or the first one of an image without amd64.
 	Architecture  string `protobuf:"bytes,3,opt,name=architecture,proto3" json:"architecture,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -25,11 +25,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A part of the catalogue.
+// A tier of the catalogue.
 type CatalogTier int32
 
 const (
-	// Not said.
+	// Unspecified.
 	CatalogTier_CATALOG_TIER_UNSPECIFIED CatalogTier = 0
 	// Applications.
 	CatalogTier_CATALOG_TIER_APPLICATION CatalogTier = 1
@@ -97,25 +97,25 @@ func (CatalogTier) EnumDescriptor() ([]byte, []int) {
 // A repository of container images.
 type Repo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name, unique among its siblings. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// One line for people.
+	// A description for people, in one line.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// The part of the catalogue that it belongs to.
+	// Its tier in the catalogue.
 	CatalogTier CatalogTier `protobuf:"varint,4,opt,name=catalog_tier,json=catalogTier,proto3,enum=platform.registry.v2.CatalogTier" json:"catalog_tier,omitempty"`
-	// The bundles that it is part of.
+	// The bundles that contain it.
 	Bundles []string `protobuf:"bytes,5,rep,name=bundles,proto3" json:"bundles,omitempty"`
-	// Other names of it, for people.
+	// Other names for people.
 	Aliases []string `protobuf:"bytes,7,rep,name=aliases,proto3" json:"aliases,omitempty"`
 	// The tags that are kept up to date.
 	ActiveTags []string `protobuf:"bytes,8,rep,name=active_tags,json=activeTags,proto3" json:"active_tags,omitempty"`
-	// Where it is copied from.
+	// The source from which it is copied.
 	SyncConfig *SyncConfig `protobuf:"bytes,9,opt,name=sync_config,proto3" json:"sync_config,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -221,12 +221,12 @@ func (x *Repo) GetUpdateTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Where a repo is copied from.
+// The source from which a repo is copied.
 type SyncConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The repo that it is copied from. Required.
 	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// Whether every copy gets a tag of its own. Output only.
+	// Whether every copy gets its own tag. Output only.
 	UniqueTags bool `protobuf:"varint,2,opt,name=unique_tags,json=uniqueTags,proto3" json:"unique_tags,omitempty"`
 	// When copying ends. Output only.
 	ExpirationTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=expiration_time,json=expirationTime,proto3" json:"expiration_time,omitempty"`
@@ -236,9 +236,9 @@ type SyncConfig struct {
 	Amazon string `protobuf:"bytes,5,opt,name=amazon,proto3" json:"amazon,omitempty"`
 	// The registry at Azure that it is copied to.
 	Azure string `protobuf:"bytes,6,opt,name=azure,proto3" json:"azure,omitempty"`
-	// What is added while copying. Output only.
+	// The overlay that is applied to copied images. Output only.
 	ApkoOverlay string `protobuf:"bytes,7,opt,name=apko_overlay,json=apkoOverlay,proto3" json:"apko_overlay,omitempty"`
-	// Whether copying goes on although it has ended. Output only.
+	// Whether copying continues after its end for a while. Output only.
 	GracePeriod   bool `protobuf:"varint,8,opt,name=grace_period,json=gracePeriod,proto3" json:"grace_period,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -330,7 +330,7 @@ func (x *SyncConfig) GetGracePeriod() bool {
 	return false
 }
 
-// Names a repo.
+// Identifies a repo.
 type GetRepoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the repo. Required.
@@ -376,7 +376,7 @@ func (x *GetRepoRequest) GetUid() string {
 	return ""
 }
 
-// Names a repo.
+// Identifies a repo.
 type DeleteRepoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the repo. Required.
@@ -422,10 +422,10 @@ func (x *DeleteRepoRequest) GetUid() string {
 	return ""
 }
 
-// Makes a repo.
+// Creates a repo.
 type CreateRepoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The group that the new resource lives in. Required.
+	// UID of the parent group of the new resource. Required.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new repo. Required.
 	Repo          *Repo `protobuf:"bytes,2,opt,name=repo,proto3" json:"repo,omitempty"`
@@ -477,12 +477,12 @@ func (x *CreateRepoRequest) GetRepo() *Repo {
 	return nil
 }
 
-// Changes a repo.
+// Updates a repo.
 type UpdateRepoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new values, with the uid of the repo. Required.
 	Repo *Repo `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -532,29 +532,29 @@ func (x *UpdateRepoRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Asks for one page of repos.
+// Requests one page of repos.
 type ListReposRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// Only those with exactly this name.
+	// Only items with exactly this name.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,6,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
-	// Only those whose names, descriptions and aliases hold all of these words, in any order and whatever the case: a word of three
-	// letters or more anywhere, a shorter one where a word begins.
+	// Only items whose names, descriptions and aliases contain all of these words, in any order and ignoring case. A word of three
+	// letters or more matches anywhere, and a shorter one only at the start of a word.
 	Query *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
-	// Only those of one of these parts of the catalogue.
+	// Only items with one of these tiers.
 	Tiers []CatalogTier `protobuf:"varint,101,rep,packed,name=tiers,proto3,enum=platform.registry.v2.CatalogTier" json:"tiers,omitempty"`
-	// Only those that are part of one of these bundles.
+	// Only items in one of these bundles.
 	Bundles []string `protobuf:"bytes,102,rep,name=bundles,proto3" json:"bundles,omitempty"`
-	// Only those with one of these other names.
+	// Only items with one of these aliases.
 	Aliases       []string `protobuf:"bytes,103,rep,name=aliases,proto3" json:"aliases,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -663,13 +663,13 @@ func (x *ListReposRequest) GetAliases() []string {
 // One page of repos.
 type ListReposResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The repos, in the order asked for.
+	// The repos, in the requested order.
 	Repos []*Repo `protobuf:"bytes,1,rep,name=repos,proto3" json:"repos,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -733,7 +733,7 @@ func (x *ListReposResponse) GetSkipped() int32 {
 	return 0
 }
 
-// The text that introduces a repo.
+// The readme of a repo.
 type RepoReadme struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the repo. Output only.
@@ -788,7 +788,7 @@ func (x *RepoReadme) GetContent() string {
 	return ""
 }
 
-// Names a repo.
+// Identifies a repo.
 type GetRepoReadmeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the repo. Required.
@@ -839,7 +839,7 @@ type UpdateRepoReadmeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new readme, with the uid of the repo. Required.
 	RepoReadme *RepoReadme `protobuf:"bytes,1,opt,name=repo_readme,json=repoReadme,proto3" json:"repo_readme,omitempty"`
-	// Which fields to change, or "*" for all. Without a mask: those that are not empty.
+	// Fields to change, or "*" for all. Without a mask, the fields that are not empty are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

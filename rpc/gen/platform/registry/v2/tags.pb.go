@@ -27,17 +27,17 @@ const (
 // A name for a digest in a repo.
 type Tag struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name, unique in its repo. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The digest that it stands for. Required.
+	// The digest that it names. Required.
 	Digest string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Whether it has reached its end of life.
 	Deprecated bool `protobuf:"varint,5,opt,name=deprecated,proto3" json:"deprecated,omitempty"`
-	// The bundles that it is part of.
+	// The bundles that contain it.
 	Bundles       []string `protobuf:"bytes,6,rep,name=bundles,proto3" json:"bundles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -115,7 +115,7 @@ func (x *Tag) GetBundles() []string {
 	return nil
 }
 
-// Names a tag.
+// Identifies a tag.
 type GetTagRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the tag. Required.
@@ -161,7 +161,7 @@ func (x *GetTagRequest) GetUid() string {
 	return ""
 }
 
-// Makes a tag.
+// Creates a tag.
 type CreateTagRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the repo. Required.
@@ -216,7 +216,7 @@ func (x *CreateTagRequest) GetTag() *Tag {
 	return nil
 }
 
-// Names a tag.
+// Identifies a tag.
 type DeleteTagRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the tag. Required.
@@ -262,33 +262,33 @@ func (x *DeleteTagRequest) GetUid() string {
 	return ""
 }
 
-// Asks for one page of tags.
+// Requests one page of tags.
 type ListTagsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// Only those with exactly this name.
+	// Only items with exactly this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Only tags made or moved since then.
+	// Only tags that were created or moved at this time or later.
 	UpdatedSince *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=updated_since,json=updatedSince,proto3" json:"updated_since,omitempty"`
-	// False leaves out tags of signatures and the like (sha256-...).
+	// False excludes tags of signatures and the like (sha256-...).
 	IncludeReferrers *bool `protobuf:"varint,4,opt,name=include_referrers,json=includeReferrers,proto3,oneof" json:"include_referrers,omitempty"`
-	// False leaves out tags that end in a date (-20260327).
+	// False excludes tags that end in a date (-20260327).
 	IncludeDates *bool `protobuf:"varint,5,opt,name=include_dates,json=includeDates,proto3,oneof" json:"include_dates,omitempty"`
-	// False leaves out tags that end in a package epoch (-r4).
+	// False excludes tags that end in a package epoch (-r4).
 	IncludeEpochs *bool `protobuf:"varint,6,opt,name=include_epochs,json=includeEpochs,proto3,oneof" json:"include_epochs,omitempty"`
 	// Only tags of this digest.
 	Digest string `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,10,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,11,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,12,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,13,opt,name=skip,proto3" json:"skip,omitempty"`
-	// Only those whose names hold all of these words, in any order and whatever the case: a word of three
-	// letters or more anywhere, a shorter one where a word begins.
+	// Only items whose names contain all of these words, in any order and ignoring case. A word of three
+	// letters or more matches anywhere, and a shorter one only at the start of a word.
 	Query         *string `protobuf:"bytes,100,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -411,13 +411,13 @@ func (x *ListTagsRequest) GetQuery() string {
 // One page of tags.
 type ListTagsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tags, in the order asked for.
+	// The tags, in the requested order.
 	Tags []*Tag `protobuf:"bytes,1,rep,name=tags,proto3" json:"tags,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -21,18 +21,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Restricts a list by where resources lie in the tree. Several conditions given: all must hold.
+// Restricts a list to a part of the tree. All given conditions must match.
 type UIDPFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Strictly above this uid.
+	// Only ancestors of this uid.
 	AncestorsOf string `protobuf:"bytes,1,opt,name=ancestors_of,json=ancestorsOf,proto3" json:"ancestors_of,omitempty"`
-	// Strictly below this uid.
+	// Only descendants of this uid.
 	DescendantsOf string `protobuf:"bytes,2,opt,name=descendants_of,json=descendantsOf,proto3" json:"descendants_of,omitempty"`
-	// Right below this uid.
+	// Only children of this uid.
 	ChildrenOf string `protobuf:"bytes,3,opt,name=children_of,json=childrenOf,proto3" json:"children_of,omitempty"`
-	// Without a parent.
+	// Only resources without a parent.
 	InRoot bool `protobuf:"varint,4,opt,name=in_root,json=inRoot,proto3" json:"in_root,omitempty"`
-	// One of these uids.
+	// Only resources with one of these uids.
 	Ids           []string `protobuf:"bytes,5,rep,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

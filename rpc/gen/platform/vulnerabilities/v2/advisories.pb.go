@@ -23,13 +23,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// How bad a vulnerability is.
+// The severity of a vulnerability.
 type SeverityRating int32
 
 const (
-	// Not said.
+	// Unspecified.
 	SeverityRating_SEVERITY_RATING_UNSPECIFIED SeverityRating = 0
-	// No source says how bad it is.
+	// No source gives a severity.
 	SeverityRating_SEVERITY_RATING_UNKNOWN SeverityRating = 1
 	// A score of 0.
 	SeverityRating_SEVERITY_RATING_NONE SeverityRating = 2
@@ -96,7 +96,7 @@ func (SeverityRating) EnumDescriptor() ([]byte, []int) {
 type SeveritySource int32
 
 const (
-	// Not said.
+	// Unspecified.
 	SeveritySource_SEVERITY_SOURCE_UNSPECIFIED SeveritySource = 0
 	// From a score of the advisory.
 	SeveritySource_SEVERITY_SOURCE_ADVISORY SeveritySource = 1
@@ -149,15 +149,15 @@ func (SeveritySource) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1}
 }
 
-// What a review of an event came to.
+// The result of the review of an event.
 type ReviewState int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ReviewState_REVIEW_STATE_UNSPECIFIED ReviewState = 0
 	// It has not ended.
 	ReviewState_REVIEW_STATE_PENDING ReviewState = 1
-	// The event is good.
+	// The event is correct.
 	ReviewState_REVIEW_STATE_APPROVED ReviewState = 2
 	// The event must be changed first.
 	ReviewState_REVIEW_STATE_REQUEST_CHANGES ReviewState = 3
@@ -210,11 +210,11 @@ func (ReviewState) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2}
 }
 
-// What an event tells.
+// The type of an event.
 type EventTypeFilter int32
 
 const (
-	// Not said.
+	// Unspecified.
 	EventTypeFilter_EVENT_TYPE_FILTER_UNSPECIFIED EventTypeFilter = 0
 	// The vulnerability was found.
 	EventTypeFilter_EVENT_TYPE_FILTER_DETECTION EventTypeFilter = 1
@@ -222,11 +222,11 @@ const (
 	EventTypeFilter_EVENT_TYPE_FILTER_TRUE_POSITIVE_DETERMINATION EventTypeFilter = 2
 	// A version without the vulnerability exists.
 	EventTypeFilter_EVENT_TYPE_FILTER_FIXED EventTypeFilter = 3
-	// The vulnerability is none.
+	// The vulnerability does not apply.
 	EventTypeFilter_EVENT_TYPE_FILTER_FALSE_POSITIVE_DETERMINATION EventTypeFilter = 4
-	// No one will look into it.
+	// Nobody will analyse it.
 	EventTypeFilter_EVENT_TYPE_FILTER_ANALYSIS_NOT_PLANNED EventTypeFilter = 5
-	// No one will fix it.
+	// Nobody will fix it.
 	EventTypeFilter_EVENT_TYPE_FILTER_FIX_NOT_PLANNED EventTypeFilter = 6
 	// A fix has to come from upstream.
 	EventTypeFilter_EVENT_TYPE_FILTER_PENDING_UPSTREAM_FIX EventTypeFilter = 7
@@ -287,17 +287,17 @@ func (EventTypeFilter) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{3}
 }
 
-// How a score was made.
+// A scoring system.
 type Severity_Type int32
 
 const (
-	// Not said.
+	// Unspecified.
 	Severity_TYPE_UNSPECIFIED Severity_Type = 0
-	// By CVSS version 2.
+	// CVSS version 2.
 	Severity_TYPE_CVSS_V2 Severity_Type = 1
-	// By CVSS version 3.
+	// CVSS version 3.
 	Severity_TYPE_CVSS_V3 Severity_Type = 2
-	// By CVSS version 4.
+	// CVSS version 4.
 	Severity_TYPE_CVSS_V4 Severity_Type = 3
 )
 
@@ -344,15 +344,15 @@ func (Severity_Type) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2, 0}
 }
 
-// Why a vulnerability is none here.
+// Why a vulnerability does not apply here.
 type FalsePositiveDetermination_Type int32
 
 const (
-	// Not said.
+	// Unspecified.
 	FalsePositiveDetermination_TYPE_UNSPECIFIED FalsePositiveDetermination_Type = 0
-	// The record of the vulnerability is doubted.
+	// The record of the vulnerability is contested.
 	FalsePositiveDetermination_TYPE_VULNERABILITY_RECORD_ANALYSIS_CONTESTED FalsePositiveDetermination_Type = 1
-	// The vulnerability is one of another component.
+	// The vulnerability belongs to another component.
 	FalsePositiveDetermination_TYPE_COMPONENT_VULNERABILITY_MISMATCH FalsePositiveDetermination_Type = 2
 	// The version in use does not have it.
 	FalsePositiveDetermination_TYPE_VULNERABLE_CODE_VERSION_NOT_USED FalsePositiveDetermination_Type = 3
@@ -417,24 +417,24 @@ func (FalsePositiveDetermination_Type) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{10, 0}
 }
 
-// What is known of one vulnerability in one artifact.
+// An advisory about one vulnerability in one artifact.
 type Advisory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The path in the tree, which names the resource for good. Output only.
+	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The id of the advisory. Output only.
 	AdvisoryId string `protobuf:"bytes,2,opt,name=advisory_id,json=advisoryId,proto3" json:"advisory_id,omitempty"`
-	// When it was made. Output only.
+	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last changed. Output only.
+	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// When it was withdrawn. Output only.
 	DeleteTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=delete_time,json=deleteTime,proto3,oneof" json:"delete_time,omitempty"`
-	// Who wrote it. Required.
+	// The author. Required.
 	Author string `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
 	// The artifact. Required.
 	ArtifactName string `protobuf:"bytes,7,opt,name=artifact_name,json=artifactName,proto3" json:"artifact_name,omitempty"`
-	// What the artifact is. Required.
+	// The type of the artifact. Required.
 	ArtifactType string `protobuf:"bytes,8,opt,name=artifact_type,json=artifactType,proto3" json:"artifact_type,omitempty"`
 	// The architecture of the artifact. Required.
 	ArtifactArchitecture string `protobuf:"bytes,9,opt,name=artifact_architecture,json=artifactArchitecture,proto3" json:"artifact_architecture,omitempty"`
@@ -442,17 +442,17 @@ type Advisory struct {
 	ComponentName string `protobuf:"bytes,10,opt,name=component_name,json=componentName,proto3" json:"component_name,omitempty"`
 	// Where in the artifact the component is. Required.
 	ComponentLocation string `protobuf:"bytes,11,opt,name=component_location,json=componentLocation,proto3" json:"component_location,omitempty"`
-	// What the component is. Required.
+	// The type of the component. Required.
 	ComponentType string `protobuf:"bytes,12,opt,name=component_type,json=componentType,proto3" json:"component_type,omitempty"`
 	// Other ids of the same vulnerability.
 	Aliases []string `protobuf:"bytes,13,rep,name=aliases,proto3" json:"aliases,omitempty"`
-	// What became known, oldest first.
+	// Events of the vulnerability, oldest first.
 	Events []*AdvisoryEvent `protobuf:"bytes,14,rep,name=events,proto3" json:"events,omitempty"`
-	// The id that it once had. Output only.
+	// Its former id. Output only.
 	LegacyAdvisoryId *string `protobuf:"bytes,15,opt,name=legacy_advisory_id,json=legacyAdvisoryId,proto3,oneof" json:"legacy_advisory_id,omitempty"`
-	// How bad it is. Output only.
+	// Its severities. Output only.
 	Severities []*Severity `protobuf:"bytes,16,rep,name=severities,proto3" json:"severities,omitempty"`
-	// How bad it is, in one value that the service computes. Output only.
+	// The severity that the service computes, as one value. Output only.
 	Severity      *AdvisorySeverity `protobuf:"bytes,100,opt,name=severity,proto3" json:"severity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -607,14 +607,14 @@ func (x *Advisory) GetSeverity() *AdvisorySeverity {
 	return nil
 }
 
-// How bad an advisory's vulnerability is, in one value.
+// The severity of the vulnerability of an advisory, as one value.
 type AdvisorySeverity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The rating, by the published bands of the score. Output only.
 	Rating SeverityRating `protobuf:"varint,1,opt,name=rating,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"rating,omitempty"`
-	// The score, from 0 to 10; absent where there is no CVSS score. Output only.
+	// The score, from 0 to 10; absent if there is no CVSS score. Output only.
 	Score *float64 `protobuf:"fixed64,2,opt,name=score,proto3,oneof" json:"score,omitempty"`
-	// The CVSS vector that the score is made of. Output only.
+	// The CVSS vector from which the score is computed. Output only.
 	Vector string `protobuf:"bytes,3,opt,name=vector,proto3" json:"vector,omitempty"`
 	// The version of CVSS, such as 3.1. Output only.
 	Version string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
@@ -692,7 +692,7 @@ func (x *AdvisorySeverity) GetSource() SeveritySource {
 // One score of a vulnerability.
 type Severity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How the score was made.
+	// The scoring system.
 	Type Severity_Type `protobuf:"varint,1,opt,name=type,proto3,enum=platform.vulnerabilities.v2.Severity_Type" json:"type,omitempty"`
 	// The vector, such as CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H.
 	Score         string `protobuf:"bytes,2,opt,name=score,proto3" json:"score,omitempty"`
@@ -744,24 +744,24 @@ func (x *Severity) GetScore() string {
 	return ""
 }
 
-// One thing that became known.
+// An event in the history of a vulnerability.
 type AdvisoryEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the event. Output only.
+	// UID of the event. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
-	// When it became known. Output only.
+	// Time of the event. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// What was found, as its source has it.
+	// The findings in the encoding of their source.
 	Findings []byte `protobuf:"bytes,3,opt,name=findings,proto3" json:"findings,omitempty"`
-	// Who said it. Required.
+	// The author. Required.
 	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	// Who reviewed it.
+	// The reviewer.
 	Reviewer string `protobuf:"bytes,5,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
-	// What the review came to. Required.
+	// The result of the review. Required.
 	ReviewState ReviewState `protobuf:"varint,6,opt,name=review_state,json=reviewState,proto3,enum=platform.vulnerabilities.v2.ReviewState" json:"review_state,omitempty"`
 	// The issue where it is discussed.
 	Issue *string `protobuf:"bytes,7,opt,name=issue,proto3,oneof" json:"issue,omitempty"`
-	// What became known; exactly one is set.
+	// What happened; exactly one is set.
 	//
 	// Types that are valid to be assigned to Type:
 	//
@@ -951,17 +951,17 @@ type AdvisoryEvent_Fixed struct {
 }
 
 type AdvisoryEvent_FalsePositiveDetermination struct {
-	// The vulnerability is none here.
+	// The vulnerability does not apply here.
 	FalsePositiveDetermination *FalsePositiveDetermination `protobuf:"bytes,12,opt,name=false_positive_determination,json=falsePositiveDetermination,proto3,oneof"`
 }
 
 type AdvisoryEvent_AnalysisNotPlanned struct {
-	// No one will look into it.
+	// Nobody will analyse it.
 	AnalysisNotPlanned *AnalysisNotPlanned `protobuf:"bytes,13,opt,name=analysis_not_planned,json=analysisNotPlanned,proto3,oneof"`
 }
 
 type AdvisoryEvent_FixNotPlanned struct {
-	// No one will fix it.
+	// Nobody will fix it.
 	FixNotPlanned *FixNotPlanned `protobuf:"bytes,14,opt,name=fix_not_planned,json=fixNotPlanned,proto3,oneof"`
 }
 
@@ -1197,15 +1197,15 @@ type ScanV1 struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the scanner.
 	Scanner string `protobuf:"bytes,1,opt,name=scanner,proto3" json:"scanner,omitempty"`
-	// The subpackage that has it.
+	// The subpackage with the vulnerability.
 	Subpackage string `protobuf:"bytes,2,opt,name=subpackage,proto3" json:"subpackage,omitempty"`
 	// The scanner's id of the component.
 	ComponentId string `protobuf:"bytes,3,opt,name=component_id,json=componentId,proto3" json:"component_id,omitempty"`
-	// The component that has it.
+	// The component with the vulnerability.
 	Component string `protobuf:"bytes,4,opt,name=component,proto3" json:"component,omitempty"`
 	// The version of the component.
 	ComponentVersion string `protobuf:"bytes,5,opt,name=component_version,json=componentVersion,proto3" json:"component_version,omitempty"`
-	// What the component is, such as apk or go-module.
+	// The type of the component, such as apk or go-module.
 	ComponentType string `protobuf:"bytes,6,opt,name=component_type,json=componentType,proto3" json:"component_type,omitempty"`
 	// Where the component is.
 	ComponentLocation string `protobuf:"bytes,7,opt,name=component_location,json=componentLocation,proto3" json:"component_location,omitempty"`
@@ -1213,7 +1213,7 @@ type ScanV1 struct {
 	ArtifactVersion string `protobuf:"bytes,8,opt,name=artifact_version,json=artifactVersion,proto3" json:"artifact_version,omitempty"`
 	// The version of the scanner.
 	ScannerVersion string `protobuf:"bytes,9,opt,name=scanner_version,json=scannerVersion,proto3" json:"scanner_version,omitempty"`
-	// When the scanner's database was built, as the scanner says it.
+	// When the scanner's database was built, as the scanner reports it.
 	GrypeDbBuilt string `protobuf:"bytes,10,opt,name=grype_db_built,json=grypeDbBuilt,proto3" json:"grype_db_built,omitempty"`
 	// The checksum of the scanner's database.
 	GrypeDbChecksum string `protobuf:"bytes,11,opt,name=grype_db_checksum,json=grypeDbChecksum,proto3" json:"grype_db_checksum,omitempty"`
@@ -1328,16 +1328,16 @@ func (x *ScanV1) GetGrypeDbChecksum() string {
 	return ""
 }
 
-// Says in which version a vulnerability is gone.
+// Says which version fixes the vulnerability.
 type Fixed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first version without it.
+	// The first version without the vulnerability.
 	FixedVersion string `protobuf:"bytes,1,opt,name=fixed_version,json=fixedVersion,proto3" json:"fixed_version,omitempty"`
 	// A remark for people.
 	Note string `protobuf:"bytes,2,opt,name=note,proto3" json:"note,omitempty"`
 	// The version of the scanner.
 	ScannerVersion string `protobuf:"bytes,3,opt,name=scanner_version,json=scannerVersion,proto3" json:"scanner_version,omitempty"`
-	// When the scanner's database was built, as the scanner says it.
+	// When the scanner's database was built, as the scanner reports it.
 	GrypeDbBuilt string `protobuf:"bytes,4,opt,name=grype_db_built,json=grypeDbBuilt,proto3" json:"grype_db_built,omitempty"`
 	// The checksum of the scanner's database.
 	GrypeDbChecksum string `protobuf:"bytes,5,opt,name=grype_db_checksum,json=grypeDbChecksum,proto3" json:"grype_db_checksum,omitempty"`
@@ -1456,7 +1456,7 @@ func (x *TruePositiveDetermination) GetNote() string {
 	return ""
 }
 
-// Says why the vulnerability is none here.
+// Says why the vulnerability does not apply here.
 type FalsePositiveDetermination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The reason.
@@ -1511,7 +1511,7 @@ func (x *FalsePositiveDetermination) GetNote() string {
 	return ""
 }
 
-// Says that no one will look into it.
+// Says that nobody will analyse it.
 type AnalysisNotPlanned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A remark for people.
@@ -1557,7 +1557,7 @@ func (x *AnalysisNotPlanned) GetNote() string {
 	return ""
 }
 
-// Says that no one will fix it.
+// Says that nobody will fix it.
 type FixNotPlanned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A remark for people.
@@ -1649,7 +1649,7 @@ func (x *PendingUpstreamFix) GetNote() string {
 	return ""
 }
 
-// Lists versions that carry a patch.
+// Lists versions with a patch.
 type Patched struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The versions.
@@ -1704,7 +1704,7 @@ func (x *Patched) GetNote() string {
 	return ""
 }
 
-// Names an advisory.
+// Identifies an advisory.
 type GetAdvisoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The uid of the advisory. Required.
@@ -1750,58 +1750,58 @@ func (x *GetAdvisoryRequest) GetUid() string {
 	return ""
 }
 
-// Asks for one page of advisories.
+// Requests one page of advisories.
 type ListAdvisoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which part of the tree to look in.
+	// Restricts the list to a part of the tree.
 	Uidp *v2.UIDPFilter `protobuf:"bytes,1,opt,name=uidp,proto3" json:"uidp,omitempty"`
-	// The id is one of these.
+	// Only advisories whose id is one of these.
 	AdvisoryIds []string `protobuf:"bytes,2,rep,name=advisory_ids,json=advisoryIds,proto3" json:"advisory_ids,omitempty"`
-	// The legacy id is one of these.
+	// Only advisories whose legacy id is one of these.
 	LegacyAdvisoryIds []string `protobuf:"bytes,3,rep,name=legacy_advisory_ids,json=legacyAdvisoryIds,proto3" json:"legacy_advisory_ids,omitempty"`
-	// The artifact is one of these.
+	// Only advisories whose artifact is one of these.
 	ArtifactNames []string `protobuf:"bytes,4,rep,name=artifact_names,json=artifactNames,proto3" json:"artifact_names,omitempty"`
-	// The type of the artifact is one of these.
+	// Only advisories whose type of the artifact is one of these.
 	ArtifactTypes []string `protobuf:"bytes,5,rep,name=artifact_types,json=artifactTypes,proto3" json:"artifact_types,omitempty"`
-	// The architecture of the artifact is one of these.
+	// Only advisories whose architecture of the artifact is one of these.
 	ArtifactArchitectures []string `protobuf:"bytes,6,rep,name=artifact_architectures,json=artifactArchitectures,proto3" json:"artifact_architectures,omitempty"`
-	// The component is one of these.
+	// Only advisories whose component is one of these.
 	ComponentNames []string `protobuf:"bytes,7,rep,name=component_names,json=componentNames,proto3" json:"component_names,omitempty"`
-	// The type of the component is one of these.
+	// Only advisories whose type of the component is one of these.
 	ComponentTypes []string `protobuf:"bytes,8,rep,name=component_types,json=componentTypes,proto3" json:"component_types,omitempty"`
-	// The location of the component is one of these.
+	// Only advisories whose location of the component is one of these.
 	ComponentLocations []string `protobuf:"bytes,9,rep,name=component_locations,json=componentLocations,proto3" json:"component_locations,omitempty"`
-	// One of the aliases is one of these.
+	// Only advisories with one of these aliases.
 	Aliases []string `protobuf:"bytes,10,rep,name=aliases,proto3" json:"aliases,omitempty"`
-	// It came from this feed.
+	// Only advisories from this feed.
 	Origin *string `protobuf:"bytes,11,opt,name=origin,proto3,oneof" json:"origin,omitempty"`
-	// The review state of an event is one of these.
+	// Only advisories whose review state of an event is one of these.
 	EventReviewStates []ReviewState `protobuf:"varint,21,rep,packed,name=event_review_states,json=eventReviewStates,proto3,enum=platform.vulnerabilities.v2.ReviewState" json:"event_review_states,omitempty"`
-	// The author of an event is one of these.
+	// Only advisories whose author of an event is one of these.
 	EventAuthors []string `protobuf:"bytes,22,rep,name=event_authors,json=eventAuthors,proto3" json:"event_authors,omitempty"`
-	// No event is by one of these.
+	// Only advisories without an event by one of these authors.
 	ExcludeEventAuthors []string `protobuf:"bytes,23,rep,name=exclude_event_authors,json=excludeEventAuthors,proto3" json:"exclude_event_authors,omitempty"`
-	// The reviewer of an event is one of these.
+	// Only advisories whose reviewer of an event is one of these.
 	EventReviewers []string `protobuf:"bytes,24,rep,name=event_reviewers,json=eventReviewers,proto3" json:"event_reviewers,omitempty"`
-	// The type of an event is one of these.
+	// Only advisories whose type of an event is one of these.
 	EventTypes []EventTypeFilter `protobuf:"varint,25,rep,packed,name=event_types,json=eventTypes,proto3,enum=platform.vulnerabilities.v2.EventTypeFilter" json:"event_types,omitempty"`
-	// The newest event is of this type.
+	// Only advisories whose newest event has this type.
 	LatestEventType *EventTypeFilter `protobuf:"varint,26,opt,name=latest_event_type,json=latestEventType,proto3,enum=platform.vulnerabilities.v2.EventTypeFilter,oneof" json:"latest_event_type,omitempty"`
-	// How many items a page holds: 0 for 50, at most 200.
+	// Maximum number of items on the page, at most 200; 0 means 50.
 	PageSize int32 `protobuf:"varint,30,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before, or empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,31,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// A field to sort by, optionally followed by " asc" or " desc".
 	OrderBy string `protobuf:"bytes,32,opt,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// How many items to pass over, counted from the token.
+	// Number of items to skip, counted from the page token.
 	Skip int32 `protobuf:"varint,34,opt,name=skip,proto3" json:"skip,omitempty"`
-	// A part of an id, an alias, or the name of artifact or component; case is ignored.
+	// Only advisories whose id, alias, artifact or component contains this text, ignoring case.
 	Query string `protobuf:"bytes,35,opt,name=query,proto3" json:"query,omitempty"`
-	// The rating is one of these.
+	// Only advisories whose rating is one of these.
 	Severities []SeverityRating `protobuf:"varint,100,rep,packed,name=severities,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"severities,omitempty"`
-	// The score is at least this, from 0 to 10.
+	// Only advisories with at least this score, from 0 to 10.
 	MinScore *float64 `protobuf:"fixed64,101,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
-	// Withdrawn ones too, which are left out otherwise.
+	// Whether withdrawn advisories are included.
 	Withdrawn     bool `protobuf:"varint,102,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2015,13 +2015,13 @@ func (x *ListAdvisoriesRequest) GetWithdrawn() bool {
 // One page of advisories.
 type ListAdvisoriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The advisories, in the order asked for.
+	// The advisories, in the requested order.
 	Advisories []*Advisory `protobuf:"bytes,1,rep,name=advisories,proto3" json:"advisories,omitempty"`
-	// Continues after the last item; empty on the last page.
+	// Token for the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// How many items there are on all pages, of those that the caller may see.
+	// Number of items on all pages that the caller may see.
 	TotalCount *int64 `protobuf:"varint,3,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	// The skip of the request.
+	// The skip value of the request.
 	Skipped       int32 `protobuf:"varint,4,opt,name=skipped,proto3" json:"skipped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

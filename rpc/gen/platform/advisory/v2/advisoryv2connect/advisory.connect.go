@@ -47,9 +47,9 @@ const (
 // SecurityAdvisoryServiceClient is a client for the platform.advisory.v2.SecurityAdvisoryService
 // service.
 type SecurityAdvisoryServiceClient interface {
-	// Lists advisory documents. Every authenticated caller may ask.
+	// Lists advisory documents. Every authenticated caller may call it.
 	ListDocuments(context.Context, *v2.ListDocumentsRequest) (*v2.ListDocumentsResponse, error)
-	// Lists the metadata of vulnerabilities. Every authenticated caller may ask.
+	// Lists the metadata of vulnerabilities. Every authenticated caller may call it.
 	ListVulnerabilityMetadata(context.Context, *v2.ListVulnerabilityMetadataRequest) (*v2.ListVulnerabilityMetadataResponse, error)
 	// Reports, day by day, which vulnerabilities of images were fixed. Needs CAP_REPO_LIST,
 	// CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.
@@ -131,9 +131,9 @@ func (c *securityAdvisoryServiceClient) ListResolvedVulnsReports(ctx context.Con
 // SecurityAdvisoryServiceHandler is an implementation of the
 // platform.advisory.v2.SecurityAdvisoryService service.
 type SecurityAdvisoryServiceHandler interface {
-	// Lists advisory documents. Every authenticated caller may ask.
+	// Lists advisory documents. Every authenticated caller may call it.
 	ListDocuments(context.Context, *v2.ListDocumentsRequest) (*v2.ListDocumentsResponse, error)
-	// Lists the metadata of vulnerabilities. Every authenticated caller may ask.
+	// Lists the metadata of vulnerabilities. Every authenticated caller may call it.
 	ListVulnerabilityMetadata(context.Context, *v2.ListVulnerabilityMetadataRequest) (*v2.ListVulnerabilityMetadataResponse, error)
 	// Reports, day by day, which vulnerabilities of images were fixed. Needs CAP_REPO_LIST,
 	// CAP_MANIFEST_METADATA_LIST and CAP_TAG_LIST.

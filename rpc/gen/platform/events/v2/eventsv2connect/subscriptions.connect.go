@@ -52,7 +52,7 @@ const (
 type SubscriptionsServiceClient interface {
 	// Reads a subscription. Needs CAP_EVENTS_SUBSCRIPTION_LIST.
 	GetSubscription(context.Context, *v2.GetSubscriptionRequest) (*v2.Subscription, error)
-	// Makes a subscription. Needs CAP_EVENTS_SUBSCRIPTION_CREATE.
+	// Creates a subscription. Needs CAP_EVENTS_SUBSCRIPTION_CREATE.
 	CreateSubscription(context.Context, *v2.CreateSubscriptionRequest) (*v2.Subscription, error)
 	// Lists subscriptions. Needs CAP_EVENTS_SUBSCRIPTION_LIST.
 	ListSubscriptions(context.Context, *v2.ListSubscriptionsRequest) (*v2.ListSubscriptionsResponse, error)
@@ -149,7 +149,7 @@ func (c *subscriptionsServiceClient) DeleteSubscription(ctx context.Context, req
 type SubscriptionsServiceHandler interface {
 	// Reads a subscription. Needs CAP_EVENTS_SUBSCRIPTION_LIST.
 	GetSubscription(context.Context, *v2.GetSubscriptionRequest) (*v2.Subscription, error)
-	// Makes a subscription. Needs CAP_EVENTS_SUBSCRIPTION_CREATE.
+	// Creates a subscription. Needs CAP_EVENTS_SUBSCRIPTION_CREATE.
 	CreateSubscription(context.Context, *v2.CreateSubscriptionRequest) (*v2.Subscription, error)
 	// Lists subscriptions. Needs CAP_EVENTS_SUBSCRIPTION_LIST.
 	ListSubscriptions(context.Context, *v2.ListSubscriptionsRequest) (*v2.ListSubscriptionsResponse, error)

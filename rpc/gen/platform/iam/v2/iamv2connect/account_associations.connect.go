@@ -57,13 +57,13 @@ const (
 type AccountAssociationsServiceClient interface {
 	// Reads an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST.
 	GetAccountAssociation(context.Context, *v2.GetAccountAssociationRequest) (*v2.AccountAssociation, error)
-	// Makes an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_CREATE.
+	// Creates an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_CREATE.
 	CreateAccountAssociation(context.Context, *v2.CreateAccountAssociationRequest) (*v2.AccountAssociation, error)
 	// Deletes an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_DELETE.
 	DeleteAccountAssociation(context.Context, *v2.DeleteAccountAssociationRequest) (*emptypb.Empty, error)
 	// Lists account associations. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST.
 	ListAccountAssociations(context.Context, *v2.ListAccountAssociationsRequest) (*v2.ListAccountAssociationsResponse, error)
-	// Changes an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_UPDATE.
+	// Updates an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_UPDATE.
 	UpdateAccountAssociation(context.Context, *v2.UpdateAccountAssociationRequest) (*v2.AccountAssociation, error)
 }
 
@@ -175,13 +175,13 @@ func (c *accountAssociationsServiceClient) UpdateAccountAssociation(ctx context.
 type AccountAssociationsServiceHandler interface {
 	// Reads an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST.
 	GetAccountAssociation(context.Context, *v2.GetAccountAssociationRequest) (*v2.AccountAssociation, error)
-	// Makes an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_CREATE.
+	// Creates an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_CREATE.
 	CreateAccountAssociation(context.Context, *v2.CreateAccountAssociationRequest) (*v2.AccountAssociation, error)
 	// Deletes an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_DELETE.
 	DeleteAccountAssociation(context.Context, *v2.DeleteAccountAssociationRequest) (*emptypb.Empty, error)
 	// Lists account associations. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_LIST.
 	ListAccountAssociations(context.Context, *v2.ListAccountAssociationsRequest) (*v2.ListAccountAssociationsResponse, error)
-	// Changes an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_UPDATE.
+	// Updates an account association. Needs CAP_IAM_ACCOUNT_ASSOCIATIONS_UPDATE.
 	UpdateAccountAssociation(context.Context, *v2.UpdateAccountAssociationRequest) (*v2.AccountAssociation, error)
 }
 

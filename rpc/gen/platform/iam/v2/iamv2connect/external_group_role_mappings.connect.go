@@ -58,11 +58,11 @@ const (
 type ExternalGroupRoleMappingsServiceClient interface {
 	// Reads a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
 	GetExternalGroupRoleMapping(context.Context, *v2.GetExternalGroupRoleMappingRequest) (*v2.ExternalGroupRoleMapping, error)
-	// Makes a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateExternalGroupRoleMapping(context.Context, *v2.CreateExternalGroupRoleMappingRequest) (*v2.ExternalGroupRoleMapping, error)
 	// Deletes a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_DELETE.
 	DeleteExternalGroupRoleMapping(context.Context, *v2.DeleteExternalGroupRoleMappingRequest) (*emptypb.Empty, error)
-	// Deletes mappings of one identity provider: all of them or none. Needs
+	// Deletes mappings of one identity provider: all or none. Needs
 	// CAP_IAM_IDENTITY_PROVIDERS_DELETE.
 	BatchDeleteExternalGroupRoleMappings(context.Context, *v2.BatchDeleteExternalGroupRoleMappingsRequest) (*v2.BatchDeleteExternalGroupRoleMappingsResponse, error)
 	// Lists mappings. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
@@ -180,11 +180,11 @@ func (c *externalGroupRoleMappingsServiceClient) ListExternalGroupRoleMappings(c
 type ExternalGroupRoleMappingsServiceHandler interface {
 	// Reads a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
 	GetExternalGroupRoleMapping(context.Context, *v2.GetExternalGroupRoleMappingRequest) (*v2.ExternalGroupRoleMapping, error)
-	// Makes a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateExternalGroupRoleMapping(context.Context, *v2.CreateExternalGroupRoleMappingRequest) (*v2.ExternalGroupRoleMapping, error)
 	// Deletes a mapping. Needs CAP_IAM_IDENTITY_PROVIDERS_DELETE.
 	DeleteExternalGroupRoleMapping(context.Context, *v2.DeleteExternalGroupRoleMappingRequest) (*emptypb.Empty, error)
-	// Deletes mappings of one identity provider: all of them or none. Needs
+	// Deletes mappings of one identity provider: all or none. Needs
 	// CAP_IAM_IDENTITY_PROVIDERS_DELETE.
 	BatchDeleteExternalGroupRoleMappings(context.Context, *v2.BatchDeleteExternalGroupRoleMappingsRequest) (*v2.BatchDeleteExternalGroupRoleMappingsResponse, error)
 	// Lists mappings. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.

@@ -53,7 +53,7 @@ const (
 
 // GroupInvitesServiceClient is a client for the platform.iam.v2.GroupInvitesService service.
 type GroupInvitesServiceClient interface {
-	// Makes an invite. Needs CAP_IAM_GROUP_INVITES_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates an invite. Needs CAP_IAM_GROUP_INVITES_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateGroupInvite(context.Context, *v2.CreateGroupInviteRequest) (*v2.GroupInvite, error)
 	// Reads an invite. Needs CAP_IAM_GROUP_INVITES_LIST.
 	GetGroupInvite(context.Context, *v2.GetGroupInviteRequest) (*v2.GroupInvite, error)
@@ -61,7 +61,7 @@ type GroupInvitesServiceClient interface {
 	DeleteGroupInvite(context.Context, *v2.DeleteGroupInviteRequest) (*emptypb.Empty, error)
 	// Lists invites. Needs CAP_IAM_GROUP_INVITES_LIST.
 	ListGroupInvites(context.Context, *v2.ListGroupInvitesRequest) (*v2.ListGroupInvitesResponse, error)
-	// Takes an invite up: the caller gets its role. Every valid token may, with or without an identity.
+	// Accepts an invite: the caller gets its role. Every caller with a valid token may call it, with or without an identity.
 	AcceptGroupInvite(context.Context, *v2.AcceptGroupInviteRequest) (*v2.RoleBinding, error)
 }
 
@@ -168,7 +168,7 @@ func (c *groupInvitesServiceClient) AcceptGroupInvite(ctx context.Context, req *
 // GroupInvitesServiceHandler is an implementation of the platform.iam.v2.GroupInvitesService
 // service.
 type GroupInvitesServiceHandler interface {
-	// Makes an invite. Needs CAP_IAM_GROUP_INVITES_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates an invite. Needs CAP_IAM_GROUP_INVITES_CREATE and CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateGroupInvite(context.Context, *v2.CreateGroupInviteRequest) (*v2.GroupInvite, error)
 	// Reads an invite. Needs CAP_IAM_GROUP_INVITES_LIST.
 	GetGroupInvite(context.Context, *v2.GetGroupInviteRequest) (*v2.GroupInvite, error)
@@ -176,7 +176,7 @@ type GroupInvitesServiceHandler interface {
 	DeleteGroupInvite(context.Context, *v2.DeleteGroupInviteRequest) (*emptypb.Empty, error)
 	// Lists invites. Needs CAP_IAM_GROUP_INVITES_LIST.
 	ListGroupInvites(context.Context, *v2.ListGroupInvitesRequest) (*v2.ListGroupInvitesResponse, error)
-	// Takes an invite up: the caller gets its role. Every valid token may, with or without an identity.
+	// Accepts an invite: the caller gets its role. Every caller with a valid token may call it, with or without an identity.
 	AcceptGroupInvite(context.Context, *v2.AcceptGroupInviteRequest) (*v2.RoleBinding, error)
 }
 

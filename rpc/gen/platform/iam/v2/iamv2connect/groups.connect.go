@@ -58,9 +58,9 @@ type GroupsServiceClient interface {
 	DeleteGroup(context.Context, *v2.DeleteGroupRequest) (*emptypb.Empty, error)
 	// Lists groups. Needs CAP_IAM_GROUPS_LIST.
 	ListGroups(context.Context, *v2.ListGroupsRequest) (*v2.ListGroupsResponse, error)
-	// Makes a group. Needs CAP_IAM_GROUPS_CREATE.
+	// Creates a group. Needs CAP_IAM_GROUPS_CREATE.
 	CreateGroup(context.Context, *v2.CreateGroupRequest) (*v2.Group, error)
-	// Changes a group. Needs CAP_IAM_GROUPS_UPDATE.
+	// Updates a group. Needs CAP_IAM_GROUPS_UPDATE.
 	UpdateGroup(context.Context, *v2.UpdateGroupRequest) (*v2.Group, error)
 }
 
@@ -172,9 +172,9 @@ type GroupsServiceHandler interface {
 	DeleteGroup(context.Context, *v2.DeleteGroupRequest) (*emptypb.Empty, error)
 	// Lists groups. Needs CAP_IAM_GROUPS_LIST.
 	ListGroups(context.Context, *v2.ListGroupsRequest) (*v2.ListGroupsResponse, error)
-	// Makes a group. Needs CAP_IAM_GROUPS_CREATE.
+	// Creates a group. Needs CAP_IAM_GROUPS_CREATE.
 	CreateGroup(context.Context, *v2.CreateGroupRequest) (*v2.Group, error)
-	// Changes a group. Needs CAP_IAM_GROUPS_UPDATE.
+	// Updates a group. Needs CAP_IAM_GROUPS_UPDATE.
 	UpdateGroup(context.Context, *v2.UpdateGroupRequest) (*v2.Group, error)
 }
 

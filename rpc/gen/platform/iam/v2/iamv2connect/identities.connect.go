@@ -56,17 +56,17 @@ const (
 
 // IdentitiesServiceClient is a client for the platform.iam.v2.IdentitiesService service.
 type IdentitiesServiceClient interface {
-	// Makes an identity. Needs CAP_IAM_IDENTITY_CREATE.
+	// Creates an identity. Needs CAP_IAM_IDENTITY_CREATE.
 	CreateIdentity(context.Context, *v2.CreateIdentityRequest) (*v2.Identity, error)
 	// Reads an identity. Needs CAP_IAM_IDENTITY_LIST.
 	GetIdentity(context.Context, *v2.GetIdentityRequest) (*v2.Identity, error)
 	// Deletes an identity. Needs CAP_IAM_IDENTITY_DELETE.
 	DeleteIdentity(context.Context, *v2.DeleteIdentityRequest) (*emptypb.Empty, error)
-	// Changes an identity. Needs CAP_IAM_IDENTITY_UPDATE.
+	// Updates an identity. Needs CAP_IAM_IDENTITY_UPDATE.
 	UpdateIdentity(context.Context, *v2.UpdateIdentityRequest) (*v2.Identity, error)
 	// Lists identities. Needs CAP_IAM_IDENTITY_LIST.
 	ListIdentities(context.Context, *v2.ListIdentitiesRequest) (*v2.ListIdentitiesResponse, error)
-	// Finds the identity that tokens of an issuer and subject act as. Every valid token may ask.
+	// Finds the identity that tokens of an issuer and subject act as. Every caller with a valid token may call it.
 	LookupIdentity(context.Context, *v2.LookupIdentityRequest) (*v2.LookupIdentityResponse, error)
 }
 
@@ -189,17 +189,17 @@ func (c *identitiesServiceClient) LookupIdentity(ctx context.Context, req *v2.Lo
 
 // IdentitiesServiceHandler is an implementation of the platform.iam.v2.IdentitiesService service.
 type IdentitiesServiceHandler interface {
-	// Makes an identity. Needs CAP_IAM_IDENTITY_CREATE.
+	// Creates an identity. Needs CAP_IAM_IDENTITY_CREATE.
 	CreateIdentity(context.Context, *v2.CreateIdentityRequest) (*v2.Identity, error)
 	// Reads an identity. Needs CAP_IAM_IDENTITY_LIST.
 	GetIdentity(context.Context, *v2.GetIdentityRequest) (*v2.Identity, error)
 	// Deletes an identity. Needs CAP_IAM_IDENTITY_DELETE.
 	DeleteIdentity(context.Context, *v2.DeleteIdentityRequest) (*emptypb.Empty, error)
-	// Changes an identity. Needs CAP_IAM_IDENTITY_UPDATE.
+	// Updates an identity. Needs CAP_IAM_IDENTITY_UPDATE.
 	UpdateIdentity(context.Context, *v2.UpdateIdentityRequest) (*v2.Identity, error)
 	// Lists identities. Needs CAP_IAM_IDENTITY_LIST.
 	ListIdentities(context.Context, *v2.ListIdentitiesRequest) (*v2.ListIdentitiesResponse, error)
-	// Finds the identity that tokens of an issuer and subject act as. Every valid token may ask.
+	// Finds the identity that tokens of an issuer and subject act as. Every caller with a valid token may call it.
 	LookupIdentity(context.Context, *v2.LookupIdentityRequest) (*v2.LookupIdentityResponse, error)
 }
 

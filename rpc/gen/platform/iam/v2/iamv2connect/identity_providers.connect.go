@@ -61,14 +61,14 @@ type IdentityProvidersServiceClient interface {
 	ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error)
 	// Reads an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
 	GetIdentityProvider(context.Context, *v2.GetIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Makes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and
+	// Creates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateIdentityProvider(context.Context, *v2.CreateIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Changes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
+	// Updates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	UpdateIdentityProvider(context.Context, *v2.UpdateIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Looks whether the organisation has proven that the issuer is its own. Proof
-	// is a token of the issuer, brought by the caller, whose claim
+	// Checks whether the organisation has proven that the issuer is its own. The proof
+	// is a token of the issuer, sent by the caller, whose claim
 	// atrium_organisation is the uid of the root group, or a file at the issuer,
 	// /.well-known/atrium-organisation, that lists it. Needs
 	// CAP_IAM_IDENTITY_PROVIDERS_UPDATE and CAP_IAM_ROLE_BINDINGS_CREATE.
@@ -200,14 +200,14 @@ type IdentityProvidersServiceHandler interface {
 	ListIdentityProviders(context.Context, *v2.ListIdentityProvidersRequest) (*v2.ListIdentityProvidersResponse, error)
 	// Reads an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_LIST.
 	GetIdentityProvider(context.Context, *v2.GetIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Makes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and
+	// Creates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_CREATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateIdentityProvider(context.Context, *v2.CreateIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Changes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
+	// Updates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	UpdateIdentityProvider(context.Context, *v2.UpdateIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Looks whether the organisation has proven that the issuer is its own. Proof
-	// is a token of the issuer, brought by the caller, whose claim
+	// Checks whether the organisation has proven that the issuer is its own. The proof
+	// is a token of the issuer, sent by the caller, whose claim
 	// atrium_organisation is the uid of the root group, or a file at the issuer,
 	// /.well-known/atrium-organisation, that lists it. Needs
 	// CAP_IAM_IDENTITY_PROVIDERS_UPDATE and CAP_IAM_ROLE_BINDINGS_CREATE.

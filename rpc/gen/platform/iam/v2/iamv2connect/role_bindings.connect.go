@@ -58,15 +58,15 @@ const (
 type RoleBindingsServiceClient interface {
 	// Reads a role binding. Needs CAP_IAM_ROLE_BINDINGS_LIST.
 	GetRoleBinding(context.Context, *v2.GetRoleBindingRequest) (*v2.RoleBinding, error)
-	// Makes a role binding. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates a role binding. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateRoleBinding(context.Context, *v2.CreateRoleBindingRequest) (*v2.RoleBinding, error)
 	// Deletes a role binding. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
 	DeleteRoleBinding(context.Context, *v2.DeleteRoleBindingRequest) (*emptypb.Empty, error)
 	// Lists role bindings. Needs CAP_IAM_ROLE_BINDINGS_LIST.
 	ListRoleBindings(context.Context, *v2.ListRoleBindingsRequest) (*v2.ListRoleBindingsResponse, error)
-	// Makes up to 25 role bindings on one group: all or none. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates up to 25 role bindings on one group: all or none. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
 	BatchCreateRoleBindings(context.Context, *v2.BatchCreateRoleBindingsRequest) (*v2.BatchCreateRoleBindingsResponse, error)
-	// Changes a role binding. Needs CAP_IAM_ROLE_BINDINGS_UPDATE.
+	// Updates a role binding. Needs CAP_IAM_ROLE_BINDINGS_UPDATE.
 	UpdateRoleBinding(context.Context, *v2.UpdateRoleBindingRequest) (*v2.RoleBinding, error)
 }
 
@@ -191,15 +191,15 @@ func (c *roleBindingsServiceClient) UpdateRoleBinding(ctx context.Context, req *
 type RoleBindingsServiceHandler interface {
 	// Reads a role binding. Needs CAP_IAM_ROLE_BINDINGS_LIST.
 	GetRoleBinding(context.Context, *v2.GetRoleBindingRequest) (*v2.RoleBinding, error)
-	// Makes a role binding. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates a role binding. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
 	CreateRoleBinding(context.Context, *v2.CreateRoleBindingRequest) (*v2.RoleBinding, error)
 	// Deletes a role binding. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
 	DeleteRoleBinding(context.Context, *v2.DeleteRoleBindingRequest) (*emptypb.Empty, error)
 	// Lists role bindings. Needs CAP_IAM_ROLE_BINDINGS_LIST.
 	ListRoleBindings(context.Context, *v2.ListRoleBindingsRequest) (*v2.ListRoleBindingsResponse, error)
-	// Makes up to 25 role bindings on one group: all or none. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
+	// Creates up to 25 role bindings on one group: all or none. Needs CAP_IAM_ROLE_BINDINGS_CREATE.
 	BatchCreateRoleBindings(context.Context, *v2.BatchCreateRoleBindingsRequest) (*v2.BatchCreateRoleBindingsResponse, error)
-	// Changes a role binding. Needs CAP_IAM_ROLE_BINDINGS_UPDATE.
+	// Updates a role binding. Needs CAP_IAM_ROLE_BINDINGS_UPDATE.
 	UpdateRoleBinding(context.Context, *v2.UpdateRoleBindingRequest) (*v2.RoleBinding, error)
 }
 

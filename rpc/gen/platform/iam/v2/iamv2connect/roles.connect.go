@@ -52,9 +52,9 @@ type RolesServiceClient interface {
 	GetRole(context.Context, *v2.GetRoleRequest) (*v2.Role, error)
 	// Lists roles. Needs CAP_IAM_ROLES_LIST.
 	ListRoles(context.Context, *v2.ListRolesRequest) (*v2.ListRolesResponse, error)
-	// Makes a role. Needs CAP_IAM_ROLES_CREATE.
+	// Creates a role. Needs CAP_IAM_ROLES_CREATE.
 	CreateRole(context.Context, *v2.CreateRoleRequest) (*v2.Role, error)
-	// Changes a role. Needs CAP_IAM_ROLES_UPDATE.
+	// Updates a role. Needs CAP_IAM_ROLES_UPDATE.
 	UpdateRole(context.Context, *v2.UpdateRoleRequest) (*v2.Role, error)
 	// Deletes a role. Needs CAP_IAM_ROLES_DELETE.
 	DeleteRole(context.Context, *v2.DeleteRoleRequest) (*emptypb.Empty, error)
@@ -166,9 +166,9 @@ type RolesServiceHandler interface {
 	GetRole(context.Context, *v2.GetRoleRequest) (*v2.Role, error)
 	// Lists roles. Needs CAP_IAM_ROLES_LIST.
 	ListRoles(context.Context, *v2.ListRolesRequest) (*v2.ListRolesResponse, error)
-	// Makes a role. Needs CAP_IAM_ROLES_CREATE.
+	// Creates a role. Needs CAP_IAM_ROLES_CREATE.
 	CreateRole(context.Context, *v2.CreateRoleRequest) (*v2.Role, error)
-	// Changes a role. Needs CAP_IAM_ROLES_UPDATE.
+	// Updates a role. Needs CAP_IAM_ROLES_UPDATE.
 	UpdateRole(context.Context, *v2.UpdateRoleRequest) (*v2.Role, error)
 	// Deletes a role. Needs CAP_IAM_ROLES_DELETE.
 	DeleteRole(context.Context, *v2.DeleteRoleRequest) (*emptypb.Empty, error)

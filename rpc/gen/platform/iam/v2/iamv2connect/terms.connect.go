@@ -43,9 +43,9 @@ const (
 
 // TermsServiceClient is a client for the platform.iam.v2.TermsService service.
 type TermsServiceClient interface {
-	// Accepts documents for a group. Accepting one twice is no error. Needs CAP_TERMS_ACCEPT.
+	// Accepts documents for a group. Accepting a document twice is not an error. Needs CAP_TERMS_ACCEPT.
 	AcceptTerms(context.Context, *v2.AcceptTermsRequest) (*v2.AcceptTermsResponse, error)
-	// Lists what was accepted for a group and for those above it. Needs CAP_TERMS_LIST.
+	// Lists the documents that were accepted for a group and for the groups above it. Needs CAP_TERMS_LIST.
 	ListTermsAcceptances(context.Context, *v2.ListTermsAcceptancesRequest) (*v2.ListTermsAcceptancesResponse, error)
 }
 
@@ -102,9 +102,9 @@ func (c *termsServiceClient) ListTermsAcceptances(ctx context.Context, req *v2.L
 
 // TermsServiceHandler is an implementation of the platform.iam.v2.TermsService service.
 type TermsServiceHandler interface {
-	// Accepts documents for a group. Accepting one twice is no error. Needs CAP_TERMS_ACCEPT.
+	// Accepts documents for a group. Accepting a document twice is not an error. Needs CAP_TERMS_ACCEPT.
 	AcceptTerms(context.Context, *v2.AcceptTermsRequest) (*v2.AcceptTermsResponse, error)
-	// Lists what was accepted for a group and for those above it. Needs CAP_TERMS_LIST.
+	// Lists the documents that were accepted for a group and for the groups above it. Needs CAP_TERMS_LIST.
 	ListTermsAcceptances(context.Context, *v2.ListTermsAcceptancesRequest) (*v2.ListTermsAcceptancesResponse, error)
 }
 

@@ -44,7 +44,7 @@ const (
 type ImagesServiceClient interface {
 	// Lists the architectures that an image runs on. Needs CAP_REPO_LIST and CAP_MANIFEST_METADATA_LIST.
 	GetArchitectures(context.Context, *v2.GetArchitecturesRequest) (*v2.Architectures, error)
-	// Tells the size of an image. Needs CAP_REPO_LIST and CAP_MANIFEST_METADATA_LIST.
+	// Returns the size of an image. Needs CAP_REPO_LIST and CAP_MANIFEST_METADATA_LIST.
 	GetSize(context.Context, *v2.GetSizeRequest) (*v2.Size, error)
 }
 
@@ -104,7 +104,7 @@ func (c *imagesServiceClient) GetSize(ctx context.Context, req *v2.GetSizeReques
 type ImagesServiceHandler interface {
 	// Lists the architectures that an image runs on. Needs CAP_REPO_LIST and CAP_MANIFEST_METADATA_LIST.
 	GetArchitectures(context.Context, *v2.GetArchitecturesRequest) (*v2.Architectures, error)
-	// Tells the size of an image. Needs CAP_REPO_LIST and CAP_MANIFEST_METADATA_LIST.
+	// Returns the size of an image. Needs CAP_REPO_LIST and CAP_MANIFEST_METADATA_LIST.
 	GetSize(context.Context, *v2.GetSizeRequest) (*v2.Size, error)
 }
 

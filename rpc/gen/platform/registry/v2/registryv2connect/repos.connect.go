@@ -56,15 +56,15 @@ const (
 type ReposServiceClient interface {
 	// Reads a repo. Needs CAP_REPO_LIST.
 	GetRepo(context.Context, *v2.GetRepoRequest) (*v2.Repo, error)
-	// Makes a repo. Needs CAP_REPO_CREATE.
+	// Creates a repo. Needs CAP_REPO_CREATE.
 	CreateRepo(context.Context, *v2.CreateRepoRequest) (*v2.Repo, error)
-	// Changes a repo. Needs CAP_REPO_UPDATE.
+	// Updates a repo. Needs CAP_REPO_UPDATE.
 	UpdateRepo(context.Context, *v2.UpdateRepoRequest) (*v2.Repo, error)
 	// Deletes a repo. Needs CAP_REPO_DELETE.
 	DeleteRepo(context.Context, *v2.DeleteRepoRequest) (*emptypb.Empty, error)
 	// Lists repos. Needs CAP_REPO_LIST.
 	ListRepos(context.Context, *v2.ListReposRequest) (*v2.ListReposResponse, error)
-	// Reads the readme of a repo; one never written is empty. Needs CAP_REPO_LIST.
+	// Reads the readme of a repo; a readme that was never written is empty. Needs CAP_REPO_LIST.
 	GetRepoReadme(context.Context, *v2.GetRepoReadmeRequest) (*v2.RepoReadme, error)
 	// Replaces the readme of a repo. Needs CAP_REPO_UPDATE.
 	UpdateRepoReadme(context.Context, *v2.UpdateRepoReadmeRequest) (*v2.RepoReadme, error)
@@ -207,15 +207,15 @@ func (c *reposServiceClient) UpdateRepoReadme(ctx context.Context, req *v2.Updat
 type ReposServiceHandler interface {
 	// Reads a repo. Needs CAP_REPO_LIST.
 	GetRepo(context.Context, *v2.GetRepoRequest) (*v2.Repo, error)
-	// Makes a repo. Needs CAP_REPO_CREATE.
+	// Creates a repo. Needs CAP_REPO_CREATE.
 	CreateRepo(context.Context, *v2.CreateRepoRequest) (*v2.Repo, error)
-	// Changes a repo. Needs CAP_REPO_UPDATE.
+	// Updates a repo. Needs CAP_REPO_UPDATE.
 	UpdateRepo(context.Context, *v2.UpdateRepoRequest) (*v2.Repo, error)
 	// Deletes a repo. Needs CAP_REPO_DELETE.
 	DeleteRepo(context.Context, *v2.DeleteRepoRequest) (*emptypb.Empty, error)
 	// Lists repos. Needs CAP_REPO_LIST.
 	ListRepos(context.Context, *v2.ListReposRequest) (*v2.ListReposResponse, error)
-	// Reads the readme of a repo; one never written is empty. Needs CAP_REPO_LIST.
+	// Reads the readme of a repo; a readme that was never written is empty. Needs CAP_REPO_LIST.
 	GetRepoReadme(context.Context, *v2.GetRepoReadmeRequest) (*v2.RepoReadme, error)
 	// Replaces the readme of a repo. Needs CAP_REPO_UPDATE.
 	UpdateRepoReadme(context.Context, *v2.UpdateRepoReadmeRequest) (*v2.RepoReadme, error)

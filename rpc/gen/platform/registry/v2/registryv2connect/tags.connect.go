@@ -50,7 +50,7 @@ type TagsServiceClient interface {
 	GetTag(context.Context, *v2.GetTagRequest) (*v2.Tag, error)
 	// Lists tags. Needs CAP_TAG_LIST.
 	ListTags(context.Context, *v2.ListTagsRequest) (*v2.ListTagsResponse, error)
-	// Makes a tag. Where the repo has one of that name, it moves to the new digest. Needs
+	// Creates a tag. If the repo already has a tag with this name, the tag moves to the new digest. Needs
 	// CAP_TAG_CREATE.
 	CreateTag(context.Context, *v2.CreateTagRequest) (*v2.Tag, error)
 	// Deletes a tag. Needs CAP_TAG_DELETE.
@@ -147,7 +147,7 @@ type TagsServiceHandler interface {
 	GetTag(context.Context, *v2.GetTagRequest) (*v2.Tag, error)
 	// Lists tags. Needs CAP_TAG_LIST.
 	ListTags(context.Context, *v2.ListTagsRequest) (*v2.ListTagsResponse, error)
-	// Makes a tag. Where the repo has one of that name, it moves to the new digest. Needs
+	// Creates a tag. If the repo already has a tag with this name, the tag moves to the new digest. Needs
 	// CAP_TAG_CREATE.
 	CreateTag(context.Context, *v2.CreateTagRequest) (*v2.Tag, error)
 	// Deletes a tag. Needs CAP_TAG_DELETE.
