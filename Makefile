@@ -21,9 +21,10 @@ help: ## Print this help
 run: build ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
 	$(abspath $(BIN)) serve --dev $(ARGS)
 
-# The page that the program embeds. If it cannot be built, build.sh says so, and the program has only the small page.
+# The pages that the program embeds. If they cannot be built, build.sh says so, and the program has only small pages.
 GRAPHIQL := web/dist/main.js.gz
-$(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $(wildcard web/graphiql/*) $(wildcard web/builtin/*.js)
+$(GRAPHIQL): web/build.sh web/build.mjs web/package.json web/package-lock.json $(wildcard web/graphiql/*) $(wildcard web/builtin/*.js) \
+	$(wildcard web/console/*.*) $(wildcard web/console/pages/*) $(wildcard schema/*.graphqls)
 	@web/build.sh
 
 # The version is set here, so that Go does not call git, which fails in a clone of another user.

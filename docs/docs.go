@@ -12,6 +12,6 @@ var Files embed.FS
 // Names lists the pages in the order in which they are read.
 func Names() []string {
 	return []string{
-		"index", "quick-start", "concepts", "graphql", "rest-grpc", "events", "sign-in", "importing", "operating", "errors", "security", "moving-from-v1",
+		"index", "quick-start", "concepts", "graphql", "rest-grpc", "console", "events", "sign-in", "importing", "operating", "errors", "security", "moving-from-v1",
 	}
 }

@@ -51,6 +51,11 @@ type Config struct {
 	// NoPlayground turns the playground off.
 	NoPlayground bool
 
+	// NoConsole serves no dashboard. People sign in to the console at ConsoleIssuer, as its client ConsoleClientID; where
+	// these are empty, they bring a token of their own.
+	NoConsole                      bool
+	ConsoleIssuer, ConsoleClientID string
+
 	// SchemaReaders are the identities that may read the SDL even if GraphQL
 	// hides the schema, such as gateways and tools that compose schemas.
 	SchemaReaders []platform.UID

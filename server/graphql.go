@@ -12,6 +12,7 @@ import (
 	"atrium/graphql/transport"
 	"atrium/platform"
 	"atrium/resolvers"
+	"atrium/web"
 )
 
 // GraphQL holds the settings of the GraphQL endpoint.
@@ -34,8 +35,12 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 // on websockets.
 func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit func(context.Context) (func(), error), closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
+	settings := c.GraphQL
+	if !c.NoConsole {
+		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
+	}
 	endpoint := graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.fieldObserver()), graphql.Options{
-		Settings:  c.GraphQL,
+		Settings:  settings,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,
 		Budget:    resolvers.Budget{},

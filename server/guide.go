@@ -14,8 +14,8 @@ import (
 )
 
 // guide returns the handler of the guide. Its tables of roles and codes are generated.
-func guide(playground bool) http.Handler {
-	return web.Guide(docs.Files, docs.Names(), playground, map[string]string{"roles": rolesTable(), "codes": codesTable()})
+func guide(links web.Links) http.Handler {
+	return web.Guide(docs.Files, docs.Names(), links, map[string]string{"roles": rolesTable(), "codes": codesTable()})
 }
 
 // rolesTable returns a Markdown table of the capabilities of the built-in roles.

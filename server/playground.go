@@ -20,12 +20,19 @@ func (c *Config) playground(dev *development) http.Handler {
 	if dev != nil {
 		organisation = dev.organisation
 	}
-	return web.Playground(web.Options{Token: c.pageToken(dev), Examples: demo.Examples(organisation), Hidden: c.NoPlayground})
+	return web.Playground(web.Options{Token: c.pageToken(dev), Examples: demo.Examples(organisation), Hidden: c.NoPlayground, Console: !c.NoConsole})
 }
 
 // reference returns the handler of the REST reference, which contains the same token.
 func (c *Config) reference(dev *development) http.Handler {
-	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Playground: !c.NoPlayground})
+	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Playground: !c.NoPlayground, Console: !c.NoConsole})
+}
+
+// console is the dashboard over the graph, with a token of the demonstration's owner in development mode.
+func (c *Config) console(dev *development) http.Handler {
+	return web.Console(web.ConsoleOptions{
+		Endpoint: graphPath, Token: c.pageToken(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Playground: !c.NoPlayground,
+	})
 }
 
 // pageToken returns a function that creates the token of a page, or nil outside

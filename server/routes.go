@@ -16,6 +16,7 @@ import (
 	"atrium/resolvers"
 	"atrium/rest"
 	"atrium/rpc"
+	"atrium/web"
 )
 
 const graphPath = "/graphql"
@@ -34,7 +35,11 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	remote := rpcOptions(options)
 	remote.Ready = ready
 	procedures := authenticated(limited(rpc.New(p, remote)))
-	playground, reference, pages := c.playground(dev), c.reference(dev), guide(!c.NoPlayground)
+	playground, reference, pages := c.playground(dev), c.reference(dev), guide(web.Links{Playground: !c.NoPlayground, Console: !c.NoConsole})
+	console := http.NotFoundHandler()
+	if !c.NoConsole {
+		console = c.console(dev)
+	}
 	description := rest.Description(options)
 	alone := map[string]http.Handler{
 		"/":               playground,
@@ -44,6 +49,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 		"/openapi.yaml":   description,
 		"/docs":           reference,
 		"/guide":          pages,
+		"/console":        console,
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(ready),
 	}
@@ -58,6 +64,8 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 			handler = reference
 		case strings.HasPrefix(r.URL.Path, "/guide/"):
 			handler = pages
+		case strings.HasPrefix(r.URL.Path, "/console/"):
+			handler = console
 		case rpc.Serves(r.URL.Path):
 			handler = procedures
 		default:

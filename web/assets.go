@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"strings"
@@ -35,23 +36,28 @@ var mediaTypes = map[string]string{
 
 // loadAssets returns the files of the pages by name.
 func loadAssets(files fs.FS) map[string]http.Handler {
+	served := loadFolder(files, bundleFolder)
+	maps.Copy(served, loadFolder(files, "builtin"))
+	return served
+}
+
+// loadFolder returns the files of one folder by name.
+func loadFolder(files fs.FS, folder string) map[string]http.Handler {
 	served := map[string]http.Handler{}
-	for _, folder := range []string{bundleFolder, "builtin"} {
-		entries, err := fs.ReadDir(files, folder)
+	entries, err := fs.ReadDir(files, folder)
+	if err != nil {
+		panic(err) // the folder is not embedded, so the build is broken
+	}
+	for _, entry := range entries {
+		name, gzipped := strings.CutSuffix(entry.Name(), gzipExtension)
+		if mediaTypes[path.Ext(name)] == "" {
+			continue
+		}
+		content, err := fs.ReadFile(files, path.Join(folder, entry.Name()))
 		if err != nil {
-			panic(err) // the folder is not embedded, so the build is broken
+			panic(err)
 		}
-		for _, entry := range entries {
-			name, gzipped := strings.CutSuffix(entry.Name(), gzipExtension)
-			if mediaTypes[path.Ext(name)] == "" {
-				continue
-			}
-			content, err := fs.ReadFile(files, folder+"/"+entry.Name())
-			if err != nil {
-				panic(err)
-			}
-			served[name] = asset{name: name, content: content, gzipped: gzipped, sum: sha256.Sum256(content)}
-		}
+		served[name] = asset{name: name, content: content, gzipped: gzipped, sum: sha256.Sum256(content)}
 	}
 	return served
 }

@@ -43,7 +43,8 @@ files.push(['licences.txt', licences.join(`\n\n${'-'.repeat(80)}\n\n`)]);
 // The program takes main.js as the sign that all the others are there.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 
-for (const old of readdirSync('dist')) if (old !== '.gitignore') rmSync('dist/' + old);
+// The console has a folder of its own there.
+for (const old of readdirSync('dist')) if (old !== '.gitignore' && old !== 'console') rmSync('dist/' + old);
 let total = 0;
 for (const [name, contents] of files) {
   const packed = gzipSync(contents, { level: 9 });

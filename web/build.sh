@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds GraphiQL into dist/ where there is Node 20 and npm. Where that cannot be done it says why and succeeds:
-# the program has a small page of its own.
+# Builds GraphiQL and the console into dist/ where there is Node 20 and npm. Where that cannot be done it says why and succeeds:
+# the program has small pages of its own.
 set -uo pipefail
 cd "$(dirname "$0")"
 
 without() {
-	local instead="the program serves its small page instead"
-	[ -e dist/main.js.gz ] && instead="the one built before stays"
-	echo "playground: GraphiQL is not built, $instead: $*" >&2
+	local instead="the program serves its small pages instead"
+	[ -e dist/main.js.gz ] && instead="those built before stay"
+	echo "pages: GraphiQL and the console are not built, $instead: $*" >&2
 	exit 0
 }
 
@@ -20,9 +20,10 @@ trap 'rm -f "$log"' EXIT
 
 # npm writes this file last. The waits are short, because without a network every build comes by here.
 if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
-	echo "playground: getting GraphiQL from npm, once"
+	echo "pages: getting GraphiQL and the console's packages from npm, once"
 	npm ci --ignore-scripts --include=dev --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 \
 		--fetch-timeout=60000 >"$log" 2>&1 || { tail -n 5 "$log" >&2; without "npm ci failed"; }
 	touch node_modules/.package-lock.json
 fi
 node build.mjs || without "build.mjs failed"
+node console/generate.mjs && node console/build.mjs || without "the console failed"

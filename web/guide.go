@@ -23,13 +23,16 @@ type guidePage struct {
 	Body        template.HTML
 	All         []*guidePage
 	Next        *guidePage // nil for the last page
-	Playground  bool       // whether the header links to the playground
+	Links       Links
 }
+
+// Links says to which other pages the header of the guide links.
+type Links struct{ Playground, Console bool }
 
 // Guide serves pages of Markdown at /guide, in the order of names; the first is the start. A comment such as
 // <!-- roles --> in a page is replaced with the text of that name in generated. Every other path is not found. Guide
-// panics if a page is missing, because the pages are embedded. playground says that there is one to link to.
-func Guide(files fs.FS, names []string, playground bool, generated map[string]string) http.Handler {
+// panics if a page is missing, because the pages are embedded. links says which other pages there are.
+func Guide(files fs.FS, names []string, links Links, generated map[string]string) http.Handler {
 	pages := make([]*guidePage, len(names))
 	for i, name := range names {
 		pages[i] = newGuidePage(files, name, generated)
@@ -40,7 +43,7 @@ func Guide(files fs.FS, names []string, playground bool, generated map[string]st
 	layout := template.Must(template.ParseFS(guideFiles, "guide/page.html"))
 	mux := http.NewServeMux()
 	for i, page := range pages {
-		page.All, page.Playground = pages, playground
+		page.All, page.Links = pages, links
 		var html bytes.Buffer
 		if err := layout.Execute(&html, page); err != nil {
 			panic(err) // cannot fail with the embedded template

@@ -22,7 +22,7 @@ func TestTheGuideShowsPagesOfMarkdown(t *testing.T) {
 		"start.md": {Data: []byte("# The start\n\nSee [more](more.md#here).\n\n<!-- table -->\n\n```sh example\necho <b>\n```\n<script>alert(1)</script>\n")},
 		"more.md":  {Data: []byte("# More\n\n## Here\n")},
 	}
-	guide := Guide(files, []string{"start", "more"}, true, map[string]string{"table": "| a |\n|---|\n| b |\n"})
+	guide := Guide(files, []string{"start", "more"}, Links{Playground: true}, map[string]string{"table": "| a |\n|---|\n| b |\n"})
 	for _, path := range []string{"/guide", "/guide/", "/guide/start"} {
 		status, page, header := getGuide(guide, path)
 		if status != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {

@@ -23,6 +23,9 @@ type ReferenceOptions struct {
 
 	// Playground says that the header links to the playground.
 	Playground bool
+
+	// Console says that the header links to the console.
+	Console bool
 }
 
 // Reference serves a page at /docs that shows an OpenAPI document, and the files of the page below /docs/. Every other
@@ -52,7 +55,7 @@ func newReferencePage(opts ReferenceOptions) http.Handler {
 			s.Token = opts.Token(r)
 		}
 		var html bytes.Buffer
-		view := pageView{Page: "REST reference", Playground: opts.Playground, Endpoint: opts.Endpoint, Settings: s}
+		view := pageView{Page: "REST reference", Playground: opts.Playground, Console: opts.Console, Endpoint: opts.Endpoint, Settings: s}
 		if err := parsed.ExecuteTemplate(&html, "index.html", view); err != nil {
 			http.Error(w, "the page of the reference could not be generated", http.StatusInternalServerError)
 			return

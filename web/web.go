@@ -43,6 +43,9 @@ type Options struct {
 
 	// Hidden serves no page, and only the files that other pages share.
 	Hidden bool
+
+	// Console says that the header links to the console.
+	Console bool
 }
 
 // Example is a query to start from.
@@ -57,6 +60,7 @@ type Example struct {
 type pageView struct {
 	Page       string // what the page is, in its title and its header
 	Playground bool   // whether the header links to the playground
+	Console    bool   // whether the header links to the console
 	Endpoint   string
 	Examples   []Example
 	Settings   any // for the script
@@ -83,10 +87,10 @@ func newPlayground(opts Options, files fs.FS) http.Handler {
 		opts.Endpoint = "/graphql"
 	}
 	s := settings{Endpoint: opts.Endpoint, Examples: opts.Examples, GraphiQL: hasGraphiQL(files)}
-	smallPage := newPage(files, "builtin/playground.html", s, opts.Token)
+	smallPage := newPage(files, "builtin/playground.html", s, opts)
 	mainPage := smallPage
 	if s.GraphiQL {
-		mainPage = newPage(files, "graphiql/index.html", s, opts.Token)
+		mainPage = newPage(files, "graphiql/index.html", s, opts)
 	}
 
 	mux := http.NewServeMux()
@@ -101,15 +105,15 @@ func newPlayground(opts Options, files fs.FS) http.Handler {
 }
 
 // newPage serves the named template with the settings. It adds the token for a local browser only.
-func newPage(files fs.FS, name string, s settings, token func(*http.Request) string) http.Handler {
+func newPage(files fs.FS, name string, s settings, opts Options) http.Handler {
 	parsed := template.Must(template.ParseFS(files, name, "builtin/shared.html"))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := s
-		if token != nil && isLocal(r) {
-			s.Token = token(r)
+		if opts.Token != nil && isLocal(r) {
+			s.Token = opts.Token(r)
 		}
 		var html bytes.Buffer
-		view := pageView{Page: "playground", Endpoint: s.Endpoint, Examples: s.Examples, Settings: s}
+		view := pageView{Page: "playground", Console: opts.Console, Endpoint: s.Endpoint, Examples: s.Examples, Settings: s}
 		if err := parsed.ExecuteTemplate(&html, path.Base(name), view); err != nil {
 			http.Error(w, "the playground page could not be generated", http.StatusInternalServerError)
 			return

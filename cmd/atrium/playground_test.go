@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +62,50 @@ func TestWithoutAPlaygroundNoPageLinksToIt(t *testing.T) {
 	for path, want := range map[string]int{"/": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want || strings.Contains(body, ">Playground<") {
 			t.Errorf("%s: %d %.300s", path, status, body)
+		}
+	}
+}
+
+func TestWithoutAConsoleNoPageLeadsToOne(t *testing.T) {
+	t.Parallel()
+	server := start(t, storetest.SQLite(t), "--dev", "--no-console")
+	for path, want := range map[string]int{"/": http.StatusOK, "/console": http.StatusNotFound, "/console/acme": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
+		if status, body := server.get("", path); status != want || strings.Contains(body, ">Console<") {
+			t.Errorf("%s: %d %.300s", path, status, body)
+		}
+	}
+}
+
+func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
+	t.Parallel()
+	manifest := filepath.Join(t.TempDir(), "trusted.json")
+	if err := os.WriteFile(manifest, []byte(`{"mine": "query Mine { ping }"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile("../../web/console/generated/documents.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documents map[string]string
+	if err := json.Unmarshal(content, &documents); err != nil || len(documents) == 0 {
+		t.Fatalf("%d documents, %v", len(documents), err)
+	}
+	for _, console := range []string{"--console", "--no-console"} {
+		url := storetest.SQLite(t)
+		server := start(t, url, "--dev", "--trusted-documents", manifest, console)
+		token := strings.TrimSpace(on(t, url, "token"))
+		for _, document := range documents {
+			body, err := json.Marshal(map[string]string{"query": document})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(document, "subscription") {
+				continue // it answers when something changes
+			}
+			_, answer := server.send(http.MethodPost, token, "/graphql", string(body))
+			if refused := strings.Contains(answer, "only trusted documents"); refused != (console == "--no-console") {
+				t.Errorf("%s: %.80s gives %.300s", console, document, answer)
+			}
 		}
 	}
 }

@@ -20,6 +20,7 @@ type serveCommand struct {
 	webhookFlags
 	drainFlags
 	observeFlags
+	consoleFlags
 	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev           bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
 	Audience      []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
@@ -49,6 +50,7 @@ func (c *serveCommand) check(f *faults) {
 	c.webhookFlags.check(f)
 	c.drainFlags.check(f)
 	c.observeFlags.check(f)
+	c.consoleFlags.check(f)
 	checkAddress(f, "addr", c.Addr)
 	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
 		f.add("audience", "must not be empty")
@@ -96,6 +98,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	metrics, metricsAddress := c.metrics(c.Dev)
 	return server.Config{
 		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
+		NoConsole: !c.Console, ConsoleIssuer: c.ConsoleIssuer, ConsoleClientID: c.ConsoleClientID,
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,

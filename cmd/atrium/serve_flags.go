@@ -141,3 +141,24 @@ func (d *drainFlags) check(f *faults) {
 		f.add("drain-timeout", "must be above 0")
 	}
 }
+
+// consoleFlags say whether there is a console, and where people sign in to it.
+type consoleFlags struct {
+	Console         bool   `default:"true" negatable:"" help:"Serve the console at /console."`
+	ConsoleIssuer   string `placeholder:"URL" help:"OpenID provider at which people sign in to the console. Without it they paste a token."`
+	ConsoleClientID string `name:"console-client-id" placeholder:"ID" help:"Client of the console at that provider: a public one, with the redirect URI <public URL>/console/~signed-in."`
+}
+
+func (c *consoleFlags) check(f *faults) {
+	if c.ConsoleIssuer != "" {
+		checkIssuer(f, "console-issuer", c.ConsoleIssuer)
+	}
+	switch {
+	case c.ConsoleIssuer != "" && c.ConsoleClientID == "":
+		f.add("console-client-id", "is required with --console-issuer")
+	case c.ConsoleIssuer == "" && c.ConsoleClientID != "":
+		f.add("console-issuer", "is required with --console-client-id")
+	case c.ConsoleIssuer != "" && !c.Console:
+		f.add("console-issuer", "cannot be given with --no-console")
+	}
+}

@@ -148,6 +148,20 @@ func ReadTrustedDocuments(path string, schema *ast.Schema) (*TrustedDocuments, e
 	return t, nil
 }
 
+// With returns t and further documents by id, such as those of a page that the server itself has. Where t is nil, which
+// trusts every document, it returns nil.
+func (t *TrustedDocuments) With(byID map[string]string) *TrustedDocuments {
+	if t == nil {
+		return nil
+	}
+	all := &TrustedDocuments{byID: maps.Clone(byID), texts: maps.Clone(t.texts)}
+	maps.Copy(all.byID, t.byID)
+	for _, text := range byID {
+		all.texts[text] = true
+	}
+	return all
+}
+
 // ExtensionName names the extension to the executor.
 func (*TrustedDocuments) ExtensionName() string { return "TrustedDocuments" }
 

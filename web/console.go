@@ -1,0 +1,113 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+)
+
+//go:embed console/console.html console/missing.html console/missing.css console/generated/documents.json
+var consoleFiles embed.FS
+
+// consoleBundle is the folder of the bundle that `make build` makes where Node is.
+const consoleBundle = bundleFolder + "/console"
+
+// consoleAssets is the path of the files of the console. No group has a name with a tilde, so it is the path of none.
+const consoleAssets = "/console/~assets/"
+
+// ConsoleOptions configures the console.
+type ConsoleOptions struct {
+	// Endpoint is the path, on the same host, to which documents are posted.
+	Endpoint string
+
+	// Token returns a bearer token to start with, as in Options.
+	Token func(*http.Request) string
+
+	// Issuer is the URL of the OpenID provider at which people sign in, and ClientID is the name of the console there.
+	// Both are empty where people bring a token of their own.
+	Issuer, ClientID string
+
+	// Playground says that the console links to the playground.
+	Playground bool
+}
+
+// consoleSettings has the values that the script of the console reads from a data block in the HTML.
+type consoleSettings struct {
+	Endpoint   string `json:"endpoint"`
+	Token      string `json:"token"`
+	Issuer     string `json:"issuer"`
+	ClientID   string `json:"clientId"`
+	Playground bool   `json:"playground"`
+}
+
+// Console serves one page for /console and every path below it, and the files of the page. Without a bundle the page says
+// where the console is missing.
+func Console(opts ConsoleOptions) http.Handler { return newConsole(opts, embedded) }
+
+func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {
+	mux := http.NewServeMux()
+	page, status := "console/console.html", http.StatusOK
+	if _, err := fs.Stat(files, consoleBundle+"/main.js"+gzipExtension); err != nil {
+		page, status = "console/missing.html", http.StatusNotImplemented
+		mux.Handle("GET "+consoleAssets+"missing.css", newAsset("missing.css", readEmbedded(consoleFiles, "console/missing.css"), false))
+	} else {
+		for name, file := range loadFolder(files, consoleBundle) {
+			mux.Handle("GET "+consoleAssets+name, file)
+		}
+	}
+	serve := newConsolePage(opts, page, status)
+	mux.Handle("GET /console", serve)
+	mux.Handle("GET /console/", serve)
+	mux.Handle("GET "+consoleAssets, http.NotFoundHandler())
+	return addSecurityHeaders(restrictConsole(mux, opts.Issuer))
+}
+
+// restrictConsole replaces the policy of the other pages with a stricter one: the console has no styles in attributes of its
+// HTML and no workers. It sends requests to its own host and to the provider at which people sign in.
+func restrictConsole(next http.Handler, issuer string) http.Handler {
+	connect := "'self'"
+	if provider, err := url.Parse(issuer); err == nil && provider.Host != "" {
+		connect += " " + provider.Scheme + "://" + provider.Host
+	}
+	policy := "default-src 'none'; script-src 'self'; style-src 'self'; connect-src " + connect +
+		"; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// newConsolePage serves the named template with the settings. It adds the token for a local browser only.
+func newConsolePage(opts ConsoleOptions, name string, status int) http.Handler {
+	parsed := template.Must(template.ParseFS(consoleFiles, name))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := consoleSettings{Endpoint: opts.Endpoint, Issuer: opts.Issuer, ClientID: opts.ClientID, Playground: opts.Playground}
+		if opts.Token != nil && isLocal(r) {
+			s.Token = opts.Token(r)
+		}
+		var html bytes.Buffer
+		if err := parsed.ExecuteTemplate(&html, path.Base(name), s); err != nil {
+			http.Error(w, "the page of the console could not be generated", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store") // the page may hold a token
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = w.Write(html.Bytes())
+	})
+}
+
+// ConsoleDocuments returns the documents of the console by their hashes.
+func ConsoleDocuments() map[string]string {
+	var documents map[string]string
+	if err := json.Unmarshal(readEmbedded(consoleFiles, "console/generated/documents.json"), &documents); err != nil {
+		panic(fmt.Sprintf("the documents of the console: %v", err)) // the build did not write this file
+	}
+	return documents
+}

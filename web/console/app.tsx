@@ -1,0 +1,15 @@
+import { useMemo } from 'react';
+import { Provider } from 'urql';
+import { makeClient } from './client';
+import { useSession } from './session';
+import { Shell } from './shell';
+import { SignIn } from './sign-in';
+
+/** The console as whoever is signed in: another token has a client, and so a cache, of its own. */
+export function App() {
+  const { state, token, message } = useSession();
+  const client = useMemo(() => makeClient(token), [token]);
+  if (state === 'starting') return null;
+  if (state === 'out') return <SignIn message={message} />;
+  return <Provider value={client}><Shell key={token} /></Provider>;
+}

@@ -1,0 +1,52 @@
+// Bundles the console into dist/console, gzipped as the program embeds it. build.sh runs it.
+
+import { build } from 'esbuild';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const { outputFiles, metafile } = await build({
+  entryPoints: { main: 'console/main.tsx', style: 'console/style.css' },
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  target: 'es2022',
+  jsx: 'automatic',
+  minify: true,
+  legalComments: 'none', // licences.txt has them whole
+  define: { 'process.env.NODE_ENV': '"production"' },
+  outdir: 'dist/console',
+  write: false,
+  metafile: true,
+});
+
+const packages = new Set(Object.keys(metafile.inputs).map((path) => path.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
+const licences = [...packages].sort().map((path) => {
+  const { name, version, license } = JSON.parse(readFileSync(path + '/package.json', 'utf8'));
+  const text = readdirSync(path).filter((file) => /^licen[cs]e/i.test(file)).map((file) => readFileSync(`${path}/${file}`, 'utf8'));
+  return [`${name} ${version} (${license})`, ...text].join('\n\n');
+});
+
+const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
+files.push(['licences.txt', licences.join(`\n\n${'-'.repeat(80)}\n\n`)]);
+// The program takes main.js as the sign that all the others are there.
+files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
+
+const most = 300_000;
+const packed = files.map(([name, contents]) => [name, gzipSync(contents, { level: 9 })]);
+const total = packed.reduce((sum, [, { length }]) => sum + length, 0);
+if (total > most) throw new Error(`the console has ${total} bytes compressed, at most ${most}`);
+rmSync('dist/console', { recursive: true, force: true });
+mkdirSync('dist/console');
+for (const [name, content] of packed) writeFileSync(`dist/console/${name}.gz`, content);
+console.log(`console: ${files.length} files, ${Math.round(total / 1000)} KB: ${packed.map(([name, { length }]) => `${name} ${(length / 1000).toFixed(1)}`).join(', ')}`);
+
+if (process.argv.includes('--parts')) {
+  const { inputs } = Object.entries(metafile.outputs).find(([path]) => path.endsWith('/main.js'))[1];
+  const parts = {};
+  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+    const part = path.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? (path.includes('generated') ? 'documents' : 'console');
+    parts[part] = (parts[part] ?? 0) + bytesInOutput;
+  }
+  console.table(Object.fromEntries(Object.entries(parts).sort(([, a], [, b]) => b - a)));
+}

@@ -1,0 +1,135 @@
+// How the console asks the graph. Everything that it shows comes by here.
+
+import { cacheExchange, Client, fetchExchange, type CombinedError } from '@urql/core';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { useClient, useQuery } from 'urql';
+import type { TypedDocument } from './generated/graphql';
+import { forgetPlaces } from './known';
+import { useLocation } from './router';
+import { refuseToken } from './session';
+import { settings } from './settings';
+
+/** A client for one token. What was kept of another's answers is forgotten. */
+export function makeClient(token: string): Client {
+  keptPages.clear();
+  forgetPlaces();
+  return new Client({
+    url: settings.endpoint,
+    preferGetMethod: false,
+    fetchSubscriptions: true,
+    fetchOptions: { headers: { Authorization: 'Bearer ' + token } },
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (response.status === 401) refuseToken(token);
+      return response;
+    },
+    exchanges: [cacheExchange, fetchExchange],
+  });
+}
+
+/** One request that the page shown now was made of. */
+export interface Asked { name: string; text: string; variables: object; cost?: number }
+
+let asked: Asked[] = [];
+const watchers = new Set<() => void>();
+
+function publish(next: Asked[]) {
+  asked = next;
+  for (const watcher of watchers) watcher();
+}
+
+export const useAsked = () => useSyncExternalStore((watcher) => { watchers.add(watcher); return () => watchers.delete(watcher); }, () => asked);
+
+const costOf = (extensions?: Record<string, { requested?: number }>) => extensions?.cost?.requested;
+const nameOf = (text: string) => text.match(/^\w+ (\w+)/)?.[1] ?? 'Query';
+
+/** Shows a request in "Show the query" for as long as the component that needs it is there. */
+export function useShownQuery(text: string, variables: object, cost?: number, shown = true) {
+  const key = JSON.stringify(variables);
+  useEffect(() => {
+    if (!shown) return;
+    const entry = { name: nameOf(text), text, variables, cost };
+    publish([...asked, entry]);
+    return () => publish(asked.filter((one) => one !== entry));
+  }, [text, key, cost, shown]);
+}
+
+interface Problem { code: string; message: string; path: string }
+
+/** What went wrong, in words for the reader. */
+export function problemsOf(error?: CombinedError): Problem[] {
+  if (!error) return [];
+  if (error.networkError) return [{ code: 'UNAVAILABLE', message: 'The server cannot be reached. Check your connection, then try again.', path: '' }];
+  return error.graphQLErrors.map(({ message, path, extensions }) => ({ code: String(extensions?.code ?? ''), message, path: (path ?? []).join('.') }));
+}
+
+export interface Loaded<Data> { data?: Data; problems: Problem[]; loading: boolean; reload: () => void }
+
+/** Asks for one page of data, shows what is known at once, and asks anew each time that the page is opened. */
+export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true } = {}): Loaded<Data> {
+  const [{ data, error, fetching, extensions }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
+  useShownQuery(document, variables, costOf(extensions), !pause);
+  return { data: data ?? undefined, problems: problemsOf(error), loading: fetching, reload: () => ask({ requestPolicy: 'network-only' }) };
+}
+
+interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
+interface Pages<Data, Row> { first?: Data; rows: Row[]; after: string | null; more: boolean; problems: Problem[]; cost?: number }
+
+const keptPages = new Map<string, Pages<unknown, unknown>>();
+const mostKept = 30;
+
+/**
+ * Reads a list page by page. Who comes back to it finds it as it was left: all pages that were read, and so the place in it.
+ * While another filter is read, the rows of the last one stay.
+ */
+export function usePages<Data, Row, Variables extends { after?: string | null }>(
+  document: TypedDocument<Data, Variables>, variables: Variables, pick: (data: Data) => Page<Row> | null | undefined, following: Partial<Variables> = {}, { pause = false } = {},
+) {
+  const client = useClient(), { key: entry, returned } = useLocation();
+  const wanted = JSON.stringify([nameOf(document), variables]), key = entry + wanted;
+  const [state, setState] = useState<Pages<Data, Row> & { key: string }>(() => ({ rows: [], after: null, more: false, problems: [], ...(returned && keptPages.get(key) as Pages<Data, Row>), key: returned && keptPages.has(key) ? wanted : '' }));
+  const [round, setRound] = useState(0);
+  const reading = useRef('');
+
+  useEffect(() => {
+    if (pause) return;
+    if (returned && round === 0 && keptPages.has(key)) {
+      setState({ ...keptPages.get(key) as Pages<Data, Row>, key: wanted });
+      return;
+    }
+    let current = true;
+    reading.current = wanted;
+    void client.query<Data>(document, variables as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error, extensions }) => {
+      reading.current = '';
+      if (!current) return;
+      const page = data && pick(data);
+      setState({ first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), cost: costOf(extensions), key: wanted });
+    });
+    return () => { current = false; };
+  }, [client, wanted, pause, round]);
+
+  useEffect(() => {
+    if (state.key !== wanted) return;
+    keptPages.delete(key);
+    keptPages.set(key, state);
+    if (keptPages.size > mostKept) keptPages.delete(keptPages.keys().next().value!);
+  }, [state, key]);
+
+  const readMore = () => {
+    if (!state.more || state.key !== wanted || reading.current) return;
+    reading.current = wanted;
+    void client.query<Data>(document, { ...variables, ...following, after: state.after } as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error }) => {
+      reading.current = '';
+      const page = data && pick(data);
+      setState((old) => old.key !== wanted ? old : page
+        ? { ...old, rows: [...old.rows, ...page.nodes], after: page.pageInfo.endCursor, more: page.pageInfo.hasNextPage }
+        : { ...old, more: false, problems: problemsOf(error) });
+    });
+  };
+
+  useShownQuery(document, variables, state.key === wanted ? state.cost : undefined, !pause);
+  return { ...state, loading: !pause && state.key !== wanted, started: state.key !== '', readMore, reload: () => setRound((n) => n + 1) };
+}
+
+/** A time some days ago, the same for as long as the component is there. */
+export const useDaysAgo = (days: number) => useMemo(() => new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - days * 86_400_000).toISOString(), [days]);

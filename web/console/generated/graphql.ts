@@ -1,0 +1,597 @@
+// Written by generate.mjs. Do not edit.
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What an advisory event is. */
+export type AdvisoryEventType =
+  /** The vulnerability was found in the artifact. */
+  | 'DETECTION'
+  /** An analysis confirmed that the artifact is affected. */
+  | 'TRUE_POSITIVE_DETERMINATION'
+  /** A fixed version exists. */
+  | 'FIXED'
+  /** An analysis found that the artifact is not affected. */
+  | 'FALSE_POSITIVE_DETERMINATION'
+  /** No examination is planned. */
+  | 'ANALYSIS_NOT_PLANNED'
+  /** No fix is planned. */
+  | 'FIX_NOT_PLANNED'
+  /** The fix must come from the project the artifact is made from. */
+  | 'PENDING_UPSTREAM_FIX'
+  /** Existing versions carry a patch. */
+  | 'PATCHED';
+
+/** The result of a review. */
+export type ReviewState =
+  /** Not reviewed yet. */
+  | 'PENDING'
+  /** The event is correct. */
+  | 'APPROVED'
+  /** The event must be changed. */
+  | 'REQUEST_CHANGES'
+  /** The event is wrong. */
+  | 'REJECTED';
+
+/** Reasons why a vulnerability does not affect an artifact. */
+export type FalsePositiveType =
+  /** The vulnerability record itself is contested. */
+  | 'VULNERABILITY_RECORD_ANALYSIS_CONTESTED'
+  /** The record speaks of another component. */
+  | 'COMPONENT_VULNERABILITY_MISMATCH'
+  /** The artifact has a version of the code that is not vulnerable. */
+  | 'VULNERABLE_CODE_VERSION_NOT_USED'
+  /** The vulnerable code is not in the package. */
+  | 'VULNERABLE_CODE_NOT_INCLUDED_IN_PACKAGE'
+  /** The vulnerable code never runs. */
+  | 'VULNERABLE_CODE_NOT_IN_EXECUTION_PATH'
+  /** An attacker cannot reach the vulnerable code. */
+  | 'VULNERABLE_CODE_CANNOT_BE_CONTROLLED_BY_ADVERSARY'
+  /** Protection in the artifact keeps it from being exploited. */
+  | 'INLINE_MITIGATIONS_EXIST';
+
+/** The severity of a vulnerability. */
+export type SeverityRating =
+  /** 9.0 to 10.0 by CVSS 3 or 4. */
+  | 'CRITICAL'
+  /** 7.0 to 8.9; by CVSS 2, to 10.0. */
+  | 'HIGH'
+  /** 4.0 to 6.9. */
+  | 'MEDIUM'
+  /** 0.1 to 3.9; by CVSS 2, from 0. */
+  | 'LOW'
+  /** 0 by CVSS 3 or 4. */
+  | 'NONE'
+  /** No source has a severity. */
+  | 'UNKNOWN';
+
+/** Which advisories to list; all given fields must match. */
+export type AdvisoryFilter = {
+  /** Only with one of these names at the source. */
+  advisoryIds?: Array<string> | null | undefined;
+  /** Only with one of these earlier names. */
+  legacyAdvisoryIds?: Array<string> | null | undefined;
+  /** Only about one of these artifacts. */
+  artifactNames?: Array<string> | null | undefined;
+  /** Only about artifacts of one of these types. */
+  artifactTypes?: Array<string> | null | undefined;
+  /** Only about artifacts of one of these architectures. */
+  artifactArchitectures?: Array<string> | null | undefined;
+  /** Only about one of these components. */
+  componentNames?: Array<string> | null | undefined;
+  /** Only about components of one of these types. */
+  componentTypes?: Array<string> | null | undefined;
+  /** Only about components in one of these places. */
+  componentLocations?: Array<string> | null | undefined;
+  /** Only with one of these among its aliases. */
+  aliases?: Array<string> | null | undefined;
+  /** Only from this feed. */
+  origin?: string | null | undefined;
+  /** Only with an event in one of these states of review. */
+  eventReviewStates?: Array<ReviewState> | null | undefined;
+  /** Only with an event by one of these authors. */
+  eventAuthors?: Array<string> | null | undefined;
+  /** Only without any event by one of these authors. */
+  excludeEventAuthors?: Array<string> | null | undefined;
+  /** Only with an event reviewed by one of these. */
+  eventReviewers?: Array<string> | null | undefined;
+  /** Only with an event of one of these types. Each condition on events may be met by another event. */
+  eventTypes?: Array<AdvisoryEventType> | null | undefined;
+  /** Only with this as the type of the event that became known last; of several at once, the last one in the list. */
+  latestEventType?: AdvisoryEventType | null | undefined;
+  /** Only with this text in its id, an alias, or the name of its artifact or component; case is ignored. */
+  query?: string | null | undefined;
+  /** Only with one of these ratings. */
+  severities?: Array<SeverityRating> | null | undefined;
+  /** Only with at least this score, from 0 to 10. What has no score is left out. */
+  minScore?: number | null | undefined;
+  /** true: includes withdrawn advisories; default: false. */
+  withdrawn?: boolean | null | undefined;
+  /** Only these, at most 1000. Unknown ones are ignored. */
+  uids?: Array<string | number> | null | undefined;
+  /** Only those strictly above this uid. */
+  ancestorsOf?: string | number | null | undefined;
+  /** Only those without a parent; this kind has none. */
+  inRoot?: boolean | null | undefined;
+};
+
+/** How to sort advisories. */
+export type AdvisoryOrder = {
+  /** Field to sort by. */
+  field: AdvisoryOrderField;
+  /** Sort direction; also applies to the uid tie-break. */
+  direction?: OrderDirection;
+};
+
+/** What advisories can be sorted by. */
+export type AdvisoryOrderField =
+  /** By advisoryId, in byte order. */
+  | 'ADVISORY_ID'
+  /** By artifactName, in byte order. */
+  | 'ARTIFACT_NAME'
+  /** By the time of publication. */
+  | 'CREATE_TIME'
+  /** By the time of the last change. */
+  | 'UPDATE_TIME'
+  /** By uid: depth first along the tree of groups. */
+  | 'UID'
+  /** By the time of withdrawal, those that stand first. Reads and sorts all of the list: filter long ones first. */
+  | 'DELETE_TIME'
+  /** By rating, then by score; the worst is last, so DESC shows it first. */
+  | 'SEVERITY';
+
+/** The kind of an event: its type without prefix and version, in upper snake case. */
+export type EventKind =
+  /** A group was made. */
+  | 'IAM_GROUP_CREATED'
+  /** A group was changed. */
+  | 'IAM_GROUP_UPDATED'
+  /** A group was deleted. */
+  | 'IAM_GROUP_DELETED'
+  /** An identity was made. */
+  | 'IAM_IDENTITY_CREATED'
+  /** An identity was changed. */
+  | 'IAM_IDENTITY_UPDATED'
+  /** An identity was deleted. */
+  | 'IAM_IDENTITY_DELETED'
+  /** A role was made. */
+  | 'IAM_ROLES_CREATED'
+  /** A role was changed. */
+  | 'IAM_ROLES_UPDATED'
+  /** A role was deleted. */
+  | 'IAM_ROLES_DELETED'
+  /** A role binding was made. */
+  | 'IAM_ROLEBINDINGS_CREATED'
+  /** A role binding was made together with others. */
+  | 'IAM_ROLEBINDINGS_CREATED_BATCH'
+  /** A role binding was changed. */
+  | 'IAM_ROLEBINDINGS_UPDATED'
+  /** A role binding was deleted. */
+  | 'IAM_ROLEBINDINGS_DELETED'
+  /** An identity provider was made. */
+  | 'IAM_IDENTITY_PROVIDERS_CREATED'
+  /** An identity provider was changed. */
+  | 'IAM_IDENTITY_PROVIDERS_UPDATED'
+  /** An identity provider was deleted. */
+  | 'IAM_IDENTITY_PROVIDERS_DELETED'
+  /** An account association was made. */
+  | 'IAM_ACCOUNT_ASSOCIATIONS_CREATED'
+  /** An account association was changed. */
+  | 'IAM_ACCOUNT_ASSOCIATIONS_UPDATED'
+  /** An account association was deleted. */
+  | 'IAM_ACCOUNT_ASSOCIATIONS_DELETED'
+  /** An invite was made. */
+  | 'IAM_GROUP_INVITE_CREATED'
+  /** An invite was deleted. */
+  | 'IAM_GROUP_INVITE_DELETED'
+  /** A mapping of an external group was made. */
+  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_CREATED'
+  /** A mapping of an external group was deleted. */
+  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED'
+  /** A mapping of an external group was deleted together with others. */
+  | 'IAM_EXTERNAL_GROUP_ROLE_MAPPINGS_DELETED_BATCH'
+  /** Terms were accepted for a group. */
+  | 'IAM_TERMS_ACCEPTED'
+  /** A repo was made. */
+  | 'PLATFORM_REGISTRY_REPO_CREATED'
+  /** A repo was changed. */
+  | 'PLATFORM_REGISTRY_REPO_UPDATED'
+  /** A repo was deleted. */
+  | 'PLATFORM_REGISTRY_REPO_DELETED'
+  /** A tag was made, or moved to another image. */
+  | 'PLATFORM_REGISTRY_TAG_CREATED'
+  /** A tag was deleted. */
+  | 'PLATFORM_REGISTRY_TAG_DELETED'
+  /** An event subscription was made. */
+  | 'EVENTS_SUBSCRIPTION_CREATED'
+  /** An event subscription was changed. */
+  | 'EVENTS_SUBSCRIPTION_UPDATED'
+  /** An event subscription was deleted. */
+  | 'EVENTS_SUBSCRIPTION_DELETED'
+  /** A test event of a subscription. */
+  | 'EVENTS_SUBSCRIPTION_TEST'
+  /** A subscription was disabled, because its sink kept failing. */
+  | 'EVENTS_SUBSCRIPTION_DISABLED'
+  /** An operator allowed an organization to decide about the callers of an issuer. */
+  | 'IAM_GROUP_ISSUER_ALLOWED'
+  /** An operator revoked that. */
+  | 'IAM_GROUP_ISSUER_REVOKED'
+  /** A delivery was queued again. */
+  | 'EVENTS_SUBSCRIPTION_REDELIVERED';
+
+/** How far an organization is set up. */
+export type OrgStatus =
+  /** Being set up. */
+  | 'INITIALIZING'
+  /** In use. */
+  | 'READY'
+  /** Suspended by the operator. */
+  | 'SUSPENDED';
+
+/** A part of the catalog. */
+export type CatalogTier =
+  /** Applications. */
+  | 'APPLICATION'
+  /** Base images. */
+  | 'BASE'
+  /** Images with FIPS-validated cryptography. */
+  | 'FIPS'
+  /** Images for machine learning. */
+  | 'AI'
+  /** Tools for developers. */
+  | 'DEVTOOLS'
+  /** Images under a commercial agreement. */
+  | 'COMMERCIAL';
+
+/** Which repos to list; all given fields must match. */
+export type RepoFilter = {
+  /** Exactly this name. */
+  name?: string | null | undefined;
+  /**
+   * Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case: a word
+   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   */
+  query?: string | null | undefined;
+  /** Only those of one of these parts of the catalog. */
+  tiers?: Array<CatalogTier> | null | undefined;
+  /** Only those that are part of one of these bundles, at most 1000 of at most 512 characters each. */
+  bundles?: Array<string> | null | undefined;
+  /** Only those that are found under one of these other names, at most 1000 of at most 512 characters each. Case counts. */
+  aliases?: Array<string> | null | undefined;
+  /** Only these, at most 1000. Unknown ones are ignored. */
+  uids?: Array<string | number> | null | undefined;
+  /** Only those strictly above this uid. */
+  ancestorsOf?: string | number | null | undefined;
+  /** Only those without a parent; this kind has none. */
+  inRoot?: boolean | null | undefined;
+};
+
+/** How to sort repos. */
+export type RepoOrder = {
+  /** Field to sort by. */
+  field: RepoOrderField;
+  /** Sort direction; also applies to the uid tie-break. */
+  direction?: OrderDirection;
+};
+
+/** What repos can be sorted by. */
+export type RepoOrderField =
+  /** By name, in byte order. */
+  | 'NAME'
+  /** By the time of creation. */
+  | 'CREATE_TIME'
+  /** By the time of the last change. */
+  | 'UPDATE_TIME'
+  /** By uid: depth first along the tree of groups. */
+  | 'UID';
+
+/** The direction of a sort order. */
+export type OrderDirection =
+  /** Smallest, earliest first. */
+  | 'ASC'
+  /** Largest, latest first. */
+  | 'DESC';
+
+/** A kind that a search looks at. */
+export type SearchKind =
+  /** Groups, by name and description. */
+  | 'GROUP'
+  /** Identities, by name, description and email address. */
+  | 'IDENTITY'
+  /** Roles, by name and description; those that are built in too. */
+  | 'ROLE'
+  /** Repos, by name, description and aliases. */
+  | 'REPO'
+  /** Tags, by name. */
+  | 'TAG';
+
+/** A field that a search looks at. */
+export type SearchField =
+  /** The name. */
+  | 'NAME'
+  /** The description. */
+  | 'DESCRIPTION'
+  /** One of the other names of a repo. */
+  | 'ALIASES'
+  /** An email address of an identity. */
+  | 'EMAIL';
+
+/** Which tags to list; all given fields must match. */
+export type TagFilter = {
+  /** Exactly this name. */
+  name?: string | null | undefined;
+  /** Only those made or moved at this time or later. */
+  updatedSince?: string | null | undefined;
+  /** Only tags with exactly this digest. */
+  digest?: string | null | undefined;
+  /** Only those that have, or have not, reached their end of life. */
+  deprecated?: boolean | null | undefined;
+  /** false leaves out tags that refer to an image, such as its signature: `sha256-<hex>` and the same with .sig, .att or .sbom. */
+  includeReferrers?: boolean | null | undefined;
+  /** false leaves out tags that end in a date: `latest-20260327`. */
+  includeDates?: boolean | null | undefined;
+  /** false leaves out tags that end in a package epoch: `1.2.3-r4`. */
+  includeEpochs?: boolean | null | undefined;
+  /**
+   * Only those whose names hold all of these words, at most 16, in any order and whatever the case: a word
+   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   */
+  query?: string | null | undefined;
+  /** Only these, at most 1000. Unknown ones are ignored. */
+  uids?: Array<string | number> | null | undefined;
+  /** Only those strictly above this uid. */
+  ancestorsOf?: string | number | null | undefined;
+  /** Only those without a parent; this kind has none. */
+  inRoot?: boolean | null | undefined;
+};
+
+export type AuditQueryVariables = Exact<{
+  uid: string | number;
+  types?: Array<string> | string | null | undefined;
+  actor?: string | null | undefined;
+  denied?: boolean | null | undefined;
+  since?: string | null | undefined;
+  until?: string | null | undefined;
+  after?: string | null | undefined;
+  from: string;
+  start: boolean;
+}>;
+
+
+export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLogConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+        | { __typename: 'AccountAssociation' }
+        | { __typename: 'Advisory' }
+        | { __typename: 'AdvisoryDocument' }
+        | { __typename: 'Artifact' }
+        | { __typename: 'ArtifactVersion' }
+        | { __typename: 'Delivery' }
+        | { __typename: 'Event' }
+        | { __typename: 'ExternalGroupRoleMapping' }
+        | { __typename: 'Group', name: string }
+        | { __typename: 'GroupInvite', email: string | null, keyId: string }
+        | { __typename: 'Identity', name: string }
+        | { __typename: 'IdentityProvider', name: string }
+        | { __typename: 'Repo', name: string }
+        | { __typename: 'Role', name: string }
+        | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+        | { __typename: 'EventSubscription', sink: string }
+        | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
+        | { __typename: 'TermsAcceptance' }
+        | { __typename: 'VulnerabilityMetadata' }
+       | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null }> } | null, eventActivity?: Array<{ __typename: 'EventActivity', time: string, made: number, refused: number }> | null };
+
+export type AdvisoriesQueryVariables = Exact<{
+  uid: string | number;
+  where?: AdvisoryFilter | null | undefined;
+  orderBy?: AdvisoryOrder | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type AdvisoriesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, advisorySummary?: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, notAffected: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null, advisories: { __typename: 'AdvisoryConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null };
+
+export type OverviewQueryVariables = Exact<{
+  uid: string | number;
+  unseenSince: string;
+  from: string;
+}>;
+
+
+export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, description: string | null, verified: boolean, status: OrgStatus | null, createTime: string, viewerCan: boolean, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, identities: { __typename: 'IdentityConnection', totalCount: number } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number }, notAffected: { __typename: 'SeverityCount', total: number } } | null, children: { __typename: 'GroupConnection', totalCount: number, nodes: Array<{ __typename: 'Group', uid: string, name: string, description: string | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null, deprecated: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }> } | null, unseen: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, lastSeenTime: string | null, createTime: string }> } | null, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount: number, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, failingSince: string | null, disableTime: string | null, disableReason: string | null }> } | null, invites: { __typename: 'GroupInviteConnection', totalCount: number, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, role: { __typename: 'Role', name: string } | null, group: { __typename: 'Group', name: string } | null }> } | null } | null, advisoryActivity: Array<{ __typename: 'AdvisoryActivity', time: string, opened: number, fixed: number }> | null, auditLog: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+        | { __typename: 'AccountAssociation' }
+        | { __typename: 'Advisory' }
+        | { __typename: 'AdvisoryDocument' }
+        | { __typename: 'Artifact' }
+        | { __typename: 'ArtifactVersion' }
+        | { __typename: 'Delivery' }
+        | { __typename: 'Event' }
+        | { __typename: 'ExternalGroupRoleMapping' }
+        | { __typename: 'Group', name: string }
+        | { __typename: 'GroupInvite', email: string | null, keyId: string }
+        | { __typename: 'Identity', name: string }
+        | { __typename: 'IdentityProvider', name: string }
+        | { __typename: 'Repo', name: string }
+        | { __typename: 'Role', name: string }
+        | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+        | { __typename: 'EventSubscription', sink: string }
+        | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
+        | { __typename: 'TermsAcceptance' }
+        | { __typename: 'VulnerabilityMetadata' }
+       | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null }> } | null };
+
+export type LiveSubscriptionVariables = Exact<{
+  uid: string | number;
+  types?: Array<string> | string | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type LiveSubscription = { __typename: 'Subscription', events: { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+      | { __typename: 'AccountAssociation' }
+      | { __typename: 'Advisory' }
+      | { __typename: 'AdvisoryDocument' }
+      | { __typename: 'Artifact' }
+      | { __typename: 'ArtifactVersion' }
+      | { __typename: 'Delivery' }
+      | { __typename: 'Event' }
+      | { __typename: 'ExternalGroupRoleMapping' }
+      | { __typename: 'Group', name: string }
+      | { __typename: 'GroupInvite', email: string | null, keyId: string }
+      | { __typename: 'Identity', name: string }
+      | { __typename: 'IdentityProvider', name: string }
+      | { __typename: 'Repo', name: string }
+      | { __typename: 'Role', name: string }
+      | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+      | { __typename: 'EventSubscription', sink: string }
+      | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
+      | { __typename: 'TermsAcceptance' }
+      | { __typename: 'VulnerabilityMetadata' }
+     | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null } };
+
+export type HappeningFragment = { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+    | { __typename: 'AccountAssociation' }
+    | { __typename: 'Advisory' }
+    | { __typename: 'AdvisoryDocument' }
+    | { __typename: 'Artifact' }
+    | { __typename: 'ArtifactVersion' }
+    | { __typename: 'Delivery' }
+    | { __typename: 'Event' }
+    | { __typename: 'ExternalGroupRoleMapping' }
+    | { __typename: 'Group', name: string }
+    | { __typename: 'GroupInvite', email: string | null, keyId: string }
+    | { __typename: 'Identity', name: string }
+    | { __typename: 'IdentityProvider', name: string }
+    | { __typename: 'Repo', name: string }
+    | { __typename: 'Role', name: string }
+    | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+    | { __typename: 'EventSubscription', sink: string }
+    | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
+    | { __typename: 'TermsAcceptance' }
+    | { __typename: 'VulnerabilityMetadata' }
+   | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null };
+
+export type ReposQueryVariables = Exact<{
+  uid: string | number;
+  where?: RepoFilter | null | undefined;
+  orderBy?: RepoOrder | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type ReposQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, repos: { __typename: 'RepoConnection', totalCount?: number, facets?: { __typename: 'RepoFacets', tier: Array<{ __typename: 'TierFacet', value: CatalogTier | null, count: number }>, bundle: Array<{ __typename: 'BundleFacet', value: string, count: number }> } | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, updateTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null } | null };
+
+export type RepoQueryVariables = Exact<{
+  uid: string | number;
+  tags?: TagFilter | null | undefined;
+}>;
+
+
+export type RepoQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, aliases: Array<string>, activeTags: Array<string>, createTime: string, updateTime: string, readme: string | null, viewerCan: boolean, syncConfig: { __typename: 'SyncConfig', source: string, uniqueTags: boolean, expirationTime: string | null } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number }, notAffected: { __typename: 'SeverityCount', total: number } } | null, tags: { __typename: 'TagConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Tag', uid: string, name: string, digest: string, deprecated: boolean, updateTime: string, image: { __typename: 'Image', architectures: Array<string>, sizes: Array<{ __typename: 'ImageSize', architecture: string, size: number | null }> } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null, advisories: { __typename: 'AdvisoryConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null };
+
+export type RepoTagsQueryVariables = Exact<{
+  uid: string | number;
+  tags?: TagFilter | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type RepoTagsQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, tags: { __typename: 'TagConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Tag', uid: string, name: string, digest: string, deprecated: boolean, updateTime: string, image: { __typename: 'Image', architectures: Array<string>, sizes: Array<{ __typename: 'ImageSize', architecture: string, size: number | null }> } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null } | null };
+
+export type RepoAdvisoriesQueryVariables = Exact<{
+  uid: string | number;
+  after?: string | null | undefined;
+}>;
+
+
+export type RepoAdvisoriesQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, advisories: { __typename: 'AdvisoryConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null };
+
+export type TagRowFragment = { __typename: 'Tag', uid: string, name: string, digest: string, deprecated: boolean, updateTime: string, image: { __typename: 'Image', architectures: Array<string>, sizes: Array<{ __typename: 'ImageSize', architecture: string, size: number | null }> } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null };
+
+export type AdvisoryRowFragment = { __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> };
+
+export type ShellQueryVariables = Exact<{
+  after?: string | null | undefined;
+  org: string;
+  inOrg: boolean;
+  path: string;
+  below: boolean;
+}>;
+
+
+export type ShellQuery = { __typename: 'Query', viewer: { __typename: 'Viewer', identities: Array<{ __typename: 'Identity', uid: string, name: string, email: string | null }> } | null, groups: { __typename: 'GroupConnection', nodes: Array<{ __typename: 'Group', uid: string, name: string, description: string | null }> } | null, org?: { __typename: 'Group', uid: string, name: string, children: { __typename: 'GroupConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Group', uid: string, name: string, children: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null }> } | null } | null, group?: { __typename: 'Group', uid: string, name: string } | null, repo?: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null };
+
+export type PlaceQueryVariables = Exact<{
+  path: string;
+  below: boolean;
+}>;
+
+
+export type PlaceQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string } | null, repo?: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null };
+
+export type BranchQueryVariables = Exact<{
+  uid: string | number;
+  after?: string | null | undefined;
+}>;
+
+
+export type BranchQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, children: { __typename: 'GroupConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Group', uid: string, name: string, children: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null }> } | null } | null };
+
+export type BranchesFragment = { __typename: 'Group', children: { __typename: 'GroupConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Group', uid: string, name: string, children: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null }> } | null };
+
+export type StartQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StartQuery = { __typename: 'Query', viewer: { __typename: 'Viewer', identities: Array<{ __typename: 'Identity', uid: string, name: string, email: string | null }>, roleBindings: { __typename: 'RoleBindingConnection', nodes: Array<{ __typename: 'RoleBinding', uid: string, role: { __typename: 'Role', name: string } | null, group: { __typename: 'Group', uid: string, name: string, description: string | null, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null } | null }> } | null } | null };
+
+export type SearchQueryVariables = Exact<{
+  query: string;
+  within?: string | number | null | undefined;
+  kinds?: Array<SearchKind> | SearchKind | null | undefined;
+}>;
+
+
+export type SearchQuery = { __typename: 'Query', search: { __typename: 'SearchConnection', edges: Array<{ __typename: 'SearchEdge', matchedField: SearchField, node:
+        | { __typename: 'AccountAssociation' }
+        | { __typename: 'Advisory' }
+        | { __typename: 'AdvisoryDocument' }
+        | { __typename: 'Artifact' }
+        | { __typename: 'ArtifactVersion' }
+        | { __typename: 'Delivery' }
+        | { __typename: 'Event' }
+        | { __typename: 'ExternalGroupRoleMapping' }
+        | { __typename: 'Group', uid: string, name: string, description: string | null, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null }
+        | { __typename: 'GroupInvite' }
+        | { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }
+        | { __typename: 'IdentityProvider' }
+        | { __typename: 'Repo', uid: string, name: string, description: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }
+        | { __typename: 'Role', uid: string, name: string, description: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }
+        | { __typename: 'RoleBinding' }
+        | { __typename: 'EventSubscription' }
+        | { __typename: 'Tag', uid: string, name: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }
+        | { __typename: 'TermsAcceptance' }
+        | { __typename: 'VulnerabilityMetadata' }
+       }> } | null };
+
+export type CountsFragment = { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number };
+
+/** The text of a document, which knows the types of its answer and of its variables. */
+export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: Variables) => Data };
+
+export const Advisories = "query Advisories($uid: ID!, $where: AdvisoryFilter, $orderBy: AdvisoryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        ...Counts\n        __typename\n      }\n      notAffected {\n        ...Counts\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
+export const Audit = "query Audit($uid: ID!, $types: [String!], $actor: String, $denied: Boolean, $since: DateTime, $until: DateTime, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    descendantsOf: $uid\n    types: $types\n    actor: $actor\n    denied: $denied\n    since: $since\n    until: $until\n    first: 50\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, types: $types) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
+export const Branch = "query Branch($uid: ID!, $after: String) {\n  group(uid: $uid) {\n    uid\n    ...Branches\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      repos(first: 1) {\n        totalCount\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<BranchQuery, BranchQueryVariables>;
+export const Live = "subscription Live($uid: ID!, $types: [String!], $after: String) {\n  events(descendantsOf: $uid, types: $types, after: $after) {\n    ...Happening\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LiveSubscription, LiveSubscriptionVariables>;
+export const Overview = "query Overview($uid: ID!, $unseenSince: DateTime!, $from: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCan(capabilities: [GROUPS_UPDATE])\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisoryActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    opened\n    fixed\n    __typename\n  }\n  auditLog(descendantsOf: $uid, first: 8, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
+export const Place = "query Place($path: String!, $below: Boolean!) {\n  group(path: $path) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PlaceQuery, PlaceQueryVariables>;
+export const Repo = "query Repo($uid: ID!, $tags: TagFilter) {\n  repo(uid: $uid) {\n    uid\n    name\n    description\n    catalogTier\n    bundles\n    aliases\n    activeTags\n    createTime\n    updateTime\n    readme\n    syncConfig {\n      source\n      uniqueTags\n      expirationTime\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    viewerCan(capabilities: [REPO_UPDATE])\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    tags(first: 50, where: $tags, orderBy: {field: UPDATE_TIME, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    advisories(first: 20, orderBy: {field: SEVERITY, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    __typename\n  }\n  advisorySummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoQuery, RepoQueryVariables>;
+export const RepoAdvisories = "query RepoAdvisories($uid: ID!, $after: String) {\n  repo(uid: $uid) {\n    uid\n    advisories(\n      first: 20\n      after: $after\n      orderBy: {field: SEVERITY, direction: DESC}\n    ) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoAdvisoriesQuery, RepoAdvisoriesQueryVariables>;
+export const RepoTags = "query RepoTags($uid: ID!, $tags: TagFilter, $after: String) {\n  repo(uid: $uid) {\n    uid\n    tags(\n      first: 50\n      after: $after\n      where: $tags\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    __typename\n  }\n  advisorySummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoTagsQuery, RepoTagsQueryVariables>;
+export const Repos = "query Repos($uid: ID!, $where: RepoFilter, $orderBy: RepoOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    repos(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      facets @include(if: $start) {\n        tier {\n          value\n          count\n          __typename\n        }\n        bundle {\n          value\n          count\n          __typename\n        }\n        __typename\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        catalogTier\n        bundles\n        updateTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        tags(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<ReposQuery, ReposQueryVariables>;
+export const Search = "query Search($query: String!, $within: ID, $kinds: [SearchKind!]) {\n  search(query: $query, within: $within, kinds: $kinds, first: 20) {\n    edges {\n      matchedField\n      node {\n        ... on Group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        ... on Repo {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Tag {\n          uid\n          name\n          repo {\n            uid\n            name\n            group {\n              uid\n              name\n              ancestors {\n                uid\n                name\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Identity {\n          uid\n          name\n          description\n          email\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Role {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<SearchQuery, SearchQueryVariables>;
+export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean!, $path: String!, $below: Boolean!) {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    __typename\n  }\n  groups(where: {inRoot: true}, first: 50) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n  org: group(path: $org) @include(if: $inOrg) {\n    uid\n    name\n    ...Branches\n    __typename\n  }\n  group(path: $path) @include(if: $below) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      repos(first: 1) {\n        totalCount\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ShellQuery, ShellQueryVariables>;
+export const Start = "query Start {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    roleBindings(first: 50) {\n      nodes {\n        uid\n        role {\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          advisorySummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<StartQuery, StartQueryVariables>;

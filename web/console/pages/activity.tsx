@@ -1,0 +1,109 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useDaysAgo, usePages } from '../client';
+import { Events } from '../events';
+import { Audit, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
+import { several, Toggles } from '../list';
+import { useLive } from '../live';
+import { narrow, useLocation } from '../router';
+import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
+import { dayOf, plural } from '../words';
+
+// The types of events by what they are about, as the graph names them.
+const topics: { value: string; name: string; types: string[] }[] = [
+  { value: 'groups', name: 'Groups', types: ['iam.group.created', 'iam.group.updated', 'iam.group.deleted'] },
+  { value: 'people', name: 'Identities', types: ['iam.identity.created', 'iam.identity.updated', 'iam.identity.deleted', 'iam.group_invite.created', 'iam.group_invite.deleted', 'iam.identity_providers.created', 'iam.identity_providers.updated', 'iam.identity_providers.deleted'] },
+  { value: 'access', name: 'Access', types: ['iam.roles.created', 'iam.roles.updated', 'iam.roles.deleted', 'iam.rolebindings.created', 'iam.rolebindings.created_batch', 'iam.rolebindings.updated', 'iam.rolebindings.deleted'] },
+  { value: 'repos', name: 'Repos', types: ['platform.registry.repo.created', 'platform.registry.repo.updated', 'platform.registry.repo.deleted'] },
+  { value: 'tags', name: 'Tags', types: ['platform.registry.tag.created', 'platform.registry.tag.deleted'] },
+  { value: 'webhooks', name: 'Webhooks', types: ['events.subscription.created', 'events.subscription.updated', 'events.subscription.deleted', 'events.subscription.test', 'events.subscription.disabled', 'events.subscription.redelivered'] },
+];
+
+/** What happens in a group as it happens, and what happened: the log with what was refused. */
+export function Activity({ uid, names }: { uid: string; names: string[] }) {
+  const { search } = useLocation();
+  const chosen = several(search, 'about').filter((one) => topics.some(({ value }) => value === one));
+  const types = chosen.length > 0 ? topics.filter(({ value }) => chosen.includes(value)).flatMap((topic) => topic.types) : undefined;
+  const live = search.get('show') !== 'log';
+  return (
+    <div className="page">
+      <div className="title"><h1>Activity</h1></div>
+      <p className="lead">What happens in {names.join(' / ')} and below</p>
+      <div className="tabs" role="group" aria-label="What is shown">
+        <button type="button" aria-pressed={live} onClick={() => narrow({ show: undefined, actor: undefined, outcome: undefined })}>Live feed</button>
+        <button type="button" aria-pressed={!live} onClick={() => narrow({ show: 'log' })}>Audit log</button>
+      </div>
+      <div className="filters"><Toggles label="About" chosen={chosen} onChange={(next) => narrow({ about: next.join(',') })} options={topics} /></div>
+      {live ? <Feed key={JSON.stringify(types)} uid={uid} types={types} names={names} /> : <Log uid={uid} types={types} />}
+    </div>
+  );
+}
+
+function Feed({ uid, types, names }: { uid: string; types?: string[]; names: string[] }) {
+  const [paused, setPaused] = useState(false);
+  const { events, state } = useLive(uid, types, { paused });
+  return (
+    <section className="card" aria-label="Live feed">
+      <header>
+        <span className={'live ' + state} role="status">{{ live: 'live', paused: 'Paused: what happens now comes when you go on', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not include this feed' }[state]}</span>
+        {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Go on' : 'Pause'}</button>}
+      </header>
+      {events.length > 0 ? <Events events={events} /> : <Empty title="Quiet so far">Whatever is changed in {names.at(-1)} and below from now on shows up here at once.</Empty>}
+    </section>
+  );
+}
+
+const outcomes = [{ value: 'done', name: 'Done' }, { value: 'refused', name: 'Refused' }];
+
+function Log({ uid, types }: { uid: string; types?: string[] }) {
+  const { search } = useLocation();
+  const [outcome] = several(search, 'outcome'), actor = search.get('actor') ?? undefined, from = useDaysAgo(29);
+  const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
+  const variables: AuditQueryVariables = {
+    uid, start: true, from, ...(types && { types }), ...(actor && { actor }), ...(outcome && { denied: outcome === 'refused' }),
+    ...(since && { since, until: new Date(Date.parse(since) + 86_400_000).toISOString() }),
+  };
+  const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false });
+  const { rows, loading, started, first } = list, end = useRef<HTMLDivElement>(null), readMore = useRef(list.readMore);
+  readMore.current = list.readMore;
+  useEffect(() => {
+    if (!end.current) return;
+    const observer = new IntersectionObserver(([{ isIntersecting }]) => { if (isIntersecting) readMore.current(); }, { rootMargin: '600px' });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [rows.length, started]);
+  const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
+  let body: ReactNode;
+  if (refused) body = <Empty title="The log is for those who may change the group">An owner can read it. The live feed shows you what happens from now on.</Empty>;
+  else if (list.problems.length > 0 && rows.length === 0) body = <Problems of={list} />;
+  else if (!started) body = <Lines rows={8} height={38} />;
+  else if (rows.length === 0 && !loading) body = <Empty title="Nothing in the log">{outcome || actor || types || since ? <>Nothing of this kind happened. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, day: undefined })}>Show everything</button></> : 'Every change, and every change that was refused, is kept here for as long as the operator says.'}</Empty>;
+  else body = <div className={loading ? 'busy' : ''}><Events events={rows} /></div>;
+  return (
+    <>
+      {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
+      {!refused && <div className="filters">
+        <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
+        {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
+        {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${dayOf(since)} ×` }]} />}
+      </div>}
+      <section className="card" aria-label="Audit log">{body}<div ref={end}>{list.more && <p className="end">Reading more …</p>}</div></section>
+    </>
+  );
+}
+
+/** A bar for each day: what was done, and on top what was refused. A click shows that day. */
+function Days({ days, chosen }: { days: NonNullable<AuditQuery['eventActivity']>; chosen?: string }) {
+  const most = Math.max(...days.map(({ made, refused }) => made + refused), 1);
+  const made = days.reduce((sum, day) => sum + day.made, 0), refused = days.reduce((sum, day) => sum + day.refused, 0);
+  return (
+    <>
+      <p className="legend-line"><span className="made"><i />{plural(made, 'change')}</span><span className="refused-ones"><i />{plural(refused, 'refused', 'refused')}</span><span className="dim">The last {days.length} days</span></p>
+      <div className="day-bars">{days.map((day) => (
+        <button key={day.time} type="button" title={`${dayOf(day.time)}: ${day.made} done, ${day.refused} refused`} aria-label={`${dayOf(day.time)}: ${day.made} done, ${day.refused} refused`} aria-pressed={chosen === day.time}
+          disabled={day.made + day.refused === 0} onClick={() => narrow({ day: chosen === day.time ? undefined : day.time })}>
+          <i className="refused-part" style={{ height: `${(day.refused / most) * 100}%` }} /><i className="made-part" style={{ height: `${(day.made / most) * 100}%` }} />
+        </button>
+      ))}</div>
+    </>
+  );
+}

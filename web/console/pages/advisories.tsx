@@ -1,0 +1,67 @@
+import { useState } from 'react';
+import { AdvisoryRow } from '../advisory-list';
+import { usePages } from '../client';
+import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
+import { Find, List, several, Toggles, useNarrow } from '../list';
+import { narrow, useLocation } from '../router';
+import { Empty, Lines, Problems, Severity } from '../ui';
+import { count, plural, ratings } from '../words';
+
+const stages: { value: AdvisoryEventType; name: string }[] = [
+  { value: 'DETECTION', name: 'Detected' }, { value: 'TRUE_POSITIVE_DETERMINATION', name: 'Affected' }, { value: 'PENDING_UPSTREAM_FIX', name: 'Waits for upstream' },
+  { value: 'FIX_NOT_PLANNED', name: 'No fix planned' }, { value: 'ANALYSIS_NOT_PLANNED', name: 'Not examined' }, { value: 'FIXED', name: 'Fixed' }, { value: 'PATCHED', name: 'Patched' },
+  { value: 'FALSE_POSITIVE_DETERMINATION', name: 'Not affected' },
+];
+const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' } } as const;
+type Sort = keyof typeof sorts;
+const kept = new Map<string, Set<string>>(); // which stories are open, by the entry in the history
+
+/** All advisories below a group; the filters are in the address. */
+export function Advisories({ uid, names }: { uid: string; names: string[] }) {
+  const { search, key } = useLocation();
+  const query = search.get('q') ?? '', withdrawn = search.get('withdrawn') === 'yes';
+  const rated = several(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
+  const stage = stages.find(({ value }) => value === search.get('stage'))?.value, packages = several(search, 'package');
+  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
+  const variables: AdvisoriesQueryVariables = {
+    uid, first: 50, start: true, orderBy: sorts[sort],
+    where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
+  };
+  const list = usePages<AdvisoriesQuery, AdvisoryRowFragment, AdvisoriesQueryVariables>(AdvisoriesDocument, variables, (data) => data.group?.advisories, { start: false });
+  const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount ?? 0, summary = first?.group?.advisorySummary;
+  const height = useNarrow() ? 86 : 62; // of a row, before it is measured
+  const [open, setOpen] = useState(() => kept.get(key) ?? new Set<string>());
+  const toggle = (one: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); kept.set(key, next); return next; });
+  const filtered = query !== '' || rated.length > 0 || stage !== undefined || withdrawn || packages.length > 0;
+  const all = { q: undefined, severity: undefined, stage: undefined, withdrawn: undefined, package: undefined };
+  const counted = (rating: SeverityRating) => { const name = rating.toLowerCase() as 'high'; return summary ? summary.open[name] + summary.fixed[name] + summary.notAffected[name] : 0; };
+  return (
+    <div className="page">
+      <div className="title"><h1>Advisories</h1></div>
+      <p className="lead">{summary ? `${count(summary.open.total)} open, ${count(summary.fixed.total)} fixed and ${count(summary.notAffected.total)} not affected below ${names.join(' / ')}` : `Everything below ${names.join(' / ')}`}</p>
+      <div className="filters">
+        <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+        <select aria-label="State" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any state</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>
+        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value })}>
+          <option value="severity">Worst first</option><option value="newest">Newest first</option><option value="changed">Last changed first</option><option value="name">By id</option>
+        </select>
+        <span className="total" role="status">{started && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
+      </div>
+      <div className="filters tight">
+        <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: next.join(',') })}
+          options={ratings.filter((rating) => !['NONE', 'UNKNOWN'].includes(rating) || rated.includes(rating) || counted(rating) > 0).map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: summary ? count(counted(rating)) : undefined }))} />
+        <Toggles label="Withdrawn ones" chosen={withdrawn ? ['yes'] : []} onChange={([one]) => narrow({ withdrawn: one })} options={[{ value: 'yes', name: 'With withdrawn ones' }]} />
+        {packages.length > 0 && <Toggles label="Affected packages" chosen={packages} onChange={(next) => narrow({ package: next.join(',') })} options={packages.map((value) => ({ value, name: value }))} />}
+      </div>
+      {list.problems.length > 0 && rows.length === 0 ? <Problems of={list} />
+        : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">Nothing below {names.at(-1)} is like this. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
+          : <Empty title="No advisories yet">They come from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
+        : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
+            head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="when">Published</span></div>}
+            render={(row) => <AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: one })} />} />}
+      {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
+      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Reading more …' : rows.length > 20 ? `That is all: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
+    </div>
+  );
+}

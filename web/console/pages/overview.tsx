@@ -1,0 +1,172 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useData, useDaysAgo } from '../client';
+import { Events } from '../events';
+import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
+import { useLive } from '../live';
+import { groupAddress, pageAddress, repoAddress } from '../places';
+import { Link } from '../router';
+import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
+import { ago, compact, count, dayOf, plural, ratings, sentence } from '../words';
+
+type Group = NonNullable<OverviewQuery['group']>;
+const unseenDays = 90, soonDays = 14, plotDays = 52 * 7;
+
+/** What there is in a group, how bad it is, what happened, and what needs a hand. */
+export function Overview({ uid, names }: { uid: string; names: string[] }) {
+  const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays);
+  const loaded = useData(OverviewDocument, { uid, unseenSince, from });
+  const { data, loading } = loaded, group = data?.group;
+  if (data && !group) return <div className="page"><Problems of={loaded} /></div>;
+  if (!data && !loading) return <div className="page"><Problems of={loaded} /></div>;
+  return (
+    <div className="page">
+      <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}</div>
+      <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organisation' : 'No description') : ' '}</p>
+      <Tiles group={group} names={names} />
+      <div className="grid">
+        <Card title="Open advisories" aside={<Link to={pageAddress(names, 'advisories')}>All advisories</Link>} className="wide-5">
+          {!group ? <Lines rows={4} /> : <Open group={group} names={names} />}
+        </Card>
+        <Card title="Opened and fixed, by week" className="wide-7">
+          {!data ? <Lines rows={1} height={170} /> : data.advisoryActivity ? <Plot weeks={data.advisoryActivity} /> : <NotShown what="advisories" />}
+        </Card>
+        <Card title="Needs a hand" className="wide-5">{!group ? <Lines rows={4} height={34} /> : <Hands group={group} names={names} />}</Card>
+        <Latest uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} />
+        {(!group || names.length === 1 || (group.children?.totalCount ?? 0) > 0) && <Card title="Groups in this one" aside={group?.children && group.children.totalCount > group.children.nodes.length ? <span className="dim">The first {group.children.nodes.length} of {count(group.children.totalCount)}</span> : undefined} className="wide-12">
+          {!group ? <Lines rows={3} height={34} /> : <Below group={group} names={names} />}
+        </Card>}
+      </div>
+    </div>
+  );
+}
+
+function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
+  const tiles: [string, number | undefined, string | undefined][] = [
+    ['Groups', group?.descendants?.totalCount, undefined], ['Repos', group?.repos?.totalCount, 'repos'], ['Tags', group?.tags?.totalCount, undefined],
+    ['Identities', group?.identities?.totalCount, undefined], ['Bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, undefined],
+  ];
+  return (
+    <ul className="tiles">{tiles.map(([label, n, view]) => {
+      const content = <><span>{label}</span><b title={n === undefined ? undefined : count(n)}>{!group ? <i className="blank" /> : n === undefined ? <span title={`Your role does not include ${label.toLowerCase()}`}>–</span> : compact(n)}</b></>;
+      return <li key={label}>{view ? <Link to={pageAddress(names, view)}>{content}</Link> : <div>{content}</div>}</li>;
+    })}</ul>
+  );
+}
+
+function Open({ group, names }: { group: Group; names: string[] }) {
+  const summary = group.advisorySummary;
+  if (!summary) return <NotShown what="advisories" />;
+  const { open, fixed, notAffected } = summary;
+  if (open.total + fixed.total + notAffected.total === 0) return <Empty title="No advisories yet">They come from feeds: see <a href="/guide/importing">importing</a>.</Empty>;
+  const shown = ratings.map((rating) => ({ rating, n: open[rating.toLowerCase() as 'critical'] })).filter(({ rating, n }) => n > 0 || !['NONE', 'UNKNOWN'].includes(rating));
+  return (
+    <>
+      <p className="big"><b>{count(open.total)}</b> open<span className="dim">{count(fixed.total)} fixed · {count(notAffected.total)} not affected</span></p>
+      {open.total > 0 && <div className="severity-bar large" aria-hidden="true"><span className="track"><span className="fill">{shown.map(({ rating, n }) => n > 0 && <i key={rating} className={rating.toLowerCase()} style={{ flexGrow: n }} />)}</span></span></div>}
+      <ul className="legend">{shown.map(({ rating, n }) => (
+        <li key={rating}><Link to={groupAddress(names, group.uid, 'advisories', { severity: rating })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
+      ))}</ul>
+    </>
+  );
+}
+
+/** Bars of two colours for each week: up for what was opened, and beside it what was fixed. */
+function Plot({ weeks }: { weeks: NonNullable<OverviewQuery['advisoryActivity']> }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0), [chosen, setChosen] = useState<number>();
+  useEffect(() => {
+    const observer = new ResizeObserver(([{ contentRect }]) => setWidth(contentRect.width));
+    observer.observe(frame.current!);
+    return () => observer.disconnect();
+  }, []);
+  const opened = weeks.reduce((sum, week) => sum + week.opened, 0), fixed = weeks.reduce((sum, week) => sum + week.fixed, 0);
+  const most = niceTop(Math.max(...weeks.map((week) => Math.max(week.opened, week.fixed)), 1));
+  const height = 150, left = 8 + String(count(most)).length * 7, step = (width - left) / weeks.length, bar = Math.max(Math.min(step * 0.38, 9), 1.2);
+  const y = (n: number) => height - 20 - (n / most) * (height - 30);
+  const months = weeks.flatMap(({ time }, i) => (i > 0 && new Date(time).getUTCMonth() !== new Date(weeks[i - 1].time).getUTCMonth() ? [{ i, name: new Date(time).toLocaleDateString('en', { month: 'short', timeZone: 'UTC' }) }] : []));
+  const every = width < 420 ? 2 : 1;
+  return (
+    <div className="plot" ref={frame}>
+      <p className="legend-line"><span className="opened"><i />{plural(opened, 'opened', 'opened')}</span><span className="fixed"><i />{plural(fixed, 'fixed', 'fixed')}</span>
+        <span className="dim" aria-hidden="true">{chosen !== undefined ? `Week of ${dayOf(weeks[chosen].time)}: ${weeks[chosen].opened} opened, ${weeks[chosen].fixed} fixed` : 'The last 52 weeks'}</span></p>
+      <svg width={Math.max(width, 1)} height={height} role="img" aria-label={`In the last 52 weeks ${opened} advisories became known and ${fixed} were fixed.`} onPointerLeave={() => setChosen(undefined)}
+        onPointerMove={({ clientX, currentTarget }) => { const i = Math.floor((clientX - currentTarget.getBoundingClientRect().left - left) / step); setChosen(weeks[i] ? i : undefined); }}>
+        {[0, most / 2, most].filter((n) => Number.isInteger(n)).map((n) => <g key={n} className="axis"><line x1={left} x2={width} y1={y(n)} y2={y(n)} /><text x={left - 6} y={y(n) + 4} textAnchor="end">{count(n)}</text></g>)}
+        {chosen !== undefined && <rect className="chosen" x={left + chosen * step} y={4} width={step} height={height - 24} />}
+        {weeks.map((week, i) => {
+          const x = left + i * step + step / 2;
+          return <g key={i}>{week.opened > 0 && <rect className="opened" x={x - bar - 0.5} y={y(week.opened)} width={bar} height={height - 20 - y(week.opened)} rx={1} />}
+            {week.fixed > 0 && <rect className="fixed" x={x + 0.5} y={y(week.fixed)} width={bar} height={height - 20 - y(week.fixed)} rx={1} />}</g>;
+        })}
+        {months.filter((_, i) => i % every === 0).map(({ i, name }) => <text key={i} className="month" x={left + i * step} y={height - 4}>{name}</text>)}
+      </svg>
+    </div>
+  );
+}
+
+function niceTop(n: number): number {
+  const unit = 10 ** Math.floor(Math.log10(n));
+  return [1, 2, 4, 5, 10].map((factor) => factor * unit).find((top) => top >= n)!;
+}
+
+interface Hand { icon: IconName; title: string; detail: ReactNode; bad?: boolean; key: string }
+
+function Hands({ group, names }: { group: Group; names: string[] }) {
+  const soon = Date.now() + soonDays * 86_400_000;
+  const failing = group.subscriptions?.nodes.filter(({ failingSince, disableTime }) => failingSince || disableTime) ?? [];
+  const expiring = group.invites?.nodes.filter(({ expirationTime }) => Date.parse(expirationTime) < soon) ?? [];
+  const { unseen, deprecated } = group, old = unseen?.nodes.filter(({ createTime }) => Date.parse(createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
+  const hands: Hand[] = [
+    ...failing.map(({ uid, sink, disableTime, disableReason, failingSince }) => ({
+      key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook fails',
+      detail: <><code>{sink.replace(/^https:\/\//, '')}</code> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
+    })),
+    ...(unseen && old.length > 0 ? [{
+      key: 'unseen', icon: 'person' as const, title: `${plural(unseen.totalCount, 'identity', 'identities')} not seen for ${unseenDays} days`,
+      detail: <>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? ago(lastSeenTime) : 'never'})`).join(', ')}{unseen.totalCount > old.length && ' and others'}</>,
+    }] : []),
+    ...expiring.map(({ uid, email, expirationTime, role, group: to }) => ({
+      key: uid, icon: 'key' as const, title: Date.parse(expirationTime) < Date.now() ? 'An invite has expired' : 'An invite expires soon',
+      detail: <>{email ?? 'Anyone with its code'} as {role?.name ?? 'a role'} in {to?.name ?? 'a group'}, <Time at={expirationTime} /></>,
+    })),
+    ...(deprecated && deprecated.totalCount > 0 ? [{
+      key: 'deprecated', icon: 'tag' as const, title: `${plural(deprecated.totalCount, 'tag')} past end of life`,
+      detail: <>{deprecated.nodes.map((tag, i) => tag.repo && <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(namesOf(tag.repo.group), tag.repo, { tag: tag.name })}>{tag.repo.name}:{tag.name}</Link></span>)}{deprecated.totalCount > deprecated.nodes.length && ' and others'}</>,
+    }] : []),
+  ];
+  const hidden = [!group.subscriptions && 'webhooks', !group.invites && 'invites', !unseen && 'identities', !deprecated && 'tags'].filter(Boolean);
+  return (
+    <>
+      {hands.length === 0 ? <Empty title="Nothing needs a hand">No failing webhook, no expiring invite, no identity that is out of use, no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
+        : <ul className="hands">{hands.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
+      {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
+    </>
+  );
+}
+
+function Latest({ uid, names, stored, loading }: { uid: string; names: string[]; stored?: NonNullable<OverviewQuery['auditLog']>['nodes']; loading: boolean }) {
+  const { events, state } = useLive(uid, undefined);
+  const known = new Set(events.map(({ id }) => id));
+  const all = [...events, ...(stored ?? []).filter(({ id }) => !known.has(id))].slice(0, 8);
+  return (
+    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'connecting again' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className="wide-7">
+      {loading ? <Lines rows={6} height={34} /> : all.length > 0 ? <Events events={all} compact />
+        : <Empty title="Quiet so far">{stored ? 'What is changed here shows up at once.' : 'What is changed from now on shows up here. Who may change the group also sees what happened before.'}</Empty>}
+    </Card>
+  );
+}
+
+function Below({ group, names }: { group: Group; names: string[] }) {
+  const nodes = group.children?.nodes;
+  if (!nodes) return <NotShown what="groups" />;
+  if (nodes.length === 0) return <Empty title="No groups yet">Groups hold repos and further groups, and a role that is bound to one counts for all that is below it. The guide has the <a href="/guide/concepts">concepts</a>.</Empty>;
+  const most = Math.max(...nodes.map(({ advisorySummary }) => advisorySummary?.open.total ?? 0), 1);
+  return (
+    <ul className="rows">{nodes.map((one) => (
+      <li key={one.uid}><Link className="row-link" to={groupAddress([...names, one.name], one.uid)}>
+        <span className="grow"><b>{one.name}</b>{one.description && <small>{one.description}</small>}</span>
+        <span className="dim fixed">{one.repos && plural(one.repos.totalCount, 'repo')}</span><SeverityBar counts={one.advisorySummary?.open} most={most} />
+      </Link></li>
+    ))}</ul>
+  );
+}

@@ -1,0 +1,114 @@
+import { useState } from 'react';
+import { useClient } from 'urql';
+import { AdvisoryRow } from '../advisory-list';
+import { useData } from '../client';
+import { Repo as RepoDocument, RepoAdvisories, RepoTags, type AdvisoryRowFragment, type RepoQuery, type TagFilter, type TagRowFragment, type TypedDocument } from '../generated/graphql';
+import { Find, Toggles } from '../list';
+import { Markdown } from '../markdown';
+import { groupAddress } from '../places';
+import { Link, narrow, useLocation } from '../router';
+import { Card, CopyButton, Empty, Lines, NotShown, Problems, SeverityBar, Time } from '../ui';
+import { bytes, count, dayOf, shorten, tierName } from '../words';
+
+type Repository = NonNullable<RepoQuery['repo']>;
+
+/** One repo: what it is, its tags, its advisories, and what its readme says. */
+export function Repo({ uid, names, groupNames }: { uid: string; names: string[]; groupNames: string[] }) {
+  const { search } = useLocation();
+  const query = search.get('tag') ?? '', all = search.get('all') === 'yes';
+  const tags: TagFilter = { ...(query && { query }), ...(!all && !query && { includeReferrers: false, includeDates: false }) };
+  const loaded = useData(RepoDocument, { uid, tags });
+  const { data, loading } = loaded, repo = data?.repo;
+  if (!repo && !loading) return <div className="page"><Problems of={loaded} /></div>;
+  const name = repo?.name ?? names.slice(groupNames.length).join('/');
+  return (
+    <div className="page">
+      <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}</div>
+      <p className="lead">{repo ? repo.description ?? 'No description' : ' '}</p>
+      {repo ? <Facts repo={repo} groupNames={groupNames} /> : <dl className="facts"><div>&nbsp;</div></dl>}
+      <div className="grid">
+        <Card title={<>Tags {repo?.tags && <span className="chip">{count(repo.tags.totalCount)}</span>}</>} className="wide-12">
+          <div className="filters">
+            <Find value={query} label="Find a tag" onChange={(tag) => narrow({ tag }, { replace: true })} />
+            <Toggles label="Which tags" chosen={all ? ['yes'] : []} onChange={([one]) => narrow({ all: one }, { replace: true })} options={[{ value: 'yes', name: 'With signatures and dated tags' }]} />
+          </div>
+          {!repo ? <Lines rows={5} height={26} /> : !repo.tags ? <NotShown what="tags" /> : repo.tags.nodes.length === 0
+            ? <Empty title={query ? 'No tag matches' : 'No tags yet'}>{query ? `No tag of ${name} has “${query}” in its name.` : 'Tags appear here as soon as an image is pushed or imported.'}</Empty>
+            : <Tags key={JSON.stringify(tags)} uid={uid} filter={tags} first={repo.tags} active={repo.activeTags} />}
+        </Card>
+        <Card title={<>Advisories {repo?.advisories && <span className="chip">{count(repo.advisories.totalCount)}</span>}</>} aside={repo?.advisorySummary && <SeverityBar counts={repo.advisorySummary.open} />} className="wide-12 flush">
+          {!repo ? <Lines rows={2} height={34} /> : !repo.advisories ? <NotShown what="advisories" /> : repo.advisories.nodes.length === 0
+            ? <Empty title="No advisories">No advisory names {name}. Packages in its images can have some: see the tags.</Empty> : <Advisories uid={uid} first={repo.advisories} />}
+        </Card>
+        <Card title="Readme" className="wide-12">
+          {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">{repo.viewerCan ? 'updateRepoReadme of the graph writes one.' : 'Whoever may change the repo can write one.'}</Empty>}
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] }) {
+  return (
+    <dl className="facts">
+      <div><dt>Group</dt><dd><Link to={groupAddress(groupNames, repo.group?.uid ?? repo.uid.slice(0, repo.uid.lastIndexOf('/')))}>{groupNames.join(' / ')}</Link></dd></div>
+      <div><dt>Created</dt><dd>{dayOf(repo.createTime)}</dd></div>
+      <div><dt>Changed</dt><dd><Time at={repo.updateTime} /></dd></div>
+      {repo.bundles.length > 0 && <div><dt>Bundles</dt><dd>{repo.bundles.map((bundle) => <span key={bundle} className="chip">{bundle}</span>)}</dd></div>}
+      {repo.aliases.length > 0 && <div><dt>Also</dt><dd>{repo.aliases.slice(0, 3).join(', ')}{repo.aliases.length > 3 && ` and ${repo.aliases.length - 3} more`}</dd></div>}
+      {repo.syncConfig && <div><dt>Copied from</dt><dd>{repo.syncConfig.source}{repo.syncConfig.expirationTime && <> until {dayOf(repo.syncConfig.expirationTime)}</>}</dd></div>}
+    </dl>
+  );
+}
+
+interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
+
+/** The first page of a list that another request brought, and more of it on a click. */
+function useMore<Row, Data, Variables extends object>(first: Page<Row>, document: TypedDocument<Data, Variables>, variables: Omit<Variables, 'after'>, pick: (data: Data) => Page<Row> | null | undefined) {
+  const client = useClient();
+  const [further, setFurther] = useState<Row[]>([]), [page, setPage] = useState(first.pageInfo), [state, setState] = useState<'' | 'reading' | 'failed'>('');
+  const read = async () => {
+    setState('reading');
+    const { data } = await client.query<Data>(document, { ...variables, after: page.endCursor } as never, { requestPolicy: 'network-only' }).toPromise();
+    const next = data && pick(data);
+    setState(next ? '' : 'failed');
+    if (!next) return;
+    setFurther((old) => [...old, ...next.nodes]);
+    setPage(next.pageInfo);
+  };
+  const button = page.hasNextPage && <p className="end"><button type="button" disabled={state === 'reading'} onClick={() => void read()}>{state === 'reading' ? 'Reading …' : state === 'failed' ? 'That did not work. Try again' : 'Show more'}</button></p>;
+  return { rows: [...first.nodes, ...further], button };
+}
+
+function Tags({ uid, filter, first, active }: { uid: string; filter: TagFilter; first: NonNullable<Repository['tags']>; active: string[] }) {
+  const { rows, button } = useMore(first, RepoTags, { uid, tags: filter }, (data) => data.repo?.tags);
+  return (
+    <>
+      <table className="tags">
+        <thead><tr><th>Name</th><th>Digest</th><th>Architectures and sizes</th><th>Moved</th><th>Open advisories</th></tr></thead>
+        <tbody>{rows.map((tag) => <Tag key={tag.uid} tag={tag} active={active.includes(tag.name)} />)}</tbody>
+      </table>
+      {button}
+    </>
+  );
+}
+
+function Tag({ tag, active }: { tag: TagRowFragment; active: boolean }) {
+  const { image } = tag;
+  return (
+    <tr className={tag.deprecated ? 'old' : ''}>
+      <td className="name"><b title={tag.name}>{shorten(tag.name)}</b>{active && <span className="chip">active</span>}{tag.deprecated && <span className="chip bad">end of life</span>}</td>
+      <td className="digest"><code title={tag.digest}>{tag.digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={tag.digest} label={`Copy the digest of ${shorten(tag.name)}`} /></td>
+      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <span key={architecture}>{i > 0 && ' · '}{architecture}{size != null && ` ${bytes(size)}`}</span>) : 'not known'}</td>
+      <td className="dim"><Time at={tag.updateTime} /></td>
+      <td><SeverityBar counts={tag.advisorySummary?.open} /></td>
+    </tr>
+  );
+}
+
+function Advisories({ uid, first }: { uid: string; first: Page<AdvisoryRowFragment> }) {
+  const { rows, button } = useMore(first, RepoAdvisories, { uid }, (data) => data.repo?.advisories);
+  const [open, setOpen] = useState(() => new Set<string>());
+  const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
+  return <>{rows.map((advisory) => <AdvisoryRow key={advisory.uid} advisory={advisory} open={open.has(advisory.uid)} onToggle={() => toggle(advisory.uid)} />)}{button}</>;
+}

@@ -1,0 +1,71 @@
+import { usePages } from '../client';
+import { Repos as ReposDocument, type CatalogTier, type ReposQuery, type ReposQueryVariables } from '../generated/graphql';
+import { Find, List, several, Toggles, useNarrow } from '../list';
+import { repoAddress } from '../places';
+import { Link, narrow, useLocation } from '../router';
+import { Empty, Icon, Lines, namesOf, Problems, SeverityBar, Time } from '../ui';
+import { count, plural, tierName } from '../words';
+
+type Connection = NonNullable<NonNullable<ReposQuery['group']>['repos']>;
+const tiers = ['APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL'];
+const sorts = { name: { field: 'NAME', direction: 'ASC' }, updated: { field: 'UPDATE_TIME', direction: 'DESC' }, created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
+type Sort = keyof typeof sorts;
+
+/** All repos below a group: one request for each page of the list. */
+export function Repos({ uid, names }: { uid: string; names: string[] }) {
+  const { search } = useLocation();
+  const query = search.get('q') ?? '', chosen = several(search, 'tier').filter((tier): tier is CatalogTier => tiers.includes(tier)), bundles = several(search, 'bundle');
+  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
+  const variables: ReposQueryVariables = {
+    uid, first: 50, start: true, orderBy: sorts[sort],
+    where: { ...(query && { query }), ...(chosen.length > 0 && { tiers: chosen }), ...(bundles.length > 0 && { bundles }) },
+  };
+  const list = usePages<ReposQuery, Connection['nodes'][number], ReposQueryVariables>(ReposDocument, variables, (data) => data.group?.repos, { start: false });
+  const { rows, first, loading, started } = list, repos = first?.group?.repos, total = repos?.totalCount ?? 0;
+  const most = Math.max(...rows.map(({ advisorySummary }) => advisorySummary?.open.total ?? 0), 1);
+  const filtered = query !== '' || chosen.length + bundles.length > 0, height = useNarrow() ? 84 : 58;
+  const shownTiers = (repos?.facets?.tier ?? []).filter(({ value }) => value !== null), shownBundles = (repos?.facets?.bundle ?? []).slice(0, 8);
+  const order = (name: Sort, label: string) => (
+    <button type="button" aria-pressed={sort === name} onClick={() => narrow({ sort: name === 'name' ? undefined : name })}>{label}{sort === name && <> <Icon name="sort" /></>}</button>
+  );
+  return (
+    <div className="page">
+      <div className="title"><h1>Repos</h1></div>
+      <p className="lead">Everything below {names.join(' / ')}</p>
+      <div className="filters">
+        <Find value={query} label="Find by name, description or alias" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+        <label className="sr" htmlFor="sort">Sort</label>
+        <select id="sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
+          <option value="name">By name</option><option value="updated">Last changed first</option><option value="created">Newest first</option>
+        </select>
+        <span className="total" role="status">{started && !loading ? plural(total, 'repo') : ' '}</span>
+      </div>
+      {(shownTiers.length > 1 || chosen.length > 0 || shownBundles.length > 0 || bundles.length > 0) && <div className="filters tight">
+        <Toggles label="Tiers" chosen={chosen} onChange={(next) => narrow({ tier: next.join(',') })} options={withChosen(shownTiers.map(({ value, count: n }) => ({ value: value!, name: tierName(value), count: count(n) })), chosen, tierName)} />
+        <Toggles label="Bundles" chosen={bundles} onChange={(next) => narrow({ bundle: next.join(',') })} options={withChosen(shownBundles.map(({ value, count: n }) => ({ value, name: value, count: count(n) })), bundles, (name) => name)} />
+      </div>}
+      {list.problems.length > 0 && rows.length === 0 ? <Problems of={list} />
+        : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">Nothing below {names.at(-1)} holds all of this. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
+          : <Empty title="No repos yet">A repo holds the tags of an image. Create one in the graph (createRepo), or import what you have: <a href="/guide/importing">importing</a>.</Empty>}</div>
+        : <List label="Repos" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
+            head={<div className="head repo-columns"><span>{order('name', 'Name')}</span><span className="tier">Tier</span><span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>Open advisories</span></div>}
+            render={(repo) => (
+              <Link className="cells repo-columns" to={repoAddress(namesOf(repo.group), repo)}>
+                <span className="two"><b>{repo.name}</b><small>{[namesOf(repo.group).slice(names.length).join(' / '), repo.description].filter(Boolean).join(' · ') || ' '}</small></span>
+                <span className="tier">{repo.catalogTier ? <span className="chip">{tierName(repo.catalogTier)}</span> : ''}</span>
+                <span className="number">{repo.tags ? <>{count(repo.tags.totalCount)}<span className="unit"> {repo.tags.totalCount === 1 ? 'tag' : 'tags'}</span></> : '–'}</span>
+                <span className="when dim"><Time at={repo.updateTime} /></span>
+                <span><SeverityBar counts={repo.advisorySummary?.open} most={most} /></span>
+              </Link>
+            )} />}
+      {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
+      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Reading more …' : rows.length > 20 ? `That is all: ${plural(rows.length, 'repo')}.` : ''}</p>}
+    </div>
+  );
+}
+
+/** The options of a facet, and those that are chosen though nothing has them any more. */
+function withChosen(options: { value: string; name: string; count: string }[], chosen: string[], nameOf: (value: string) => string) {
+  return [...options, ...chosen.filter((value) => !options.some((one) => one.value === value)).map((value) => ({ value, name: nameOf(value), count: '0' }))];
+}

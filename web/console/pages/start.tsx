@@ -1,0 +1,40 @@
+import { useData } from '../client';
+import { Start as StartDocument, type ShellQuery } from '../generated/graphql';
+import { groupAddress } from '../places';
+import { Link } from '../router';
+import { Card, Empty, Lines, namesOf, Problems, SeverityBar } from '../ui';
+import { plural } from '../words';
+
+/** Where the reader has a role, if it is not one organisation alone. */
+export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nodes'] }) {
+  const loaded = useData(StartDocument, {});
+  const { data, loading } = loaded;
+  if (!data) return <div className="page">{loading ? <Lines rows={5} height={44} /> : <Problems of={loaded} />}</div>;
+  const bindings = data.viewer?.roleBindings?.nodes ?? [];
+  const bound = new Map(bindings.filter(({ group }) => group).map(({ group, role }) => [group!.uid, { group: group!, role: role?.name ?? '' }]));
+  const others = roots.filter(({ uid }) => !bound.has(uid));
+  if (bound.size + others.length === 0) return <Stranger identities={data.viewer?.identities ?? []} />;
+  return (
+    <div className="page">
+      <h1>Where you have a role</h1>
+      <Card title="Groups">
+        <ul className="rows">
+          {[...bound.values()].map(({ group, role }) => (
+            <li key={group.uid}><Link className="row-link" to={groupAddress(namesOf(group), group.uid)}>
+              <span className="grow"><b>{namesOf(group).join(' / ')}</b>{group.description && <small>{group.description}</small>}</span>
+              <span className="dim">{role}</span><span className="dim">{group.repos && plural(group.repos.totalCount, 'repo')}</span><SeverityBar counts={group.advisorySummary?.open} />
+            </Link></li>
+          ))}
+          {others.map((group) => <li key={group.uid}><Link className="row-link" to={groupAddress([group.name], group.uid)}><span className="grow"><b>{group.name}</b>{group.description && <small>{group.description}</small>}</span></Link></li>)}
+        </ul>
+      </Card>
+    </div>
+  );
+}
+
+const Stranger = ({ identities }: { identities: { uid: string; name: string; email: string | null }[] }) => (
+  <Empty title="Nobody has let you in yet">
+    {identities.length > 0 ? `You are signed in as ${identities.map(({ name, email }) => email ?? name).join(', ')}, and have no role in any group.` : 'Your token is good, but no identity matches it.'}{' '}
+    Ask an owner of your organisation for a role or an invite; it counts from your next click. The guide says <a href="/guide/sign-in">how people get in</a>.
+  </Empty>
+);

@@ -1,0 +1,54 @@
+// What the names in an address lead to. What a page has shown already need not be looked up again.
+
+import { Place, type ShellQuery } from './generated/graphql';
+import { useData, type Loaded } from './client';
+import { known, type Located } from './known';
+import { address, type Location } from './router';
+
+// Who has a role only deep in the tree does not see the names of the groups above: there the address holds the uid too.
+const whole = (names: string[], uid: string) => names.length === uid.split('/').length;
+
+/** The address of a group, which from now on is known by it. */
+export function groupAddress(names: string[], uid: string, view = '', search?: Record<string, string | undefined>) {
+  known.set(names.join('/'), { kind: 'group', uid, groupNames: names });
+  return address(names, view, whole(names, uid) ? search : { group: uid, ...search });
+}
+
+/** The address of a page of a group that may be known. */
+export function pageAddress(names: string[], view = '') {
+  const found = known.get(names.join('/'));
+  return found?.kind === 'group' ? groupAddress(names, found.uid, view) : address(names, view);
+}
+
+/** The address of a repo, which from now on is known by it. */
+export function repoAddress(groupNames: string[], repo: { uid: string; name: string }, search?: Record<string, string | undefined>) {
+  const names = [...groupNames, repo.name], groupUid = repo.uid.slice(0, repo.uid.lastIndexOf('/'));
+  known.set(names.join('/'), { kind: 'repo', uid: repo.uid, groupUid, groupNames });
+  return address(names, '', whole(groupNames, groupUid) ? search : { repo: repo.uid, ...search });
+}
+
+type Answer = Pick<ShellQuery, 'group' | 'repo'>;
+
+function learn(path: string, names: string[], answer: Answer | undefined) {
+  if (answer?.group) known.set(path, { kind: 'group', uid: answer.group.uid, groupNames: names });
+  else if (answer?.repo) known.set(path, { kind: 'repo', uid: answer.repo.uid, groupUid: answer.repo.group?.uid, groupNames: names.slice(0, names.length - answer.repo.name.split('/').length) });
+}
+
+/** Finds out what is at a path, from what is known, from the first answer of the console, or by a request. */
+export function usePlace({ path, names, search }: Location, first: Loaded<ShellQuery>, firstPath: string): { place?: Located; loading: boolean; problem?: string } {
+  const group = search.get('group'), repo = search.get('repo');
+  if (group && !known.has(path)) known.set(path, { kind: 'group', uid: group, groupNames: names });
+  if (repo && !known.has(path)) known.set(path, { kind: 'repo', uid: repo, groupUid: repo.slice(0, repo.lastIndexOf('/')), groupNames: names.slice(0, -1) });
+  if (!known.has(path)) {
+    if (path === firstPath) learn(path, names, first.data);
+    if (names.length === 1 && first.data?.org?.name === path) known.set(path, { kind: 'group', uid: first.data.org.uid, groupNames: names });
+  }
+  const lookUp = Boolean(first.data) && path !== '' && path !== firstPath && names.length > 1 && !known.has(path);
+  const looked = useData(Place, { path, below: names.length > 1 }, { pause: !lookUp, fresh: false });
+  if (lookUp) learn(path, names, looked.data);
+  const place = known.get(path);
+  if (place || path === '') return { place, loading: false };
+  const loading = lookUp ? looked.loading : first.loading;
+  const unavailable = [...first.problems, ...looked.problems].find(({ code }) => !['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT', ''].includes(code));
+  return { loading, problem: unavailable?.message };
+}

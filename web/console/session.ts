@@ -1,0 +1,143 @@
+// Who is signed in. The token lives in memory only: a reload asks the provider again, which still knows the reader. What
+// the session storage has is what one sign-in under way needs, and whether this tab was signed in.
+
+import { useSyncExternalStore } from 'react';
+import { navigate } from './router';
+import { settings } from './settings';
+
+const redirectPath = '/console/~signed-in';
+const underWay = 'atrium.console.sign-in', signedIn = 'atrium.console.signed-in';
+
+export interface Session {
+  state: 'starting' | 'in' | 'out';
+  token: string;
+  message: string; // why the reader is not signed in
+}
+
+interface Provider { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
+interface Tokens { access_token: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
+
+let session: Session = { state: 'starting', token: '', message: '' };
+let refreshToken = '', expires = Infinity, renewal: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+const channel = new BroadcastChannel('atrium.console');
+channel.onmessage = ({ data }) => { if (data === 'signed out') leave('You signed out in another tab, or your session ended there.'); };
+
+function become(next: Session) {
+  session = next;
+  for (const listener of listeners) listener();
+}
+
+export function useSession(): Session {
+  return useSyncExternalStore((listener) => { listeners.add(listener); return () => listeners.delete(listener); }, () => session);
+}
+
+export const currentToken = () => session.token;
+
+/** Uses a token that the reader brought or that the server gave. */
+export function enter(token: string) {
+  become({ state: 'in', token: token.trim(), message: '' });
+}
+
+function leave(message: string) {
+  clearTimeout(renewal);
+  refreshToken = '';
+  expires = Infinity;
+  sessionStorage.removeItem(signedIn);
+  become({ state: 'out', token: '', message });
+}
+
+/** Signs out here and in all other tabs. */
+export function signOut(message = '') {
+  if (session.state === 'out') return;
+  leave(message);
+  channel.postMessage('signed out');
+}
+
+/**
+ * The server does not take the token any more. One that has expired is renewed: by the provider's own means, or by a visit there
+ * that asks the reader nothing. For any other reason everybody is signed out, in all tabs.
+ */
+export function refuseToken(token: string) {
+  if (token !== session.token) return; // the answer to an older token
+  const expired = Date.now() >= expires;
+  if (expired && refreshToken) void renew();
+  else if (expired && settings.issuer) signIn(true).catch((problem: Error) => signOut(problem.message));
+  else signOut('Your session has ended, or the server does not take your token. Sign in again.');
+}
+
+/** Finds out who is signed in when the page opens. */
+export async function start() {
+  if (location.pathname === redirectPath) {
+    try {
+      await finishSignIn();
+    } catch (problem) {
+      history.replaceState(null, '', '/console');
+      leave(problem instanceof SignInRequired ? '' : `Signing in did not work: ${(problem as Error).message}`);
+    }
+    return;
+  }
+  if (settings.token) enter(settings.token);
+  else if (settings.issuer && sessionStorage.getItem(signedIn)) await signIn(true).catch((problem: Error) => leave(problem.message));
+  else leave('');
+}
+
+/** The provider wants to see the reader, who was not asked. */
+class SignInRequired extends Error {}
+
+let discovered: Promise<Provider> | undefined;
+const provider = () => (discovered ??= (async () => {
+  const response = await fetch(settings.issuer.replace(/\/$/, '') + '/.well-known/openid-configuration').catch(() => undefined);
+  if (!response?.ok) {
+    discovered = undefined;
+    throw new Error(`${settings.issuer} does not answer: it must serve /.well-known/openid-configuration to this page`);
+  }
+  return response.json();
+})());
+
+const base64url = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+
+/** Goes to the provider. Silently, it comes back at once where the provider does not know the reader. */
+export async function signIn(silently = false) {
+  const { authorization_endpoint } = await provider();
+  const verifier = random(), state = random();
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
+  sessionStorage.setItem(underWay, JSON.stringify({ verifier, state, back: location.pathname + location.search }));
+  location.assign(authorization_endpoint + '?' + new URLSearchParams({
+    response_type: 'code', client_id: settings.clientId, redirect_uri: location.origin + redirectPath, scope: 'openid profile email', state,
+    code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256', ...(silently && { prompt: 'none' }),
+  }));
+}
+
+async function finishSignIn() {
+  const answer = new URLSearchParams(location.search);
+  const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null');
+  sessionStorage.removeItem(underWay);
+  if (!kept || answer.get('state') !== kept.state) throw new Error('this page did not start it; start again');
+  if (answer.has('error')) {
+    if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
+    throw new Error(answer.get('error_description') ?? answer.get('error')!);
+  }
+  await takeTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier });
+  sessionStorage.setItem(signedIn, 'yes');
+  navigate(kept.back, { replace: true });
+}
+
+async function takeTokens(form: Record<string, string>) {
+  const { token_endpoint } = await provider();
+  const response = await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams({ client_id: settings.clientId, ...form }) });
+  const tokens: Tokens = await response.json();
+  if (!response.ok) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
+  refreshToken = tokens.refresh_token ?? '';
+  expires = tokens.expires_in ? Date.now() + tokens.expires_in * 1000 : Infinity;
+  clearTimeout(renewal);
+  // A minute before it expires.
+  if (refreshToken && tokens.expires_in) renewal = setTimeout(() => void renew(), Math.max(tokens.expires_in - 60, 5) * 1000);
+  enter(tokens.access_token);
+}
+
+let renewing: Promise<void> | undefined;
+const renew = () => (renewing ??= takeTokens({ grant_type: 'refresh_token', refresh_token: refreshToken })
+  .catch(() => signOut('Your session has ended. Sign in again.'))
+  .finally(() => { renewing = undefined; }));

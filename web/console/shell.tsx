@@ -1,0 +1,166 @@
+// What is around every page: where one is, where one can go, search, and the queries that the page was made of.
+
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useData, type Loaded } from './client';
+import { Shell as ShellDocument, type ShellQuery } from './generated/graphql';
+import { Activity } from './pages/activity';
+import { Advisories } from './pages/advisories';
+import { Overview } from './pages/overview';
+import { Repo } from './pages/repo';
+import { Repos } from './pages/repos';
+import { Start } from './pages/start';
+import type { Located } from './known';
+import { groupAddress, pageAddress, usePlace } from './places';
+import { address, Link, navigate, scrolledTo, useLocation } from './router';
+import { Search } from './search';
+import { signOut } from './session';
+import { settings } from './settings';
+import { ShowQuery } from './show-query';
+import { Tree } from './tree';
+import { Empty, Icon, Lines, Mark, type IconName } from './ui';
+
+const pages: { view: string; name: string; icon: IconName; page: (at: { uid: string; names: string[] }) => React.ReactNode }[] = [
+  { view: '', name: 'Overview', icon: 'overview', page: Overview },
+  { view: 'repos', name: 'Repos', icon: 'repos', page: Repos },
+  { view: 'advisories', name: 'Advisories', icon: 'advisories', page: Advisories },
+  { view: 'activity', name: 'Activity', icon: 'activity', page: Activity },
+];
+
+export function Shell() {
+  const at = useLocation();
+  const org = at.names[0] ?? '';
+  // What the console needs once for each organisation, together with what the first address of it leads to.
+  const first = useMemo(() => ({ org, inOrg: org !== '', path: at.path || 'none', below: at.names.length > 1 }), [org]);
+  const shell = useData(ShellDocument, first, { fresh: false });
+  const { place, loading, problem } = usePlace(at, shell, first.path);
+  const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false);
+
+  const [root] = shell.data?.groups?.nodes ?? [];
+  const onlyRoot = at.path === '' && shell.data?.groups?.nodes.length === 1 ? root : undefined;
+  useEffect(() => { if (onlyRoot) navigate(groupAddress([onlyRoot.name], onlyRoot.uid), { replace: true }); }, [onlyRoot]);
+
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const typing = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
+      if (((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') || (event.key === '/' && !typing)) {
+        event.preventDefault();
+        setSearching(true);
+      }
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  useEffect(() => setMenu(false), [at.key]);
+
+  const title = place?.kind === 'repo' ? '' : pages.find(({ view }) => view === at.view)?.name ?? '';
+  useEffect(() => { document.title = [at.names.at(-1), title, 'Atrium console'].filter(Boolean).join(' – '); }, [at.path, title]);
+  useScroll(at.key, at.returned);
+  useFocusOnMain(at.path + at.view);
+
+  return (
+    <div className={menu ? 'shell open' : 'shell'}>
+      <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('main')?.focus(); }}>Skip to the content</a>
+      <header className="top">
+        <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
+        <Link className="home" to="/console" aria-label="All organisations"><Mark /></Link>
+        <Breadcrumbs names={at.names} />
+        <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
+        <ShowQuery />
+      </header>
+      <Side shell={shell} place={place} view={at.view} org={org} />
+      <div className="veil" onClick={() => setMenu(false)} />
+      <main id="main" tabIndex={-1}>
+        {at.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
+          : problem ? <Empty title="The server did not answer">{problem}</Empty>
+          : loading || shell.loading && !place ? <PageLines />
+          : !place ? <Empty title="There is nothing here">“{at.path}” is no group and no repo, or you may not see it. <Link to="/console">Go to your groups</Link></Empty>
+          : <Page place={place} view={at.view} names={at.names} />}
+      </main>
+      <Search open={searching} onClose={() => setSearching(false)} />
+    </div>
+  );
+}
+
+function StartPage({ shell, redirected }: { shell: Loaded<ShellQuery>; redirected: boolean }) {
+  return shell.loading || redirected ? <PageLines /> : <Start roots={shell.data?.groups?.nodes ?? []} />;
+}
+
+const PageLines = () => <div className="page"><Lines rows={1} height={30} /><Lines rows={6} height={22} /></div>;
+
+function Page({ place, view, names }: { place: Located; view: string; names: string[] }) {
+  if (place.kind === 'repo') return view ? <Empty title="There is no such page">A repo has one page. <Link to={address(names)}>Open it</Link></Empty> : <Repo key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
+  const found = pages.find((one) => one.view === view);
+  if (!found) return <Empty title="There is no such page">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
+  return <found.page key={place.uid + view} uid={place.uid} names={names} />;
+}
+
+function Breadcrumbs({ names }: { names: string[] }) {
+  return (
+    <nav className="breadcrumbs" aria-label="Where you are"><ol>
+      {names.length === 0 && <li><strong>Console</strong></li>}
+      {names.map((name, i) => <li key={i}><Link to={pageAddress(names.slice(0, i + 1))} aria-current={i === names.length - 1 ? 'location' : undefined}>{name}</Link></li>)}
+    </ol></nav>
+  );
+}
+
+function Side({ shell, place, view, org }: { shell: Loaded<ShellQuery>; place?: Located; view: string; org: string }) {
+  const scope = place?.groupNames ?? (org ? [org] : []);
+  const [viewer] = shell.data?.viewer?.identities ?? [];
+  const roots = shell.data?.groups?.nodes ?? [];
+  return (
+    <div className="side">
+      {roots.length > 1 && (
+        <label className="switch"><span className="sr">Organisation</span>
+          <select value={org} onChange={(event) => navigate(event.target.value ? address([event.target.value]) : '/console')}>
+            <option value="">All organisations</option>{roots.map(({ uid, name }) => <option key={uid} value={name}>{name}</option>)}
+          </select>
+        </label>
+      )}
+      {scope.length > 0 && (
+        <nav aria-label="Pages">
+          <p className="side-title" title={scope.join('/')}>{scope.at(-1)}</p>
+          <ul className="pages">{pages.map((one) => (
+            <li key={one.view}><Link to={pageAddress(scope, one.view)} aria-current={place?.kind === 'group' ? (view === one.view ? 'page' : undefined) : one.view === 'repos' ? 'true' : undefined}><Icon name={one.icon} />{one.name}</Link></li>
+          ))}</ul>
+        </nav>
+      )}
+      {shell.data?.org && <Tree org={shell.data.org} names={scope} view={view} />}
+      <footer>
+        {viewer && <p className="viewer"><Icon name="person" /><span title={viewer.email ?? undefined}>{viewer.name}</span><button type="button" className="icon-button" onClick={() => signOut()} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
+        {!viewer && shell.data && <p className="viewer"><Icon name="person" /><span>No identity</span><button type="button" className="icon-button" onClick={() => signOut()} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
+        <p className="elsewhere">{settings.playground && <a href="/">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
+      </footer>
+    </div>
+  );
+}
+
+/** Goes to the place in a page where the reader left it, once the page is high enough; to the top of a new one. */
+function useScroll(key: string, returned: boolean) {
+  const [path] = useState({ last: location.pathname });
+  useLayoutEffect(() => {
+    const same = path.last === location.pathname;
+    path.last = location.pathname;
+    if (!returned) {
+      if (!same) scrollTo(0, 0);
+      return;
+    }
+    const to = scrolledTo(key), end = performance.now() + 1500;
+    let frame = 0;
+    const settle = () => {
+      scrollTo(0, to);
+      if (Math.abs(scrollY - to) > 1 && performance.now() < end) frame = requestAnimationFrame(settle);
+    };
+    settle();
+    return () => cancelAnimationFrame(frame);
+  }, [key]);
+}
+
+/** Moves the focus to a page that was opened, so that the keyboard and screen readers go on there. */
+function useFocusOnMain(page: string) {
+  const last = useRef(page);
+  useEffect(() => {
+    if (last.current === page) return;
+    last.current = page;
+    document.getElementById('main')?.focus({ preventScroll: true });
+  }, [page]);
+}

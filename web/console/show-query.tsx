@@ -1,0 +1,41 @@
+import { useState } from 'react';
+import { useAsked } from './client';
+import { settings } from './settings';
+import { CopyButton, Dialog, Icon } from './ui';
+import { count, plural } from './words';
+
+/** A document without the fields that only the cache of the console needs. */
+const readable = (text: string) => text.replaceAll(/\n *__typename(?=\n)/g, '');
+
+/** The address of the playground with a document and its variables. */
+export const playgroundAddress = (text: string, variables: object) =>
+  '/?' + new URLSearchParams({ query: text, variables: JSON.stringify(variables, null, 2) });
+
+/** The button and the sheet that show what the page was made of, and what it cost. */
+export function ShowQuery() {
+  // What the page itself asked comes first, then what is around every page.
+  const asked = useAsked().toSorted((a, b) => Number(a.name === 'Shell') - Number(b.name === 'Shell'));
+  const [open, setOpen] = useState(false);
+  const total = asked.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
+  return (
+    <>
+      <button type="button" className="query-button" onClick={() => setOpen(true)} title="Show the query of this page"><Icon name="query" /><span>Show the query</span></button>
+      <Dialog open={open} onClose={() => setOpen(false)} label="The queries of this page" className="sheet">
+        <header><div><h2>The queries of this page</h2>
+          <p className="dim">Everything here comes from the public GraphQL endpoint: {plural(asked.length, 'document')}{total > 0 && `, of cost ${count(total)} together`}. An operation may cost 5,000.</p></div>
+          <button type="button" className="icon-button" aria-label="Close" onClick={() => setOpen(false)}><Icon name="close" /></button></header>
+        {asked.map(({ name, text, variables, cost }, i) => (
+          <section key={i}>
+            <header><h3>{name}</h3>{cost !== undefined && <span className="chip">cost {count(cost)}</span>}
+              <CopyButton text={text} label="Copy the document" />
+              {settings.playground && <a className="button" href={playgroundAddress(text, variables)} target="_blank" rel="noreferrer">Open in the playground <Icon name="external" /></a>}</header>
+            <pre tabIndex={0} aria-label={`Document ${name}`}>{readable(text)}</pre>
+            <h4>Variables</h4>
+            <pre tabIndex={0} aria-label={`Variables of ${name}`}>{JSON.stringify(variables, null, 2)}</pre>
+          </section>
+        ))}
+        {asked.length === 0 && <p className="dim">This page needed no request.</p>}
+      </Dialog>
+    </>
+  );
+}

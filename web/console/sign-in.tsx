@@ -1,0 +1,38 @@
+import { useState, type FormEvent } from 'react';
+import { enter, signIn } from './session';
+import { settings } from './settings';
+import { Mark } from './ui';
+
+/** Where the reader says who they are: at the provider of the operator, or with a token. */
+export function SignIn({ message }: { message: string }) {
+  const [token, setToken] = useState(''), [problem, setProblem] = useState(message), [leaving, setLeaving] = useState(false);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const given = token.trim().replace(/^Bearer\s+/i, '');
+    if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(given)) enter(given);
+    else setProblem('This is no token: one has three parts with dots between them.');
+  };
+  const leave = () => {
+    setLeaving(true);
+    signIn().catch((error: Error) => { setProblem(error.message); setLeaving(false); });
+  };
+  return (
+    <main className="sign-in">
+      <div className="panel">
+        <Mark />
+        <h1>Sign in to Atrium</h1>
+        {problem && <p className="refused" role="alert">{problem}</p>}
+        {settings.issuer && <button type="button" className="primary" onClick={leave} disabled={leaving}>{leaving ? 'Going there …' : `Continue with ${new URL(settings.issuer).host}`}</button>}
+        {settings.token && <button type="button" className="primary" onClick={() => enter(settings.token)}>Continue as the demonstration’s owner</button>}
+        {(settings.issuer || settings.token) && <p className="or"><span>or</span></p>}
+        <form onSubmit={submit}>
+          <label htmlFor="token">Bearer token</label>
+          <input id="token" className="covered" value={token} onChange={(event) => setToken(event.target.value)} autoComplete="off" autoCapitalize="off" spellCheck={false} aria-describedby="token-note" />
+          <button type="submit" disabled={!token.trim()}>Use this token</button>
+        </form>
+        <p id="token-note" className="dim">{settings.issuer ? '' : 'The operator named no provider to sign in at (--console-issuer). '}A token stays in the memory of this tab and is gone when you close or reload it.</p>
+      </div>
+      <p className="elsewhere">{settings.playground && <a href="/">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
+    </main>
+  );
+}

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'react';
+import { useClient } from 'urql';
+import { Branch, type BranchesFragment, type ShellQuery } from './generated/graphql';
+import { groupAddress } from './places';
+import { address, Link } from './router';
+import { Icon } from './ui';
+import { compact, plural } from './words';
+
+type Node = NonNullable<BranchesFragment['children']>['nodes'][number];
+interface Level { nodes: Node[]; after: string | null }
+
+/**
+ * The tree of groups. Of the way to the page that is shown, only the groups on it are there until the reader opens them:
+ * so that a page deep in the tree takes no further request.
+ */
+export function Tree({ org, names, view }: { org: NonNullable<ShellQuery['org']>; names: string[]; view: string }) {
+  const { children } = org;
+  return (
+    <nav className="tree" aria-label="Groups">
+      <p className="side-title">Groups</p>
+      <ul>
+        <Branches names={[org.name]} uid={org.uid} current={names} view={view} start={children ? { nodes: children.nodes, after: children.pageInfo.hasNextPage ? children.pageInfo.endCursor : null } : { nodes: [], after: null }} />
+      </ul>
+    </nav>
+  );
+}
+
+function Branches({ names, uid, current, view, start, opened = false }: { names: string[]; uid: string; current: string[]; view: string; start?: Level; opened?: boolean }) {
+  const client = useClient();
+  const [level, setLevel] = useState(start), [failed, setFailed] = useState(false);
+  const read = async (after: string | null) => {
+    const { data } = await client.query(Branch, { uid, after } as never, { requestPolicy: 'cache-first' }).toPromise();
+    const page = data?.group?.children;
+    setFailed(!page);
+    if (page) setLevel((old) => ({ nodes: [...(after ? old?.nodes ?? [] : []), ...page.nodes], after: page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null }));
+  };
+  useEffect(() => { if (opened && !level) void read(null); }, [opened]);
+  const next = current.length > names.length && names.every((name, i) => current[i] === name) ? current[names.length] : undefined;
+  return (
+    <>
+      {level ? level.nodes.map((node) => <Row key={node.uid} names={[...names, node.name]} node={node} current={current} view={view} />)
+        : next !== undefined && <Row names={[...names, next]} current={current} view={view} />}
+      {!level && <li><button type="button" className="more" onClick={() => void read(null)}>{failed ? 'Try again' : 'Show all'}</button></li>}
+      {level?.after && <li><button type="button" className="more" onClick={() => void read(level.after)}>Show more</button></li>}
+      {level?.nodes.length === 0 && names.length === 1 && <li className="dim note">No groups yet</li>}
+    </>
+  );
+}
+
+function Row({ names, node, current, view }: { names: string[]; node?: Node; current: string[]; view: string }) {
+  const onTheWay = names.every((name, i) => current[i] === name), here = onTheWay && current.length === names.length;
+  const [open, setOpen] = useState(onTheWay && !here), [opened, setOpened] = useState(false);
+  const below = node ? node.children?.totalCount ?? 0 : onTheWay && !here ? 1 : 0;
+  const repos = node?.repos?.totalCount, name = names.at(-1)!;
+  const [wasOnTheWay, setWas] = useState(onTheWay && !here);
+  if (wasOnTheWay !== (onTheWay && !here)) {
+    setWas(onTheWay && !here);
+    if (onTheWay && !here) setOpen(true);
+  }
+  return (
+    <li>
+      <div className="branch">
+        {below > 0 ? <button type="button" className="twist" aria-expanded={open} aria-label={`Groups in ${name}`} onClick={() => { setOpen(!open); setOpened(node !== undefined); }}><Icon name="right" /></button> : <span className="twist" />}
+        <Link to={node ? groupAddress(names, node.uid, view) : address(names, view)} aria-current={here ? 'true' : undefined}>
+          <span className="name">{name}</span>{repos != null && <small title={plural(repos, 'repo')}>{compact(repos)}</small>}
+        </Link>
+      </div>
+      {open && below > 0 && <ul><Branches names={names} uid={node?.uid ?? ''} current={current} view={view} opened={opened} key={node ? 'whole' : 'way'} /></ul>}
+    </li>
+  );
+}

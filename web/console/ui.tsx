@@ -1,0 +1,128 @@
+// The parts that every page is made of.
+
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
+import type { Loaded } from './client';
+import type { CountsFragment, SeverityRating } from './generated/graphql';
+import { address, Link } from './router';
+import { ago, count, exactly, plural, ratings, sentence } from './words';
+
+const paths = {
+  overview: 'M3 10.5 10 4l7 6.5M5 9v7.5h10V9', repos: 'M3.5 6.5 10 3l6.5 3.5v7L10 17l-6.5-3.5zM3.5 6.5 10 10l6.5-3.5M10 10v7',
+  advisories: 'M10 2.8 16 5v5c0 4-2.7 6.2-6 7.3C6.7 16.2 4 14 4 10V5zM10 7v3.5M10 13.2v.1', activity: 'M2.5 10.5h3.2L8 5l4 10 2.2-4.5h3.3',
+  search: 'M13.2 13.2 17 17M14.5 9a5.5 5.5 0 1 1-11 0 5.5 5.5 0 0 1 11 0z', copy: 'M7 7V3.8h9.2V13H13M3.8 7H13v9.2H3.8z', done: 'm4 10.5 4 4 8-9',
+  close: 'm5 5 10 10M15 5 5 15', menu: 'M3 5.5h14M3 10h14M3 14.5h14', query: 'M7 4c-2 0-2 1-2 3s-1 3-2 3c1 0 2 1 2 3s0 3 2 3M13 4c2 0 2 1 2 3s1 3 2 3c-1 0-2 1-2 3s0 3-2 3',
+  right: 'm8 5 5 5-5 5', group: 'M2.5 5.5h5l1.5 2h8.5v8h-15z', tag: 'M3 3.5h6.5L17 11l-6 6-7.5-7.5zM6.6 6.6v.1', person: 'M13 7a3 3 0 1 1-6 0 3 3 0 0 1 6 0zM4 16.5c.7-3 3-4.5 6-4.5s5.3 1.5 6 4.5',
+  out: 'M8 3.5H3.5v13H8M12 6.5 15.5 10 12 13.5M15 10H7.5', pause: 'M7 4.5v11M13 4.5v11', play: 'm6 4 10 6-10 6z', key: 'M11.500 7.500a4 4 0 1 1-8 0 4 4 0 0 1 8 0zM10.500 10.500l6.500 6.500M14.500 14.500l2-2', warning: 'M10 3.5 17.500 16.500h-15zM10 8v4M10 14.300v.1',
+  sort: 'M6 4v12M6 16l-2.500-2.500M6 16l2.500-2.500M14 16V4M14 4l-2.500 2.500M14 4l2.500 2.500', external: 'M8 4H4v12h12v-4M11 4h5v5M16 4l-7 7',
+};
+export type IconName = keyof typeof paths;
+
+export const Icon = ({ name }: { name: IconName }) => (
+  <svg className="icon" viewBox="0 0 20 20" aria-hidden="true"><path d={paths[name]} /></svg>
+);
+
+export const Mark = () => (
+  <svg className="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" /><path d="M8 24V14a8 8 0 0 1 16 0v10M13 24v-9a3 3 0 0 1 6 0v9" /></svg>
+);
+
+export const Time = ({ at }: { at: string }) => <time dateTime={at} title={exactly(at)}>{ago(at)}</time>;
+
+/** A sheet with a title. */
+export function Card({ title, aside, children, className = '' }: { title: ReactNode; aside?: ReactNode; children: ReactNode; className?: string }) {
+  const id = useId();
+  return (
+    <section className={'card ' + className} aria-labelledby={id}>
+      <header><h2 id={id}>{title}</h2>{aside}</header>
+      {children}
+    </section>
+  );
+}
+
+/** Grey lines in the place of what is being loaded, as high as that will be. */
+export const Lines = ({ rows = 3, height = 20 }: { rows?: number; height?: number }) => (
+  <div className="lines" role="status" aria-label="Loading">{Array.from({ length: rows }, (_, i) => <i key={i} style={{ height, width: `${92 - (i * 17) % 40}%` }} />)}</div>
+);
+
+export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <div className="empty"><strong>{title}</strong>{children && <p>{children}</p>}</div>
+);
+
+const advice: Record<string, string> = {
+  PERMISSION_DENIED: 'Your role does not include this. An owner of the group can give you one that does.',
+  NOT_FOUND: 'It may have been renamed or deleted, or you may not see it.',
+  RESOURCE_EXHAUSTED: 'There were too many requests for a moment. Wait a little, then try again.',
+  DEADLINE_EXCEEDED: 'The server took too long. Try again, or narrow what you ask for.',
+};
+
+/** What went wrong, what to do, and a button for what may work the second time. */
+export function Problems({ of }: { of: Pick<Loaded<unknown>, 'problems' | 'reload'> }) {
+  if (of.problems.length === 0) return null;
+  const [first] = of.problems;
+  return (
+    <div className="problem" role="alert">
+      <Icon name="warning" />
+      <div><strong>{sentence(first.code || 'Something went wrong')}</strong><p>{first.message}</p>{advice[first.code] && <p>{advice[first.code]}</p>}
+        {!['PERMISSION_DENIED', 'NOT_FOUND'].includes(first.code) && <button type="button" onClick={of.reload}>Try again</button>}</div>
+    </div>
+  );
+}
+
+/** What stands in the place of a part that the reader may not see. */
+export const NotShown = ({ what }: { what: string }) => <p className="dim note">Your role does not include {what}.</p>;
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 1600);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  return (
+    <button type="button" className="icon-button" title={copied ? 'Copied' : label} aria-label={copied ? 'Copied' : label} onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}>
+      <Icon name={copied ? 'done' : 'copy'} />
+    </button>
+  );
+}
+
+type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | ' $fragmentName'>;
+const keys = ratings.map((rating) => rating.toLowerCase()) as Key[];
+const inWords = (counts: CountsFragment) => keys.filter((key) => counts[key] > 0).map((key) => `${count(counts[key])} ${key}`).join(', ') || 'none';
+
+/** Open advisories by severity as one bar; of a table, the bars of all rows share a scale. */
+export function SeverityBar({ counts, most, size = '' }: { counts: CountsFragment | null | undefined; most?: number; size?: string }) {
+  if (!counts) return <span className="dim">–</span>;
+  if (counts.total === 0) return <span className="severity-bar clean" title="No open advisories"><span className="track" /><b>0</b></span>;
+  const scale = most ? Math.max(0.12, Math.sqrt(counts.total / most)) : 1;
+  return (
+    <span className={'severity-bar ' + size} title={`Open: ${inWords(counts)}`} role="img" aria-label={`${plural(counts.total, 'open advisory', 'open advisories')}: ${inWords(counts)}`}>
+      <span className="track"><span className="fill" style={{ width: `${scale * 100}%` }}>{keys.map((key) => counts[key] > 0 && <i key={key} className={key} style={{ flexGrow: counts[key] }} />)}</span></span>
+      <b>{count(counts.total)}</b>
+    </span>
+  );
+}
+
+export const Severity = ({ rating, score }: { rating: SeverityRating; score?: number | null }) => (
+  <span className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}{score != null && <b>{score.toFixed(1)}</b>}</span>
+);
+
+/** The names of groups on the way to something, each a link. */
+export const Way = ({ names }: { names: string[] }) => (
+  <span className="way">{names.map((name, i) => <span key={i}>{i > 0 && <span className="slash">/</span>}<Link to={address(names.slice(0, i + 1))}>{name}</Link></span>)}</span>
+);
+
+/** A dialog that the browser makes modal: it keeps the focus, and Escape closes it. */
+export function Dialog({ open, onClose, label, className = '', children }: { open: boolean; onClose: () => void; label: string; className?: string; children: ReactNode }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (open) dialog.current?.showModal(); else dialog.current?.close();
+  }, [open]);
+  return (
+    <dialog ref={dialog} className={className} aria-label={label} onClose={onClose} onClick={(event) => { if (event.target === dialog.current) onClose(); }}>
+      {open && children}
+    </dialog>
+  );
+}
+
+interface Placed { name: string; ancestors: { name: string }[] | null }
+/** The names on the way to a group, itself included. */
+export const namesOf = (group: Placed | null | undefined): string[] => (group ? [...(group.ancestors ?? []).map(({ name }) => name), group.name] : []);

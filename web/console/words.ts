@@ -1,0 +1,76 @@
+// Numbers, times and names as people read them.
+
+import type { HappeningFragment, SeverityRating } from './generated/graphql';
+
+const number = new Intl.NumberFormat('en');
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
+
+export const count = (n: number) => number.format(n);
+export const compact = (n: number) => (n < 10_000 ? number.format(n) : short.format(n));
+export const plural = (n: number, one: string, many = one + 's') => `${number.format(n)} ${n === 1 ? one : many}`;
+export const dayOf = (time: string) => day.format(new Date(time));
+export const exactly = (time: string) => exact.format(new Date(time));
+
+const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;
+
+/** How long ago, or in what time; a day further away than a month. */
+export function ago(time: string, now = Date.now()): string {
+  const seconds = (Date.parse(time) - now) / 1000, distance = Math.abs(seconds);
+  if (distance < 45) return 'a moment ago';
+  if (distance > 30 * 86_400) return dayOf(time);
+  const [unit, length] = units.findLast(([, length]) => distance >= length * 0.75) ?? units[0];
+  return relative.format(Math.round(seconds / length), unit);
+}
+
+/** A number of bytes, in the units that registries show. */
+export function bytes(n: number): string {
+  const names = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let i = 0;
+  while (n >= 1000 && i < names.length - 1) { n /= 1000; i++; }
+  return `${n >= 100 || i === 0 ? Math.round(n) : n.toFixed(1)} ${names[i]}`;
+}
+
+/** FIX_NOT_PLANNED as "Fix not planned". */
+export const sentence = (name: string) => name.charAt(0) + name.slice(1).toLowerCase().replaceAll('_', ' ');
+
+const acronyms: Record<string, string> = { AI: 'AI', FIPS: 'FIPS', DEVTOOLS: 'Developer tools' };
+export const tierName = (tier: string | null) => (tier === null ? 'No tier' : acronyms[tier] ?? sentence(tier));
+
+export const ratings: SeverityRating[] = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'NONE', 'UNKNOWN'];
+
+const kinds: [RegExp, string][] = [
+  [/^IAM_GROUP_INVITE/, 'invite'], [/^IAM_GROUP_ISSUER/, 'issuer of'], [/^IAM_GROUP/, 'group'], [/^IAM_IDENTITY_PROVIDERS/, 'identity provider'], [/^IAM_IDENTITY/, 'identity'],
+  [/^IAM_ROLEBINDINGS/, 'role binding'], [/^IAM_ROLES/, 'role'], [/^IAM_ACCOUNT/, 'account association'], [/^IAM_EXTERNAL/, 'mapping of an external group'], [/^IAM_TERMS/, 'terms of'],
+  [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'],
+];
+
+/** What happened, as the parts of a sentence: who "created" the "repo" "checkout". */
+export function tellEvent(event: HappeningFragment): { verb: string; kind: string; name: string } {
+  const known = event.kind ?? '';
+  const kind = kinds.find(([pattern]) => pattern.test(known))?.[1] ?? event.type;
+  let verb = known.replace(/_BATCH$/, '').match(/[A-Z]+$/)?.[0].toLowerCase() ?? 'changed';
+  if (verb === 'test') verb = 'tested';
+  return { verb: event.denied !== null ? verbs[verb] ?? verb : verb, kind, name: shorten(nameOfResource(event)) };
+}
+
+/** The name of a tag that refers to an image has its whole digest in it. */
+export const shorten = (name: string) => name.replace(/([0-9a-f]{12})[0-9a-f]{28,}/g, '$1…');
+
+const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept' };
+
+function nameOfResource({ resource }: HappeningFragment): string {
+  switch (resource?.__typename) {
+    case 'Tag': return resource.repo ? `${resource.repo.name}:${resource.name}` : resource.name;
+    case 'RoleBinding': return [resource.role?.name, resource.identity?.name].filter(Boolean).join(' for ');
+    case 'EventSubscription': return resource.sink.replace(/^https:\/\//, '');
+    case 'GroupInvite': return resource.email ?? resource.keyId;
+    case undefined: return '';
+    default: return 'name' in resource! ? resource.name : '';
+  }
+}
+
+export const actorOf = ({ actor }: HappeningFragment): string =>
+  actor.identity?.name ?? (actor.act as Record<string, string> | null)?.email ?? (/^[0-9a-f/]{40,}$/.test(actor.subject) ? 'an identity that is gone' : actor.subject);

@@ -1,0 +1,75 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"atrium/web"
+)
+
+// consoleBundle is a bundle of the console, much smaller than that of the build.
+var consoleBundle = fstest.MapFS{
+	"dist/console/main.js.gz":   &fstest.MapFile{Data: gzipped("script")},
+	"dist/console/style.css.gz": &fstest.MapFile{Data: gzipped("styles")},
+}
+
+func askConsole(console http.Handler, path, host string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:5000", host
+	w := httptest.NewRecorder()
+	console.ServeHTTP(w, r)
+	return w
+}
+
+func TestEveryAddressOfTheConsoleIsItsPage(t *testing.T) {
+	t.Parallel()
+	console := web.ConsoleFrom(web.ConsoleOptions{Endpoint: "/graphql"}, consoleBundle)
+	for _, path := range []string{"/console", "/console/", "/console/acme/shop/checkout", "/console/acme/~repos"} {
+		w := askConsole(console, path, "localhost")
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"endpoint":"/graphql"`) || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+		if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "connect-src 'self';") {
+			t.Errorf("%s: policy %s", path, policy)
+		}
+	}
+	for path, want := range map[string]int{"/console/~assets/main.js": 200, "/console/~assets/style.css": 200, "/console/~assets/other.js": 404, "/consoles": 404} {
+		if w := askConsole(console, path, "localhost"); w.Code != want {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+func TestTheConsoleSendsRequestsToItsProviderOnly(t *testing.T) {
+	t.Parallel()
+	console := web.ConsoleFrom(web.ConsoleOptions{Issuer: "https://login.example.com/realms/a", ClientID: "console"}, consoleBundle)
+	policy := askConsole(console, "/console", "localhost").Header().Get("Content-Security-Policy")
+	if !strings.Contains(policy, "connect-src 'self' https://login.example.com;") {
+		t.Error(policy)
+	}
+}
+
+func TestTheConsoleHasATokenOnlyForALoopbackHost(t *testing.T) {
+	t.Parallel()
+	console := web.ConsoleFrom(web.ConsoleOptions{Token: func(*http.Request) string { return "secret" }}, consoleBundle)
+	for host, want := range map[string]bool{"localhost:8080": true, "127.0.0.1": true, "atrium.example.com": false} {
+		if given := strings.Contains(askConsole(console, "/console", host).Body.String(), "secret"); given != want {
+			t.Errorf("%s: a token is given: %v", host, given)
+		}
+	}
+}
+
+func TestWithoutABundleTheConsoleSaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	console := web.ConsoleFrom(web.ConsoleOptions{Playground: true}, fstest.MapFS{})
+	w := askConsole(console, "/console/acme", "localhost")
+	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "make build") || !strings.Contains(w.Body.String(), `href="/"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := askConsole(console, "/console/~assets/missing.css", "localhost"); w.Code != http.StatusOK {
+		t.Errorf("its styles: %d", w.Code)
+	}
+}
