@@ -42,6 +42,7 @@ type Actor struct {
 	operator            string        // name of an operator's command, which needs no capabilities
 
 	presumption *Presumption // nil if the grants were read in this request
+	proof       *Proof       // of later requests with the same token
 }
 
 // A grant is the effect of a role binding, limited to the subtree of the group
@@ -112,11 +113,13 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 	if isUnstorable(c.Issuer) || isUnstorable(c.Subject) {
 		return p.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
-	candidates, entrances, err := p.store.Candidates(ctx, p.bearer(c))
+	bearer := p.bearer(c)
+	candidates, entrances, err := p.store.Candidates(ctx, bearer)
 	if err != nil {
 		return nil, err
 	}
 	found := p.recognise(c, candidates, entrances)
+	found.actor.proof = &Proof{bearer: bearer}
 	p.noteAllSeen(found.seen)
 	for _, e := range found.firstSignIns {
 		if err := p.provision(ctx, found.actor, c, e); err != nil {
