@@ -61,8 +61,11 @@ type mappedGroup struct {
 // Key identifies a caller for counters and limits: by its identities, or by
 // issuer and subject if it has none.
 func (a *Actor) Key() string {
-	if len(a.Identities) == 0 {
+	switch len(a.Identities) {
+	case 0:
 		return strconv.Quote(a.Issuer) + strconv.Quote(a.Subject)
+	case 1:
+		return string(a.Identities[0])
 	}
 	key := ""
 	for _, uid := range slices.Sorted(slices.Values(a.Identities)) {
@@ -244,6 +247,11 @@ func (a *Actor) capabilitySetOn(uid UID) capabilitySet {
 		}
 	}
 	return set
+}
+
+// holdsAnywhere reports whether the actor holds a capability on any resource.
+func (a *Actor) holdsAnywhere(capability Capability) bool {
+	return slices.ContainsFunc(a.grants, func(g grant) bool { return g.set.has(capability) })
 }
 
 // scopes lists the topmost UIDs on which the actor holds capability, sorted. None

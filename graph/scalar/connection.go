@@ -8,6 +8,15 @@ type Connection[T any] struct{ page platform.Page[T] }
 // NewConnection shows page.
 func NewConnection[T any](page platform.Page[T]) *Connection[T] { return &Connection[T]{page} }
 
+// NewConnections shows pages, one by one.
+func NewConnections[T any](pages []platform.Page[T]) []*Connection[T] {
+	made, all := make([]Connection[T], len(pages)), make([]*Connection[T], len(pages))
+	for i, page := range pages {
+		made[i].page, all[i] = page, &made[i]
+	}
+	return all
+}
+
 // Page is what it shows.
 func (c *Connection[T]) Page() platform.Page[T] { return c.page }
 

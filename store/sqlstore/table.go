@@ -117,6 +117,10 @@ func (c jsonColumn) ScanBytes(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
+	if rule, ok := c.to.(**platform.ClaimMatch); ok {
+		*rule = &platform.ClaimMatch{}
+		return json.Unmarshal(text, (*platform.StoredClaimMatch)(*rule))
+	}
 	return json.Unmarshal(text, c.to)
 }
 
