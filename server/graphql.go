@@ -34,7 +34,7 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 // websocket.
 func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit func(context.Context) (func(), error), closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
-	endpoint := graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.around()), graphql.Options{
+	return graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.around()), graphql.Options{
 		Settings:  c.GraphQL,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,
@@ -47,9 +47,6 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 		Admit:     admit,
 		Origins:   socketOrigins(c.Origins),
 		Closing:   closing,
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		endpoint.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, w.Header().Get(edge.RequestIDHeader))))
 	})
 }
 
@@ -81,9 +78,10 @@ func identify(ctx context.Context) transport.Caller {
 	return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
 }
 
-type requestIDKey struct{}
-
+// requestID returns the ID that the response and its errors show.
 func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if trace := platform.TraceOf(ctx); trace != nil {
+		return trace.ID
+	}
+	return ""
 }

@@ -54,9 +54,8 @@ func TestTheContextCarriesNothingMore(t *testing.T) {
 		"store/sqlstore": {"levelKey"},
 		"auth":           {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
 		// What gqlgen leaves no other way for: why a subscription ends, told by
-		// its resolver, and the id that errors name.
+		// its resolver.
 		"graphql/execute": {"endingKey"},
-		"server":          {"requestIDKey"},
 	}
 	for _, f := range sources(t) {
 		if f.test || f.generated() || f.folder == "resolvers" {

@@ -30,6 +30,7 @@ type preparedConn struct {
 	values  [][]byte
 	formats []int16
 	running []*preparedStatement
+	decoder decoder
 }
 
 // A preparedStatement is a statement that the server has prepared.
@@ -104,13 +105,14 @@ func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sq
 		batch.ExecStatement(p.running[i].StatementDescription, p.values, p.formats, p.running[i].formats)
 	}
 	results := conn.PgConn().ExecBatch(ctx, &batch)
-	decoder := decoder{types: conn.TypeMap()}
+	decoder := &p.decoder
+	decoder.types = conn.TypeMap()
 	for i, s := range statements {
 		if !results.NextResult() {
 			break
 		}
 		decoder.fields, decoder.formats = p.running[i].Fields, p.running[i].formats
-		if err = readPrepared(results.ResultReader(), &decoder, s, &count); err != nil {
+		if err = readPrepared(results.ResultReader(), decoder, s, &count); err != nil {
 			break
 		}
 	}

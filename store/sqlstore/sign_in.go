@@ -137,6 +137,7 @@ func (c *rawColumn) Scan(src any) (err error) {
 // add keeps a row.
 func (found *signIns) add(scan func(...any) error) error {
 	if found.to[0] == nil {
+		found.text = make([]byte, 0, 1<<10)
 		found.to[0], found.to[9] = &found.row.part, timeColumn{&found.row.seen}
 		for i := range found.columns {
 			at := i + 1

@@ -15,6 +15,7 @@ type table[T, F any] struct {
 	name    string
 	number  byte // of the kind, in counters
 	columns []column[T]
+	lists   *columnLists
 	// long columns hold these texts, which a read may leave out.
 	long map[string]platform.LongTexts
 	// writeOnly columns serve filters; they are not read.
