@@ -61,6 +61,10 @@ BENCH ?= .
 bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
+.PHONY: workloads
+workloads: ## Tell by how much allocations and round trips of the workloads differ from server/testdata/workloads.json (WRITE=1 writes it)
+	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
+
 KILLS ?= 5
 .PHONY: proof
 proof: ## Kill the server while it is written to, and see that no event is lost (KILLS=20)
