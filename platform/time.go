@@ -41,7 +41,7 @@ func (t Time) Append(b []byte) []byte { return t.UTC().AppendFormat(b, timeLayou
 // MarshalJSON writes the wire form. Fields are tagged omitzero to leave absent
 // times out.
 func (t Time) MarshalJSON() ([]byte, error) {
-	b := append(make([]byte, 0, len(timeLayout)+2), '"')
+	b := append(make([]byte, 0, len(timeLayout)+8), '"')
 	return append(t.Append(b), '"'), nil
 }
 
