@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # Every Go test sees both engines: SQLite is embedded, this starts the other one.
 WITH_POSTGRES := scripts/with-postgres
 
-# Checks and generates from schema/proto; pinned in a module of its own.
+# Checks schema/proto; pinned in a module of its own.
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # What `make generate` writes, and nobody edits.
@@ -65,6 +65,10 @@ bench: ## Run the benchmarks on both engines (BENCH=regexp)
 workloads: ## Tell by how much allocations and round trips of the workloads differ from server/testdata/workloads.json (WRITE=1 writes it)
 	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
 
+.PHONY: scale
+scale: ## Prove what PostgreSQL is for: versions 15 to 18, and pgbouncer (PARTS='versions pooler'; takes npm)
+	scripts/scale $(PARTS)
+
 KILLS ?= 5
 .PHONY: proof
 proof: ## Kill the server while it is written to, and see that no event is lost (KILLS=20)
@@ -91,7 +95,7 @@ lint: ## Run the linter, pinned in tools/lint/go.mod
 .PHONY: generate
 generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, and the OpenAPI document from the REST routes
 	go run ./internal/gqlgen
-	$(BUF) generate schema/proto --template schema/proto/buf.gen.yaml
+	go -C tools/proto run ./generate ../..
 	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
 # Generating comes last: a generator may tidy go.mod, which would hide what the check before it is for.
@@ -100,7 +104,7 @@ verify: ## Check formatting, vet, go.mod, that the generated files are those of 
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
-	go -C tools/packages vet ./... && go -C tools/goreleaser vet .
+	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate
 	go vet ./...
 	go run ./internal/schemadiff
 	$(BUF) lint schema/proto

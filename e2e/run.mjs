@@ -48,7 +48,7 @@ let failed = 0;
 for (const suite of suites) {
   const started = Date.now();
   const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_METRICS: metrics, ATRIUM_PROGRAM: program, ATRIUM_DATABASE_URL: database[1] });
-  const [told] = text.match(/^\d+ passed, \d+ failed$/m) ?? ['it broke off'];
+  const [told] = text.match(/^(\d+ passed, \d+ failed|skipped: .*)$/m) ?? ['it broke off'];
   console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${told.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
   if (passed) continue;
   failed++;

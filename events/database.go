@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
@@ -22,6 +23,7 @@ import (
 
 	"atrium/platform"
 	"atrium/store/dbfile"
+	"atrium/store/pgpool"
 )
 
 // The tables of the queue contain only the UIDs of deliveries. With PostgreSQL
@@ -29,9 +31,9 @@ import (
 // own. With SQLite they are in a second file, because river writes all the time
 // and a SQLite file has one writer.
 
-// queueConnections is the size of that pool: one connection listens, the others
-// fetch, insert and complete jobs.
-const queueConnections = 6
+// queueConnections is the size of that pool, whose connections fetch, insert and
+// complete jobs. One more connection listens.
+const queueConnections = 5
 
 // client has the methods that this package uses of river.Client. It hides that
 // type's parameter, which differs by engine.
@@ -53,11 +55,11 @@ type connection struct {
 }
 
 // connect opens the queue of a database.
-func connect(ctx context.Context, databaseURL string) (*connection, error) {
+func connect(ctx context.Context, databaseURL, directURL string) (*connection, error) {
 	if path, embedded := strings.CutPrefix(databaseURL, "sqlite:"); embedded {
 		return connectSQLite(path)
 	}
-	return connectPostgres(ctx, databaseURL)
+	return connectPostgres(ctx, databaseURL, directURL)
 }
 
 // QueueFile returns the path of the queue's file for a SQLite database:
@@ -82,32 +84,57 @@ func connectSQLite(path string) (*connection, error) {
 	return newConnection(riversqlite.New(db), withoutLock, func() { _ = db.Close() }), nil
 }
 
-func connectPostgres(ctx context.Context, databaseURL string) (*connection, error) {
-	config, err := pgxpool.ParseConfig(databaseURL)
+// queueLimits are settings of every connection of the queue.
+var queueLimits = map[string]string{"idle_in_transaction_session_timeout": "15s"}
+
+func connectPostgres(ctx context.Context, databaseURL, directURL string) (*connection, error) {
+	pool, err := pgpool.Open(ctx, databaseURL, pgpool.Options{Size: queueConnections, DirectURL: directURL, Limits: queueLimits})
 	if err != nil {
-		return nil, errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE") // pgx's error would show the password
+		return nil, platform.Unavailable("the event queue does not answer", err)
 	}
-	config.MaxConns = queueConnections
-	config.ConnConfig.ConnectTimeout = databaseTimeout
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, err
+	driver := postgresDriver{Driver: riverpgxv5.New(pool.Pool)}
+	closePool := pool.Close
+	if pool.Listen != nil {
+		listen, err := connectListener(ctx, pool.Listen)
+		if err != nil {
+			pool.Close()
+			return nil, err
+		}
+		driver.listen = listen
+		closePool = func() { pool.Close(); listen.Close() }
 	}
 	withLock := func(ctx context.Context, work func() error) error {
-		conn, err := pool.Acquire(ctx)
+		release, err := pool.Lock(ctx, "hashtextextended('river', 0)")
 		if err != nil {
 			return err
 		}
-		defer conn.Release()
-		const lock, unlock = "SELECT pg_advisory_lock(hashtextextended('river', 0))", "SELECT pg_advisory_unlock(hashtextextended('river', 0))"
-		if _, err := conn.Exec(ctx, lock); err != nil {
-			return err
-		}
-		err = work()
-		_, unlockErr := conn.Exec(context.WithoutCancel(ctx), unlock)
-		return errors.Join(err, unlockErr)
+		defer release()
+		return work()
 	}
-	return newConnection(riverpgxv5.New(pool), withLock, pool.Close), nil
+	return newConnection(driver, withLock, closePool), nil
+}
+
+// A postgresDriver is the driver of a queue that listens through another pool, or
+// only polls because a pooler is in the way.
+type postgresDriver struct {
+	*riverpgxv5.Driver
+	listen *pgxpool.Pool // nil: only poll
+}
+
+func (d postgresDriver) SupportsListener() bool { return d.listen != nil }
+
+func (d postgresDriver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return riverpgxv5.New(d.listen).GetListener(params)
+}
+
+// connectListener makes the pool from which the queue takes its listener.
+func connectListener(ctx context.Context, listen *pgx.ConnConfig) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(listen.ConnString())
+	if err != nil {
+		return nil, err
+	}
+	config.ConnConfig, config.MaxConns, config.MinConns = listen.Copy(), 1, 0
+	return pgxpool.NewWithConfig(ctx, config)
 }
 
 // A lockFunc runs work, if the engine can, while no other process runs its own.
@@ -214,7 +241,7 @@ func queueError(format string, versions ...any) error {
 // Migrate creates the tables of the event queue of a database, or updates them.
 // Several processes may call it at the same time.
 func Migrate(ctx context.Context, databaseURL string) error {
-	c, err := connect(ctx, databaseURL)
+	c, err := connect(ctx, databaseURL, "")
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@ import (
 // DelivererOptions configures a Deliverer. A duration of zero means the default.
 type DelivererOptions struct {
 	DatabaseURL string
+	// DirectURL leads past a pooler to the same PostgreSQL database; "" if there
+	// is none.
+	DirectURL string
 	// Send makes one attempt to deliver. In production it is Sender.Send.
 	Send   func(context.Context, *platform.Dispatch) platform.Attempt
 	Logger *slog.Logger
@@ -87,7 +90,7 @@ type Deliverer struct {
 // NewDeliverer connects to the queue. It fails unless Migrate of the same
 // program has made its tables.
 func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions) (*Deliverer, error) {
-	c, err := connect(ctx, o.DatabaseURL)
+	c, err := connect(ctx, o.DatabaseURL, o.DirectURL)
 	if err != nil {
 		return nil, err
 	}

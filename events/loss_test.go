@@ -82,12 +82,21 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	}
 	begin(storetest.Postgres(t), "CREATE TABLE elsewhere (n int)", "INSERT INTO elsewhere VALUES (1)")
 	begin(w.url, "CREATE SCHEMA others", "CREATE TABLE others.event (n int)", "INSERT INTO others.event VALUES (1)")
+	begin(w.url, "CREATE SCHEMA copies", "CREATE TABLE copies.event AS SELECT * FROM event")                           // it reads what the store writes
+	begin(w.url, "SELECT pg_advisory_xact_lock_shared(1635021417, hashtext('tenant'))", "SELECT pg_current_xact_id()") // Atrium in another schema
+	begin(w.url, "UPDATE river_job SET id = id WHERE id < 0", "SELECT pg_current_xact_id()")                           // of the queue
+	elsewhere := storetest.Postgres(t)
+	prepared := begin(elsewhere, "CREATE TABLE elsewhere (n int)", "PREPARE TRANSACTION 'forgotten'")
+	_ = prepared.Rollback() // of the connection, which has no transaction any more
+	t.Cleanup(func() { execute(t, elsewhere, "ROLLBACK PREPARED 'forgotten'") })
 	w.write(5)
 	if n, err := w.p.Webhooks.Relay(t.Context()); n != 5 || err != nil {
 		t.Errorf("%d of 5 events were relayed beside transactions of others (%v)", n, err)
 	}
 	for what, statements := range map[string][]string{
-		"a writer":                  {"SELECT pg_advisory_xact_lock_shared(1635021417, 0)", "SELECT pg_current_xact_id()"},
+		"a writer":                  {"SELECT pg_advisory_xact_lock_shared(1635021417, hashtext(current_schema()))", "SELECT pg_current_xact_id()"},
+		"a writer of one lock":      {"SELECT pg_advisory_xact_lock_shared(1635021417, 0)", "SELECT pg_current_xact_id()"},
+		"a writer that locks rows":  {"SELECT 1 FROM relay FOR UPDATE", "SELECT pg_current_xact_id()"},
 		"a writer of an older form": {"UPDATE relay SET seq = seq WHERE id = -1", "SELECT pg_current_xact_id()"},
 	} {
 		late := begin(w.url, statements...)
@@ -101,6 +110,18 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 		if n, err := w.p.Webhooks.Relay(t.Context()); n != 5 || err != nil {
 			t.Errorf("%d of 5 events were relayed after %s (%v)", n, what, err)
 		}
+	}
+}
+
+func execute(t *testing.T, url, statement string) {
+	t.Helper()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil {
+		t.Error(err)
 	}
 }
 

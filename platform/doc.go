@@ -100,7 +100,7 @@
 // A kind Widget of the area registry, step by step. internal/house checks each
 // step, and says which file to write and shows the line to copy.
 //
-//	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[Widget]{...}:
+//	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[Widget]{Own: true, ...}:
 //	                        name, area, capabilities, fields, what is required, orders,
 //	                        the verbs of its events; type Widgets of its operations
 //	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
@@ -117,6 +117,6 @@
 //	                                  capabilities; then make generate
 //	rest/registry.go                  its routes: list, get, create, update, remove
 //	rpc/registry.go                   its procedures, messages and service
-//	internal/cases/widget_test.go     what it takes and answers, by every protocol, with ours: true
+//	internal/cases/widget_test.go     what it takes and answers, by every protocol
 //	internal/house/ledger_test.go     its number, names and orders, which never change
 package platform

@@ -14,6 +14,7 @@ type Kind[T any] struct {
 	Plural string // repos: the key of its list envelope
 	Area   string // registry: the area of its errors
 	Number byte   // in counters and page tokens; never reused
+	Own    bool   // the reference implementation does not have this kind
 	Event  string // platform.registry.repo: the middle of its event types
 	// Verbs are what events tell of it: created, updated, deleted ... Their
 	// bodies are the resource, or EventBody by area and name.

@@ -71,6 +71,8 @@ func Kinds() []KindInfo {
 type KindInfo struct {
 	Name, Plural, Area, Parent   string
 	Number                       byte
+	Own                          bool     // the reference implementation does not have the kind
+	Shared                       bool     // its rows belong to no organisation
 	Event                        string   // the middle of its event types
 	Verbs                        []string // what events tell of it
 	EventBody                    string   // what the bodies of its events are
@@ -87,7 +89,7 @@ func (k *Kind[T]) Info() KindInfo {
 		orders[i] = o.Name
 	}
 	return KindInfo{
-		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent, Number: k.Number,
+		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent, Number: k.Number, Own: k.Own, Shared: k.Shared,
 		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(),
 		List: k.List, Create: k.Create, Update: k.Update, Delete: k.Delete,
 		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T](),

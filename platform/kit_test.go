@@ -228,7 +228,7 @@ func violated(err error) string {
 func (w *world) raw() *sql.DB {
 	w.Helper()
 	w.opening.Do(func() {
-		driver, name := "pgx", w.url
+		driver, name := "pgx", storetest.Direct(w.url)
 		if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
 			driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
 		}

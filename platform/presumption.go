@@ -19,7 +19,7 @@ import (
 // A Presumption assumes that a caller has the identities and grants of an earlier
 // request. It is safe for concurrent use. A nil Presumption assumes nothing.
 type Presumption struct {
-	p      *Platform
+	by     authenticator
 	claims Claims
 	actor  *Actor
 	proof  *Proof
@@ -27,6 +27,15 @@ type Presumption struct {
 	lock  sync.Mutex
 	state presumptionState
 	err   error // why the request cannot be answered
+}
+
+// An authenticator finds out who a caller is and what they hold. It is the
+// Platform. Presumption does not name that type, because then every package that
+// uses an Actor would compile the operations of all kinds again.
+type authenticator interface {
+	Authenticate(ctx context.Context, c Claims) (*Actor, error)
+	recognise(c Claims, candidates []Candidate, options []SignInOption) recognition
+	noteAllSeen(identities []*Identity)
 }
 
 type presumptionState int
@@ -44,7 +53,7 @@ const (
 func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
 	actor := *last
 	actor.Expires = c.Expires
-	actor.presumption = &Presumption{p: p, claims: c, actor: &actor, proof: last.proof}
+	actor.presumption = &Presumption{by: p, claims: c, actor: &actor, proof: last.proof}
 	return WithActor(ctx, &actor)
 }
 
@@ -106,7 +115,7 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 		if err != nil {
 			return x.finish(isFailed, err)
 		}
-		found := x.p.recognise(x.claims, candidates, entrances)
+		found := x.by.recognise(x.claims, candidates, entrances)
 		if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
 			return x.finish(isRefuted, errRefuted)
 		}
@@ -114,7 +123,7 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 		x.proof.last.Store(last)
 	}
 	x.transition(isPending, isProven)
-	x.p.noteAllSeen(last.seen)
+	x.by.noteAllSeen(last.seen)
 	return nil
 }
 
@@ -171,7 +180,7 @@ func Prove(ctx context.Context) error {
 	if err := x.Err(); err != nil {
 		return err
 	}
-	fresh, err := x.p.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
+	fresh, err := x.by.Authenticate(context.WithValue(ctx, actorKey{}, (*Actor)(nil)), x.claims)
 	switch {
 	case err != nil:
 		return x.finish(isFailed, err)

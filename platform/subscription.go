@@ -211,8 +211,9 @@ func timeOrNil(t Time) any {
 	return t
 }
 
-// secrets decrypts the secrets that sign deliveries, newest first.
-func (s *Subscription) secrets(p *Platform) ([]string, error) {
+// decryptSecrets decrypts the secrets that sign the deliveries of a subscription,
+// newest first.
+func (p *Platform) decryptSecrets(s *Subscription) ([]string, error) {
 	newest, err := p.decryptSecret(s.EncryptedSecret, s.UID)
 	if err != nil || len(s.OldEncryptedSecret) == 0 || !p.now().Before(s.OldSecretUntil.Time) {
 		return []string{newest}, err

@@ -195,7 +195,7 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 	if !s.DisableTime.IsZero() {
 		return nil, w.failDelivery(ctx, d, "the subscription is disabled: "+s.DisableReason)
 	}
-	secrets, err := s.secrets(w.p)
+	secrets, err := w.p.decryptSecrets(s)
 	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.p.options)}
 	if err != nil {
 		dispatch.Fault, dispatch.Cause = "the service cannot read the secret of the subscription", err

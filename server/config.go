@@ -25,6 +25,7 @@ import (
 type Config struct {
 	Address     string // host:port
 	DatabaseURL string
+	DirectURL   string           // past a pooler to the same database; ""
 	Migrate     bool             // apply missing migrations first
 	Core        platform.Options // but for what AllowHosts and Development decide
 	Version     string           // of the program

@@ -35,11 +35,11 @@ func (c *Config) open(ctx context.Context) (p *platform.Platform, closeStore fun
 
 func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platform, error) {
 	if c.Migrate {
-		if err := Migrate(ctx, c.DatabaseURL); err != nil {
+		if err := Migrate(ctx, c.DatabaseURL, c.DirectURL); err != nil {
 			return nil, nil, fmt.Errorf("migrate: %w", err)
 		}
 	}
-	s, err := store.Open(ctx, c.DatabaseURL, store.Options{Observers: []store.Observer{c.recorder}})
+	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, Logger: c.Logger, Observers: []store.Observer{c.recorder}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,8 +64,15 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 }
 
 // Migrate applies the missing migrations of a database and of its queue of
-// deliveries. Several replicas may do it at once.
-func Migrate(ctx context.Context, databaseURL string) error {
+// deliveries. Several replicas may do it at once. It migrates by the direct URL, if
+// there is one, because a pooler keeps limits for long statements away.
+func Migrate(ctx context.Context, databaseURL, directURL string) error {
+	if directURL != "" {
+		if err := store.CheckDirect(ctx, databaseURL, directURL); err != nil {
+			return err
+		}
+		databaseURL = directURL
+	}
 	if err := store.Migrate(ctx, databaseURL); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -39,19 +40,49 @@ func TestTracesThatNobodyWantsTakeNoMemory(t *testing.T) { //nolint:paralleltest
 	}
 }
 
-// BenchmarkRecorder is what logs and metrics cost a request that sends three
-// statements. BenchmarkProtocols/page is what they are a share of.
+// newTraces returns traces whose spans are sent to a receiver that discards
+// them.
+func newTraces(b *testing.B) *telemetry.Traces {
+	b.Helper()
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	b.Cleanup(receiver.Close)
+	env := func(name string) string {
+		if name == "OTEL_EXPORTER_OTLP_ENDPOINT" {
+			return receiver.URL
+		}
+		return ""
+	}
+	traces, err := telemetry.NewTraces(b.Context(), env, "bench", func(err error) { b.Error(err) })
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = traces.Close(context.Background()) })
+	return traces
+}
+
+// BenchmarkRecorder measures what logs, metrics and traces cost a request that
+// reads a field and sends three statements. The traces include the export of
+// every span. Compare the results with BenchmarkProtocols/page.
 func BenchmarkRecorder(b *testing.B) {
 	silent := slog.New(slog.NewJSONHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError}))
 	for name, c := range map[string]Config{
-		"metrics":     {Logger: silent, Metrics: telemetry.New("bench")},
-		"metrics+log": {Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)), Metrics: telemetry.New("bench")},
+		"metrics":        {Logger: silent, Metrics: telemetry.New("bench")},
+		"metrics+log":    {Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)), Metrics: telemetry.New("bench")},
+		"metrics+traces": {Logger: silent, Metrics: telemetry.New("bench"), Traces: newTraces(b)},
 	} {
 		r := c.newRecorder()
 		statements := []*store.Statement{{SQL: "SELECT 1"}}
 		handler := r.recorded(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-			ctx := request.Context()
+			ctx, end := r.observeSpan(request.Context(), platform.TraceOf(request.Context()), graphql.Operation{Name: "Page", Type: "query", Cost: 50})
 			r.observe(ctx, graphql.Operation{Name: "Page", Cost: 50})
+			if end != nil {
+				defer end(nil)
+			}
+			if around := r.around(); around != nil {
+				var endField func(error)
+				ctx, endField = around(ctx, "Query", "repos", 1)
+				defer endField(nil)
+			}
 			for range 3 {
 				took := time.Since(time.Now())
 				platform.TraceOf(ctx).NoteWait(took)

@@ -40,7 +40,7 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version,
 	})
 	deliverer, err := events.NewDeliverer(ctx, p, events.DelivererOptions{
-		DatabaseURL: c.DatabaseURL, Send: c.recorder.attempted(sender.Send), Logger: c.Logger, DrainTimeout: c.DrainTimeout,
+		DatabaseURL: c.DatabaseURL, DirectURL: c.DirectURL, Send: c.recorder.attempted(sender.Send), Logger: c.Logger, DrainTimeout: c.DrainTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)

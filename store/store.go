@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"atrium/store/dbfile"
+	"atrium/store/pgpool"
 	"atrium/store/postgres"
 	"atrium/store/sqlite"
 	"atrium/store/sqlstore"
@@ -19,9 +21,14 @@ type Options struct {
 	// MaxConnections of the pool, on PostgreSQL, where the URL does not say it
 	// by pool_max_conns; 0: four times the cores.
 	MaxConnections int32
-	// QueryMode is pgx's default_query_exec_mode, on PostgreSQL: "" is
-	// cache_statement; pgbouncer before 1.21 needs cache_describe.
+	// QueryMode is pgx's default_query_exec_mode, on PostgreSQL; "": the best that
+	// works.
 	QueryMode string
+	// DirectURL leads past a pooler to the same PostgreSQL database; "" if there
+	// is none.
+	DirectURL string
+	// Logger is told what a pooler does not pass on; nil discards that.
+	Logger *slog.Logger
 	// Observers are notified of each round trip to the database.
 	Observers []sqlstore.Observer
 }
@@ -70,6 +77,12 @@ func Migrate(ctx context.Context, url string) error {
 	})
 }
 
+// CheckDirect fails unless a direct URL leads to the same PostgreSQL database and
+// schema as the URL of a pooler.
+func CheckDirect(ctx context.Context, url, directURL string) error {
+	return pgpool.CheckDirect(ctx, url, directURL)
+}
+
 // MigrationState describes one migration.
 type MigrationState = sqlstore.MigrationState
 
@@ -88,7 +101,7 @@ func Migrations(ctx context.Context, url string) (states []MigrationState, err e
 func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
 	switch {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
-		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode})
+		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Logger: o.Logger})
 	case strings.HasPrefix(url, "sqlite:"):
 		return sqlite.Open(ctx, strings.TrimPrefix(url, "sqlite:"))
 	default:

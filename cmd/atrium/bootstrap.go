@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"atrium/platform"
-	"atrium/store"
+	"atrium/server"
 )
 
 type bootstrapCommand struct {
@@ -27,7 +27,7 @@ func (c *bootstrapCommand) check(f *faults) {
 // run prints the UIDs of what it made. It is often the first command that a
 // database sees, so it brings the schema up to date.
 func (c *bootstrapCommand) run(ctx context.Context, p program) error {
-	if err := store.Migrate(ctx, c.DatabaseURL); err != nil {
+	if err := server.Migrate(ctx, c.DatabaseURL, c.DatabaseDirectURL); err != nil {
 		return err
 	}
 	db, err := c.open(ctx, platform.Options{NoSecrets: true})

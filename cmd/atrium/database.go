@@ -15,6 +15,8 @@ import (
 // databaseFlags say where the data is; every command but version has them.
 type databaseFlags struct {
 	DatabaseURL string `name:"database-url" secret:"" default:"${database_url}" help:"Database: sqlite:PATH or postgres://..."`
+
+	DatabaseDirectURL string `name:"database-direct-url" secret:"" placeholder:"URL" help:"URL of the same PostgreSQL database that leads past a pooler (pgbouncer); for migrations and notifications."`
 }
 
 const defaultDatabaseURL = "sqlite:atrium.db"
@@ -22,12 +24,23 @@ const defaultDatabaseURL = "sqlite:atrium.db"
 func (d *databaseFlags) check(f *faults) {
 	path, embedded := d.file()
 	switch {
+	case d.DatabaseDirectURL == "":
+	case embedded:
+		f.add("database-direct-url", "is for PostgreSQL")
+	case !isPostgres(d.DatabaseDirectURL):
+		f.add("database-direct-url", "must start with postgres://")
+	}
+	switch {
 	case embedded && (path == "" || strings.Contains(path, ":memory:")):
 		f.add("database-url", "must name a file, such as %s", defaultDatabaseURL)
-	case !embedded && !strings.HasPrefix(d.DatabaseURL, "postgres://") && !strings.HasPrefix(d.DatabaseURL, "postgresql://"):
+	case !embedded && !isPostgres(d.DatabaseURL):
 		// The URL is not shown: it may hold a password.
 		f.add("database-url", "must start with sqlite: or postgres://")
 	}
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
 // file is the path of an embedded database.

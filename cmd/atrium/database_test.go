@@ -15,7 +15,7 @@ import (
 // raw opens a database beside the program.
 func raw(t *testing.T, databaseURL string) *sql.DB {
 	t.Helper()
-	driver, name := "pgx", databaseURL
+	driver, name := "pgx", storetest.Direct(databaseURL)
 	if path, embedded := strings.CutPrefix(databaseURL, "sqlite:"); embedded {
 		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
 	}

@@ -13,7 +13,7 @@ import (
 type migrateUpCommand struct{ databaseFlags }
 
 func (c *migrateUpCommand) run(ctx context.Context, p program) error {
-	if err := server.Migrate(ctx, c.DatabaseURL); err != nil {
+	if err := server.Migrate(ctx, c.DatabaseURL, c.DatabaseDirectURL); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(p.stdout, "the database is up to date")

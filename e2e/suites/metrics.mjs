@@ -1,15 +1,18 @@
-// Metrics from end to end: Debian's Prometheus scrapes the server while it has traffic, finds every metric of Atrium above
-// zero, and answers every query of the dashboard and of the alert rules, which promtool checks.
+// Metrics from end to end: Debian's Prometheus scrapes the server while it has traffic, and an import while it runs. It finds
+// every metric of Atrium above zero, and answers every query of the dashboard and of the alert rules, which promtool checks.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ask, check, data, endpoint, finish, headers, run, site, temporary, temporaryFolder } from '../lib.mjs';
 import { startSink } from '../receiver.mjs';
 
 const deploy = join(import.meta.dirname, '../../deploy');
 const metrics = process.env.ATRIUM_METRICS ?? assert.fail('ATRIUM_METRICS is not set');
+const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
 const pause = (ms) => new Promise((go) => setTimeout(go, ms));
 
 await check('promtool accepts the rules and the configuration', async () => {
@@ -40,15 +43,27 @@ await check('profiles are at the private address, and nothing of it is at the pu
   for (const path of ['/metrics', '/debug/pprof/heap']) assert.equal((await fetch(site + path)).status, 404);
 });
 
-// A Prometheus of the suite's own: it scrapes each second, and has the rules of the repository.
+/** Finds a port that nothing listens on. */
+async function findPort() {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address();
+  listener.close();
+  await once(listener, 'close');
+  return port;
+}
+const port = await findPort(), importPort = await findPort();
+
+// This Prometheus belongs to the suite. It scrapes every second, and has the rules of the repository.
 const config = temporary('prometheus.yaml', `
 global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: [${deploy}/prometheus/alerts.yaml]
 scrape_configs:
   - job_name: atrium
     static_configs: [{targets: [${new URL(metrics).host}]}]
+  - job_name: atrium-import
+    static_configs: [{targets: ['127.0.0.1:${importPort}']}]
 `);
-const port = 20000 + process.pid % 20000;
 const prometheus = spawn('prometheus', [`--config.file=${config}`, `--storage.tsdb.path=${temporaryFolder()}/tsdb`, `--web.listen-address=127.0.0.1:${port}`, '--log.level=warn'], { stdio: 'inherit' });
 process.on('exit', () => prometheus.kill('SIGKILL'));
 
@@ -99,11 +114,31 @@ async function traffic() {
 }
 const busy = traffic();
 
-// What there is a metric of, and has to be seen above zero. An import has a process of its own, and metrics of its own.
+/** Imports libraries from a pipe, into a database of the import's own, until the suite has seen its metrics. */
+async function importLibraries() {
+  const database = ['--database-url', `sqlite:${join(temporaryFolder(), 'import.db')}`], pipe = join(temporaryFolder(), 'libraries.jsonl');
+  for (const [command, args] of [[program, ['migrate', 'up', ...database]], ['mkfifo', [pipe]]]) {
+    const { code, text } = await run(command, args);
+    assert.equal(code, 0, text);
+  }
+  const ended = run(program, ['import', 'artifacts', ...database, '--metrics-addr', `127.0.0.1:${importPort}`, pipe]);
+  const records = createWriteStream(pipe);
+  records.on('error', () => {}); // The end of the import tells why it has closed the pipe.
+  for (let i = 0; !stop; i++) {
+    records.write(JSON.stringify({ ecosystem: 'PYTHON', name: `library-${i}`, versions: [{ version: '1.0.0', sizeBytes: 1, time: '2026-01-01T00:00:00Z' }] }) + '\n');
+    await pause(10);
+  }
+  records.end();
+  return ended;
+}
+const importing = importLibraries();
+
+// These are the metrics that have to be seen above zero.
 const families = [...text.matchAll(/^# TYPE (atrium_\w+) (\w+)$/gm)].map(([, name, type]) => type === 'histogram' ? `${name}_count` : name);
 const declared = [...readFileSync(join(import.meta.dirname, '../../telemetry/metrics.go'), 'utf8').matchAll(/m\.(\w+)\("(atrium_\w+)"/g)]
-  .map(([, kind, name]) => kind.startsWith('histogram') ? `${name}_count` : name).filter((name) => name !== 'atrium_import_records_total');
+  .map(([, kind, name]) => kind.startsWith('histogram') ? `${name}_count` : name);
 await check('Prometheus finds the server', () => above('up{job="atrium"}'), 40);
+await check('Prometheus finds the import', () => above('up{job="atrium-import"}'), 40);
 for (const name of new Set([...declared, ...families])) {
   await check(`${name} is above zero`, async () => { await above(name === 'atrium_delivery_queue_jobs' ? `sum_over_time(sum(${name})[1m:1s])` : `max_over_time(${name}[1m])`); }, 40);
 }
@@ -133,4 +168,8 @@ await check('Prometheus evaluates every rule', async () => {
 
 stop = true;
 await busy;
+await check('the import ends well', async () => {
+  const { code, text } = await importing;
+  assert.equal(code, 0, text);
+});
 finish();

@@ -12,7 +12,6 @@ type kind struct {
 	parent string // the type of what it lives in, as errors name it
 	in     string // where {repo} is made
 
-	ours      bool // the reference does not have it
 	sharesUID bool // one has the UID of the group that it lives in
 
 	// put makes one of a kind that has no operation for that.

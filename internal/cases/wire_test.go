@@ -36,7 +36,7 @@ func wireLedger(t testing.TB) map[string]rpc {
 	// What the wire has from us needs what an update needs.
 	ledger["VerifyIdentityProvider"] = rpc{"VerifyIdentityProvider", http.MethodPost, "/iam/v2/identityProviders:verify", ledger["UpdateIdentityProvider"].capabilities}
 	for _, info := range platform.Kinds() {
-		if k := kindNamed(info.Name); k != nil && k.ours {
+		if k := kindNamed(info.Name); k != nil && info.Own {
 			addOperations(ledger, k, info)
 		}
 	}

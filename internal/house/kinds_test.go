@@ -1,6 +1,7 @@
 package house
 
 import (
+	"fmt"
 	"go/ast"
 	"path"
 	"reflect"
@@ -169,6 +170,71 @@ func TestEveryKindHasAMessage(t *testing.T) {
 			t.Errorf("schema/proto/platform/%s/v2: write the messages and the service of %s, then `make generate`\n\tmessage %[2]s {", k.Area, k.Name)
 		}
 	}
+}
+
+// TestTheContractsNameEveryCapabilityAndEvent looks for the values of enums that the
+// declaration of a kind adds to.
+func TestTheContractsNameEveryCapabilityAndEvent(t *testing.T) {
+	t.Parallel()
+	const inGraphQL, inProto = "schema/capability.graphqls", "schema/proto/platform/iam/v2/capability.proto"
+	values, numbers := enumValues(t, inGraphQL, "Capability"), read(t, inProto)
+	for _, c := range platform.Capabilities() {
+		if name := enumName(string(c)); !slices.Contains(values, name) {
+			t.Errorf("%s: add to the enum Capability, then `make generate`\n\t%s", inGraphQL, name)
+		}
+		if line := fmt.Sprintf("%s = %d;", c.WireName(), c.Number()); !strings.Contains(numbers, line) {
+			t.Errorf("%s: add to the enum Capability, then `make generate`\n\t%s", inProto, line)
+		}
+	}
+	const events = "schema/event.graphqls"
+	values = enumValues(t, events, "EventKind")
+	for _, full := range platform.EventTypes() {
+		if short, _ := platform.ShortEventType(full); !slices.Contains(values, enumName(short)) {
+			t.Errorf("%s: add to the enum EventKind, then `make generate`\n\t%s", events, enumName(short))
+		}
+	}
+}
+
+// TestEveryFilterHasTheFieldsOfUIDs looks for the fields that the filters of all
+// kinds in the tree have.
+func TestEveryFilterHasTheFieldsOfUIDs(t *testing.T) {
+	t.Parallel()
+	contract, found := readAll(t, "schema/*.graphqls"), 0
+	for _, k := range platform.Kinds() {
+		filter := regexp.MustCompile(`(?s)\ninput (?:Event)?` + k.Name + `Filter \{\n(.*?)\n\}`).FindStringSubmatch(contract)
+		if k.Shared || graphQLOnly[k.Name] || outsideTree[k.Name] || filter == nil {
+			continue
+		}
+		found++
+		for _, field := range []string{"uids: [ID!]", "ancestorsOf: ID", "inRoot: Boolean"} {
+			if !strings.Contains(filter[1]+"\n", "\n  "+field+"\n") {
+				t.Errorf("schema: add to the filter of %s, then `make generate`\n\t%s", k.Name, field)
+			}
+		}
+	}
+	if found < 10 {
+		t.Fatalf("the contract has filters of %d kinds: how are they declared now?", found)
+	}
+}
+
+// outsideTree names kinds that have no place in the tree of groups, and are not shared.
+var outsideTree = map[string]bool{"VulnerabilityMetadata": true}
+
+// enumName spells a dotted name as a value of a GraphQL enum.
+func enumName(dotted string) string { return strings.ToUpper(strings.ReplaceAll(dotted, ".", "_")) }
+
+// enumValues lists the values of an enum in a file of the GraphQL contract.
+func enumValues(t *testing.T, file, enum string) []string {
+	t.Helper()
+	body := regexp.MustCompile(`(?s)\nenum ` + enum + ` \{\n(.*?)\n\}`).FindStringSubmatch(read(t, file))
+	if body == nil {
+		t.Fatalf("%s has no enum %s", file, enum)
+	}
+	var values []string
+	for _, value := range regexp.MustCompile(`(?m)^  ([A-Z_0-9]+)$`).FindAllStringSubmatch(body[1], -1) {
+		values = append(values, value[1])
+	}
+	return values
 }
 
 // REST and gRPC have a file per domain, not per kind.

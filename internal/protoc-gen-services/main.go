@@ -1,4 +1,4 @@
-// Command protoc-gen-services generates, as a plugin of buf, the struct that has
+// Command protoc-gen-services generates, as a plugin of protoc, the struct that has
 // the client stub of every service. `make generate` runs it.
 package main
 

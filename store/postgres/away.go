@@ -67,7 +67,7 @@ func isConnectionLost(err error) bool {
 func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	var tx pgx.Tx
 	begin := func(ctx context.Context) (err error) {
-		tx, err = e.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: beginWriting})
+		tx, err = e.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: e.begin})
 		return translate(err)
 	}
 	err := e.withTimeout(ctx, func(ctx context.Context) error {

@@ -129,10 +129,10 @@ func (t *transaction) LockShared(ctx context.Context, name string) error {
 }
 
 // LockCounters waits for all transactions that change counters, and blocks new
-// ones. It also removes the time limit of statements, because counting all rows can
+// ones. It also removes the time limits, because counting all rows can
 // take long.
 func (t *transaction) LockCounters(ctx context.Context) error {
-	if err := t.exec(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+	if err := t.exec(ctx, removeLimits); err != nil {
 		return err
 	}
 	t.inTime = func(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
@@ -168,6 +168,15 @@ func translate(err error) error {
 	}
 }
 
+// readOnly is the code of the errors of a server that takes no writes, such as one
+// that was a primary before another was promoted.
+const readOnly = "25006"
+
+func isReadOnly(err error) bool {
+	var said *pgconn.PgError
+	return errors.As(err, &said) && said.Code == readOnly
+}
+
 func translateCode(e *pgconn.PgError) error {
 	switch code := e.Code; {
 	case code == "23505":
@@ -178,6 +187,10 @@ func translateCode(e *pgconn.PgError) error {
 		return errConflict
 	case code == "57014", code == "55P03": // statement or lock timeout
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, e)
+	case code == "25P03", code == "25P04": // idle or under way for too long
+		return platform.Unavailable("the database has ended a transaction that took too long", e)
+	case code == readOnly:
+		return platform.Unavailable("the database does not take writes", e)
 	case code[:2] == "08", code[:3] == "57P", code[:2] == "53":
 		return platform.Unavailable("the database does not answer", e)
 	default:

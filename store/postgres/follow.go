@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"atrium/store/pgpool"
 	"atrium/store/sqlstore"
 )
 
@@ -31,13 +32,16 @@ const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 //
 // Notifications are sent after the commit, because a NOTIFY inside of a transaction
 // serialises all commits. They are sent through the pool and received on a separate
-// connection. A pooler in transaction mode supports only sending; then the process
-// does not receive even its own notifications, and Follow calls onLost.
+// connection. A pooler in transaction mode passes on only sending: where no direct
+// connection is possible, the process receives none and polls.
 func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed func(), deaf func(error)) {
 	f := follower{e, rand.Text(), changed}
 	var telling sync.WaitGroup
 	telling.Go(func() { f.notifyOthers(ctx, stored) })
 	defer telling.Wait()
+	if e.pool.Listen == nil {
+		return // which was reported when the database was opened
+	}
 	reported, retry := false, firstRetry
 	for {
 		heard, err := f.listen(ctx)
@@ -120,7 +124,7 @@ func (f *follower) listen(ctx context.Context) (heard bool, err error) {
 		case !errors.Is(err, context.DeadlineExceeded):
 			return heard, err
 		case silence:
-			return heard, errors.New("notifications sent with NOTIFY are not received by LISTEN; connect without a pooler in transaction mode")
+			return heard, errors.New("notifications sent with NOTIFY are not received by LISTEN; set --database-direct-url to a URL of the same database that leads past poolers")
 		default:
 			silence, patience = true, echoTimeout
 			if err := f.notify(ctx, echoPayload); err != nil {
@@ -131,11 +135,11 @@ func (f *follower) listen(ctx context.Context) (heard bool, err error) {
 }
 
 func (f *follower) subscribe(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, f.pool.Config().ConnConfig.Copy())
+	conn, err := pgx.ConnectConfig(ctx, f.pool.Listen.Copy())
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, connectTimeout)
+	within, cancel := context.WithTimeout(ctx, pgpool.ConnectTimeout)
 	defer cancel()
 	var name string
 	err = conn.QueryRow(within, "SELECT "+channel).Scan(&name)

@@ -4,19 +4,22 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"runtime"
+	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
 	"atrium/platform"
+	"atrium/store/pgpool"
 	"atrium/store/sqlstore"
 )
 
@@ -53,6 +56,7 @@ var dialect = sqlstore.Dialect{
 	Slots:           16, // a total reads them all, from as many pages in the worst case
 	Pipelines:       true,
 	Triggers:        true,
+	LimitLockWait:   "SET LOCAL lock_timeout = '2s'; ",
 	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
@@ -65,90 +69,73 @@ func arrayType(ofBytes bool) string {
 	return "::text[]"
 }
 
-// Options are the settings of the pool.
+// Options are the settings of an engine.
 type Options struct {
-	MaxConnections int32 // where the URL has no pool_max_conns; 0: four times the cores
-	QueryMode      string
+	MaxConnections int32        // where the URL has no pool_max_conns; 0: four times the cores
+	QueryMode      string       // "": the best that works
+	DirectURL      string       // past a pooler; "" if there is none
+	Logger         *slog.Logger // is told what a pooler does not pass on; nil discards that
 }
 
 // Engine is a PostgreSQL database.
 type Engine struct {
 	conn
-	pool            *pgxpool.Pool
+	pool            *pgpool.Pool
+	begin           string        // begins a transaction that writes
 	responseTimeout time.Duration // maximum time without a response; 0: no limit
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
 
-// Time limits of statements. A request has its own deadline in addition.
-const (
-	statementTimeout = "4s"
-	lockTimeout      = "2s"
-	idleTimeout      = "15s" // of an idle transaction, which delays the feed of events
-	connectTimeout   = 5 * time.Second
-)
+// limits are settings of every connection. A request has its own deadline in
+// addition.
+var limits = map[string]string{
+	"statement_timeout":                   "4s",
+	"lock_timeout":                        "2s",
+	"idle_in_transaction_session_timeout": "15s", // such a transaction delays the feed of events
+	"timezone":                            "UTC",
+}
 
 // Open connects to a database.
 func Open(ctx context.Context, url string, o Options) (*Engine, error) {
-	config, err := poolConfig(url, o.MaxConnections)
+	pool, err := pgpool.Open(ctx, url, pgpool.Options{
+		MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Limits: limits, Logger: o.Logger,
+	})
 	if err != nil {
-		return nil, err
+		return nil, unavailable(url, err)
 	}
-	if config.ConnConfig.DefaultQueryExecMode, err = queryMode(o.QueryMode); err != nil {
-		return nil, err
-	}
-	config.ConnConfig.ConnectTimeout = connectTimeout
-	patience := answerTimeout
-	if _, given := config.ConnConfig.RuntimeParams["statement_timeout"]; given {
-		patience = 0 // the operator has chosen a limit
-	}
-	for name, value := range map[string]string{
-		"statement_timeout": statementTimeout, "lock_timeout": lockTimeout, "idle_in_transaction_session_timeout": idleTimeout, "timezone": "UTC",
-	} {
-		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
-			config.ConnConfig.RuntimeParams[name] = value
-		}
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	given, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, err
-	}
-	prepares := config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement
-	e := &Engine{conn{pool, prepares}, pool, patience}
-	if err := e.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, err
 	}
+	e := &Engine{conn{pool, pool.Prepares}, pool, "", answerTimeout}
+	forWriting := maps.Clone(pool.Limits)
+	switch {
+	case given.RuntimeParams["statement_timeout"] != "":
+		e.responseTimeout = 0 // the operator has chosen a limit
+	case pool.Version >= 17 && given.RuntimeParams["transaction_timeout"] == "":
+		if forWriting == nil {
+			forWriting = map[string]string{}
+		}
+		forWriting["transaction_timeout"] = transactionTimeout
+	}
+	e.begin = beginWriting(forWriting)
 	return e, nil
 }
 
-// poolConfig reads a URL. The size of the pool is pool_max_conns of the URL
-// where that is given.
-func poolConfig(url string, maxConnections int32) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE") // pgx's error would show the password
+// unavailable explains why a connection could not be made. It returns other errors
+// unchanged.
+func unavailable(url string, err error) error {
+	var failed *pgconn.ConnectError
+	if !errors.As(err, &failed) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
-	plain, err := pgx.ParseConfig(url) // in which the settings of a pool are like any other parameter
-	if err != nil {
-		return nil, errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	config, malformed := pgconn.ParseConfig(url)
+	if malformed != nil {
+		return err
 	}
-	if _, given := plain.RuntimeParams["pool_max_conns"]; given {
-		return config, nil
-	}
-	if config.MaxConns = maxConnections; config.MaxConns == 0 {
-		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
-	}
-	return config, nil
-}
-
-func queryMode(name string) (pgx.QueryExecMode, error) {
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec} {
-		if name == "" || strings.ReplaceAll(name, "_", " ") == mode.String() {
-			return mode, nil
-		}
-	}
-	return 0, fmt.Errorf("query mode %q is not one of cache_statement, cache_describe, describe_exec, exec", name)
+	return platform.Unavailable("the database does not answer", explainError(config, err))
 }
 
 // Dialect returns the SQL dialect of PostgreSQL.
@@ -164,6 +151,12 @@ func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	for try := 1; ; try++ {
 		err := translate(e.transact(ctx, unit))
+		if isReadOnly(err) {
+			e.pool.Reset() // another server may have been promoted, which new connections find
+			if try == 1 {
+				continue
+			}
+		}
 		if !errors.Is(err, errConflict) {
 			return err
 		}
@@ -180,7 +173,7 @@ func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) er
 
 // Ping reports whether the server answers.
 func (e *Engine) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pgpool.ConnectTimeout)
 	defer cancel()
 	if err := e.pool.Ping(ctx); err != nil {
 		return platform.Unavailable("the database does not answer", explainError(&e.pool.Config().ConnConfig.Config, err))
@@ -203,15 +196,34 @@ func (e *Engine) Close() error {
 	return nil
 }
 
+// migrationLock is the key of the advisory lock by which replicas take turns to
+// migrate.
+var migrationLock = fmt.Sprint(lock.DefaultLockID)
+
+// A locker is the lock of the migrations.
+type locker struct {
+	pool    *pgpool.Pool
+	release func()
+}
+
+func (l *locker) SessionLock(ctx context.Context, _ *sql.Conn) (err error) {
+	l.release, err = l.pool.Lock(ctx, migrationLock)
+	return err
+}
+
+func (l *locker) SessionUnlock(context.Context, *sql.Conn) error {
+	l.release()
+	return nil
+}
+
 // Migrator returns a handle for migrations. A lock excludes other replicas.
 func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
-	// Probed often: a replica that starts must not wait long for another
-	// that had nothing to do.
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
-	if err != nil {
-		return nil, err
-	}
 	config := e.pool.Config().ConnConfig.Copy()
-	config.RuntimeParams["statement_timeout"] = "0" // creating an index can take long
-	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, 1, goose.WithSessionLocker(locker))
+	if e.pool.Pooler {
+		config.DefaultQueryExecMode = pgx.QueryExecModeExec // tables change between statements
+	} else {
+		config.RuntimeParams["statement_timeout"] = "0" // creating an index can take long
+		config.RuntimeParams["lock_timeout"] = "0"      // and waits for every transaction that is older
+	}
+	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, 1, goose.WithSessionLocker(&locker{pool: e.pool}))
 }

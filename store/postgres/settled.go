@@ -1,31 +1,59 @@
 package postgres
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Events are read in the order of their transaction ids, up to the oldest running
 // transaction that may still commit events. Every writing transaction of the store
 // holds an advisory lock. Transactions without it, such as those of other databases
 // or schemas, do not delay events.
 
-// writingClass is the class of the advisory lock that writers share.
-const writingClass = 0x61747269 // atri
+// writingClass is the class of the advisory lock that writers share. Each schema has
+// its own lock, whose number is schemaNumber; in programs before that it was 0.
+const (
+	writingClass = 0x61747269 // atri
+	schemaNumber = "hashtext(COALESCE(current_schema(), ''))"
+)
 
-// beginWriting begins a transaction and takes the lock before the transaction has
-// an id.
-var beginWriting = fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock_shared(%d, 0)", writingClass)
+// transactionTimeout limits a whole transaction that writes, on servers that can.
+const transactionTimeout = "60s"
+
+// beginWriting returns the statements that begin a transaction with limits, and take
+// the lock before the transaction has an id.
+func beginWriting(limits map[string]string) string {
+	var begin strings.Builder
+	begin.WriteString("BEGIN; ")
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		fmt.Fprintf(&begin, "SET LOCAL %s = '%s'; ", name, strings.ReplaceAll(limits[name], "'", "''"))
+	}
+	fmt.Fprintf(&begin, "SELECT pg_advisory_xact_lock_shared(%d, %s)", writingClass, schemaNumber)
+	return begin.String()
+}
+
+// removeLimits removes the limits that the rest of a transaction has.
+const removeLimits = "SELECT set_config(s.name, '0', true) FROM pg_settings s WHERE s.name IN ('statement_timeout', 'transaction_timeout')"
 
 // noEarlierWriters is the condition that every transaction with a lower id than
 // that of event e has ended. The running transactions are those of the statement's
 // snapshot. It ignores only transactions that certainly do not belong to the store:
-// their connection holds neither the writers' lock nor a lock on a table of this
-// schema, as writers of older versions do. It reads pg_locks only once: a writer
+// they hold neither the writers' lock of this schema nor a lock for writing on a
+// table of this schema, as writers of older versions do. The tables of the queue do
+// not count, because transactions that write there write no event. Transactions
+// that were prepared for two-phase commit have no process, so locks are grouped by
+// their virtual transaction. The condition reads pg_locks only once: a writer
 // releases its id before its lock, so in two separate reads it could look like a
 // foreign transaction.
 var noEarlierWriters = fmt.Sprintf(`e.xact < (WITH held AS MATERIALIZED (
 	SELECT array_agg(l.transactionid) FILTER (WHERE l.locktype = 'transactionid') AS ids,
-		bool_or(l.database = d.oid AND (l.locktype = 'advisory' AND l.classid = %d OR l.relation IN (
-			SELECT c.oid FROM pg_class c WHERE c.relnamespace = (SELECT o.relnamespace FROM pg_class o WHERE o.oid = 'event'::regclass)))) AS ours
-	FROM pg_locks l, pg_database d WHERE d.datname = current_database() AND l.granted AND l.pid IS NOT NULL GROUP BY l.pid)
+		bool_or(l.database = d.oid AND (l.locktype = 'advisory' AND l.classid = %d AND l.objid IN (0, (%s::bigint & 4294967295)::oid)
+			OR l.mode <> 'AccessShareLock' AND l.relation IN (
+				SELECT c.oid FROM pg_class c WHERE NOT starts_with(c.relname::text, 'river_') AND c.relnamespace = (
+					SELECT o.relnamespace FROM pg_class o WHERE o.oid = 'event'::regclass)))) AS ours
+	FROM pg_locks l, pg_database d WHERE d.datname = current_database() AND l.granted GROUP BY l.pid, l.virtualtransaction)
 SELECT LEAST(min(x::text::bigint), pg_current_xact_id_if_assigned()::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
 FROM pg_snapshot_xip(pg_current_snapshot()) x
-WHERE NOT EXISTS (SELECT 1 FROM held h WHERE x::xid = ANY(h.ids) AND h.ours IS NOT TRUE))`, writingClass)
+WHERE NOT EXISTS (SELECT 1 FROM held h WHERE x::xid = ANY(h.ids) AND h.ours IS NOT TRUE))`, writingClass, schemaNumber)

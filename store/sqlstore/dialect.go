@@ -64,6 +64,9 @@ type Dialect struct {
 	// in PL/pgSQL take what these write along.
 	Triggers bool
 
+	// LimitLockWait begins a migration, whose wait for a lock holds up servers.
+	LimitLockWait string
+
 	// DDL replaces the tokens of migrations.
 	DDL *strings.Replacer
 }

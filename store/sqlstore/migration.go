@@ -58,7 +58,7 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 		if err != nil {
 			return nil, err
 		}
-		ddl := dialect.DDL.Replace(string(text))
+		ddl := dialect.LimitLockWait + dialect.DDL.Replace(string(text))
 		if file.version == 10 {
 			all = append(all, goose.NewGoMigration(file.version, packUIDs(string(text), dialect), nil))
 			continue

@@ -28,15 +28,12 @@ func (r rebuild) runConcurrently(ctx context.Context, db *sql.DB) error {
 	if err != nil || slices.Contains(types, "bytea") {
 		return err // the last step had been done, but was not recorded
 	}
-	if err := b.exec(ctx, "SET lock_timeout = 0"); err != nil { // an index waits for every transaction that is older
-		return err
-	}
 	for _, step := range []func(context.Context) error{b.begin, b.copyRows, b.finishTables, b.replaceTables} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	return b.exec(ctx, "RESET lock_timeout")
+	return nil
 }
 
 // A concurrentRebuild is a rebuild through one connection.

@@ -36,7 +36,7 @@ func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	for _, engine := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", SQLite}, {"postgres", Postgres}} {
+	}{{"sqlite", SQLite}, {"postgres", pooledPostgres}} {
 		t.Run(engine.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, engine.url(t))
@@ -74,6 +74,44 @@ func Postgres(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return create(t, "TEMPLATE "+from)
+}
+
+// poolerAddress is the environment variable with the address of a pooler before that
+// server; scripts/with-pgbouncer sets it. Tests for every engine then use PostgreSQL
+// through the pooler.
+const poolerAddress = "ATRIUM_TEST_POOLER"
+
+func pooledPostgres(t testing.TB) string {
+	t.Helper()
+	u, err := url.Parse(Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pooler := os.Getenv(poolerAddress); pooler != "" {
+		u.Host = pooler
+	}
+	return u.String()
+}
+
+// Pooled makes an empty PostgreSQL database and gives its URL through the pooler.
+// Without a pooler the test is skipped.
+func Pooled(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(poolerAddress) == "" {
+		t.Skip("there is no pooler: run the tests as `scripts/with-postgres scripts/with-pgbouncer go test ./...`")
+	}
+	return pooledPostgres(t)
+}
+
+// Direct gives the URL of a database that leads past the pooler.
+func Direct(databaseURL string) string {
+	u, err := url.Parse(databaseURL)
+	direct, failed := url.Parse(os.Getenv(postgresURL))
+	if err != nil || failed != nil || u.Host != os.Getenv(poolerAddress) {
+		return databaseURL
+	}
+	u.Host = direct.Host
+	return u.String()
 }
 
 // EmptyPostgres makes a database without a schema and gives its URL.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // Two units that wait for each other: one is undone, and run again.
@@ -94,5 +97,77 @@ func TestConnectionsThatAreLostAreMadeAgain(t *testing.T) {
 			}
 		}
 		t.Error("the pool did not recover")
+	})
+}
+
+// A process that hangs in the middle of a transaction, such as one that is suspended,
+// must not keep others from hearing of events for longer than its limit.
+func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		if w.onSQLite() {
+			t.Skip("a writer there waits for nobody but the one before it")
+		}
+		u, err := url.Parse(w.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query()
+		query.Set("idle_in_transaction_session_timeout", "300ms")
+		u.RawQuery = query.Encode()
+		hanging := storetest.Open(t, u.String())
+		began, end := make(chan struct{}), make(chan struct{})
+		done := make(chan error, 1)
+		go func() {
+			done <- hanging.Write(t.Context(), func(tx platform.Tx) error {
+				if err := tx.SetRelayPosition(t.Context(), platform.EventPosition{}); err != nil { // it has an id now
+					return err
+				}
+				close(began)
+				<-end
+				tx.Record(&platform.Event{ID: "hanging", Body: []byte("{}")})
+				return nil
+			})
+		}()
+		<-began
+		if err := w.record(w.store, "other"); err != nil {
+			t.Fatal(err)
+		}
+		find := func() bool {
+			events := must[[]*platform.Event](t)(w.store.EventsAfter(t.Context(), nil, platform.EventPosition{}, 10))
+			return slices.ContainsFunc(events, func(e *platform.Event) bool { return e.ID == "other" })
+		}
+		if find() {
+			t.Error("an event was read beside a writer with an earlier id")
+		}
+		waitFor(t, "a writer that hangs holds up events", find)
+		close(end)
+		if err := <-done; platform.AsError(err).Code != platform.CodeUnavailable {
+			t.Errorf("the writer that hung got %v, want UNAVAILABLE", err)
+		}
+	})
+}
+
+// A server that was demoted goes on with its connections, and refuses writes. New
+// connections find the one that was promoted.
+func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		if w.onSQLite() || storetest.Direct(w.url) != w.url {
+			t.Skip("there is no other server, or a pooler keeps connections to it")
+		}
+		demote := func(on string) {
+			w.exec(w.raw(), "BEGIN READ WRITE; DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = "+on+"'; END $$; COMMIT")
+		}
+		demote("on")
+		connected := storetest.Open(t, w.url)
+		together(t, 8, func(int) error {
+			if err := w.record(connected, "one"); platform.AsError(err).Code != platform.CodeUnavailable {
+				return fmt.Errorf("a server that takes no writes answers %w, want UNAVAILABLE", err)
+			}
+			return nil
+		})
+		demote("off")
+		if err := w.record(connected, "two"); err != nil {
+			t.Errorf("the server that was promoted is not found: %v", err)
+		}
 	})
 }

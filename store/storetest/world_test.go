@@ -98,7 +98,7 @@ func (w *world) raw() *sql.DB {
 	if w.beside != nil {
 		return w.beside
 	}
-	driver, name := "pgx", w.url
+	driver, name := "pgx", storetest.Direct(w.url)
 	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
 		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
 	}

@@ -1,10 +1,15 @@
-// What checks and generates from schema/proto, in a module of its own: its requirements stay out of Atrium's go.mod.
-// Run it with `make generate` and `make verify`.
+// This module checks schema/proto and generates from it. It is separate so that its requirements stay out of Atrium's go.mod.
+// `make generate` and `make verify` run it.
 module atrium/tools/proto
 
 go 1.26.7
 
 tool github.com/bufbuild/buf/cmd/buf
+
+require (
+	github.com/bufbuild/protocompile v0.14.2-0.20261020145055-56248e843b50
+	google.golang.org/protobuf v1.36.13-0.20261016172727-e9ee2a76ab8e
+)
 
 require (
 	buf.build/gen/go/bufbuild/bufplugin/protocolbuffers/go v1.36.12-20261002170247-538130002972.2 // indirect
@@ -28,7 +33,6 @@ require (
 	github.com/Microsoft/go-winio v0.6.4 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/bufbuild/buf v1.75.0 // indirect
-	github.com/bufbuild/protocompile v0.14.2-0.20261020145055-56248e843b50 // indirect
 	github.com/bufbuild/protoplugin v0.0.0-20260414125817-25d1d281b46b // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/cli/browser v1.3.0 // indirect
@@ -93,7 +97,6 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20261012220534-4341edf3f941 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20261012220534-4341edf3f941 // indirect
-	google.golang.org/protobuf v1.36.13-0.20261016172727-e9ee2a76ab8e // indirect
 	mvdan.cc/xurls/v2 v2.6.0 // indirect
 	pluginrpc.com/pluginrpc v0.6.0 // indirect
 )

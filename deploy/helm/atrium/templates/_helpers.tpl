@@ -42,6 +42,10 @@ capabilities: {drop: [ALL]}
 {{- if eq .Values.secrets.as "file" -}}
 - name: ATRIUM_DATABASE_URL_FILE
   value: /etc/atrium/secrets/{{ .Values.secrets.databaseURLKey }}
+{{- with .Values.secrets.databaseDirectURLKey }}
+- name: ATRIUM_DATABASE_DIRECT_URL_FILE
+  value: /etc/atrium/secrets/{{ . }}
+{{- end }}
 {{- with .Values.secrets.encryptionKeyKey }}
 - name: ATRIUM_ENCRYPTION_KEY_FILE
   value: /etc/atrium/secrets/{{ . }}
@@ -49,6 +53,10 @@ capabilities: {drop: [ALL]}
 {{- else -}}
 - name: ATRIUM_DATABASE_URL
   valueFrom: {secretKeyRef: {name: {{ .Values.secrets.name | quote }}, key: {{ .Values.secrets.databaseURLKey | quote }}}}
+{{- with .Values.secrets.databaseDirectURLKey }}
+- name: ATRIUM_DATABASE_DIRECT_URL
+  valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}
+{{- end }}
 {{- with .Values.secrets.encryptionKeyKey }}
 - name: ATRIUM_ENCRYPTION_KEY
   valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}

@@ -1,0 +1,218 @@
+// Package pgpool opens pools of connections to PostgreSQL, directly or through a
+// pooler such as pgbouncer. It finds out what the pooler passes on. It must not know
+// any table.
+package pgpool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ConnectTimeout limits how long a connection may take to be made.
+const ConnectTimeout = 5 * time.Second
+
+// Options are the settings of a pool.
+type Options struct {
+	// MaxConnections is the size of the pool, where the URL has no
+	// pool_max_conns; 0: four times the cores.
+	MaxConnections int32
+	// Size is the size of the pool whatever the URL says; 0: see MaxConnections.
+	Size int32
+	// DirectURL leads past a pooler to the same database; "" if there is none.
+	DirectURL string
+	// QueryMode is the name of one of pgx's modes; "": the best that works.
+	QueryMode string
+	// Limits are settings of sessions, such as statement_timeout. Those that the URL
+	// has take precedence.
+	Limits map[string]string
+	// Logger is told once what a pooler does not pass on; nil discards that.
+	Logger *slog.Logger
+}
+
+// A Pool is a pool of connections.
+type Pool struct {
+	*pgxpool.Pool
+	// Version is the major version of the server.
+	Version int
+	// Prepares says that named prepared statements are used.
+	Prepares bool
+	// Pooler says that a pooler may run each transaction on another connection of
+	// its own.
+	Pooler bool
+	// Limits are those settings that a pooler does not pass on. Transactions must
+	// make them by themselves.
+	Limits map[string]string
+	// Listen is how to connect for LISTEN; nil if a pooler is in the way.
+	Listen *pgx.ConnConfig
+}
+
+var errMalformed = errors.New("the PostgreSQL URL is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+
+// Open opens a pool. It fails if the server does not answer.
+func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
+	config, err := parse(databaseURL, o.MaxConnections)
+	if err != nil {
+		return nil, err
+	}
+	if o.Size > 0 {
+		config.MaxConns = o.Size
+	}
+	if err := setMode(config, o.QueryMode); err != nil {
+		return nil, err
+	}
+	limits := maps.Clone(o.Limits)
+	for name := range limits {
+		if given, found := config.ConnConfig.RuntimeParams[name]; found {
+			limits[name] = given
+		}
+	}
+	maps.Copy(config.ConnConfig.RuntimeParams, limits)
+	p, err := open(ctx, config)
+	if err == nil && p.Pooler {
+		p.Close()
+	}
+	if isLimitRefused(err, limits) || err == nil && p.Pooler {
+		p, err = openPooled(ctx, config, limits, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.findListener(config.ConnConfig, o.DirectURL); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// open opens a pool and finds out whether a pooler is between it and the server.
+func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, ConnectTimeout)
+	defer cancel()
+	var pooler bool
+	var version int
+	err = pool.AcquireFunc(within, func(conn *pgxpool.Conn) (err error) {
+		_, _ = fmt.Sscanf(conn.Conn().PgConn().ParameterStatus("server_version"), "%d", &version) // unknown: 0
+		pooler, err = isPooler(within, conn.Conn())
+		return err
+	})
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &Pool{Pool: pool, Version: version, Pooler: pooler, Prepares: config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement}, nil
+}
+
+// isPooler reports whether a pooler answers in the place of the server. A pooler
+// tells a process id of its own, by which it recognises requests to cancel a
+// statement.
+func isPooler(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	pid, err := backend(ctx, conn, "")
+	return err == nil && pid != conn.PgConn().PID(), err
+}
+
+// backend returns the process id of the server's connection after a statement.
+func backend(ctx context.Context, conn *pgx.Conn, first string) (pid uint32, err error) {
+	results, err := conn.PgConn().Exec(ctx, first+"SELECT pg_backend_pid()").ReadAll()
+	if err != nil {
+		return 0, err
+	}
+	_, err = fmt.Sscan(string(results[len(results)-1].Rows[0][0]), &pid)
+	return pid, err
+}
+
+// isLimitRefused reports whether a pooler has refused a connection because of a
+// limit.
+func isLimitRefused(err error, limits map[string]string) bool {
+	var said *pgconn.PgError
+	if !errors.As(err, &said) || !strings.Contains(said.Message, "unsupported startup parameter") {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Keys(limits)), func(name string) bool { return strings.Contains(said.Message, name) })
+}
+
+// findListener sets how to listen, given the configuration of the pool.
+func (p *Pool) findListener(config *pgx.ConnConfig, directURL string) error {
+	if directURL == "" {
+		if !p.Pooler {
+			p.Listen = config.Copy()
+		}
+		return nil
+	}
+	direct, err := pgx.ParseConfig(directURL)
+	if err != nil {
+		return errMalformed
+	}
+	requireWritable(direct, directURL)
+	direct.ConnectTimeout = ConnectTimeout
+	p.Listen = direct
+	return nil
+}
+
+// parse reads a URL. The size of the pool is pool_max_conns of the URL where that
+// is given. Errors must not show the URL, which may hold a password.
+func parse(databaseURL string, maxConnections int32) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, errMalformed
+	}
+	plain, err := pgx.ParseConfig(databaseURL) // in which the settings of a pool are like any other parameter
+	if err != nil {
+		return nil, errMalformed
+	}
+	config.ConnConfig.ConnectTimeout = ConnectTimeout
+	requireWritable(config.ConnConfig, databaseURL)
+	if _, given := plain.RuntimeParams["pool_max_conns"]; given {
+		return config, nil
+	}
+	if config.MaxConns = maxConnections; config.MaxConns == 0 {
+		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
+	}
+	return config, nil
+}
+
+// requireWritable makes a URL with several hosts lead to the one that takes writes,
+// unless the URL says which by target_session_attrs.
+func requireWritable(config *pgx.ConnConfig, databaseURL string) {
+	elsewhere := func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port }
+	if slices.ContainsFunc(config.Fallbacks, elsewhere) && !isGiven(databaseURL, "target_session_attrs") {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+}
+
+// isGiven reports whether a URL has a parameter.
+func isGiven(databaseURL, name string) bool {
+	u, err := url.Parse(databaseURL)
+	return err == nil && u.Query().Has(name)
+}
+
+var modes = []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec}
+
+// setMode sets the query mode that the options name. pgx has set that of the URL.
+func setMode(config *pgxpool.Config, name string) error {
+	if name == "" {
+		return nil
+	}
+	for _, mode := range modes {
+		if strings.ReplaceAll(name, "_", " ") == mode.String() {
+			config.ConnConfig.DefaultQueryExecMode = mode
+			return nil
+		}
+	}
+	return fmt.Errorf("query mode %q is not one of cache_statement, cache_describe, describe_exec, exec", name)
+}

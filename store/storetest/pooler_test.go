@@ -1,0 +1,188 @@
+package storetest_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/pgpool"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+func openPooled(t *testing.T, url string, o store.Options) (s *sqlstore.Store, log *bytes.Buffer) {
+	t.Helper()
+	log = new(bytes.Buffer)
+	o.Logger = slog.New(slog.NewTextHandler(log, nil))
+	s, err := store.Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, log
+}
+
+// What fails through a pooler in transaction mode is said first, so that the test
+// below is known to be about such a pooler.
+func TestAPoolerDoesNotPassOnWhatBelongsToASession(t *testing.T) {
+	t.Parallel()
+	url := storetest.Pooled(t)
+	ctx := t.Context()
+	connect := func(url string) (*pgx.Conn, error) {
+		conn, err := pgx.Connect(ctx, url)
+		if err == nil {
+			t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		}
+		return conn, err
+	}
+	if _, err := connect(url + "&statement_timeout=4s"); err == nil {
+		t.Error("the pooler passes on settings of a session")
+	}
+	first := must[*pgx.Conn](t)(connect(url))
+	second := must[*pgx.Conn](t)(connect(url))
+	if _, err := first.Prepare(ctx, "one", "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Exec(ctx, "BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Exec(ctx, "one"); err == nil {
+		t.Error("the pooler passes on prepared statements")
+	}
+}
+
+func TestAPoolerIsNoticedAndReportedOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.Pooled(t)
+	for _, c := range []struct{ name, direct, said string }{
+		{"alone", "", "unless --database-direct-url leads past the pooler"},
+		{"with a direct URL", storetest.Direct(url), "received by --database-direct-url"},
+	} {
+		_, log := openPooled(t, url, store.Options{DirectURL: c.direct})
+		if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), c.said) || !strings.Contains(log.String(), "not prepared") {
+			t.Errorf("%s: the log is %q", c.name, log)
+		}
+	}
+	_, log := openPooled(t, storetest.Direct(url), store.Options{})
+	if log.Len() > 0 {
+		t.Errorf("without a pooler the log is %q", log)
+	}
+}
+
+func TestManyReadAndWriteThroughAPooler(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Pooled(t))
+	w.readsAndWrites(t)
+	ctx, org := w.found("other")
+	together(t, 16, func(i int) error {
+		for n := range 10 {
+			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A connection of the pooler must not be left with what one transaction has set.
+func TestLimitsOfATransactionEndWithIt(t *testing.T) {
+	t.Parallel()
+	url := storetest.Pooled(t)
+	w := newWorld(t, url)
+	limit := func() (found string) {
+		err := w.store.Write(t.Context(), func(platform.Tx) error {
+			found = w.query(w.raw(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1635021417 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")[0][0]
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if n := limit(); n != "1" {
+		t.Errorf("%s writers' locks are held, want 1", n)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var after string
+	if err := conn.QueryRow(t.Context(), "SELECT current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')", pgx.QueryExecModeSimpleProtocol).Scan(&after); err != nil || after != "00" {
+		t.Errorf("a connection is left with limits %s (%v)", after, err)
+	}
+}
+
+func TestReplicasBehindAPoolerHearEachOtherByADirectURL(t *testing.T) {
+	t.Parallel()
+	url := storetest.Pooled(t)
+	w := newWorld(t, url)
+	one, other := followPooled(t, url), followPooled(t, url)
+	w.listeners(2)
+	w.wakes(one, other)
+	w.wakes(other, one)
+}
+
+func followPooled(t *testing.T, url string) *sqlstore.Store {
+	t.Helper()
+	s, _ := openPooled(t, url, store.Options{DirectURL: storetest.Direct(url)})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { s.Follow(ctx, func(err error) { t.Error(err) }) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return s
+}
+
+// LISTEN through a pooler stays on one of its connections, whose later users would be
+// notified of everything.
+func TestNobodyListensThroughAPooler(t *testing.T) {
+	t.Parallel()
+	url := storetest.Pooled(t)
+	w := newWorld(t, url)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { w.store.Follow(ctx, func(err error) { t.Error(err) }) })
+	for i := range 20 {
+		if err := w.record(w.store, fmt.Sprint("event ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := w.query(w.raw(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'")[0][0]; n != "0" {
+		t.Errorf("%s connections listen", n)
+	}
+	cancel()
+	running.Wait()
+}
+
+func TestLocksForMigrationsExcludeEachOtherThroughAPooler(t *testing.T) {
+	t.Parallel()
+	url := storetest.Pooled(t)
+	var lock sync.Mutex
+	together(t, 6, func(int) error {
+		p, err := pgpool.Open(t.Context(), url, pgpool.Options{Size: 2})
+		if err != nil {
+			return err
+		}
+		defer p.Close()
+		release, err := p.Lock(t.Context(), "42")
+		if err != nil {
+			return err
+		}
+		defer release()
+		if !lock.TryLock() {
+			t.Error("two have the lock")
+			return nil
+		}
+		defer lock.Unlock()
+		_, err = p.Exec(t.Context(), "SELECT pg_sleep(0.05)") // on another connection
+		return err
+	})
+}
