@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -24,7 +26,6 @@ import (
 type preparedConn struct {
 	statements *simplelru.LRU[string, *preparedStatement] // by their SQL
 	dropped    []string                                   // names of statements that the server still has
-	named      int
 
 	text    []byte
 	values  [][]byte
@@ -153,7 +154,6 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 	if missing == 0 {
 		return nil
 	}
-	first := p.named
 	pipeline := conn.StartPipeline(ctx)
 	for _, name := range p.dropped {
 		pipeline.SendDeallocate(name)
@@ -161,8 +161,7 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 	dropped := len(p.dropped)
 	for i, s := range statements {
 		if p.running[i] == nil {
-			p.named++
-			pipeline.SendPrepare(preparedName(p.named), s.SQL, nil)
+			pipeline.SendPrepare(preparedName(s.SQL), s.SQL, nil)
 		}
 	}
 	if err := pipeline.Sync(); err != nil {
@@ -186,8 +185,7 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 		if !ok {
 			return errors.Join(errUnprepared, pipeline.Close())
 		}
-		first++
-		description.Name, description.SQL = preparedName(first), s.SQL
+		description.Name, description.SQL = preparedName(s.SQL), s.SQL
 		p.running[i] = &preparedStatement{description, columnFormats(description.Fields)}
 		p.statements.Add(s.SQL, p.running[i])
 	}
@@ -196,7 +194,12 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 
 var errUnprepared = errors.New("the server did not describe a prepared statement")
 
-func preparedName(n int) string { return "atrium_" + strconv.Itoa(n) }
+// preparedName names a statement by its SQL. Behind a pooler that does not know of
+// prepared statements, no other statement can be found under the name.
+func preparedName(sql string) string {
+	digest := sha256.Sum256([]byte(sql))
+	return "atrium_" + hex.EncodeToString(digest[:24])
+}
 
 // columnFormats asks for the types that a decoder knows in binary.
 func columnFormats(fields []pgconn.FieldDescription) []int16 {
