@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -160,7 +161,7 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 	}
 	dropped := len(p.dropped)
 	for i, s := range statements {
-		if p.running[i] == nil {
+		if p.running[i] == nil && !isAmong(statements[:i], s.SQL) {
 			pipeline.SendPrepare(preparedName(s.SQL), s.SQL, nil)
 		}
 	}
@@ -174,6 +175,9 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 	}
 	p.dropped = p.dropped[dropped:]
 	for i, s := range statements {
+		if p.running[i] == nil && isAmong(statements[:i], s.SQL) {
+			p.running[i], _ = p.statements.Get(s.SQL)
+		}
 		if p.running[i] != nil {
 			continue
 		}
@@ -193,6 +197,10 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 }
 
 var errUnprepared = errors.New("the server did not describe a prepared statement")
+
+func isAmong(statements []*sqlstore.Statement, sql string) bool {
+	return slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return s.SQL == sql })
+}
 
 // preparedName names a statement by its SQL. Behind a pooler that does not know of
 // prepared statements, no other statement can be found under the name.
