@@ -62,6 +62,10 @@ BENCH ?= .
 bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
+.PHONY: workloads
+workloads: ## Tell by how much allocations and round trips of the workloads differ from server/testdata/workloads.json (WRITE=1 writes it)
+	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
+
 .PHONY: scale
 scale: ## Prove what PostgreSQL is for: versions 15 to 18, pgbouncer, promotion (PARTS='versions pooler promotion'; takes npm)
 	scripts/scale $(PARTS)

@@ -125,14 +125,10 @@ func (t *token) timeClaim(name string) (at time.Time, ok bool, err error) {
 	if !ok {
 		return time.Time{}, false, nil
 	}
-	invalid := fmt.Errorf("the token's %s must be a whole number of seconds", name)
-	n, ok := v.(json.Number)
-	if !ok {
-		return time.Time{}, false, invalid
-	}
+	n, _ := v.(json.Number)
 	seconds, err := strconv.ParseUint(string(n), 10, 64) // digits only
 	if err != nil || seconds > maxSeconds {
-		return time.Time{}, false, invalid
+		return time.Time{}, false, fmt.Errorf("the token's %s must be a whole number of seconds", name)
 	}
 	return time.Unix(int64(seconds), 0).UTC(), true, nil
 }

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto"
+	"crypto/ecdsa"
 	"crypto/sha256"
 	"encoding/json"
 	"sync"
@@ -127,6 +128,9 @@ func estimateSize(claim any) int {
 
 // sameKey reports whether two public keys are equal.
 func sameKey(a, b crypto.PublicKey) bool {
+	if one, ok := a.(*ecdsa.PublicKey); ok && b == crypto.PublicKey(one) { // as it was kept
+		return true
+	}
 	comparable, ok := a.(interface{ Equal(crypto.PublicKey) bool })
 	return ok && comparable.Equal(b)
 }

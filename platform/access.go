@@ -81,7 +81,7 @@ func (a *Actor) checkMayGrant(granted capabilitySet, uid UID) error {
 func (k *Kind[T]) readableBy(a *Actor, uid UID) bool {
 	// A UID without a group, of a kind with built-in rows, can only name a built-in row.
 	if k.Shared || k.IsBuiltIn != nil && uid.IsRoot() {
-		return a.operator != "" || len(a.scopes(k.List)) > 0
+		return a.operator != "" || a.holdsAnywhere(k.List)
 	}
 	return a.Can(k.List, uid)
 }

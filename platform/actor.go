@@ -42,6 +42,7 @@ type Actor struct {
 	operator            string        // name of an operator's command, which needs no capabilities
 
 	presumption *Presumption // nil if the grants were read in this request
+	proof       *Proof       // of later requests with the same token
 }
 
 // A grant is the effect of a role binding, limited to the subtree of the group
@@ -60,8 +61,11 @@ type mappedGroup struct {
 // Key identifies a caller for counters and limits: by its identities, or by
 // issuer and subject if it has none.
 func (a *Actor) Key() string {
-	if len(a.Identities) == 0 {
+	switch len(a.Identities) {
+	case 0:
 		return strconv.Quote(a.Issuer) + strconv.Quote(a.Subject)
+	case 1:
+		return string(a.Identities[0])
 	}
 	key := ""
 	for _, uid := range slices.Sorted(slices.Values(a.Identities)) {
@@ -112,11 +116,13 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 	if isUnstorable(c.Issuer) || isUnstorable(c.Subject) {
 		return p.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
-	candidates, entrances, err := p.store.Candidates(ctx, p.bearer(c))
+	bearer := p.bearer(c)
+	candidates, entrances, err := p.store.Candidates(ctx, bearer)
 	if err != nil {
 		return nil, err
 	}
 	found := p.recognise(c, candidates, entrances)
+	found.actor.proof = &Proof{bearer: bearer}
 	p.noteAllSeen(found.seen)
 	for _, e := range found.firstSignIns {
 		if err := p.provision(ctx, found.actor, c, e); err != nil {
@@ -241,6 +247,11 @@ func (a *Actor) capabilitySetOn(uid UID) capabilitySet {
 		}
 	}
 	return set
+}
+
+// holdsAnywhere reports whether the actor holds a capability on any resource.
+func (a *Actor) holdsAnywhere(capability Capability) bool {
+	return slices.ContainsFunc(a.grants, func(g grant) bool { return g.set.has(capability) })
 }
 
 // scopes lists the topmost UIDs on which the actor holds capability, sorted. None

@@ -31,6 +31,9 @@ func (m *ClaimMatch) UnmarshalJSON(b []byte) error {
 		member{"claims", &m.Claims}, member{"claimPatterns", &m.ClaimPatterns})
 }
 
+// A StoredClaimMatch is a rule as a store keeps it, which was checked before.
+type StoredClaimMatch ClaimMatch
+
 // StaticKeys is a rule that contains the keys of its issuer.
 type StaticKeys struct {
 	Issuer         string   `json:"issuer"`

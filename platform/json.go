@@ -19,9 +19,11 @@ func CheckJSON(b []byte) error {
 	if !utf8.Valid(b) {
 		return errors.New("must be UTF-8")
 	}
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(b, &json.RawMessage{}); errors.As(err, &syntax) {
-		return syntaxFault(b, syntax)
+	if !json.Valid(b) {
+		var syntax *json.SyntaxError
+		if err := json.Unmarshal(b, &json.RawMessage{}); errors.As(err, &syntax) {
+			return syntaxFault(b, syntax)
+		}
 	}
 	if at := loneSurrogate(b); at >= 0 {
 		return fmt.Errorf("must not hold half of a surrogate pair: %s at %s", b[at:at+6], lineAndColumn(b, at))

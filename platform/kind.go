@@ -70,6 +70,9 @@ func (r resources[T, F]) Kind() *Kind[T] { return r.kind }
 func (k *Kind[T]) addArea(err error) error { return inArea(k.Area, err) }
 
 func inArea(area string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var e *Error
 	if !errors.As(err, &e) || e.Area != "" {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 )
 
 // List reads one page of the resources that the caller may see.
@@ -219,7 +218,7 @@ func (r resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) P
 	page.cursors = &cursors[T]{
 		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
 		issued: r.p.options.Clock(), sealer: r.p.sealer.Load(),
-		list: sync.OnceValue(func() []byte { return listName(r.kind.Name, req.UIDP, req.Filter) }),
+		uidp: req.UIDP, filter: req.Filter,
 	}
 	if rows.More && len(rows.Items) > 0 {
 		page.next = rows.Items[len(rows.Items)-1]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -130,12 +131,21 @@ type cursors[T any] struct {
 	desc   bool
 	issued time.Time
 	sealer *sealer
-	list   func() []byte // the associated data of the tokens
+	uidp   UIDFilter // with the filter, what the tokens are for
+	filter any
+
+	name sync.Once
+	list []byte // the associated data of the tokens
 }
 
 func (c *cursors[T]) seal(row *T) string {
 	position := Position{c.kind.Orders[c.order].Value(row), c.kind.UID(row)}
-	return c.sealer.seal(token{issued: c.issued, order: c.order, desc: c.desc, Position: position}, c.list())
+	return c.sealer.seal(token{issued: c.issued, order: c.order, desc: c.desc, Position: position}, c.listName())
+}
+
+func (c *cursors[T]) listName() []byte {
+	c.name.Do(func() { c.list = listName(c.kind.Name, c.uidp, c.filter) })
+	return c.list
 }
 
 // An Order is a field that a kind sorts by. UID breaks ties, in the same

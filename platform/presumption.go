@@ -2,8 +2,10 @@ package platform
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // The grants of a caller are read in each request, but without a round trip of
@@ -20,6 +22,7 @@ type Presumption struct {
 	by     authenticator
 	claims Claims
 	actor  *Actor
+	proof  *Proof
 
 	lock  sync.Mutex
 	state presumptionState
@@ -31,7 +34,6 @@ type Presumption struct {
 // uses an Actor would compile the operations of all kinds again.
 type authenticator interface {
 	Authenticate(ctx context.Context, c Claims) (*Actor, error)
-	bearer(c Claims) Bearer
 	recognise(c Claims, candidates []Candidate, options []SignInOption) recognition
 	noteAllSeen(identities []*Identity)
 }
@@ -51,8 +53,36 @@ const (
 func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.Context {
 	actor := *last
 	actor.Expires = c.Expires
-	actor.presumption = &Presumption{by: p, claims: c, actor: &actor}
+	actor.presumption = &Presumption{by: p, claims: c, actor: &actor, proof: last.proof}
 	return WithActor(ctx, &actor)
+}
+
+// A Proof keeps what the requests with one token need to prove their presumptions,
+// so that the same statement is not built again, and the same rows are not decoded
+// again. It is safe for concurrent use.
+type Proof struct {
+	bearer    Bearer
+	build     sync.Once
+	statement any
+	last      atomic.Pointer[provenRows]
+}
+
+// provenRows are the rows that proved a presumption.
+type provenRows struct {
+	digest [sha256.Size]byte
+	seen   []*Identity
+}
+
+// Statement returns what build made of the bearer when it was first called.
+func (p *Proof) Statement(build func(Bearer) any) any {
+	p.build.Do(func() { p.statement = build(p.bearer) })
+	return p.statement
+}
+
+// BearerRows are the rows that a store has read for a bearer.
+type BearerRows interface {
+	Digest() [sha256.Size]byte // of all rows in their order
+	Decode() ([]Candidate, []SignInOption, error)
 }
 
 // PresumptionOf returns the presumption about the caller of a request, or nil.
@@ -65,29 +95,40 @@ func PresumptionOf(ctx context.Context) *Presumption {
 
 var errRefuted = Unavailable("the grants of the caller have just changed; try again", nil)
 
-// TakeBearer returns the bearer whose candidates the next statements must read.
-// It returns false if another call has taken it or there is no presumption.
-func (x *Presumption) TakeBearer() (Bearer, bool) {
+// TakeProof returns the proof whose statement the next statements must include. It
+// returns nil if another call has taken it or there is no presumption.
+func (x *Presumption) TakeProof() *Proof {
 	if x == nil || !x.transition(isPresumed, isPending) {
-		return Bearer{}, false
+		return nil
 	}
-	return x.by.bearer(x.claims), true
+	return x.proof
 }
 
-// Resolve compares what was read for the bearer of TakeBearer with the
-// presumption. It fails if the presumption is refuted.
-func (x *Presumption) Resolve(candidates []Candidate, entrances []SignInOption) error {
-	found := x.by.recognise(x.claims, candidates, entrances)
-	if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
-		return x.finish(isRefuted, errRefuted)
+// Resolve compares what was read by the statement of TakeProof with the presumption.
+// Rows that have proven it before prove it again. It fails if the presumption is
+// refuted.
+func (x *Presumption) Resolve(rows BearerRows) error {
+	digest := rows.Digest()
+	last := x.proof.last.Load()
+	if last == nil || last.digest != digest {
+		candidates, entrances, err := rows.Decode()
+		if err != nil {
+			return x.finish(isFailed, err)
+		}
+		found := x.by.recognise(x.claims, candidates, entrances)
+		if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
+			return x.finish(isRefuted, errRefuted)
+		}
+		last = &provenRows{digest, found.seen}
+		x.proof.last.Store(last)
 	}
 	x.transition(isPending, isProven)
-	x.by.noteAllSeen(found.seen)
+	x.by.noteAllSeen(last.seen)
 	return nil
 }
 
-// Fail records that the statements for the bearer of TakeBearer have failed. If
-// ctx has ended, another call may take the bearer. Otherwise the store has failed,
+// Fail records that the statement of TakeProof has failed. If ctx has
+// ended, another call may take the proof. Otherwise the store has failed,
 // and so does the request.
 func (x *Presumption) Fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
@@ -174,8 +215,8 @@ func (a *Actor) equal(b *Actor) bool {
 
 // MemorySize estimates the memory of the actor in bytes.
 func (a *Actor) MemorySize() int {
-	const actorBytes, grantBytes = 300, 40
-	n := actorBytes + len(a.Subject) + len(a.Email)
+	const actorBytes, grantBytes, proofBytes = 300, 40, 2 << 10
+	n := actorBytes + proofBytes + len(a.Subject) + len(a.Email)
 	for _, uid := range a.Identities {
 		n += grantBytes + len(uid)
 	}

@@ -40,7 +40,10 @@ func (t Time) Append(b []byte) []byte { return t.UTC().AppendFormat(b, timeLayou
 
 // MarshalJSON writes the wire form. Fields are tagged omitzero to leave absent
 // times out.
-func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+func (t Time) MarshalJSON() ([]byte, error) {
+	b := append(make([]byte, 0, len(timeLayout)+8), '"')
+	return append(t.Append(b), '"'), nil
+}
 
 // UnmarshalJSON reads an RFC 3339 string; null is the zero Time.
 func (t *Time) UnmarshalJSON(b []byte) error {

@@ -104,11 +104,7 @@ func listNested[K, T, F any](ctx context.Context, read func(context.Context, pla
 
 // newConnections makes a connection of each page and joins the errors.
 func newConnections[T any](pages []platform.Page[T], errs []error) ([]*scalar.Connection[T], error) {
-	connections := make([]*scalar.Connection[T], len(pages))
-	for i, page := range pages {
-		connections[i] = scalar.NewConnection(page)
-	}
-	return connections, joinErrors(errs)
+	return scalar.NewConnections(pages), joinErrors(errs)
 }
 
 // joinErrors combines the errors of a batch, in the order of the batch, into one

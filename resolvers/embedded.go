@@ -22,7 +22,8 @@ func bindingHasSelection(ctx context.Context) bool {
 // answerFromBindings answers an edge of role bindings from the bindings
 // themselves, after the access check that a read would make. It answers nil
 // where a binding has no uid for the edge.
-func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) *T) ([]*T, error) {
+func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) T) ([]*T, error) {
+	shown, n := make([]T, len(bindings)), 0
 	return forEach(bindings, func(b *platform.RoleBinding) (*T, error) {
 		if uid(b) == "" {
 			return nil, nil
@@ -30,7 +31,9 @@ func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBin
 		if err := check(ctx, uid(b)); err != nil {
 			return nil, err
 		}
-		return show(b), nil
+		to := &shown[n]
+		*to, n = show(b), n+1
+		return to, nil
 	})
 }
 

@@ -136,10 +136,14 @@ func withoutCursors(a, b []byte) (string, string) {
 	if len(of) != len(than) {
 		return string(a), string(b)
 	}
-	for i := range of {
-		if !bytes.Equal(of[i], than[i]) {
-			a, b = bytes.Replace(a, of[i], []byte(`"cursor"`), 1), bytes.Replace(b, than[i], []byte(`"cursor"`), 1)
-		}
+	mask := func(text []byte) string {
+		i := -1
+		return string(sealed.ReplaceAllFunc(text, func(found []byte) []byte {
+			if i++; bytes.Equal(of[i], than[i]) {
+				return found
+			}
+			return []byte(`"cursor"`)
+		}))
 	}
-	return string(a), string(b)
+	return mask(a), mask(b)
 }

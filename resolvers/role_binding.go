@@ -83,8 +83,8 @@ func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding)
 	if !bindingHasSelection(ctx) {
 		return follow(ctx, all, readsOf(ctx).identities(), uid)
 	}
-	return answerFromBindings(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) *platform.Identity {
-		return &platform.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
+	return answerFromBindings(ctx, all, uid, r.p.Identities.CheckReadable, func(b *platform.RoleBinding) platform.Identity {
+		return platform.Identity{UID: b.Identity.UID, Name: b.Identity.Name, Description: b.Identity.Description}
 	})
 }
 
@@ -93,8 +93,8 @@ func (r roleBindings) Group(ctx context.Context, all []*platform.RoleBinding) ([
 	if !bindingHasSelection(ctx) {
 		return follow(ctx, all, readsOf(ctx).groups(), uid)
 	}
-	return answerFromBindings(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) *platform.Group {
-		return &platform.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
+	return answerFromBindings(ctx, all, uid, r.p.Groups.CheckReadable, func(b *platform.RoleBinding) platform.Group {
+		return platform.Group{UID: b.Group.UID, Name: b.Group.Name, Description: b.Group.Description}
 	})
 }
 
@@ -103,7 +103,7 @@ func (r roleBindings) Role(ctx context.Context, all []*platform.RoleBinding) ([]
 	if !bindingHasSelection(ctx) {
 		return follow(ctx, all, readsOf(ctx).roles(), uid)
 	}
-	return answerFromBindings(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) *platform.Role {
-		return &platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}
+	return answerFromBindings(ctx, all, uid, r.p.Roles.CheckReadable, func(b *platform.RoleBinding) platform.Role {
+		return platform.Role{UID: b.Role.UID, Name: b.Role.Name, Description: b.Role.Description}
 	})
 }

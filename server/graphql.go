@@ -39,7 +39,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 	if !c.NoConsole {
 		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
 	}
-	endpoint := graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.fieldObserver()), graphql.Options{
+	return graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.fieldObserver()), graphql.Options{
 		Settings:  settings,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,
@@ -52,9 +52,6 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 		Admit:     admit,
 		Origins:   socketOrigins(c.Origins),
 		Closing:   closing,
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		endpoint.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, w.Header().Get(edge.RequestIDHeader))))
 	})
 }
 
@@ -87,9 +84,10 @@ func identify(ctx context.Context) transport.Caller {
 	return transport.Caller{Key: actor.Key(), Expires: actor.Expires}
 }
 
-type requestIDKey struct{}
-
+// requestID returns the ID that the response and its errors show.
 func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if trace := platform.TraceOf(ctx); trace != nil {
+		return trace.ID
+	}
+	return ""
 }

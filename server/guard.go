@@ -53,11 +53,14 @@ func setRequestID(next http.Handler) http.Handler {
 // setPrivateHeaders sets headers that prevent caching and guessing of media types.
 func setPrivateHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h := w.Header()
+		h["Cache-Control"], h["X-Content-Type-Options"] = noStore, noSniff
 		next.ServeHTTP(w, r)
 	})
 }
+
+// All responses share these values of headers.
+var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
 
 // maxLoggedPath limits logged paths, in bytes, because clients choose them.
 const maxLoggedPath = 512

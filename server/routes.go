@@ -99,8 +99,7 @@ func newGraphQLErrorWriter(o rest.Options) errorWriter {
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
 		edge.SetHeaders(h, shown)
-		ctx := context.WithValue(r.Context(), requestIDKey{}, h.Get(edge.RequestIDHeader))
-		transport.WriteError(w, r, edge.HTTPStatus(shown.Code), presenter.Present(ctx, err))
+		transport.WriteError(w, r, edge.HTTPStatus(shown.Code), presenter.Present(r.Context(), err))
 	}
 }
 

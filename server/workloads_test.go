@@ -1,18 +1,24 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"atrium/auth"
 	"atrium/platform"
@@ -45,7 +51,7 @@ type workbench struct {
 	org, repo platform.UID
 }
 
-func newWorkbench(b *testing.B, url string) *workbench {
+func newWorkbench(b testing.TB, url string) *workbench {
 	b.Helper()
 	w := &workbench{}
 	s := check(store.Open(b.Context(), url, store.Options{Observers: []store.Observer{&w.cost}}))(b)
@@ -68,6 +74,9 @@ func newWorkbench(b *testing.B, url string) *workbench {
 		}
 	}
 	check(p.Tags.Import(operator, tags, platform.ImportOptions{}))(b)
+	for i := range 12 {
+		check(p.Groups.Create(operator, org, platform.JSONInput[platform.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil)))(b)
+	}
 	for i := range 60 {
 		name := fmt.Sprintf("person-%d", i)
 		rule := fmt.Sprintf(`{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`, name, auth.DevelopmentIssuer, name)
@@ -105,40 +114,145 @@ func check[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
-func (w *workbench) request(query string) *http.Request {
+// A preparedRequest is sent again and again, with little that the harness itself
+// allocates.
+type preparedRequest struct {
+	http.Request
+	body string
+}
+
+func (w *workbench) request(query string) *preparedRequest {
 	r := httptest.NewRequest(http.MethodGet, "/registry/v2/repos?uidp.children_of="+string(w.org)+"&page_size=50", http.NoBody)
+	body := ""
 	if query != "" {
 		variable, value := "org", w.org
 		if strings.Contains(query, "$repo") {
 			variable, value = "repo", w.repo
 		}
-		body := fmt.Sprintf(`{"query":%q,"variables":{%q:%q}}`, strings.Join(strings.Fields(query), " "), variable, value)
+		body = fmt.Sprintf(`{"query":%q,"variables":{%q:%q}}`, strings.Join(strings.Fields(query), " "), variable, value)
 		r = httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Header.Set("Authorization", "Bearer "+w.token)
-	return r
+	return &preparedRequest{*r, body}
+}
+
+// A sink takes an answer.
+type sink struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (s *sink) Header() http.Header         { return s.header }
+func (s *sink) WriteHeader(status int)      { s.status = status }
+func (s *sink) Write(b []byte) (int, error) { return s.body.Write(b) }
+
+// send sends the request to a handler, and fails unless it is answered.
+func (p *preparedRequest) send(tb testing.TB, handler http.Handler, to *sink) {
+	tb.Helper()
+	clear(to.header)
+	to.status = http.StatusOK
+	to.body.Reset()
+	r := p.Request
+	if p.body != "" {
+		r.Body = io.NopCloser(strings.NewReader(p.body))
+	}
+	handler.ServeHTTP(to, &r)
+	if to.status != http.StatusOK || bytes.Contains(to.body.Bytes(), []byte(`"errors"`)) {
+		tb.Fatal(to.status, to.body.String())
+	}
+}
+
+// A workload is a request with the handler that answers it.
+type workload struct {
+	name    string
+	request *preparedRequest
+	handler http.Handler
+}
+
+// workloads are those of the bench, and beside them what the harness itself costs and,
+// on PostgreSQL, what handlers cost that are written by hand with pgx.
+func (w *workbench) workloads(tb testing.TB, url string) []workload {
+	all := []workload{{"bare", w.request(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })}}
+	for _, load := range workloads {
+		all = append(all, workload{strings.Fields(load.name)[0], w.request(load.query), w.handler})
+	}
+	if strings.HasPrefix(url, "postgres") {
+		pool := check(pgxpool.New(tb.Context(), url))(tb)
+		tb.Cleanup(pool.Close)
+		repo, _ := w.repo.Packed()
+		org, _ := w.org.Packed()
+		all = append(all, workload{"floor-W1", w.request(""), handWrittenGet(pool, repo)}, workload{"floor-W7", w.request(""), handWrittenPage(pool, org)})
+	}
+	return all
+}
+
+// A shownRepo is a repo as handlers show it that are written by hand.
+type shownRepo struct {
+	UID                    []byte
+	Name, Description      string
+	CreateTime, UpdateTime time.Time
+}
+
+// handWrittenGet reads one repo, without GraphQL and for any caller.
+func handWrittenGet(pool *pgxpool.Pool, uid []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var repo shownRepo
+		if err := pool.QueryRow(r.Context(), "SELECT name, description, create_time FROM repo WHERE uid = $1", uid).Scan(&repo.Name, &repo.Description, &repo.CreateTime); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(repo)
+	})
+}
+
+// handWrittenPage reads 50 repos and their total, without GraphQL and for any caller.
+func handWrittenPage(pool *pgxpool.Pool, org []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var page struct {
+			Repos []shownRepo
+			Total int64
+		}
+		var batch pgx.Batch
+		batch.Queue("SELECT uid, name, description, create_time, update_time FROM repo WHERE parent = $1 ORDER BY name, uid LIMIT 50", org).Query(func(rows pgx.Rows) (err error) {
+			page.Repos, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (repo shownRepo, err error) {
+				err = row.Scan(&repo.UID, &repo.Name, &repo.Description, &repo.CreateTime, &repo.UpdateTime)
+				return repo, err
+			})
+			return err
+		})
+		batch.Queue("SELECT count(*) FROM repo WHERE parent = $1", org).QueryRow(func(row pgx.Row) error { return row.Scan(&page.Total) })
+		if err := pool.SendBatch(r.Context(), &batch).Close(); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(page)
+	})
+}
+
+// workloadEngines are the URLs of the databases by their engines.
+func workloadEngines(tb testing.TB) map[string]string {
+	engines := map[string]string{"sqlite": storetest.SQLite(tb)}
+	if os.Getenv("ATRIUM_TEST_POSTGRES") != "" {
+		engines["postgres"] = storetest.Postgres(tb)
+	}
+	return engines
 }
 
 // BenchmarkWorkloads measures the cost of each workload, from the token to the last
 // byte, with its statements and round trips.
 func BenchmarkWorkloads(b *testing.B) {
-	engines := map[string]string{"sqlite": storetest.SQLite(b)}
-	if os.Getenv("ATRIUM_TEST_POSTGRES") != "" {
-		engines["postgres"] = storetest.Postgres(b)
-	}
-	for engine, url := range engines {
-		w := newWorkbench(b, url)
-		for _, load := range workloads {
-			b.Run(strings.Fields(load.name)[0]+"/"+engine, func(b *testing.B) {
+	for engine, url := range workloadEngines(b) {
+		w, to := newWorkbench(b, url), &sink{header: http.Header{}}
+		for _, load := range w.workloads(b, url) {
+			b.Run(load.name+"/"+engine, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					w.cost = tripCounter{}
-					answer := httptest.NewRecorder()
-					w.handler.ServeHTTP(answer, w.request(load.query))
-					if answer.Code != http.StatusOK || strings.Contains(answer.Body.String(), `"errors"`) {
-						b.Fatal(load.name, answer.Body)
-					}
+					load.request.send(b, load.handler, to)
 				}
 				b.ReportMetric(float64(w.cost.statements), "statements/op")
 				b.ReportMetric(float64(w.cost.trips), "trips/op")

@@ -8,6 +8,15 @@ type Connection[T any] struct{ page platform.Page[T] }
 // NewConnection returns the connection of a page.
 func NewConnection[T any](page platform.Page[T]) *Connection[T] { return &Connection[T]{page} }
 
+// NewConnections returns the connections of pages, in their order.
+func NewConnections[T any](pages []platform.Page[T]) []*Connection[T] {
+	made, all := make([]Connection[T], len(pages)), make([]*Connection[T], len(pages))
+	for i, page := range pages {
+		made[i].page, all[i] = page, &made[i]
+	}
+	return all
+}
+
 // Page returns the page.
 func (c *Connection[T]) Page() platform.Page[T] { return c.page }
 

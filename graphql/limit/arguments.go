@@ -27,7 +27,7 @@ func (p *pricing) rows(f *ast.Field) int {
 
 // isNamed reports whether a list is filtered by a name that is unique in it.
 func (p *pricing) isNamed(f *ast.Field) bool {
-	condition, unique := p.UniqueNames[f.ObjectDefinition.Name+"."+f.Name]
+	condition, unique := p.UniqueNames[p.nameOf(f)]
 	if !unique {
 		return false
 	}

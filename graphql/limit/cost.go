@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -21,44 +22,49 @@ import (
 type costGuard struct {
 	Limits
 	Schema
-	watched map[string]bool // Schema.Watched
-	schema  *ast.Schema
+	schema *ast.Schema
+	names  map[*ast.FieldDefinition]string // of the fields of objects: Repo.readme
 }
 
-func newCostGuard(l Limits, s Schema) *costGuard {
-	g := &costGuard{Limits: l, Schema: s, watched: map[string]bool{}}
-	for _, field := range s.Watched {
-		g.watched[field] = true
-	}
-	return g
+func newCostGuard(l Limits, s Schema) *costGuard { return &costGuard{Limits: l, Schema: s} }
+
+// costExtension is the name under which the cost is shown, and under which an
+// operation keeps what was found out about it until its response.
+const costExtension = "cost"
+
+// findings are what was found out about an operation.
+type findings struct {
+	cost, values int
+	selected     []string // fields of Schema.Watched
 }
 
-// The keys under which an operation stores its cost and counts until its response. The cost
-// is part of the response.
-const (
-	costExtension     = "cost"
-	valuesExtension   = "values"
-	selectedExtension = "selected"
-)
+func findingsOf(operation *graphql.OperationContext) *findings {
+	found, _ := operation.Stats.GetExtension(costExtension).(*findings)
+	return found
+}
 
 // CountValues returns the maximum number of scalars in the response to an operation,
 // or 0 if they were not counted.
 func CountValues(operation *graphql.OperationContext) int {
-	n, _ := operation.Stats.GetExtension(valuesExtension).(int)
-	return n
+	if found := findingsOf(operation); found != nil {
+		return found.values
+	}
+	return 0
 }
 
 // Cost returns the cost of an operation, or 0 if it was not computed.
 func Cost(operation *graphql.OperationContext) int {
-	n, _ := operation.Stats.GetExtension(costExtension).(int)
-	return n
+	if found := findingsOf(operation); found != nil {
+		return found.cost
+	}
+	return 0
 }
 
 // Selects reports whether an operation selects a field of Schema.Watched anywhere. It
 // returns true if that is not known.
 func Selects(operation *graphql.OperationContext, field string) bool {
-	selected, known := operation.Stats.GetExtension(selectedExtension).(map[string]bool)
-	return !known || selected[field]
+	found := findingsOf(operation)
+	return found == nil || slices.Contains(found.selected, field)
 }
 
 // Costs of introspection, which has no pages.
@@ -73,17 +79,32 @@ func (*costGuard) ExtensionName() string { return "CostGuard" }
 // Validate stores the schema.
 func (g *costGuard) Validate(schema graphql.ExecutableSchema) error {
 	g.schema = schema.Schema()
+	g.names = map[*ast.FieldDefinition]string{}
+	for _, object := range g.schema.Types {
+		if object.Kind != ast.Object {
+			continue
+		}
+		for _, field := range object.Fields {
+			g.names[field] = object.Name + "." + field.Name
+		}
+	}
 	return nil
+}
+
+// nameOf returns the name of a field with that of its object.
+func (g *costGuard) nameOf(f *ast.Field) string {
+	if name := g.names[f.Definition]; name != "" && strings.HasPrefix(name, f.ObjectDefinition.Name+".") {
+		return name
+	}
+	return f.ObjectDefinition.Name + "." + f.Name // __typename, and the fields of interfaces
 }
 
 // MutateOperationContext computes the cost of a valid operation.
 func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
-	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}, selected: map[string]bool{}}
+	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}}
 	whole := p.set(operation.Operation.SelectionSet)
 	cost := whole.flat
-	operation.Stats.SetExtension(costExtension, cost)
-	operation.Stats.SetExtension(valuesExtension, whole.values)
-	operation.Stats.SetExtension(selectedExtension, p.selected)
+	operation.Stats.SetExtension(costExtension, &findings{cost, whole.values, p.selected})
 	if p.refused != nil {
 		return p.refused
 	}
@@ -101,12 +122,25 @@ func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql
 func (g *costGuard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	if graphql.HasOperationContext(ctx) {
 		operation := graphql.GetOperationContext(ctx)
-		cost, priced := operation.Stats.GetExtension(costExtension).(int)
-		if priced && operation.Operation.Operation != ast.Subscription {
-			graphql.RegisterExtension(ctx, costExtension, map[string]int{"requested": cost, "limit": g.Cost})
+		found := findingsOf(operation)
+		if found != nil && operation.Operation.Operation != ast.Subscription {
+			graphql.RegisterExtension(ctx, costExtension, shownCost{g.Cost, found.cost})
 		}
 	}
 	return next(ctx)
+}
+
+// A shownCost is the extension that shows a cost.
+type shownCost struct {
+	Limit     int `json:"limit"`
+	Requested int `json:"requested"`
+}
+
+// AppendJSON appends the extension.
+func (c shownCost) AppendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"limit":`...), int64(c.Limit), 10)
+	b = strconv.AppendInt(append(b, `,"requested":`...), int64(c.Requested), 10)
+	return append(b, '}')
 }
 
 // A price is the cost of a selection set: a flat cost, and a cost per row if it
@@ -134,7 +168,7 @@ type pricing struct {
 	refused   *gqlerror.Error      // errors of fields whose price cannot be computed
 	root      *ast.FieldDefinition // the root field whose price is being computed
 
-	selected map[string]bool      // fields of Schema.Watched that were found
+	selected []string             // fields of Schema.Watched that were found
 	prices   map[*ast.Field]price // price of each field; nil if they are not needed
 }
 
@@ -184,9 +218,9 @@ func (p *pricing) field(f *ast.Field) price {
 	case "__type":
 		return price{flat: typeCost}
 	}
-	name := f.ObjectDefinition.Name + "." + f.Name
-	if p.watched[name] {
-		p.selected[name] = true
+	name := p.nameOf(f)
+	if slices.Contains(p.Watched, name) {
+		p.selected = append(p.selected, name)
 	}
 	kind := p.schema.Types[f.Definition.Type.Name()]
 	if kind == nil || kind.IsLeafType() {

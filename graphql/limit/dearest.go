@@ -21,7 +21,7 @@ type costlyField struct {
 // costError returns the error for an operation that costs too much. It computes the
 // cost again and keeps the cost of each field.
 func (g *costGuard) costError(p *pricing, set ast.SelectionSet, cost int) *gqlerror.Error {
-	again := pricing{costGuard: g, operation: p.operation, fragments: map[string]price{}, selected: map[string]bool{}, prices: map[*ast.Field]price{}}
+	again := pricing{costGuard: g, operation: p.operation, fragments: map[string]price{}, prices: map[*ast.Field]price{}}
 	again.set(set)
 	way := again.costliestPath(set, "")
 	refused := Exceed(costExtension, g.Cost, cost)

@@ -2,8 +2,10 @@ package limit
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
@@ -29,6 +31,9 @@ func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	known := i.isKnown(ctx)
 	operation.DisableIntrospection = !known
+	if !selectsSchema(operation.Operation.SelectionSet) {
+		return nil
+	}
 	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
 		switch field.Name {
 		case "__schema", "__type":
@@ -49,6 +54,23 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 		}
 	}
 	return nil
+}
+
+// selectsSchema reports whether a selection names a field that reads the schema, even
+// if @skip or @include leaves it out.
+func selectsSchema(set ast.SelectionSet) bool {
+	return slices.ContainsFunc(set, func(selected ast.Selection) bool {
+		switch selected := selected.(type) {
+		case *ast.Field:
+			return selected.Name == "__schema" || selected.Name == "__type" || selected.Name == "_service"
+		case *ast.InlineFragment:
+			return selectsSchema(selected.SelectionSet)
+		case *ast.FragmentSpread: // the validator has resolved it and has excluded cycles
+			return selected.Definition == nil || selectsSchema(selected.Definition.SelectionSet)
+		default:
+			return true
+		}
+	})
 }
 
 // rulesWithoutSuggestions returns validation rules that do not suggest names. If

@@ -41,8 +41,8 @@ type offer struct {
 func negotiate(header []string) acceptedTypes {
 	offers := []offer{{media: mediaJSON}, {media: mediaResponse}, {media: mediaEvents}}
 	ranges := strings.Join(header, ",")
-	if strings.TrimSpace(ranges) == "" {
-		ranges = "*/*"
+	if ranges = strings.TrimSpace(ranges); ranges == "" || ranges == "*/*" {
+		return acceptedTypes{bestType: mediaJSON, allowsEvents: true}
 	}
 	position := 0
 	for one := range strings.SplitSeq(ranges, ",") {
@@ -78,8 +78,15 @@ func parseRange(text string) (media string, quality float64, ok bool) {
 }
 
 func (o *offer) match(media string, quality float64, position int) {
-	kind, _, _ := strings.Cut(o.media, "/")
-	exact := map[string]int{o.media: 3, kind + "/*": 2, "*/*": 1}[media]
+	exact := 0
+	switch kind, isWild := strings.CutSuffix(media, "/*"); {
+	case media == o.media:
+		exact = 3
+	case media == "*/*":
+		exact = 1
+	case isWild && strings.HasPrefix(o.media, kind+"/"):
+		exact = 2
+	}
 	if exact > o.exact {
 		o.quality, o.exact, o.position = quality, exact, position
 	}

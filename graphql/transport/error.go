@@ -1,11 +1,11 @@
 package transport
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +94,8 @@ func write(w http.ResponseWriter, status int, media string, response *graphql.Re
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(status)
-	for _, part := range encodeParts(response) {
+	before, data, after := encodeParts(response)
+	for _, part := range [][]byte{before, data, after} {
 		if _, err := w.Write(part); err != nil {
 			return // the client has disconnected
 		}
@@ -102,32 +103,51 @@ func write(w http.ResponseWriter, status int, media string, response *graphql.Re
 }
 
 // encode encodes a response as JSON.
-func encode(response *graphql.Response) []byte { return bytes.Join(encodeParts(response), nil) }
+func encode(response *graphql.Response) []byte {
+	before, data, after := encodeParts(response)
+	return slices.Concat(before, data, after)
+}
 
-// encodeParts encodes a response as parts of JSON. Data is left out if nothing was
-// executed, as the specification requires, and the errors are limited. It does not
-// copy the data, which can be long.
-func encodeParts(response *graphql.Response) (encoded [][]byte) {
-	separator := `{"`
-	member := func(name string, value []byte) {
-		encoded = append(encoded, []byte(separator+name+`":`), value)
-		separator = `,"`
+// encodeParts encodes a response as JSON: its data, which can be long and is not
+// copied, and what stands before and after it. Data is left out if nothing was
+// executed, as the specification requires, and the errors are limited.
+func encodeParts(response *graphql.Response) (before, data, after []byte) {
+	separator := byte('{')
+	member := func(b []byte, name string) []byte {
+		b = append(append(append(b, separator, '"'), name...), '"', ':')
+		separator = ','
+		return b
 	}
+	before = make([]byte, 0, 64)
 	if len(response.Errors) > 0 {
-		member("errors", encodeErrors(response.Errors))
+		before = append(member(before, "errors"), encodeErrors(response.Errors)...)
 	}
 	if response.Data != nil {
-		member("data", response.Data)
+		before = member(before, "data")
 	}
+	after = make([]byte, 0, 64)
 	if len(response.Extensions) > 0 {
-		if extensions, err := json.Marshal(response.Extensions); err == nil {
-			member("extensions", extensions)
+		if extensions, err := encodeExtensions(response.Extensions); err == nil {
+			after = append(member(after, "extensions"), extensions...)
 		}
 	}
-	if len(encoded) == 0 {
-		return [][]byte{[]byte("{}")}
+	if separator == '{' {
+		after = append(after, '{')
 	}
-	return append(encoded, []byte("}"))
+	return before, response.Data, append(after, '}')
+}
+
+// encodeExtensions encodes the extensions of a response. Most have one.
+func encodeExtensions(extensions map[string]any) ([]byte, error) {
+	for name, value := range extensions {
+		text, ok := value.(interface{ AppendJSON(b []byte) []byte })
+		if !ok || len(extensions) > 1 {
+			break
+		}
+		b := append(append(make([]byte, 0, 64), `{"`...), name...)
+		return append(text.AppendJSON(append(b, `":`...)), '}'), nil
+	}
+	return json.Marshal(extensions)
 }
 
 // Limits of errors in a response. A message can repeat many long names of the

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -20,9 +19,7 @@ import (
 // readBody reads the GraphQL request in the body of a POST.
 func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, error) {
 	start := graphql.Now()
-	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	charset := parameters["charset"]
-	if err != nil || media != mediaJSON || charset != "" && !strings.EqualFold(charset, "utf-8") {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, &statusError{http.StatusUnsupportedMediaType, refusal.NewInvalid("Content-Type", "must be application/json, in UTF-8")}
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
@@ -41,6 +38,16 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) (*graphql.Ra
 	return raw, nil
 }
 
+// isJSON reports whether a body is JSON in UTF-8.
+func isJSON(contentType string) bool {
+	if contentType == mediaJSON {
+		return true
+	}
+	media, parameters, err := mime.ParseMediaType(contentType)
+	charset := parameters["charset"]
+	return err == nil && media == mediaJSON && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
 func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if e.BodyBytes > 0 && r.ContentLength > e.BodyBytes { // the body is not read
 		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(r.ContentLength))}
@@ -49,16 +56,21 @@ func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, er
 	if e.BodyBytes > 0 {
 		from = http.MaxBytesReader(w, from, e.BodyBytes)
 	}
-	body, err := io.ReadAll(from)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
-	case err != nil:
-		return nil, refusal.NewInvalid("body", "could not be read completely")
+	var buffer bytes.Buffer
+	buffer.Grow(int(max(0, min(r.ContentLength, maxBuffered))) + bytes.MinRead)
+	_, err := buffer.ReadFrom(from)
+	if err == nil {
+		return buffer.Bytes(), nil
 	}
-	return body, nil
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
+	}
+	return nil, refusal.NewInvalid("body", "could not be read completely")
 }
+
+// maxBuffered limits the memory that is allocated for a body before any of it arrives.
+const maxBuffered = 64 << 10
 
 // decodeRequest decodes a request from the JSON of a POST or a websocket. Unknown
 // members are ignored, and the last one of duplicates counts, as in encoding/json.
@@ -69,8 +81,8 @@ func (e *endpoint) decodeRequest(body []byte) (*graphql.RawParams, error) {
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		return nil, refusal.NewInvalid("body", "must be one request, because batches are not supported")
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil || members == nil {
+	members, ok := readMembers(body)
+	if !ok {
 		return nil, refusal.NewInvalid("body", "must be a JSON object")
 	}
 	return e.requestOf(members)
@@ -83,7 +95,7 @@ func (e *endpoint) readQuery(r *http.Request) (*graphql.RawParams, error) {
 	if err != nil {
 		return nil, refusal.NewInvalid("query", "must be part of a well-formed URL")
 	}
-	members := map[string]json.RawMessage{}
+	var members requestMembers
 	for name, given := range values {
 		switch {
 		case len(given) > 1:
@@ -92,9 +104,10 @@ func (e *endpoint) readQuery(r *http.Request) (*graphql.RawParams, error) {
 			return nil, refusal.NewInvalid("query", "must be part of a URL in UTF-8")
 		case given[0] == "":
 		case name == "variables" || name == "extensions":
-			members[name] = json.RawMessage(given[0])
+			members.set(name, []byte(given[0]))
 		default:
-			members[name], _ = json.Marshal(given[0]) // encoding a string cannot fail
+			text, _ := json.Marshal(given[0]) // encoding a string cannot fail
+			members.set(name, text)
 		}
 	}
 	raw, err := e.requestOf(members)
@@ -108,31 +121,27 @@ func (e *endpoint) readQuery(r *http.Request) (*graphql.RawParams, error) {
 
 // requestOf converts the members of a request and checks their types. null counts as
 // absent.
-func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawParams, error) {
+func (e *endpoint) requestOf(members requestMembers) (*graphql.RawParams, error) {
 	raw := &graphql.RawParams{}
 	var document string
 	var wrong []refusal.Violation
-	for _, member := range []struct {
-		name string
-		into any
-		is   string
-	}{
-		{"query", &raw.Query, "a string"},
-		{"documentId", &document, "a string"},
-		{"operationName", &raw.OperationName, "a string"},
-		{"variables", &raw.Variables, "a JSON object"},
-		{"extensions", &raw.Extensions, "a JSON object"},
-	} {
-		value, given := members[member.name]
-		if !given {
-			continue
+	check := func(member int, isDecoded bool, is string) {
+		value := members[member]
+		if value == nil {
+			return
 		}
-		if decodeMember(value, member.into) != nil {
-			wrong = append(wrong, refusal.Violation{Field: member.name, Description: "must be " + member.is})
+		if !isDecoded {
+			wrong = append(wrong, refusal.Violation{Field: memberNames[member], Description: "must be " + is})
 		} else if err := e.checkValue(value); err != nil {
-			wrong = append(wrong, refusal.Violation{Field: member.name, Description: err.Error()})
+			wrong = append(wrong, refusal.Violation{Field: memberNames[member], Description: err.Error()})
 		}
 	}
+	texts := [...]*string{memberQuery: &raw.Query, memberDocument: &document, memberOperation: &raw.OperationName}
+	for i, to := range texts {
+		check(i, decodeText(members[i], to), "a string")
+	}
+	check(memberVariables, decodeObject(members[memberVariables], &raw.Variables), "a JSON object")
+	check(memberExtensions, decodeObject(members[memberExtensions], &raw.Extensions), "a JSON object")
 	switch {
 	case wrong != nil:
 		return nil, &refusal.Error{Code: refusal.InvalidArgument, Violations: wrong}
@@ -146,22 +155,11 @@ func (e *endpoint) requestOf(members map[string]json.RawMessage) (*graphql.RawPa
 	return raw, nil
 }
 
-// checkValue checks a value with CheckJSON.
-func (e *endpoint) checkValue(value json.RawMessage) error {
-	if e.CheckJSON == nil {
+// checkValue checks a value with CheckJSON. Only an escape can be wrong in a value that
+// could be decoded.
+func (e *endpoint) checkValue(value []byte) error {
+	if e.CheckJSON == nil || bytes.IndexByte(value, '\\') < 0 {
 		return nil
 	}
 	return e.CheckJSON(value)
-}
-
-func decodeMember(value json.RawMessage, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(value))
-	decoder.UseNumber() // numbers of 2^53 and more stay exact
-	if err := decoder.Decode(into); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("more than one value")
-	}
-	return nil
 }

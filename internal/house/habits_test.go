@@ -53,10 +53,9 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 		// connection, through operations that do not use it.
 		"store/sqlstore": {"levelKey"},
 		"auth":           {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
-		// Values for which gqlgen offers no other way: why a subscription ends, from
-		// its resolver, and the id that errors name.
+		// A value for which gqlgen offers no other way: why a subscription ends, from its
+		// resolver.
 		"graphql/execute": {"endingKey"},
-		"server":          {"requestIDKey"},
 	}
 	for _, f := range sources(t) {
 		if f.test || f.isGenerated() || f.folder == "resolvers" {

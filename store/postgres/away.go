@@ -36,10 +36,14 @@ func (e *Engine) withTimeout(ctx context.Context, do func(context.Context) error
 // returned a row, Run tries again with a new one.
 func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
 	return e.withTimeout(ctx, func(ctx context.Context) error {
-		rows, err := e.run(ctx, statements)
+		run := e.run
+		if e.prepares {
+			run = e.runPrepared
+		}
+		rows, err := run(ctx, statements)
 		if rows == 0 && isConnectionLost(err) {
 			e.pool.Reset() // the others are likely to be lost too
-			_, err = e.run(ctx, statements)
+			_, err = run(ctx, statements)
 		}
 		return err
 	})

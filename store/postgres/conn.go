@@ -59,13 +59,19 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 
 func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	defer rows.Close()
-	decoder := newDecoder(rows)
+	var d decoder
 	for rows.Next() {
 		if s.Row == nil {
 			continue
 		}
-		*count++
-		if err := s.Row(decoder.scan); err != nil {
+		if *count++; d.types == nil {
+			d.types, d.fields = rows.Conn().TypeMap(), rows.FieldDescriptions()
+			for _, f := range d.fields {
+				d.formats = append(d.formats, f.Format)
+			}
+		}
+		d.raw = rows.RawValues()
+		if err := s.Row(d.scanRow()); err != nil {
 			return err
 		}
 	}

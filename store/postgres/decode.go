@@ -2,9 +2,9 @@ package postgres
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -12,12 +12,23 @@ import (
 )
 
 // A decoder scans rows from the bytes that the server sent. It makes one string of
-// all texts of a row. Rows with unknown types are left to pgx.
+// all texts of a row. Columns of unknown types are left to pgx.
 type decoder struct {
-	rows   pgx.Rows
-	fields []pgconn.FieldDescription
-	text   []byte // of the row
-	texts  []textColumn
+	types   *pgtype.Map
+	fields  []pgconn.FieldDescription
+	formats []int16  // of the fields
+	raw     [][]byte // of the row
+	text    []byte   // of the row
+	texts   []textColumn
+	scanner func(to ...any) error
+}
+
+// scanRow returns scan.
+func (d *decoder) scanRow() func(to ...any) error {
+	if d.scanner == nil {
+		d.scanner = d.scan
+	}
+	return d.scanner
 }
 
 // A textColumn is the range of a column's text in the text of a row.
@@ -26,24 +37,19 @@ type textColumn struct {
 	start, end int
 }
 
-func newDecoder(rows pgx.Rows) *decoder {
-	return &decoder{rows: rows, fields: rows.FieldDescriptions()}
-}
-
 // scan scans the columns of a row.
 func (d *decoder) scan(to ...any) error {
-	raw := d.rows.RawValues()
-	if len(raw) != len(to) {
-		return d.rows.Scan(to...)
+	if len(d.raw) != len(to) || len(d.fields) != len(to) {
+		return fmt.Errorf("cannot read %d columns into %d", len(d.raw), len(to))
 	}
 	d.text, d.texts = d.text[:0], d.texts[:0]
 	for i := range to {
-		known, err := d.decode(&d.fields[i], raw[i], to[i])
-		if err != nil {
-			return err
+		known, err := d.decode(d.fields[i].DataTypeOID, d.formats[i], d.raw[i], to[i])
+		if !known && err == nil {
+			err = d.types.Scan(d.fields[i].DataTypeOID, d.formats[i], d.raw[i], to[i])
 		}
-		if !known {
-			return d.rows.Scan(to...)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", d.fields[i].Name, err)
 		}
 	}
 	text := string(d.text)
@@ -59,12 +65,12 @@ func (d *decoder) scan(to ...any) error {
 }
 
 // decode decodes one column, and reports whether it knows the type.
-func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (known bool, err error) {
-	isBinary := field.Format == pgtype.BinaryFormatCode
-	isBytes := isText(field.DataTypeOID) || field.DataTypeOID == pgtype.ByteaOID && isBinary
+func (d *decoder) decode(oid uint32, format int16, raw []byte, to any) (known bool, err error) {
+	isBinary := format == pgtype.BinaryFormatCode
+	isBytes := isText(oid) || oid == pgtype.ByteaOID && isBinary
 	switch to := to.(type) {
 	case *string:
-		if raw == nil || !isText(field.DataTypeOID) {
+		if raw == nil || !isText(oid) {
 			return false, nil
 		}
 		d.addText(to, append(d.text, raw...))
@@ -85,7 +91,7 @@ func (d *decoder) decode(field *pgconn.FieldDescription, raw []byte, to any) (kn
 		}
 		return true, to.ScanBytes(raw)
 	}
-	return isBinary && decodeNumber(field.DataTypeOID, raw, to), nil
+	return isBinary && decodeNumber(oid, raw, to), nil
 }
 
 // addText records the range of the text that was appended for a column.
@@ -115,6 +121,10 @@ func decodeNumber(oid uint32, raw []byte, to any) bool {
 		*to = int32(n) //nolint:gosec // the next line checks
 		return ok && int64(*to) == n
 	case sqlstore.TimeScanner:
+		if raw == nil && oid == pgtype.TimestamptzOID { // no time
+			to.ScanTime(0)
+			return true
+		}
 		micros, ok := int64(0), len(raw) == 8 && oid == pgtype.TimestamptzOID
 		if ok {
 			micros = int64(binary.BigEndian.Uint64(raw)) //nolint:gosec // two's complement

@@ -139,6 +139,10 @@ func (s *statement) add(sql string, args ...any) *statement {
 		case keyList:
 			s.sql.WriteString(s.dialect.InKeys(s.arg([]string(arg)), false))
 		case valueList:
+			if len(arg) == 1 { // so that an index gives the order of its rows
+				s.sql.WriteString("= " + s.arg(arg[0]))
+				break
+			}
 			s.sql.WriteString(s.dialect.InValues(s.arg([]string(arg)), false))
 		case uidKeyList:
 			s.sql.WriteString(s.dialect.InKeys(s.arg(packAllUIDs(arg)), true))

@@ -186,6 +186,9 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 			return err
 		}
 		at := parts[n].scopes[i-1]
+		if found[at].Items == nil {
+			found[at].Items = make([]*T, 0, min(q.Limit+1, maxRowsAtOnce))
+		}
 		found[at].Items = append(found[at].Items, row)
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"atrium/platform"
 )
@@ -18,6 +19,35 @@ type reader[T, F any] struct {
 // names lists the table's own columns as they are selected from t, without the
 // given long texts.
 func (t *table[T, F]) names(without platform.LongTexts) string {
+	return t.lists.find(without, t).names
+}
+
+// selectColumns lists every column that a row is scanned from. A long text that is
+// left out is replaced by an empty text.
+func (t *table[T, F]) selectColumns(without platform.LongTexts) string {
+	return t.lists.find(without, t).selected
+}
+
+// columnLists keeps the lists of the columns of a table by the long texts that they
+// leave out.
+type columnLists struct{ known sync.Map }
+
+type columnList struct{ names, selected string }
+
+func (l *columnLists) find(without platform.LongTexts, t interface {
+	listNames(without platform.LongTexts) string
+	listSelected(without platform.LongTexts) string
+},
+) *columnList {
+	known, found := l.known.Load(without)
+	if !found {
+		known, _ = l.known.LoadOrStore(without, &columnList{t.listNames(without), t.listSelected(without)})
+	}
+	list, _ := known.(*columnList)
+	return list
+}
+
+func (t *table[T, F]) listNames(without platform.LongTexts) string {
 	names := make([]string, 0, len(t.columns)+5)
 	names = append(names, "t.uid")
 	for _, c := range t.columns {
@@ -31,9 +61,7 @@ func (t *table[T, F]) names(without platform.LongTexts) string {
 	return strings.Join(names, ", ")
 }
 
-// selectColumns lists every column that a row is scanned from. A long text that is
-// left out is replaced by an empty text.
-func (t *table[T, F]) selectColumns(without platform.LongTexts) string {
+func (t *table[T, F]) listSelected(without platform.LongTexts) string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		if names[i] = c.sql; t.leavesOut(c, without) {

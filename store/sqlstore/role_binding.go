@@ -60,13 +60,16 @@ func (c ruleColumn) Scan(src any) error {
 	if !ok {
 		return fmt.Errorf("cannot read a rule from %T", src)
 	}
-	return c.ScanBytes([]byte(text))
+	c.SetText(text)
+	return nil
 }
 
-// ScanBytes reads a rule.
-func (c ruleColumn) ScanBytes(text []byte) error {
-	if len(text) > 0 {
-		c.to.Issuer, c.to.Subject = ruleParts(string(text))
+// AppendText appends a rule.
+func (c ruleColumn) AppendText(b, src []byte) ([]byte, error) { return append(b, src...), nil }
+
+// SetText reads a rule.
+func (c ruleColumn) SetText(text string) {
+	if text != "" {
+		c.to.Issuer, c.to.Subject = ruleParts(text)
 	}
-	return nil
 }

@@ -2,6 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
 	"fmt"
 
 	"atrium/platform"
@@ -12,13 +15,17 @@ import (
 // provisioned, and the mappings of the bearer's external groups.
 func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
 	var found signIns
-	err := s.conn.Run(ctx, found.statement(s.dialect, b))
-	return found.candidates, found.entrances, err
+	statement := signInStatement(s.dialect, b)
+	statement.Row = found.add
+	if err := s.conn.Run(ctx, statement); err != nil {
+		return nil, nil, err
+	}
+	return found.Decode()
 }
 
-// statement builds the statement. Its rows are sorted, so that the results of two
-// reads can be compared.
-func (found *signIns) statement(d *Dialect, b platform.Bearer) *Statement {
+// signInStatement builds the statement. Its rows are sorted, so that the results of
+// two reads can be compared.
+func signInStatement(d *Dialect, b platform.Bearer) *Statement {
 	q := d.statement()
 	if len(b.Static) > 0 {
 		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidKeyList(b.Static))
@@ -29,7 +36,7 @@ func (found *signIns) statement(d *Dialect, b platform.Bearer) *Statement {
 		addSignInOptions(q, b)
 	}
 	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
-	return q.build(found.add)
+	return q.build(nil)
 }
 
 // addCandidates selects the candidates, with a limit per organisation and a limit in
@@ -72,24 +79,116 @@ func addSignInOptions(q *statement, b platform.Bearer) {
 		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", valueList(b.Groups), b.Issuer)
 }
 
-// signIns collects the rows. The parts of the statement follow one another.
+// signIns collects the rows, and decodes them only if they are not the ones that were
+// decoded before. The parts of the statement follow one another.
 type signIns struct {
+	rows    []signInRow
+	text    []byte // the columns of all rows, which is what their digest is of
+	row     signInRow
+	columns [signInTexts]rawColumn
+	to      [signInTexts + 2]any
+
 	candidates []platform.Candidate
 	entrances  []platform.SignInOption
 }
 
+// A signInRow is a row whose texts have not been decoded.
+type signInRow struct {
+	part  int64
+	seen  platform.Time
+	texts [signInTexts]struct{ start, end int }
+}
+
+// signInTexts is the number of columns that are texts, UIDs or JSON.
+const signInTexts = 11
+
+// A rawColumn keeps the bytes of a column.
+type rawColumn struct {
+	of *signIns
+	n  int
+}
+
+// AppendText keeps the bytes.
+func (c *rawColumn) AppendText(b, src []byte) ([]byte, error) {
+	start := len(c.of.text)
+	c.of.text = append(c.of.text, src...)
+	c.of.row.texts[c.n].start, c.of.row.texts[c.n].end = start, len(c.of.text)
+	return b, nil
+}
+
+// SetText does nothing: the bytes have been kept.
+func (*rawColumn) SetText(string) {}
+
+// Scan keeps the bytes.
+func (c *rawColumn) Scan(src any) (err error) {
+	switch src := src.(type) {
+	case nil:
+		_, err = c.AppendText(nil, nil)
+	case string:
+		_, err = c.AppendText(nil, []byte(src))
+	case []byte:
+		_, err = c.AppendText(nil, src)
+	default:
+		err = fmt.Errorf("cannot read bytes from %T", src)
+	}
+	return err
+}
+
+// add keeps a row.
 func (found *signIns) add(scan func(...any) error) error {
-	var part int64
+	if found.to[0] == nil {
+		found.text = make([]byte, 0, 1<<10)
+		found.to[0], found.to[9] = &found.row.part, timeColumn{&found.row.seen}
+		for i := range found.columns {
+			at := i + 1
+			if at >= 9 {
+				at++
+			}
+			found.columns[i] = rawColumn{found, i}
+			found.to[at] = &found.columns[i]
+		}
+	}
+	if err := scan(found.to[:]...); err != nil {
+		return err
+	}
+	found.rows = append(found.rows, found.row)
+	found.text = binary.AppendVarint(found.text, found.row.part)
+	found.text = binary.AppendVarint(found.text, found.row.seen.UnixMicro())
+	for _, text := range found.row.texts {
+		found.text = binary.AppendVarint(found.text, int64(text.end-text.start))
+	}
+	return nil
+}
+
+// Digest returns a digest of the rows.
+func (found *signIns) Digest() [sha256.Size]byte { return sha256.Sum256(found.text) }
+
+// Decode decodes the rows.
+func (found *signIns) Decode() ([]platform.Candidate, []platform.SignInOption, error) {
+	for _, row := range found.rows {
+		if err := found.decode(row); err != nil {
+			return nil, nil, err
+		}
+	}
+	return found.candidates, found.entrances, nil
+}
+
+func (found *signIns) decode(row signInRow) error {
 	var provider platform.IdentityProvider
 	var i platform.Identity
 	var g platform.Grant
 	var text, external string
-	if err := scan(&part, keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonColumn{&provider.OIDC}, &text,
-		keyOf(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, &external, timeColumn{&i.LastSeenTime},
-		keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities}); err != nil {
-		return err
+	i.LastSeenTime = row.seen
+	for n, to := range [signInTexts]sql.Scanner{
+		keyOf(&provider.UID), keyOf(&provider.DefaultRole), jsonColumn{&provider.OIDC}, textColumn{&text},
+		keyOf(&i.UID), jsonColumn{&i.ClaimMatch}, jsonColumn{&i.StaticKeys}, textColumn{&external},
+		keyOf(&g.Group), keyOf(&g.Role), capabilityColumn{&g.Capabilities},
+	} {
+		if err := to.Scan(found.text[row.texts[n].start:row.texts[n].end]); err != nil {
+			return err
+		}
 	}
-	switch part {
+	switch row.part {
 	case 0:
 		if n := len(found.candidates); n == 0 || found.candidates[n-1].Identity.UID != i.UID {
 			found.candidates = append(found.candidates, platform.Candidate{Identity: &i})
@@ -110,6 +209,16 @@ func (found *signIns) add(scan func(...any) error) error {
 			}
 		}
 	}
+	return nil
+}
+
+// A textColumn reads a text from its bytes.
+type textColumn struct{ to *string }
+
+// Scan reads the text.
+func (c textColumn) Scan(src any) error {
+	text, _ := src.([]byte)
+	*c.to = string(text)
 	return nil
 }
 

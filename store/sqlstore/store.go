@@ -72,6 +72,7 @@ func newTable[T, F any](t table[T, F]) *table[T, F] {
 			t.number = kind.Number
 		}
 	}
+	t.lists = &columnLists{}
 	return &t
 }
 

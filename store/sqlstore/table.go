@@ -15,6 +15,7 @@ type table[T, F any] struct {
 	name    string
 	number  byte // of the kind, in counters
 	columns []column[T]
+	lists   *columnLists
 	// long columns hold these texts, which a read may leave out.
 	long map[string]platform.LongTexts
 	// writeOnly columns serve filters; they are not read.
@@ -116,6 +117,10 @@ func (c jsonColumn) Scan(src any) error {
 func (c jsonColumn) ScanBytes(text []byte) error {
 	if len(text) == 0 {
 		return nil
+	}
+	if rule, ok := c.to.(**platform.ClaimMatch); ok {
+		*rule = &platform.ClaimMatch{}
+		return json.Unmarshal(text, (*platform.StoredClaimMatch)(*rule))
 	}
 	return json.Unmarshal(text, c.to)
 }

@@ -1,0 +1,157 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// The members of a request that are read.
+const (
+	memberQuery = iota
+	memberDocument
+	memberOperation
+	memberVariables
+	memberExtensions
+	memberCount
+)
+
+var memberNames = [memberCount]string{"query", "documentId", "operationName", "variables", "extensions"}
+
+// requestMembers holds the JSON of each member; nil: it was not given.
+type requestMembers [memberCount][]byte
+
+func (m *requestMembers) set(name string, value []byte) {
+	for i, known := range memberNames {
+		if known == name {
+			m[i] = value
+		}
+	}
+}
+
+// readMembers finds the members of a request, and reports whether body is a JSON
+// object.
+func readMembers(body []byte) (members requestMembers, ok bool) {
+	if !json.Valid(body) {
+		return members, false
+	}
+	rest := skipSpace(body)
+	if rest[0] != '{' {
+		return members, false
+	}
+	for rest = skipSpace(rest[1:]); rest[0] != '}'; rest = skipComma(rest) {
+		var name, value []byte
+		name, rest = cutValue(rest)
+		value, rest = cutValue(skipSpace(skipSpace(rest)[1:])) // after the colon
+		var text string
+		_ = decodeText(name, &text) // it is a string
+		members.set(text, value)
+	}
+	return members, true
+}
+
+func skipSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
+
+// cutValue splits valid JSON behind its first value.
+func cutValue(b []byte) (value, rest []byte) {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return b[:i+1], b[i+1:]
+			}
+		case '{', '[':
+			depth++
+		case '}', ']', ',', ' ', '\t', '\r', '\n':
+			isEnd := b[i] == '}' || b[i] == ']'
+			if depth == 0 { // behind a number or a word
+				return b[:i], b[i:]
+			}
+			if isEnd {
+				depth--
+			}
+			if isEnd && depth == 0 {
+				return b[:i+1], b[i+1:]
+			}
+		}
+	}
+	return b, nil
+}
+
+// decodeText decodes a string, and reports whether it is one. null leaves to as it is.
+func decodeText(value []byte, to *string) bool {
+	n := len(value)
+	if n >= 2 && value[0] == '"' && value[n-1] == '"' && bytes.IndexByte(value, '\\') < 0 {
+		*to = string(value[1 : n-1])
+		return true
+	}
+	return value == nil || json.Unmarshal(value, to) == nil
+}
+
+// decodeObject decodes an object, and reports whether it is one. null leaves to as it
+// is.
+func decodeObject(value []byte, to *map[string]any) bool {
+	if value == nil {
+		return true
+	}
+	if !json.Valid(value) {
+		return false
+	}
+	decoded, _ := readValue(skipSpace(value))
+	object, ok := decoded.(map[string]any)
+	if ok {
+		*to = object
+	}
+	return ok || decoded == nil
+}
+
+// readValue decodes the value that valid JSON begins with. A number stays as it is
+// written, because 2^53 and more would change.
+func readValue(b []byte) (value any, rest []byte) {
+	switch b[0] {
+	case '{':
+		object := map[string]any{}
+		for rest = skipSpace(b[1:]); rest[0] != '}'; rest = skipComma(rest) {
+			var name, given []byte
+			name, given = cutValue(rest)
+			var text string
+			_ = decodeText(name, &text) // it is a string
+			object[text], rest = readValue(skipSpace(skipSpace(given)[1:]))
+		}
+		return object, rest[1:]
+	case '[':
+		list := []any{}
+		for rest = skipSpace(b[1:]); rest[0] != ']'; rest = skipComma(rest) {
+			var element any
+			element, rest = readValue(rest)
+			list = append(list, element)
+		}
+		return list, rest[1:]
+	}
+	one, rest := cutValue(b)
+	switch one[0] {
+	case '"':
+		var text string
+		_ = decodeText(one, &text) // it is a string
+		return text, rest
+	case 'n':
+		return nil, rest
+	case 't', 'f':
+		return one[0] == 't', rest
+	default:
+		return json.Number(one), rest
+	}
+}
+
+// skipComma skips what stands between two members or elements.
+func skipComma(b []byte) []byte {
+	if b = skipSpace(b); b[0] == ',' {
+		b = skipSpace(b[1:])
+	}
+	return b
+}
