@@ -12,8 +12,8 @@ import (
 
 // consoleBundle is a bundle of the console, much smaller than that of the build.
 var consoleBundle = fstest.MapFS{
-	"dist/console/main.js.gz":   &fstest.MapFile{Data: gzipped("script")},
-	"dist/console/style.css.gz": &fstest.MapFile{Data: gzipped("styles")},
+	"dist/console/main.js.gz":   &fstest.MapFile{Data: compressText("script")},
+	"dist/console/style.css.gz": &fstest.MapFile{Data: compressText("styles")},
 }
 
 func askConsole(console http.Handler, path, host string) *httptest.ResponseRecorder {
