@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/graph-gophers/dataloader/v7"
 
 	"atrium/platform"
 )
@@ -71,75 +73,71 @@ func loaderOf[K comparable, V any](r *reads, getMany func(context.Context, []K) 
 type loader[K comparable, V any] struct {
 	reads   *reads
 	getMany func(context.Context, []K) ([]*V, []error)
-	lock    sync.Mutex
-	asked   map[K]*loaded[V]
+	queue   sync.Mutex
+	batch   *dataloader.Loader[K, *V] // nil until the first read
+	asked   memo[K, *V]
 }
 
-// loaded is the object of one key, or its error, once it has been read.
-type loaded[V any] struct {
-	row  *V
-	err  error
-	read chan struct{} // closed then; keys that are read together share it
+// A memo holds the pending and finished reads of a loader by key. It implements
+// the cache of dataloader. The queue of the loader guards it.
+type memo[K comparable, V any] map[K]dataloader.Thunk[V]
+
+// Get returns the read of a key, and whether there is one.
+func (m memo[K, V]) Get(_ context.Context, key K) (dataloader.Thunk[V], bool) {
+	asked, found := m[key]
+	return asked, found
 }
 
-func (a *loaded[V]) isRead() bool {
-	select {
-	case <-a.read:
-		return true
-	default:
-		return false
+// Set stores the read of a key.
+func (m memo[K, V]) Set(_ context.Context, key K, asked dataloader.Thunk[V]) { m[key] = asked }
+
+// Delete removes a key.
+func (m memo[K, V]) Delete(_ context.Context, key K) bool { delete(m, key); return true }
+
+// Clear removes all keys.
+func (m memo[K, V]) Clear() { clear(m) }
+
+func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[*V] {
+	rows, errs := recoverPanics(l.getMany)(ctx, keys)
+	results := make([]*dataloader.Result[*V], len(keys))
+	for i := range keys {
+		results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
 	}
+	return results
 }
+
+// noTimeout is the batching window of a loader. A batch is sent when all of its
+// keys have been added, and no timeout may send it earlier.
+const noTimeout = time.Hour
 
 // loadMany returns the objects of keys in their order. It reads the keys that
 // have not been requested yet in one read.
 func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]*V, []error) {
-	answers := l.ask(ctx, keys)
-	if slices.ContainsFunc(answers, func(a *loaded[V]) bool { return !a.isRead() }) { // another call reads them
-		l.reads.p.AwaitOther(ctx, func() {
-			for _, a := range answers {
-				<-a.read
-			}
-		})
+	pending := make([]dataloader.Thunk[*V], len(keys))
+	l.queue.Lock()
+	if l.batch == nil {
+		l.asked = memo[K, *V]{}
+		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](noTimeout), dataloader.WithCache[K, *V](l.asked))
 	}
+	known := len(l.asked)
+	for i, key := range keys {
+		pending[i] = l.batch.Load(ctx, key)
+	}
+	l.batch.Flush()
+	reads := len(l.asked) > known
+	l.queue.Unlock()
 	rows, errs := make([]*V, len(keys)), make([]error, len(keys))
-	for i, a := range answers {
-		rows[i], errs[i] = a.row, a.err
+	wait := func() {
+		for i, answer := range pending {
+			rows[i], errs[i] = answer()
+		}
+	}
+	if reads {
+		wait()
+	} else {
+		l.reads.p.AwaitOther(ctx, wait) // another call does the read, if it is not done already
 	}
 	return rows, errs
-}
-
-// ask returns the answers of keys, and reads those that nobody has asked for.
-func (l *loader[K, V]) ask(ctx context.Context, keys []K) []*loaded[V] {
-	answers := make([]*loaded[V], len(keys))
-	read := make(chan struct{})
-	var missing []K
-	var made []loaded[V]
-	l.lock.Lock()
-	if l.asked == nil {
-		l.asked = make(map[K]*loaded[V], len(keys))
-	}
-	for i, key := range keys {
-		known := l.asked[key]
-		if known == nil {
-			if made == nil {
-				missing, made = make([]K, 0, len(keys)-i), make([]loaded[V], len(keys)-i)
-			}
-			known = &made[len(missing)]
-			known.read = read
-			missing, l.asked[key] = append(missing, key), known
-		}
-		answers[i] = known
-	}
-	l.lock.Unlock()
-	if len(missing) > 0 {
-		rows, errs := recoverPanics(l.getMany)(ctx, missing)
-		for i := range missing {
-			made[i].row, made[i].err = rows[i], errs[i]
-		}
-		close(read)
-	}
-	return answers
 }
 
 // load reads a single object.

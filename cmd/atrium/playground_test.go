@@ -93,7 +93,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 	for _, console := range []string{"--console", "--no-console"} {
 		url := storetest.SQLite(t)
 		server := start(t, url, "--dev", "--trusted-documents", manifest, console)
-		token := strings.TrimSpace(on(t, url, "token"))
+		token := strings.TrimSpace(mustRun(t, url, "token"))
 		for _, document := range documents {
 			body, err := json.Marshal(map[string]string{"query": document})
 			if err != nil {

@@ -83,7 +83,7 @@ func addSignInOptions(q *statement, b platform.Bearer) {
 // decoded before. The parts of the statement follow one another.
 type signIns struct {
 	rows    []signInRow
-	text    []byte // the columns of all rows, which is what their digest is of
+	text    []byte // the columns of all rows, from which their digest is computed
 	row     signInRow
 	columns [signInTexts]rawColumn
 	to      [signInTexts + 2]any
@@ -104,15 +104,17 @@ const signInTexts = 11
 
 // A rawColumn keeps the bytes of a column.
 type rawColumn struct {
-	of *signIns
-	n  int
+	rows *signIns
+	n    int
 }
 
-// AppendText keeps the bytes.
+// AppendText keeps the bytes. Their number goes before them, so that no other rows have
+// the same text.
 func (c *rawColumn) AppendText(b, src []byte) ([]byte, error) {
-	start := len(c.of.text)
-	c.of.text = append(c.of.text, src...)
-	c.of.row.texts[c.n].start, c.of.row.texts[c.n].end = start, len(c.of.text)
+	c.rows.text = binary.BigEndian.AppendUint64(c.rows.text, uint64(len(src)))
+	start := len(c.rows.text)
+	c.rows.text = append(c.rows.text, src...)
+	c.rows.row.texts[c.n].start, c.rows.row.texts[c.n].end = start, len(c.rows.text)
 	return b, nil
 }
 
@@ -154,9 +156,6 @@ func (found *signIns) add(scan func(...any) error) error {
 	found.rows = append(found.rows, found.row)
 	found.text = binary.AppendVarint(found.text, found.row.part)
 	found.text = binary.AppendVarint(found.text, found.row.seen.UnixMicro())
-	for _, text := range found.row.texts {
-		found.text = binary.AppendVarint(found.text, int64(text.end-text.start))
-	}
 	return nil
 }
 
