@@ -87,7 +87,7 @@ func (r receivedRequest) verifySignature(t *testing.T, secret string) error {
 		t.Fatal(err)
 	}
 	mac := hmac.New(sha256.New, key)
-	fmt.Fprintf(mac, "%s.%s.%s", r.header.Get("Webhook-Id"), r.header.Get("Webhook-Timestamp"), r.body)
+	_, _ = fmt.Fprintf(mac, "%s.%s.%s", r.header.Get("Webhook-Id"), r.header.Get("Webhook-Timestamp"), r.body)
 	want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	if signatures := strings.Fields(r.header.Get("Webhook-Signature")); !slices.Contains(signatures, want) {
 		return fmt.Errorf("none of %q is %s", signatures, want)

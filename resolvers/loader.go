@@ -110,6 +110,10 @@ func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[
 // keys have been added, and no timeout may send it earlier.
 const noTimeout = time.Hour
 
+// inputCapacity is the number of keys that a batch buffers before its goroutine takes
+// them. The default, 1000, allocates 8 KB for each batch.
+const inputCapacity = 16
+
 // loadMany returns the objects of keys in their order. It reads the keys that
 // have not been requested yet in one read.
 func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]*V, []error) {
@@ -117,7 +121,7 @@ func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]*V, []error) {
 	l.queue.Lock()
 	if l.batch == nil {
 		l.asked = memo[K, *V]{}
-		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](noTimeout), dataloader.WithCache[K, *V](l.asked))
+		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](noTimeout), dataloader.WithInputCapacity[K, *V](inputCapacity), dataloader.WithCache[K, *V](l.asked))
 	}
 	known := len(l.asked)
 	for i, key := range keys {

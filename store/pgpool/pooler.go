@@ -76,7 +76,7 @@ func probe(ctx context.Context, config *pgx.ConnConfig) (passes bool, err error)
 	}
 	second, err := pgx.ConnectConfig(within, config)
 	if err != nil {
-		return false, nil //nolint:nilerr // a pooler with a single place: no statement can be seen to move
+		return false, nil // the pooler has a single place, so no statement can be seen to move
 	}
 	defer closeConn(ctx, second)
 	for range probeTries {
