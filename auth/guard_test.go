@@ -31,7 +31,7 @@ func TestTheGuardKnowsThePublicInternet(t *testing.T) {
 	} {
 		for address := range strings.FieldsSeq(c.addresses) {
 			if got := platform.IsPublicAddress(netip.MustParseAddr(address)); got != c.public {
-				t.Errorf("%s: public is %v", address, got)
+				t.Errorf("%s: public is %v, want %v", address, got, c.public)
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func TestTheGuardExemptsHostsAsTheyAreNamed(t *testing.T) {
 		"localhost":         false,
 	} {
 		if got := guard.isExempt(address); got != want {
-			t.Errorf("%s: allowed is %v", address, got)
+			t.Errorf("%s: allowed is %v, want %v", address, got, want)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 		}
 	}
 	if len(ends) != 1 {
-		t.Errorf("three requests took %d connections", len(ends))
+		t.Errorf("three requests took %d connections, want 1", len(ends))
 	}
 	// Plain http is refused before anything is dialled, so the attack is https.
 	err := get(t, NewGuard(nil).ReusingClient(5*time.Second, 100), "https://"+host)

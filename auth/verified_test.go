@@ -29,7 +29,7 @@ func TestAVerifiedTokenIsCached(t *testing.T) {
 	f.accept(token)
 	again := f.directory.last()
 	if len(f.directory.claims) != 2 {
-		t.Errorf("the directory was asked who it is %d times for 2 requests", len(f.directory.claims))
+		t.Errorf("the directory was asked who it is %d times for 2 requests, want 2", len(f.directory.claims))
 	}
 	if again.Issuer != first.Issuer || again.Subject != first.Subject || again.Email != first.Email || !again.Expires.Equal(first.Expires) ||
 		!again.ServiceAudience || !slices.Equal(again.Audience, first.Audience) || len(again.Values) != len(first.Values) {

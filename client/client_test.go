@@ -93,7 +93,7 @@ func TestUnavailableCallsAreRetried(t *testing.T) {
 		c, pauses := calling(t, g, Options{Attempts: x.attempts})
 		_, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{})
 		if err == nil && x.want != 0 || err != nil && connect.CodeOf(err) != x.want || len(*pauses) != x.pauses || len(g.tokens) != x.pauses+1 {
-			t.Errorf("%s: %v after %d calls and %v", name, err, len(g.tokens), *pauses)
+			t.Errorf("%s: %v after %d calls and %v, want %v of them", name, err, len(g.tokens), *pauses, x.pauses)
 		}
 	}
 }
@@ -127,11 +127,11 @@ func TestAfterABrokenConnectionOnlyReadsAreTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); connect.CodeOf(err) != connect.CodeUnavailable || calls != 1 {
-		t.Errorf("a delete: %v after %d calls", err, calls)
+		t.Errorf("a delete: %v after %d calls, want 1", err, calls)
 	}
 	calls = 0
 	if _, err := c.Groups.ListGroups(t.Context(), &iamv2.ListGroupsRequest{}); connect.CodeOf(err) != connect.CodeUnavailable || calls != 4 {
-		t.Errorf("a list: %v after %d calls", err, calls)
+		t.Errorf("a list: %v after %d calls, want 4", err, calls)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestARetryEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := sleepContext(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("the pause ends with %v", err)
+		t.Errorf("the pause ends with %v, want %v", err, context.Canceled)
 	}
 	if err := sleepContext(t.Context(), 0); err != nil {
 		t.Errorf("no pause ends with %v", err)
@@ -164,7 +164,7 @@ func TestEveryAttemptAsksForAToken(t *testing.T) {
 		return token, nil
 	}})
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); err != nil || len(g.tokens) != 2 || g.tokens[0] != "Bearer first" || g.tokens[1] != "Bearer second" {
-		t.Errorf("%v with %v", err, g.tokens)
+		t.Errorf("%v with %v, want 2 of them", err, g.tokens)
 	}
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); connect.CodeOf(err) != connect.CodeUnauthenticated || len(g.tokens) != 2 {
 		t.Errorf("without a token: %v", err)
@@ -184,10 +184,10 @@ func TestPagesAreFollowed(t *testing.T) {
 		got += group.GetName() + " "
 	}
 	if got != "a b a2 b2 a3 b3 " || request.GetPageToken() != "" || request.GetSkip() != 1 {
-		t.Errorf("it lists %s for %v", got, request)
+		t.Errorf("it lists %s for %v, want %q", got, request, "a b a2 b2 a3 b3 ")
 	}
 	if len(g.asked) != 3 || g.asked[0].GetSkip() != 1 || g.asked[1].GetSkip() != 0 || g.asked[2].GetName() != "x" {
-		t.Errorf("it asks %v", g.asked)
+		t.Errorf("it asks %v, want 3 of them", g.asked)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestALoopThatEndsAsksForNoMorePages(t *testing.T) {
 		break
 	}
 	if len(g.asked) != 1 {
-		t.Errorf("it asks %v", g.asked)
+		t.Errorf("it asks %v, want 1 of them", g.asked)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestAnErrorIsTheLastThingOfAList(t *testing.T) {
 		}
 	}
 	if items != 2 || connect.CodeOf(last) != connect.CodeInternal {
-		t.Errorf("%d items and %v", items, last)
+		t.Errorf("%d items, want 2 and %v", items, last)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestASinkReceivesTheEventOfEveryWrite(t *testing.T) {
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		for id, d := range w.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
-				t.Errorf("the delivery of %s is %s after %d attempts, the last with %d", id, d.State, d.Attempts, d.LastStatus)
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastStatus)
 			}
 		}
 	})
@@ -45,7 +45,7 @@ func TestAFailedAttemptIsRetriedWithTheSameID(t *testing.T) {
 		await(t, "the fourth attempts", func() bool { return sink.countArrived(uids) == len(uids) && sink.arrivals(uids[4]) == 4 })
 		for id, d := range w.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 4 || d.LastError != "" {
-				t.Errorf("the delivery of %s is %s after %d attempts: %s", id, d.State, d.Attempts, d.LastError)
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 4: %s", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastError)
 			}
 		}
 		if len(sink.torn) > 0 {
@@ -101,7 +101,7 @@ func TestA410DisablesTheSubscription(t *testing.T) {
 		}
 		for id, d := range w.deliveries(s) {
 			if d.State != platform.DeliveryFailed || d.LastError == "" {
-				t.Errorf("the delivery of %s is %s: %q", id, d.State, d.LastError)
+				t.Errorf("the delivery of %s is %s, want %s: %q", id, d.State, platform.DeliveryFailed, d.LastError)
 			}
 		}
 	})
@@ -128,7 +128,7 @@ func TestASinkThatHangsDelaysNoOther(t *testing.T) {
 		}
 		for id, d := range w.deliveries(stuck) {
 			if d.State != platform.DeliveryPending {
-				t.Errorf("the delivery of %s to the sink that hangs is %s", id, d.State)
+				t.Errorf("the delivery of %s to the sink that hangs is %s, want %s", id, d.State, platform.DeliveryPending)
 			}
 		}
 	})

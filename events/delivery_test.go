@@ -34,7 +34,7 @@ func (r receivedRequest) readAttributes(t *testing.T) map[string]string {
 		if name, found := strings.CutPrefix(strings.ToLower(name), "ce-"); found {
 			attributes[name] = values[0]
 			if len(values) != 1 || !attributeName.MatchString(name) {
-				t.Errorf("the attribute %s has the values %q", name, values)
+				t.Errorf("the attribute %s has the values %q, want 1 of them", name, values)
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func TestADeliveryIsAnEventOfCloudEvents(t *testing.T) {
 		t.Errorf("got the attributes %v, want %v", got, want)
 	}
 	if agent := r.header.Get("User-Agent"); agent != "atrium/test" {
-		t.Errorf("the user agent is %q", agent)
+		t.Errorf("the user agent is %q, want atrium/test", agent)
 	}
 	if _, sent := r.header["Idempotency-Key"]; sent {
 		t.Error("the Idempotency-Key header was sent")
@@ -133,10 +133,10 @@ func TestAnEventOfAMappingNamesItsProvider(t *testing.T) {
 	for _, r := range all() {
 		attributes := r.readAttributes(t)
 		if got := attributes["identityprovider"]; got != string(provider) {
-			t.Errorf("identityprovider is %q", got)
+			t.Errorf("identityprovider is %q, want %q", got, string(provider))
 		}
 		if got := attributes["bodytype"]; got != "iam.ExternalGroupRoleMapping" {
-			t.Errorf("bodytype is %q", got)
+			t.Errorf("bodytype is %q, want iam.ExternalGroupRoleMapping", got)
 		}
 	}
 }
@@ -157,12 +157,12 @@ func TestEveryAttemptHasTheSameDataAndId(t *testing.T) {
 			t.Errorf("the data is\n%s, want\n%s", r.body, want)
 		}
 		if id := r.header.Get("webhook-id"); id != "019d2f5c-8e51-7000-8000-000000000001" || r.header.Get("ce-id") != id {
-			t.Errorf("the ids are %q and %q", id, r.header.Get("ce-id"))
+			t.Errorf("the ids are %q, want 019d2f5c-8e51-7000-8000-000000000001 and %q", id, r.header.Get("ce-id"))
 		}
 		tokens[r.header.Get("Authorization")] = true
 	}
 	if len(tokens) != 3 {
-		t.Errorf("three attempts have %d tokens", len(tokens))
+		t.Errorf("three attempts have %d tokens, want 3", len(tokens))
 	}
 }
 
@@ -202,7 +202,7 @@ func TestAReceiverVerifiesTheTokenByDiscovery(t *testing.T) {
 		t.Errorf("the subject is %q, want %q", c.Subject, want)
 	}
 	if got := c.Expires - c.Issued; got != 300 || c.Issued != s.clock().Unix() || c.ID == "" {
-		t.Errorf("the token is valid for %d s from %d, with the id %q", got, c.Issued, c.ID)
+		t.Errorf("the token is valid for %d s from %d, want 300 and %d, with the id %q", got, c.Issued, s.clock().Unix(), c.ID)
 	}
 
 	// The attacks: other data under a good token, and a token kept for later.
@@ -311,6 +311,6 @@ func TestAnEventThatCannotBeSignedIsNotSent(t *testing.T) {
 		}
 	}
 	if n := len(all()); n != 0 {
-		t.Errorf("%d were sent", n)
+		t.Errorf("%d were sent, want 0", n)
 	}
 }

@@ -48,7 +48,7 @@ func TestTheDocumentsAreReadAndNothingElse(t *testing.T) {
 				continue
 			}
 			if kind, kept := response.Header.Get("Content-Type"), response.Header.Get("Cache-Control"); kind != "application/json" || kept != "public, max-age=300" {
-				t.Errorf("%s %s: %s, %s", method, path, kind, kept)
+				t.Errorf("%s %s: %s, want application/json, %s, want public, max-age=300", method, path, kind, kept)
 			}
 			if (body == "") != (method == http.MethodHead) {
 				t.Errorf("%s %s: the body is %q", method, path, body)
@@ -107,7 +107,7 @@ func TestWithoutValidKeysThereIsNoKeySet(t *testing.T) {
 		s := newService(t, http.DefaultClient)
 		spoil(s)
 		if response, _ := s.ask(t, http.MethodGet, KeySetPath); response.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("%s: %d", name, response.StatusCode)
+			t.Errorf("%s: status %d, want 503", name, response.StatusCode)
 		}
 	}
 }

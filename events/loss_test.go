@@ -91,7 +91,7 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	t.Cleanup(func() { execute(t, elsewhere, "ROLLBACK PREPARED 'forgotten'") })
 	w.write(5)
 	if n, err := w.p.Webhooks.Relay(t.Context()); n != 5 || err != nil {
-		t.Errorf("%d of 5 events were relayed beside transactions of others (%v)", n, err)
+		t.Errorf("%d of 5 events were relayed beside transactions of others, want 5 (%v)", n, err)
 	}
 	for what, statements := range map[string][]string{
 		"a writer":                  {"SELECT pg_advisory_xact_lock_shared(1635021417, hashtext(current_schema()))", "SELECT pg_current_xact_id()"},
@@ -108,7 +108,7 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := w.p.Webhooks.Relay(t.Context()); n != 5 || err != nil {
-			t.Errorf("%d of 5 events were relayed after %s (%v)", n, what, err)
+			t.Errorf("%d of 5 events were relayed after %s, want 5 (%v)", n, what, err)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func TestAnOutageOfTheDatabaseIsLoggedOnceAndLosesNothing(t *testing.T) {
 	relay.Cut()
 	await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 	if n := log.count("events cannot be delivered"); n != 1 {
-		t.Errorf("one outage was logged %d times", n)
+		t.Errorf("one outage was logged %d times, want 1", n)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestAnotherReplicaTakesOverFromAKilledOne(t *testing.T) {
 		v.stop()
 		for id, d := range rest.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
-				t.Errorf("the delivery of %s is %s after %d attempts, the last with %d", id, d.State, d.Attempts, d.LastStatus)
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastStatus)
 			}
 		}
 		if len(sink.torn) > 0 {
@@ -128,7 +128,7 @@ func TestAReplicaThatEndsReleasesItsTickets(t *testing.T) {
 		r.stop()
 		ready, err := w.p.Webhooks.ListReady(t.Context(), 100)
 		if err != nil || len(ready) != 8 {
-			t.Errorf("%d deliveries of %s are ready (%v)", len(ready), s.UID, err)
+			t.Errorf("%d deliveries of %s are ready, want 8 (%v)", len(ready), s.UID, err)
 		}
 		for _, ticket := range ready {
 			if ticket.Number != 1 {

@@ -65,10 +65,10 @@ func TestNoMoreOfAnAnswerIsReadThanIsKept(t *testing.T) {
 	})}
 	got := newService(t, client).Send(t.Context(), dispatch("https://sink.example"))
 	if len(got.Answer) != maxAnswer || got.Status != http.StatusOK {
-		t.Errorf("%d bytes are kept, with status %d", len(got.Answer), got.Status)
+		t.Errorf("%d bytes are kept, want %d, with status %d, want 200", len(got.Answer), maxAnswer, got.Status)
 	}
 	if body.read != maxAnswer || !body.closed {
-		t.Errorf("%d bytes are read, and closed is %t", body.read, body.closed)
+		t.Errorf("%d bytes are read, want %d, and closed is %t", body.read, maxAnswer, body.closed)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestASinkThatHangsIsLeftAfterFifteenSeconds(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 		if took := time.Since(began); took != sendTimeout {
-			t.Errorf("it took %s", took)
+			t.Errorf("it took %s, want %s", took, sendTimeout)
 		}
 	})
 }

@@ -98,7 +98,7 @@ func newSink(t *testing.T) (url string, all func() []receivedRequest) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
-			t.Errorf("%s: %v", r.Method, err)
+			t.Errorf("%s, want %s: %v", r.Method, http.MethodPost, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()

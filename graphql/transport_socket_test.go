@@ -133,7 +133,7 @@ func TestAWebsocketReportsARejectedOperation(t *testing.T) {
 	}
 	p.subscribe("b", "subscription{panics}")
 	if got := p.listen(); !strings.Contains(got, `"code":"INTERNAL"`) {
-		t.Errorf("a panic gives %s", got)
+		t.Errorf("a panic gives %s, want it to contain %q", got, `"code":"INTERNAL"`)
 	}
 	p.expect(`{"id":"b","type":"complete"}`)
 }
@@ -213,7 +213,7 @@ func TestAWebsocketEndsWithItsToken(t *testing.T) {
 	p := dialAs(t, serveStage(t, stageOptions{}), "ann300")
 	p.subscribe("1", "subscription{countdown(n: 9, delayMs: 200)}")
 	if heard := p.expectClose(closeForbidden); len(heard) != 1 || !strings.Contains(heard[0], `{"countdown":8}`) {
-		t.Errorf("got %q", heard)
+		t.Errorf("got %q, want 1 of them", heard)
 	}
 }
 
@@ -257,14 +257,14 @@ func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
 	}
 	p.subscribe("50", "{ping}")
 	if got := p.listen(); !strings.Contains(got, `"id":"50","type":"error"`) || !strings.Contains(got, `"limit":{"name":"operations","requested":51,"value":50}`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to contain %q", got, `"id":"50","type":"error"`)
 	}
 	for range 100 {
 		p.listen()
 	}
 	p.subscribe("50", "{__typename}")
 	if got := p.listen(); !strings.Contains(got, `"type":"next"`) {
-		t.Errorf("afterwards: got %s", got)
+		t.Errorf("afterwards: got %s, want it to contain %q", got, `"type":"next"`)
 	}
 }
 
@@ -286,11 +286,11 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	}
 	p.subscribe("too many", "{ping}")
 	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, `"type":"error"`) {
-		t.Errorf("the third gives %s", got)
+		t.Errorf("the third gives %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
 	}
 	p.subscribe("too many", "{ping}") // its id is free again
 	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) {
-		t.Errorf("again: %s", got)
+		t.Errorf("again: %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
 	}
 	if n := open.Load(); n != 0 {
 		t.Errorf("%d are under way", n)

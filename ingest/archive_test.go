@@ -31,7 +31,7 @@ func TestArchivesAreReadLikeFolders(t *testing.T) {
 		}
 		r.check(t, path+`: "osv/bad\x1b.json": has no id`)
 		if sum.Failed() != 1 {
-			t.Errorf("%s: %d failed", path, sum.Failed())
+			t.Errorf("%s: %d failed, want 1", path, sum.Failed())
 		}
 	}
 	c := newFakeCore()
@@ -52,7 +52,7 @@ func TestABrokenArchiveIsReportedAndTheNextOneRead(t *testing.T) {
 	c := newFakeCore()
 	sum, r := importOSVFile(t, c, cut, noZip, noGzip, good)
 	if len(r) != 3 || sum.Unreadable != 3 {
-		t.Errorf("reported %q", r)
+		t.Errorf("reported %q, want 3 of them", r)
 	}
 	if c.vulnerabilities["A-1"] == nil || c.vulnerabilities["B-1"] == nil {
 		t.Errorf("imported %v", keysOf(c.vulnerabilities))

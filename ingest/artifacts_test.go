@@ -41,7 +41,7 @@ func TestALineIsAnArtifactWithItsVersions(t *testing.T) {
 		},
 	}
 	if got := c.artifacts["ECOSYSTEM_PYTHON torch"]; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v", got)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if c.artifacts["ECOSYSTEM_JAVA a:b"] == nil {
 		t.Errorf("there are %v", keysOf(c.artifacts))
@@ -57,7 +57,7 @@ func TestBadLinesOfArtifactsAreReportedWithTheirPlace(t *testing.T) {
 		`{"ecosystem": "JAVA", "name": "b", "versions": [{"version": 1}]}`, `{"ecosystem": "JAVA", "name": "b", "versions": [{"version": "1", "time": "yesterday"}]}`, `{"name": "\u0000"}`)
 	checkKinds(t, sum, Kind{Name: "artifacts", Added: 1, Updated: 1, Failed: 1}, Kind{Name: "versions"})
 	if sum.Unreadable != 4 || sum.Failed() != 5 || len(r) != 5 {
-		t.Errorf("%+v: %q", sum, r)
+		t.Errorf("%+v: %q, want 5 of them", sum, r)
 	}
 	for i, at := range []string{":2: ", ":3: ", ":5: ", ":6: ", ":7: "} {
 		found := false

@@ -47,6 +47,6 @@ func TestABatchIsLimitedInBytesAndContainsNoKeyTwice(t *testing.T) {
 	add("c", maxBatchBytes) // reaches the limit of bytes
 	add("c", 1)
 	if !slices.Equal(written, []int{2, 2}) || len(b.records) != 1 || b.kind.Added != 4 {
-		t.Errorf("wrote %v, holds %d", written, len(b.records))
+		t.Errorf("wrote %v, holds %d, want 1", written, len(b.records))
 	}
 }

@@ -106,7 +106,7 @@ func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 	o := h.pull(c, nil, "r")
 	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: tagChunk + 10}, Kind{Name: "images", Added: 1})
 	if n := h.countRequests("GET /v2/r/manifests/" + digest); n != 1 || o.err != nil {
-		t.Errorf("it was read %d times (%v)", n, o.err)
+		t.Errorf("it was read %d times, want 1 (%v)", n, o.err)
 	}
 
 	moved := h.push("r:t1", other)
@@ -154,7 +154,7 @@ func TestACatalogueIsReadPageByPage(t *testing.T) {
 	}
 	o.checkReports(t)
 	if n := h.countRequests("GET /v2/_catalog"); n != 3 {
-		t.Errorf("%d pages of the catalogue", n)
+		t.Errorf("%d pages of the catalogue, want 3", n)
 	}
 	sum, err := importOCI(t.Context(), c.destination(), OCISource{Names: []string{h.host}, Concurrency: 3}, Options{ReportProgress: func(p Progress) {
 		if p.Read < last.Read || p.Read > p.Total {

@@ -73,7 +73,7 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 		[2]string{h.host + "/refused/repo: ", "is rejected"},
 	)
 	if o.Failed() != 9 {
-		t.Errorf("%d failed", o.Failed())
+		t.Errorf("%d failed, want 9", o.Failed())
 	}
 	for _, tag := range []string{"uid of a:fine", "uid of a:broken", "uid of a:old", "uid of b:fine", "uid of listless:old"} {
 		if c.tags[tag] == nil {
@@ -81,10 +81,10 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 		}
 	}
 	if c.tags["uid of b:old"] != nil || o.Kinds[1].Removed != 1 {
-		t.Errorf("%d removed, of %q", o.Kinds[1].Removed, keysOf(c.tags))
+		t.Errorf("%d removed, want 1, of %q", o.Kinds[1].Removed, keysOf(c.tags))
 	}
 	if n := h.countRequests("GET /v2/a/manifests/" + broken); n != maxTries {
-		t.Errorf("%d tries", n)
+		t.Errorf("%d tries, want %d", n, maxTries)
 	}
 
 	h.setHandler(nil) // the next import completes this one
@@ -174,7 +174,7 @@ func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
 	var o outcome
 	o.Summary, o.err = importOCI(ctx, c.destination(), OCISource{Names: []string{h.host + "/r"}, Concurrency: 3}, o.options(), time.Minute)
 	if o.checkReports(t); !errors.Is(o.err, context.Canceled) || o.Failed() != 0 || len(c.tags) != 0 {
-		t.Errorf("error %v, %+v", o.err, o.Summary)
+		t.Errorf("error %v, want %v, %+v", o.err, context.Canceled, o.Summary)
 	}
 }
 

@@ -156,7 +156,7 @@ func TestExtraFieldsOfTheGoDatabaseAreRead(t *testing.T) {
 		}
 	}
 	if v := c.vulnerabilities["GO-1"]; len(v.References) != 1 || v.References[0].Type != "TYPE_WEB" {
-		t.Errorf("references %v", v.References)
+		t.Errorf("references %v, want 1 of them", v.References)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestEveryFixOfTheGoVulnerabilityDatabaseArrives(t *testing.T) {
 		}
 	}
 	if len(counts) != len(osvCounts) {
-		t.Errorf("counted %v", counts)
+		t.Errorf("counted %v, want %v of them", counts, len(osvCounts))
 	}
 }
 
@@ -254,7 +254,7 @@ func TestBadRecordsAreReportedWithTheirPlaceAndTheRestIsImported(t *testing.T) {
 		t.Errorf("imported %v", got)
 	}
 	if sum.Unreadable != 7 || sum.Failed() != 8 {
-		t.Errorf("%d unreadable, %d failed", sum.Unreadable, sum.Failed())
+		t.Errorf("%d unreadable, want 7, %d failed, want 8", sum.Unreadable, sum.Failed())
 	}
 }
 
@@ -266,7 +266,7 @@ func TestPathsThatCannotBeReadAreAllReportedBeforeAnythingIsImported(t *testing.
 	c := newFakeCore()
 	_, err := importOSV(t.Context(), c.destination(), []string{good, filepath.Join(dir, "none"), text}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "none") || !strings.Contains(err.Error(), "a.txt: must be a folder or") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want an error with 'none'", err)
 	}
 	if len(c.vulnerabilities) > 0 {
 		t.Error("something was imported")
@@ -279,6 +279,6 @@ func TestAFailingStoreEndsTheImport(t *testing.T) {
 	c.err = errors.New("is unavailable")
 	_, err := importOSV(t.Context(), c.destination(), []string{write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV)}, Options{})
 	if !errors.Is(err, c.err) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, c.err)
 	}
 }

@@ -100,7 +100,7 @@ func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 	)
 	checkKinds(t, sum, Kind{Name: "repos", Added: 1, Failed: 2}, Kind{Name: "tags", Added: 1, Failed: 3}, Kind{Name: "images", Failed: 2})
 	if sum.Unreadable != 3 || sum.Failed() != 10 {
-		t.Errorf("%d unreadable, %d failed", sum.Unreadable, sum.Failed())
+		t.Errorf("%d unreadable, want 3, %d failed, want 10", sum.Unreadable, sum.Failed())
 	}
 }
 

@@ -92,6 +92,6 @@ func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 	}
 	t.Logf("%d advisories of %d records by versions of CVSS: %v", compared, len(words), versions)
 	if compared < len(words) || len(words) != 1861 {
-		t.Errorf("compared %d advisories of %d records", compared, len(words))
+		t.Errorf("compared %d advisories of %d records, want 1861", compared, len(words))
 	}
 }

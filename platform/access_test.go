@@ -44,7 +44,7 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 		low := w.member(team, "low")
 		_, err := w.p.RoleBindings.Create(acme.owner, acme.uid, binding(low, platform.ViewerRole))
 		if got := violationFields(err); got != "identityUid" {
-			t.Errorf("a binding that reaches out of the identity's group: %s", got)
+			t.Errorf("a binding that reaches out of the identity's group: %s, want identityUid", got)
 		}
 		// Even one that got there in another way reaches no further.
 		stray := &platform.RoleBinding{UID: acme.uid + "/0123456789abcdef", IdentityUID: low, RoleUID: platform.OwnerRole, CreateTime: platform.At(epoch)}
@@ -127,7 +127,7 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 			_, err := w.p.Repos.List(acme.owner, platform.ListRequest[platform.RepoFilter]{UIDP: missing})
 			e := refusal(t, what+" of what is missing", err, platform.CodeNotFound)
 			if e.Resource.Kind != "Group" || e.Resource.Area != "iam" || e.Area != "registry" {
-				t.Errorf("%s: %+v of %s", what, e.Resource, e.Area)
+				t.Errorf("%s: %+v of %s, want registry", what, e.Resource, e.Area)
 			}
 		}
 		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: f{ChildrenOf: missingBelow(team)}})
@@ -179,7 +179,7 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 		}
 		uid, err := w.p.Identities.Lookup(stranger, issuer, "owner of acme")
 		if err != nil || uid != acme.Identity.UID {
-			t.Errorf("looked up %s (%v)", uid, err)
+			t.Errorf("looked up %s, want %s (%v)", uid, acme.Identity.UID, err)
 		}
 		_, err = w.p.Identities.Lookup(stranger, issuer, "nobody")
 		if e := refusal(t, "nobody", err, platform.CodeNotFound); e.Resource.Kind != "Identity" {
@@ -194,7 +194,7 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 		_, err = w.p.Groups.Create(stranger, "", body[platform.Group](`{"name": "mine"}`))
 		expectRefused(t, "signing up", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		if own, err := w.p.Identities.ListOwn(stranger); err != nil || len(own) != 0 {
-			t.Errorf("it is %v (%v)", own, err)
+			t.Errorf("it is %v, want none (%v)", own, err)
 		}
 	})
 }
@@ -215,7 +215,7 @@ func TestManyResourcesAreReadInOrderEachWithItsOwnResult(t *testing.T) {
 		}
 		var trace platform.Trace
 		if _, _ = w.p.Repos.GetMany(platform.WithTrace(acme.owner, &trace), uids); trace.Statements.Load() != 1 {
-			t.Errorf("%d statements", trace.Statements.Load())
+			t.Errorf("%d statements, want 1", trace.Statements.Load())
 		}
 	})
 }

@@ -81,7 +81,7 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"),
 		} {
 			if got := violationFields(as(identity)); got != "platform.serviceBindings.builds" {
-				t.Errorf("an identity %s: %s", what, got)
+				t.Errorf("an identity %s: %s, want platform.serviceBindings.builds", what, got)
 			}
 		}
 		expectRefused(t, "an organisation as the identity", as(acme.uid), platform.CodeNotFound)

@@ -61,7 +61,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			}
 		}
 		if n := len(strings.Fields(show(acme.uid, platform.EachWeek, platform.Time{}, platform.Time{}))); n != 30 {
-			t.Errorf("%d intervals where none are asked for", n)
+			t.Errorf("%d intervals where none are asked for, want 30", n)
 		}
 		if n := len(strings.Fields(show(acme.uid, platform.EachDay, platform.At(dayOf(9).AddDate(0, 0, -399)), dayOf(9)))); n != 400 {
 			t.Errorf("%d intervals, want 400", n)
@@ -110,17 +110,17 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 			return strings.Join(all, " ")
 		}
 		if got := show(); got != "27:2/3 28:0/0 29:2/0 30:0/0" {
-			t.Errorf("all: %s", got)
+			t.Errorf("all: %s, want 27:2/3 28:0/0 29:2/0 30:0/0", got)
 		}
 		if got := show("platform.registry.repo.created"); got != "27:1/3 28:0/0 29:2/0 30:0/0" {
-			t.Errorf("repos: %s", got)
+			t.Errorf("repos: %s, want 27:1/3 28:0/0 29:2/0 30:0/0", got)
 		}
 		if got := show([]string{}...); got != "" {
 			t.Errorf("of no types: %s", got)
 		}
 		_, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team}, []string{"none"})
 		if got := violationFields(err); got != "types[0]" {
-			t.Errorf("a type: %s", got)
+			t.Errorf("a type: %s, want types[0]", got)
 		}
 		_, err = w.p.AuditLog.Activity(viewer, platform.ActivityRequest{Within: team}, nil)
 		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)

@@ -105,7 +105,7 @@ func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 		w.feed(other.uid, of("withdrawn", 4, 4))
 		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{})
 		if must(t, err); describeDocuments(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
-			t.Errorf("%s", describeDocuments(documents))
+			t.Errorf("%s, want stdlib: GO-1", describeDocuments(documents))
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestTooManyDocumentsAreRejected(t *testing.T) {
 			return n, err
 		}
 		if n, err := count(platform.DocumentRequest{}); n != 10_000 || err != nil {
-			t.Errorf("%d (%v)", n, err)
+			t.Errorf("%d, want 10_000 (%v)", n, err)
 		}
 		w.feed(other.uid, fixedOn("GO-X", "stdlib", "CVE-1"))
 		for want, req := range map[string]platform.DocumentRequest{
@@ -187,7 +187,7 @@ func TestTooManyDocumentsAreRejected(t *testing.T) {
 			}
 		}
 		if n, err := count(platform.DocumentRequest{CVEs: []string{"GO-X", "GO-7"}}); n != 2 || err != nil {
-			t.Errorf("%d (%v)", n, err)
+			t.Errorf("%d, want 2 (%v)", n, err)
 		}
 		// Those whose latest form has lost the alias are found and left out. They
 		// must not make room in which others are cut off in silence.

@@ -87,7 +87,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 		read, err := w.p.Advisories.Get(acme.owner, one.Items[0].UID)
 		must(t, err)
 		if len(read.Events) != 2 || read.Events[0].Type() != platform.EventTypeDetection || read.Events[1].Type() != platform.EventTypeFixed || read.Events[0].UID.Parent() != read.UID {
-			t.Errorf("%+v", read.Events)
+			t.Errorf("%+v, want 2 of them", read.Events)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 			read.Events[i].UID = ""
 		}
 		if !reflect.DeepEqual(read.Events, everyVariant()) || !reflect.DeepEqual(read.Severities, made.Severities) {
-			t.Errorf("read %+v, %v", read.Events, read.Severities)
+			t.Errorf("read %+v, %v, want %v", read.Events, read.Severities, made.Severities)
 		}
 		again := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(), Severities: made.Severities}
 		if done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{again}); err != nil || done.Unchanged != 1 {
@@ -242,7 +242,7 @@ func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 				got = append(got, v.ID)
 			}
 			if !slices.Equal(got, x.want) || int(page.TotalCount) != len(got) {
-				t.Errorf("%s: %q of %d", what, got, page.TotalCount)
+				t.Errorf("%s: %q of %d, want %q", what, got, page.TotalCount, x.want)
 			}
 		}
 		w.checkCounters()

@@ -90,7 +90,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 			"version asc": "4.1.0.Final 4.1.99.Final 4.1.100.Final 4.2.0.Alpha1 4.2.0.RC1",
 		} {
 			if got := w.versionsOf(t, acme.owner, uid, orderBy); got != want {
-				t.Errorf("by %q: %s", orderBy, got)
+				t.Errorf("by %q: %s, want %s", orderBy, got, want)
 			}
 		}
 
@@ -117,7 +117,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 			t.Errorf("%+v (%v), want %+v", one, err, v)
 		}
 		if events := types(w.events()); strings.Contains(events, "librar") {
-			t.Errorf("events: %s", events)
+			t.Errorf("events: %s, want it without 'librar'", events)
 		}
 		w.checkCounters()
 	})
@@ -149,7 +149,7 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 		}
 		counts, err := w.p.Artifacts.Counts(acme.owner, all)
 		if err != nil || len(counts) != 2 || *counts[0] != (platform.EcosystemCount{Ecosystem: platform.EcosystemJava, TotalCount: 1}) || *counts[1] != (platform.EcosystemCount{Ecosystem: platform.EcosystemPython, TotalCount: 2}) {
-			t.Errorf("%v (%v)", counts, err)
+			t.Errorf("%v, want 2 of them (%v)", counts, err)
 		}
 		// The order in which ecosystems are named is no other list.
 		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: platform.ArtifactFilter{Ecosystems: all}, PageSize: 1})
@@ -158,7 +158,7 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 			Ecosystems: []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython},
 		}})
 		if err != nil || len(next.Items) != 2 || next.Items[0].Name != "torch" {
-			t.Errorf("%+v (%v)", next.Items, err)
+			t.Errorf("%+v, want 2 of them (%v)", next.Items, err)
 		}
 	})
 }

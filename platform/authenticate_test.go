@@ -89,12 +89,12 @@ func TestACallerHoldsTheCapabilitiesOfAllItsIdentities(t *testing.T) {
 			{platform.CapTagCreate, team, false}, {platform.CapTagCreate, other.uid, true}, {platform.CapAdvisoriesList, other.uid, false}, {platform.CapRepoList, "", false},
 		} {
 			if got := actor.Can(x.capability, x.on); got != x.want {
-				t.Errorf("%s on %s: %t", x.capability, x.on, got)
+				t.Errorf("%s on %s: %t, want %t", x.capability, x.on, got, x.want)
 			}
 		}
 		own, err := w.p.Identities.ListOwn(w.as("ada"))
 		if err != nil || len(own) != 3 {
-			t.Errorf("it is %d identities (%v)", len(own), err)
+			t.Errorf("it is %d identities, want 3 (%v)", len(own), err)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestAuthenticationIsOneStatement(t *testing.T) {
 		var trace platform.Trace
 		_, err := w.p.Authenticate(platform.WithTrace(t.Context(), &trace), platform.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
 		if err != nil || trace.Statements.Load() != 1 {
-			t.Errorf("%d statements (%v)", trace.Statements.Load(), err)
+			t.Errorf("%d statements, want 1 (%v)", trace.Statements.Load(), err)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestOnlyIssuersThatARuleNamesAreKnown(t *testing.T) {
 			issuer: true, "https://a.example.com": true, "https://a.example.com/": false, "https://a.example.co": false, "https://z.example.com": false, "": false, ".*": false, "\x01": false,
 		} {
 			if got, err := w.p.KnowsIssuer(t.Context(), name); err != nil || got != want {
-				t.Errorf("%q: %t (%v)", name, got, err)
+				t.Errorf("%q: %t, want %t (%v)", name, got, want, err)
 			}
 		}
 	})
@@ -193,7 +193,7 @@ func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
 			w.as("ada")
 		}
 		if got := seen(); got != made {
-			t.Errorf("it was noted at %s, on the path", got)
+			t.Errorf("it was noted at %s, want %s, on the path", got, made)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -272,7 +272,7 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 			t.Errorf("holds %v (%v)", held, err)
 		}
 		if held, err = w.p.Identities.EffectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 4 {
-			t.Errorf("at the root it holds %v (%v)", held, err)
+			t.Errorf("at the root it holds %v, want 4 of them (%v)", held, err)
 		}
 		_, err = w.p.Identities.EffectiveCapabilities(w.as("ada"), ada, team)
 		expectRefused(t, "of an identity that lives above", err, platform.CodePermissionDenied)

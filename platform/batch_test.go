@@ -65,7 +65,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 			}
 		}
 		if got := strings.Count(types(w.events()), "created.batch"); got != 2 {
-			t.Errorf("%d events", got)
+			t.Errorf("%d events, want 2", got)
 		}
 		w.checkCounters()
 	})

@@ -11,7 +11,7 @@ func TestACapabilityIsReadByBothItsNames(t *testing.T) {
 	for _, c := range Capabilities() {
 		for _, name := range []string{string(c), c.WireName()} {
 			if got, err := ParseCapability(name); err != nil || got != c {
-				t.Errorf("%s is %q (%v)", name, got, err)
+				t.Errorf("%s is %q, want %q (%v)", name, got, c, err)
 			}
 		}
 		b, err := json.Marshal(c)
@@ -34,7 +34,7 @@ func TestACapabilitySetContainsExactlyItsMembers(t *testing.T) {
 		t.Fatalf("%d capabilities do not fit into a set", len(all))
 	}
 	if got := setOf(all).list(); !slices.Equal(got, all) {
-		t.Errorf("all of them are %v", got)
+		t.Errorf("all of them are %v, want %v", got, all)
 	}
 	for i, c := range all {
 		one := setOf([]Capability{c, c, "unknown"})
@@ -62,7 +62,7 @@ func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
 	r := Role{Name: "r", Capabilities: []Capability{CapTagList, CapRepoList, CapTagList, CapGroupsList}}
 	roleKind.Check(&r, alwaysTrue, &v)
 	if want := []Capability{CapGroupsList, CapRepoList, CapTagList}; len(v) > 0 || !slices.Equal(r.Capabilities, want) {
-		t.Errorf("%v %v", r.Capabilities, v)
+		t.Errorf("%v, want %v: %v", r.Capabilities, want, v)
 	}
 	for _, body := range []string{`["CAP_NOPE"]`, `[1]`, `[null]`, `[""]`, `"CAP_REPO_LIST"`, `{}`, `["CAP_REPO_LIST", "repo.lost"]`} {
 		var v violations

@@ -99,7 +99,7 @@ func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
 		}), false},
 	} {
 		if got := matches(&Identity{ClaimMatch: &x.rule}, bearer(nil), Time{}); got != x.want {
-			t.Errorf("%s: matches is %t", x.what, got)
+			t.Errorf("%s: matches is %t, want %t", x.what, got, x.want)
 		}
 	}
 	if matches(&Identity{}, bearer(nil), Time{}) || matches(&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}, bearer(nil), Time{}) {

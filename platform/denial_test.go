@@ -90,7 +90,7 @@ func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 				}
 				made := w.denials()[len(denials):]
 				if len(made) != 1 || made[0].count != 1 {
-					t.Errorf("%s: is recorded %d times", what, len(made))
+					t.Errorf("%s: is recorded %d times, want 1", what, len(made))
 					continue
 				}
 				d := made[0]
@@ -157,7 +157,7 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()
 		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "cannot grant") {
-			t.Errorf("recorded %+v", made)
+			t.Errorf("recorded %+v, want 1 of them", made)
 		}
 		// Of several deliveries it is the one that was refused, not one of the
 		// caller's own.
@@ -167,7 +167,7 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{missingBelow(own), foreign})
 		expectRefused(t, "another's delivery", err, platform.CodePermissionDenied)
 		if made = w.denials(); len(made) != 2 || made[1].subject != foreign || made[1].group != other.uid {
-			t.Errorf("recorded %+v", made)
+			t.Errorf("recorded %+v, want 2 of them", made)
 		}
 	})
 }
@@ -230,7 +230,7 @@ func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
 		must(t, err)
 		for _, e := range changes.Items {
 			if e.Count != 1 {
-				t.Errorf("%s has the count %d", e.Type, e.Count)
+				t.Errorf("%s has the count %d, want 1", e.Type, e.Count)
 			}
 		}
 	})
@@ -300,7 +300,7 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 			t.Errorf("of %d refusals %d were answered and %d recorded; %d were unavailable", denials, n, recorded, unavailable.Load())
 		}
 		if most := watched.most.Load(); most != 1 {
-			t.Errorf("who is refused had %d writes under way at once", most)
+			t.Errorf("who is refused had %d writes under way at once, want 1", most)
 		}
 	})
 }
@@ -314,7 +314,7 @@ func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
 		}
 		if made := w.denials(); len(made) != 2 || len(made[0].actor.Subject) > 1024 || made[1].actor.Subject != "a\uFFFDb" {
-			t.Errorf("%d are recorded", len(made))
+			t.Errorf("%d are recorded, want 2", len(made))
 		}
 	})
 }

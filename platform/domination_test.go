@@ -20,7 +20,7 @@ func expectDominated(t *testing.T, what string, err error, capability platform.C
 		t.Errorf("%s: names %q, want %s", what, got, capability)
 	}
 	if !strings.Contains(e.Message, "cannot grant") {
-		t.Errorf("%s: %s", what, e.Message)
+		t.Errorf("%s: %s, want it to contain 'cannot grant'", what, e.Message)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestARoleHoldsNothingThatItsMakerLacks(t *testing.T) {
 		changed, err := w.p.Roles.Update(maker, role.UID, body[platform.Role](`{"capabilities": ["roles.create", "repo.list"], "description": "more"}`))
 		must(t, err)
 		if want := []platform.Capability{platform.CapRolesCreate, platform.CapRepoList}; !slices.Equal(changed.Capabilities, want) {
-			t.Errorf("it holds %v", changed.Capabilities)
+			t.Errorf("it holds %v, want %v", changed.Capabilities, want)
 		}
 		// A role of more than they hold is not theirs to change at all.
 		strong := w.role(team, platform.CapRepoDelete)
@@ -134,7 +134,7 @@ func TestChangingARuleNeedsAllCapabilitiesOfItsIdentity(t *testing.T) {
 		must(t, change(peer, body[platform.Identity](mine)))
 		must(t, change(free, body[platform.Identity](mine)))
 		if actor := platform.ActorOf(w.as("boss")); len(actor.Identities) != 1 || actor.Identities[0] != boss {
-			t.Errorf("a refused change took effect: boss acts as %v", actor.Identities)
+			t.Errorf("a refused change took effect: boss acts as %v, want 1 of them", actor.Identities)
 		}
 	})
 }

@@ -101,7 +101,7 @@ func TestEveryCodeHasTheNameOfGoogleRPC(t *testing.T) {
 		}
 	}
 	if len(codeNames) != 12 {
-		t.Errorf("there are %d codes", len(codeNames))
+		t.Errorf("there are %d codes, want 12", len(codeNames))
 	}
 }
 
@@ -110,7 +110,7 @@ func TestTheCauseIsForTheLogAndForErrorsIs(t *testing.T) {
 	cause := errors.New("the disk is full")
 	err := AsError(fmt.Errorf("write: %w", cause))
 	if !errors.Is(err, cause) || !strings.Contains(err.Error(), "the disk is full") {
-		t.Errorf("the cause is lost: %v", err)
+		t.Errorf("the cause is lost: %v, want %v", err, cause)
 	}
 	if got := AsError(fmt.Errorf("wrapped: %w", Unauthenticated("x"))); got.Code != CodeUnauthenticated {
 		t.Errorf("a wrapped error becomes %v", got)
@@ -128,10 +128,10 @@ func TestMarkingTheAreaLeavesTheOriginalAlone(t *testing.T) {
 	original := permissionDenied(CapRepoList, rootA)
 	marked := AsError(repoKind.addArea(original))
 	if original.Area != "" || marked.Area != "registry" {
-		t.Errorf("original %q, marked %q", original.Area, marked.Area)
+		t.Errorf("original %q, want none, marked %q, want registry", original.Area, marked.Area)
 	}
 	if again := AsError(groupKind.addArea(marked)); again.Area != "registry" {
-		t.Errorf("marked twice it is %q", again.Area)
+		t.Errorf("marked twice it is %q, want registry", again.Area)
 	}
 	if groupKind.addArea(nil) != nil {
 		t.Error("no error becomes one")
@@ -156,6 +156,6 @@ func TestAnErrorForInvalidInputIsLimited(t *testing.T) {
 		v.add(fmt.Sprint("field", i), "is not a field of this resource")
 	}
 	if n := len(AsError(v.err()).Violations); n != maxViolations {
-		t.Errorf("%d violations are shown", n)
+		t.Errorf("%d violations are shown, want %d", n, maxViolations)
 	}
 }

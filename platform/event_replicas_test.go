@@ -176,7 +176,7 @@ func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the feed ended with %v", err)
+			t.Errorf("the feed ended with %v, want %v", err, context.Canceled)
 		}
 	})
 }

@@ -122,7 +122,7 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 		must(t, err)
 		events := since(w.events(), before)
 		if len(made) != platform.MaxBatch || len(events) != platform.MaxBatch {
-			t.Fatalf("%d bindings, %d events", len(made), len(events))
+			t.Fatalf("%d bindings, want %d, %d events, want %d", len(made), platform.MaxBatch, len(events), platform.MaxBatch)
 		}
 		for i, e := range events {
 			if e.kind != "iam.rolebindings.created.batch" || e.subject != made[i].UID || !strings.Contains(e.body, string(made[i].Identity.UID)) {
@@ -139,7 +139,7 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 		must(t, err)
 		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
 		if got := violationFields(err); got != "secret" {
-			t.Errorf("a secret of the caller's own: %s", got)
+			t.Errorf("a secret of the caller's own: %s, want secret", got)
 		}
 		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
 			t.Errorf("%+v", made)
@@ -167,7 +167,7 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 		}
 		for _, e := range w.events() {
 			if strings.Contains(strings.ToLower(e.body), "secret") || strings.Contains(e.body, plain) {
-				t.Errorf("%s: %s", e.kind, e.body)
+				t.Errorf("%s: %s, want it without %q", e.kind, e.body, plain)
 			}
 		}
 	})

@@ -35,11 +35,11 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 		var found int
 		must(t, w.raw().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM group_invite WHERE key_id = '"+made.KeyID+"'").Scan(&found))
 		if found != 1 {
-			t.Errorf("%d invites have the key", found)
+			t.Errorf("%d invites have the key, want 1", found)
 		}
 		page, err := w.p.GroupInvites.List(acme.owner, platform.ListRequest[platform.GroupInviteFilter]{Filter: platform.GroupInviteFilter{KeyID: made.KeyID}})
 		if err != nil || len(page.Items) != 1 || page.Items[0].Code != "" {
-			t.Errorf("listed %+v (%v)", page.Items, err)
+			t.Errorf("listed %+v, want 1 of them (%v)", page.Items, err)
 		}
 	})
 }
@@ -95,7 +95,7 @@ func TestAnInviteIsRejectedForOtherCallers(t *testing.T) {
 
 		for what, code := range map[string]string{"nothing": "", "nonsense": "x", "half": once.KeyID + "."} {
 			if got := violationFields(accept(w.as("x"), code)); got != "code" {
-				t.Errorf("%s: %s", what, got)
+				t.Errorf("%s: %s, want code", what, got)
 			}
 		}
 		open := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s"`)
@@ -144,7 +144,7 @@ func TestASingleUseInviteIsUsedOnce(t *testing.T) {
 		}
 		all.Wait()
 		if used.Load() != 1 {
-			t.Errorf("it was used %d times", used.Load())
+			t.Errorf("it was used %d times, want 1", used.Load())
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 		}
 		for _, e := range w.events() {
 			if strings.Contains(e.body, "ecret") {
-				t.Errorf("event %s: %s", e.kind, e.body)
+				t.Errorf("event %s: %s, want it without 'ecret'", e.kind, e.body)
 			}
 		}
 		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](

@@ -52,7 +52,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 			}
 			for _, e := range happened {
 				if e.kind != "platform.registry.tag.deleted" {
-					t.Errorf("event %s", e.kind)
+					t.Errorf("event %s, want platform.registry.tag.deleted", e.kind)
 				}
 			}
 		}
@@ -64,7 +64,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		prune(2, 2, platform.ImportOptions{}, all[2:]...)
 		prune(many-4, 0, platform.ImportOptions{NoEvents: true}, "t1", "t2", "t1049")
 		if here, there := w.tagsIn(repo), w.tagsIn(other); here != 2 || there != 3 {
-			t.Errorf("%d and %d tags are left", here, there)
+			t.Errorf("%d, want 2 and %d tags are left, want 3", here, there)
 		}
 		prune(2, 2, platform.ImportOptions{})
 		if _, err := w.p.Repos.Get(acme.owner, repo); err != nil {
@@ -161,7 +161,7 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 		}
 		both.Wait()
 		if left := w.tagsIn(repo); removed.Load() != 299 || left != 1 {
-			t.Errorf("removed %d, %d are left", removed.Load(), left)
+			t.Errorf("removed %d, want 299, %d are left, want 1", removed.Load(), left)
 		}
 		w.checkCounters()
 	})
@@ -195,7 +195,7 @@ func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 		tag(2, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 1, 0, 0))
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
 		if err != nil || len(page.Items) != 1 || !page.Items[0].Deprecated || page.Items[0].Digest != digest(2) {
-			t.Errorf("%+v (%v)", page.Items, err)
+			t.Errorf("%+v, want 1 of them (%v)", page.Items, err)
 		}
 	})
 }

@@ -244,7 +244,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 			got, err := w.p.Tags.Import(w.operator(), tags(n, shift), platform.ImportOptions{})
 			expectImported(t, what, got, err, want)
 			if now := len(w.events()); now-before != events {
-				t.Errorf("%s: %d events", what, now-before)
+				t.Errorf("%s: %d events, want %d", what, now-before, events)
 			}
 			before = len(w.events())
 		}
@@ -254,7 +254,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		put("moved", mustSucceed(0, 60, 0, 0), 3, 1, 60)
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}})
 		if err != nil || page.TotalCount != 60 || slices.ContainsFunc(page.Items, func(tag *platform.Tag) bool { return tag.Digest == digest(0) }) {
-			t.Errorf("%d tags (%v)", page.TotalCount, err)
+			t.Errorf("%d tags, want 60 (%v)", page.TotalCount, err)
 		}
 		w.checkCounters()
 	})

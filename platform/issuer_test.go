@@ -73,14 +73,14 @@ func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
 		}
 		actor, _ := w.enter(visitor("alice", nil))
 		if len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
-			t.Errorf("with a proof she acts as %v", actor.Identities)
+			t.Errorf("with a proof she acts as %v, want 1 of them", actor.Identities)
 		}
 
 		// What the issuer takes back is gone with the next look, and so are its people.
 		served[workplace] = nil
 		must(t, w.p.Issuers.Recheck(t.Context()))
 		if n := in(visitor("alice", nil)); n != 1 {
-			t.Errorf("before the next look is due she acts as %d identities", n)
+			t.Errorf("before the next look is due she acts as %d identities, want 1", n)
 		}
 		w.pass(25 * time.Hour)
 		must(t, w.p.Issuers.Recheck(t.Context()))
@@ -107,7 +107,7 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 			got, err := w.p.IdentityProviders.Get(w.as("owner of acme"), provider.UID)
 			must(t, err)
 			if got.IssuerVerified != want {
-				t.Errorf("on day %d it is verified: %t", day+1, got.IssuerVerified)
+				t.Errorf("on day %d it is verified: %t, want %t", day+1, got.IssuerVerified, want)
 			}
 		}
 	})
@@ -132,7 +132,7 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		_, err = w.p.IdentityProviders.Verify(vouched, provider.UID)
 		must(t, err)
 		if actor, _ := w.enter(visitor("alice", nil)); len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
-			t.Errorf("she acts as %v", actor.Identities)
+			t.Errorf("she acts as %v, want 1 of them", actor.Identities)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		must(t, create(fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*"}`, shared)))
 		ci := platform.Claims{Issuer: shared, Subject: "repo:acme/api:ref:refs/heads/main", ServiceAudience: true}
 		if actor, _ := w.enter(ci); len(actor.Identities) != 1 {
-			t.Errorf("a pipeline of the tenant acts as %v", actor.Identities)
+			t.Errorf("a pipeline of the tenant acts as %v, want 1 of them", actor.Identities)
 		}
 		if ci.Subject = "repo:acmes/api"; true {
 			if actor, _ := w.enter(ci); len(actor.Identities) != 0 {
@@ -180,7 +180,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		must(t, create(host))
 		tenant := platform.Claims{Issuer: workplace + "/tenant", Subject: "bob", ServiceAudience: true}
 		if actor, _ := w.enter(tenant); len(actor.Identities) != 1 {
-			t.Errorf("of an issuer of an allowed host it acts as %v", actor.Identities)
+			t.Errorf("of an issuer of an allowed host it acts as %v, want 1 of them", actor.Identities)
 		}
 		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace+"/*"))
 		if actor, _ := w.enter(tenant); len(actor.Identities) != 0 {
@@ -199,7 +199,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		expectRefused(t, "listing by an owner", err, platform.CodePermissionDenied)
 		expectRefused(t, "allowing by an owner", w.p.Issuers.Allow(acme.owner, acme.uid, "*"), platform.CodePermissionDenied)
 		if got := violationFields(w.p.Issuers.Allow(w.operator(), acme.uid, "https://a/b/*")); got != "issuer" {
-			t.Errorf("violated: %s", got)
+			t.Errorf("violated: %s, want issuer", got)
 		}
 	})
 }
@@ -222,7 +222,7 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 		_, err := create(acme, rule(20))
 		e := refusal(t, "the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
 		if len(e.Preconditions) != 1 || e.Preconditions[0].Subject != "claimMatch.subjectPattern" {
-			t.Errorf("it names %+v", e.Preconditions)
+			t.Errorf("it names %+v, want 1 of them", e.Preconditions)
 		}
 		_, err = w.p.Identities.Update(acme.owner, last.UID, body[platform.Identity](`{"claimMatch": %s}`, rule(30)))
 		must(t, err)
@@ -262,7 +262,7 @@ func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
 			t.Errorf("pipelines of others act as %d identities", n)
 		}
 		if n := in("repo:thief/a"); n != 5 {
-			t.Errorf("its own pipeline acts as %d identities", n)
+			t.Errorf("its own pipeline acts as %d identities, want 5", n)
 		}
 	})
 }
@@ -286,7 +286,7 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 				made = made[1:]
 			}
 			if len(made) != 2 {
-				t.Fatalf("%s: recorded are %+v", what, made)
+				t.Fatalf("%s: recorded are %+v, want 2 of them", what, made)
 			}
 			for _, e := range made {
 				var shown platform.IdentityProvider
@@ -317,7 +317,7 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 
 		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, "*"))
 		if made := w.events()[before:]; len(made) != 1 || made[0].kind != "iam.group.issuer_allowed" || !strings.Contains(made[0].body, `"issuer":"*"`) {
-			t.Errorf("an allowance that no provider needs records %+v", made)
+			t.Errorf("an allowance that no provider needs records %+v, want 1 of them", made)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 		w.twelve(acme.uid)
 		page := w.mustList(acme.owner, repoList{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
 		if got := names(page.Items); !slices.Equal(got, []string{"r11", "r12"}) || page.Skipped != 10 || page.TotalCount != 12 || page.NextPageToken() != "" || page.HasNext || !page.HasPrevious {
-			t.Errorf("%q, skipped %d of %d, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken())
+			t.Errorf("%q, skipped %d of %d, want 10 and 12, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken())
 		}
 		past := w.mustList(acme.owner, repoList{PageSize: 5, Skip: 12})
 		if len(past.Items) != 0 || past.Skipped != 12 || past.TotalCount != 12 || past.NextPageToken() != "" {
@@ -66,7 +66,7 @@ func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
 					req.PageToken, req.OrderBy = page.NextPageToken(), "" // the token keeps the order
 				}
 				if !slices.Equal(walked, whole) || len(whole) != 12 {
-					t.Errorf("%s by %d: %q, in one page %q", order, size, walked, whole)
+					t.Errorf("%s by %d: %q, in one page %q, want 12 of them", order, size, walked, whole)
 				}
 			}
 		}
@@ -106,7 +106,7 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 		first := w.mustList(acme.owner, repoList{PageSize: 3})
 		page := w.mustList(acme.owner, repoList{PageSize: 2, Skip: 4, PageToken: first.NextPageToken()})
 		if got := names(page.Items); !slices.Equal(got, []string{"r08", "r09"}) || page.Skipped != 4 || page.TotalCount != 12 {
-			t.Errorf("%q, skipped %d of %d", got, page.Skipped, page.TotalCount)
+			t.Errorf("%q, skipped %d of %d, want 4 and 12", got, page.Skipped, page.TotalCount)
 		}
 	})
 }
@@ -122,7 +122,7 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 		must(t, err)
 		for size, want := range map[int]int{0: 50, 1: 1, 200: 200, 201: 200, 100_000: 200} {
 			if page := w.mustList(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken() == "" {
-				t.Errorf("%d: %d of %d", size, len(page.Items), page.TotalCount)
+				t.Errorf("%d: %d of %d, want %d and 230", size, len(page.Items), page.TotalCount, want)
 			}
 		}
 		for _, x := range []struct {
@@ -154,7 +154,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 		refuses := func(what string, err error) {
 			t.Helper()
 			if got := violationFields(err); got != "page_token" {
-				t.Errorf("%s: %s", what, got)
+				t.Errorf("%s: %s, want page_token", what, got)
 			}
 		}
 		for what, req := range map[string]repoList{
@@ -181,7 +181,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 		// It authorises nothing: each page is what its caller may see.
 		viewer := w.with(platform.ViewerRole, team, acme.uid)
 		if page := w.mustList(viewer, repoList{UIDP: below, PageToken: token}); page.TotalCount != 12 || len(page.Items) != 11 {
-			t.Errorf("a caller who sees half: %q of %d", names(page.Items), page.TotalCount)
+			t.Errorf("a caller who sees half: %q of %d, want 12", names(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Repos.List(w.as("a stranger"), repoList{UIDP: below, PageToken: token})
 		expectRefused(t, "a stranger with a good token", err, platform.CodePermissionDenied)
@@ -207,7 +207,7 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 		}
 		_, err := w.p.Repos.List(acme.owner, repoList{PageToken: token, OrderBy: "name"})
 		if got := violationFields(err); got != "page_token" {
-			t.Errorf("with another order: %s", got)
+			t.Errorf("with another order: %s, want page_token", got)
 		}
 	})
 }
@@ -251,7 +251,7 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 		for name, want := range map[string]int64{"r01": 2, "r02": 1, "r0": 0, "R01": 0, "r0_": 0, "%": 0} {
 			page := w.mustList(acme.owner, repoList{Filter: platform.RepoFilter{Name: name}})
 			if page.TotalCount != want || len(page.Items) != int(want) {
-				t.Errorf("%q finds %q of %d", name, names(page.Items), page.TotalCount)
+				t.Errorf("%q finds %q of %d, want %d", name, names(page.Items), page.TotalCount, want)
 			}
 		}
 	})

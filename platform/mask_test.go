@@ -156,7 +156,7 @@ func TestWhatAClientSentIsShownCut(t *testing.T) {
 		}
 	}
 	if len(v) != 1 || len(w) != 1 {
-		t.Errorf("%v %v", v, w)
+		t.Errorf("%v, want 1 of them: %v, want 1 of them", v, w)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestDeeplyNestedBodiesAreRejected(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
 	if _, _, v := decodeInput(`{"sync_config": ` + deep + `}`); len(v) != 1 {
-		t.Errorf("%d violations", len(v))
+		t.Errorf("%d violations, want 1", len(v))
 	}
 }
 

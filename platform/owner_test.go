@@ -139,7 +139,7 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 		must(t, err)
 		again := w.as("owner of acme")
 		if actor := platform.ActorOf(again); len(actor.Identities) != 2 || !actor.Can(platform.CapGroupsDelete, mine.UID) || !actor.Can(platform.CapGroupsDelete, acme.uid) {
-			t.Errorf("acts as %v", actor.Identities)
+			t.Errorf("acts as %v, want 2 of them", actor.Identities)
 		}
 		if !mine.UID.IsRoot() || mine.UID == acme.uid || mine.Description != "d" {
 			t.Errorf("%+v", mine)

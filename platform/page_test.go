@@ -94,7 +94,7 @@ func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 		"nothing":          nil,
 	} {
 		if got, err := s.open(sealed, list); !errors.Is(err, errToken) {
-			t.Errorf("%s: opened as %v (%v)", what, got, err)
+			t.Errorf("%s: opened as %v (%v, want %v)", what, got, err, errToken)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestABrokenTokenIsNotOpened(t *testing.T) {
 	refused := func(what, token string) {
 		t.Helper()
 		if got, err := s.open(token, ofRepos); !errors.Is(err, errToken) {
-			t.Errorf("%s: %q opened as %v (%v)", what, token, got, err)
+			t.Errorf("%s: %q opened as %v (%v, want %v)", what, token, got, err, errToken)
 		}
 	}
 	for n := range len(sealed) {

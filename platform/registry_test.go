@@ -36,7 +36,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 		must(t, err)
 		if page.TotalCount != 1 || len(page.Items) != 1 {
-			t.Errorf("%d tags of %d", len(page.Items), page.TotalCount)
+			t.Errorf("%d tags of %d, want 1 and 1", len(page.Items), page.TotalCount)
 		}
 		for in, want := range map[string]string{
 			`{}`: "name digest", `{"name": "x"}`: "digest", `{"name": ".x", "digest": "sha256:1"}`: "name digest",
@@ -142,7 +142,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		cleared, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme](`{"content": null}`))
 		must(t, err)
 		if kept.Content != "x" || cleared.Content != "" {
-			t.Errorf("kept %q, cleared %q", kept.Content, cleared.Content)
+			t.Errorf("kept %q, want x, cleared %q, want none", kept.Content, cleared.Content)
 		}
 		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[platform.Readme](`{"content": "x"}`))
 		if e := refusal(t, "a missing repo", err, platform.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
@@ -184,7 +184,7 @@ func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
 			if x.want == (platform.ImageSize{}) {
 				expectRefused(t, x.asked, err, platform.CodeNotFound)
 			} else if err != nil || got != x.want {
-				t.Errorf("image %d, %q: %v (%v)", x.digest, x.asked, got, err)
+				t.Errorf("image %d, %q: %v, want %v (%v)", x.digest, x.asked, got, x.want, err)
 			}
 		}
 		image, err := w.p.Images.Get(acme.owner, platform.ImageKey{Repo: repo, Digest: digest(2)})

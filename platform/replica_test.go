@@ -57,7 +57,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 		w.relay()
 		held := w.queuedUIDs()
 		if len(held) != 8 {
-			t.Fatalf("%d are in the queue", len(held))
+			t.Fatalf("%d are in the queue, want 8", len(held))
 		}
 		var slow []*platform.Dispatch
 		var tickets []platform.Ticket
@@ -75,7 +75,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 		}
 		for i, d := range held {
 			if w.ticket(d).Number != 1 {
-				t.Errorf("%s has the ticket %d", d, w.ticket(d).Number)
+				t.Errorf("%s has the ticket %d, want 1", d, w.ticket(d).Number)
 			}
 			if begun, err := w.p.Webhooks.BeginAttempt(t.Context(), tickets[i]); begun != nil || err != nil {
 				t.Errorf("an attempt by an old ticket begins: %v, %v", begun, err)
@@ -137,7 +137,7 @@ func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
 		wide := w.replica(w.store, platform.Options{SinkPorts: []string{"8443"}})
 		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		if got := violationFields(err); got != "sink" {
-			t.Errorf("a port that is not allowed: %s", got)
+			t.Errorf("a port that is not allowed: %s, want sink", got)
 		}
 		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		must(t, err)

@@ -51,7 +51,7 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 		p.get(fmt.Sprint("a", i))
 	}
 	if n := len(p.byText); n != maxPatterns || n != p.used.Len() || p.byText["a0"] != nil || p.byText[fmt.Sprint("a", maxPatterns+9)] == nil {
-		t.Errorf("%d patterns are kept, %d in order", n, p.used.Len())
+		t.Errorf("%d patterns are kept, want %d, %d in order", n, maxPatterns, p.used.Len())
 	}
 	if c := p.get("a4000"); c != p.get("a4000") {
 		t.Error("a pattern is compiled twice")

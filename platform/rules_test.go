@@ -33,7 +33,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 		repo := w.repo(acme.uid)
 		tag := w.tag(repo)
 		if e := refusal(t, "a repo with a tag", p.Repos.Delete(owner, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY"); e.Area != "registry" {
-			t.Errorf("area %s", e.Area)
+			t.Errorf("area %s, want registry", e.Area)
 		}
 		must(t, p.Tags.Delete(owner, tag))
 		must(t, p.Repos.Delete(owner, repo))
@@ -160,7 +160,7 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 		} {
 			_, err := w.p.RoleBindings.Create(acme.owner, x.group, binding(x.identity, x.role))
 			if got := violationFields(err); got != x.field {
-				t.Errorf("%s: %s", x.what, got)
+				t.Errorf("%s: %s, want %s", x.what, got, x.field)
 			}
 		}
 		// What no group holds is a built-in role, or does not exist either.
@@ -203,12 +203,12 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 		page, err := w.p.Roles.List(reader, platform.ListRequest[platform.RoleFilter]{})
 		must(t, err)
 		if page.TotalCount != 8 || len(page.Items) != 8 { // the custom ones lie above
-			t.Errorf("%d of %d", len(page.Items), page.TotalCount)
+			t.Errorf("%d of %d, want 8 and 8", len(page.Items), page.TotalCount)
 		}
 		page, err = w.p.Roles.List(acme.owner, platform.ListRequest[platform.RoleFilter]{})
 		must(t, err)
 		if page.TotalCount != 10 || len(page.Items) != 10 {
-			t.Errorf("%d of %d", len(page.Items), page.TotalCount)
+			t.Errorf("%d of %d, want 10 and 10", len(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Roles.Get(other, platform.ViewerRole)
 		expectRefused(t, "reading without the capability", err, platform.CodePermissionDenied)

@@ -105,13 +105,13 @@ func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
 		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "lib"})
 		must(t, err)
 		if len(documents) != 1 || len(documents[0].Advisories) != 1 {
-			t.Errorf("documents hold %+v", documents)
+			t.Errorf("documents hold %+v, want 1 of them", documents)
 		}
 		restored := &platform.Advisory{AdvisoryID: "GO-2", ArtifactName: "lib", Events: fixed, UpdateTime: platform.At(epoch.Add(time.Hour))}
 		_, err = w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{restored})
 		must(t, err)
 		if got := w.rating(acme, "GO-2"); got != "0 " {
-			t.Errorf("it stands again, and is %s", got)
+			t.Errorf("it stands again, and is %s, want %q", got, "0 ")
 		}
 	})
 }

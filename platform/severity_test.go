@@ -50,7 +50,7 @@ func TestAnAdvisoryIsRatedByTheHighestVersion(t *testing.T) {
 		}
 		rating, score := ParseSeverityKey(got.SortKey())
 		if rating != got.Rating || (score == nil) != (got.Score == nil) || score != nil && *score != *got.Score {
-			t.Errorf("%s is read as %s %v", got.SortKey(), rating, score)
+			t.Errorf("%s is read as %s, want %s: %v", got.SortKey(), rating, got.Rating, score)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 	} {
 		var v violations
 		if v.checkSink(sink, &Options{}); len(v) != 1 {
-			t.Errorf("%q: %v", sink, v)
+			t.Errorf("%q: %v, want 1 of them", sink, v)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 		for _, sink := range []string{"https://" + host + "/hook", "https://" + host + ":8443/hook"} {
 			var v violations
 			if v.checkSink(sink, &Options{}); len(v) != 1 {
-				t.Errorf("%s: %v", sink, v)
+				t.Errorf("%s: %v, want 1 of them", sink, v)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		expectRefused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
 		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageToken: each[2].NextPageToken()}, []platform.UID{sub, team})
 		if failed[0] != nil || len(next[0].Items) != 3 || next[0].Items[0].DocID != "beta" {
-			t.Errorf("the next page is %v (%v)", next[0].Items, failed[0])
+			t.Errorf("the next page is %v, want 3 of them (%v)", next[0].Items, failed[0])
 		}
 		expectRefused(t, "with the token of another group", failed[1], platform.CodeInvalidArgument)
 		var walked []string
@@ -60,7 +60,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 			}
 		}
 		if len(walked) != 4 || walked[0] != "alpha" || walked[1] != "beta" {
-			t.Errorf("walked %v", walked)
+			t.Errorf("walked %v, want 4 of them", walked)
 		}
 		rows, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: "beta"}, {Group: team, DocID: "msa"}, {Group: acme.uid, DocID: "msa"}})
 		if errs[0] != nil || rows[0].DocID != "beta" || errs[2] != nil || rows[2].OrgUID != acme.uid {
@@ -77,7 +77,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		expectRefused(t, "of a missing group", err, platform.CodeNotFound)
 		for what, documents := range map[string][]string{"documentIds": nil, "documentIds[1]": {"x", ""}} {
 			if _, err := w.p.Terms.Accept(acme.owner, team, documents); violationFields(err) != what {
-				t.Errorf("%v: %s", documents, violationFields(err))
+				t.Errorf("%v: %s, want %s", documents, violationFields(err), what)
 			}
 		}
 		w.checkCounters()

@@ -50,7 +50,7 @@ func TestAUIDEndsAtTheDeepestLevel(t *testing.T) {
 	t.Parallel()
 	deepest := rootA + UID(strings.Repeat(string(seg("1")), 28))
 	if !deepest.Valid() || deepest.Depth() != 29 {
-		t.Errorf("a UID of depth %d is valid: %t", deepest.Depth(), deepest.Valid())
+		t.Errorf("a UID of depth %d is valid, want 29: %t", deepest.Depth(), deepest.Valid())
 	}
 	if below := deepest + seg("1"); below.Valid() {
 		t.Errorf("a UID of depth %d is valid", below.Depth())

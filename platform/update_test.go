@@ -102,7 +102,7 @@ func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 		for _, path := range []string{"verified", "kind", "status", "resource_limits", "create_time", "uid"} {
 			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[platform.Group](`{}`, path))
 			if got := violationFields(err); got != "updateMask" {
-				t.Errorf("%s: %s", path, got)
+				t.Errorf("%s: %s, want updateMask", path, got)
 			}
 		}
 	})

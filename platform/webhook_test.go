@@ -38,7 +38,7 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 		}
 		w.relay()
 		if n := len(w.deliveries(below.UID)); n != 3 {
-			t.Errorf("relaying again makes %d deliveries", n)
+			t.Errorf("relaying again makes %d deliveries, want 3", n)
 		}
 	})
 }
@@ -51,7 +51,7 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		w.relay()
 		ready := w.queuedUIDs()
 		if len(ready) != 1 || len(w.queuedUIDs()) != 0 {
-			t.Fatalf("%d are ready", len(ready))
+			t.Fatalf("%d are ready, want 1", len(ready))
 		}
 		dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
@@ -102,7 +102,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 			wait, again := w.end(d, platform.Attempt{Error: "connection refused"})
 			if !again {
 				if attempt != 10 {
-					t.Errorf("given up after %d attempts", attempt)
+					t.Errorf("given up after %d attempts, want 10", attempt)
 				}
 				break
 			}
@@ -133,7 +133,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 		expectRefused(t, "with a missing one", err, platform.CodeNotFound)
 		_, err = w.p.Deliveries.Redeliver(acme.owner, nil)
 		if got := violationFields(err); got != "uids" {
-			t.Errorf("without any: %s", got)
+			t.Errorf("without any: %s, want uids", got)
 		}
 		_, err = w.p.Deliveries.Redeliver(w.with(platform.ViewerRole, acme.uid, acme.uid), []platform.UID{d})
 		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
@@ -173,7 +173,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 			t.Errorf("what was under way: %+v", d)
 		}
 		if last := w.events(); last[len(last)-1].kind != "events.subscription.disabled" {
-			t.Errorf("the last event is %s", last[len(last)-1].kind)
+			t.Errorf("the last event is %s, want events.subscription.disabled", last[len(last)-1].kind)
 		}
 		before := len(w.deliveries(sub))
 		w.repo(acme.uid)
@@ -224,7 +224,7 @@ func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 		w.relay()
 		ready := w.queuedUIDs()
 		if len(ready) != 8 {
-			t.Fatalf("%d are ready", len(ready))
+			t.Fatalf("%d are ready, want 8", len(ready))
 		}
 		w.end(ready[0], platform.Attempt{Status: 500})
 		w.end(ready[1], platform.Attempt{Status: 200})
@@ -303,10 +303,10 @@ func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
 		must(t, err)
 		w.relay()
 		if got := w.deliveries(one.UID); len(got) != 1 || got[0].EventID != id {
-			t.Errorf("its own: %v", got)
+			t.Errorf("its own: %v, want 1 of them", got)
 		}
 		if got := eventTypes(w.deliveries(other.UID)); strings.Contains(got, "test") {
-			t.Errorf("the other: %s", got)
+			t.Errorf("the other: %s, want it without 'test'", got)
 		}
 		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
 		for what, err := range map[string]error{

@@ -76,7 +76,7 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 	all := w.ask(`query($cat: ID!) { identity(uid: $cat) { roleBindings { nodes { uid } } } }`, "cat", cat)
 	uids := strings.Fields(all.text("identity.roleBindings.nodes.*.uid"))
 	if len(uids) != 3 {
-		t.Fatalf("the owner sees %v", uids)
+		t.Fatalf("the owner sees %v, want 3 of them", uids)
 	}
 	for _, where := range []string{``, `(where: {uids: $uids})`, `(where: {ancestorsOf: $cat})`, `(where: {inRoot: true})`} {
 		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + where + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`

@@ -30,7 +30,7 @@ func TestACostErrorSuggestsAReduction(t *testing.T) {
 	} {
 		got := w.as(theOwner, c.query)
 		if len(got.Errors) != 1 {
-			t.Fatalf("%s: %+v", c.query, got.Errors)
+			t.Fatalf("%s: %+v, want 1 of them", c.query, got.Errors)
 		}
 		refused := got.Errors[0]
 		if fmt.Sprint(refused.Extensions.Limit.Field) != c.field || refused.Extensions.Limit.Help != c.help {

@@ -66,7 +66,7 @@ func TestARotatedSecretIsShownOnceAndBothSign(t *testing.T) {
 	first, sink := made.text("createSubscription.secret"), made.uid("createSubscription.subscription.uid")
 	second := w.ask(`mutation($s: ID!) { rotateSubscriptionSecret(input: {uid: $s}) { subscription { uid } secret } }`, "s", sink).text("rotateSubscriptionSecret.secret")
 	if !strings.HasPrefix(second, "whsec_") || second == first {
-		t.Errorf("the secret was %s and is %s", first, second)
+		t.Errorf("the secret was %s and is %s, want it to begin with 'whsec_'", first, second)
 	}
 	delivery, _ := w.deliver(sink)
 	dispatch := must(w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: delivery}))(t)

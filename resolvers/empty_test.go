@@ -147,7 +147,7 @@ func TestAnEmptyArgumentIsRejectedOrFindsNothingAndNullIsAbsent(t *testing.T) {
 			if p.kind.Elem != nil && otherLists[p.name] == "" && otherLists[p.host+"."+p.name] == "" {
 				got := p.ask(w, variables, "[]").clean()
 				if shown := fmt.Sprint(got.Data); strings.Contains(shown, "__typename") {
-					t.Errorf("%s: finds %s", got.asked, shown)
+					t.Errorf("%s: finds %s, want it without '__typename'", got.asked, shown)
 				}
 			}
 		}
@@ -171,6 +171,6 @@ func TestAnEmptyVariableIsRejectedLikeAnEmptyLiteral(t *testing.T) {
 	w.ask(`query($x: AdvisoryFilter) { advisories(where: $x) { totalCount nodes { uid } } }`, "x", map[string]any{"artifactNames": []string{}}).want("advisories.totalCount", 0).want("advisories.nodes", []any{})
 	w.ask(`{ repos { nodes { advisories(where: {artifactNames: []}) { totalCount } } } }`).want("repos.nodes.*.advisories.totalCount", "0 0 0")
 	if got := w.as(theOwner, `query($x: AdvisoryFilter) { advisories(where: $x) { totalCount } }`, "x", map[string]any{"artifactNames": []string{"r00", ""}}).violations(); got != "artifactNames" {
-		t.Errorf("an empty name in a list names %q", got)
+		t.Errorf("an empty name in a list names %q, want artifactNames", got)
 	}
 }

@@ -130,7 +130,7 @@ func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 		few, one := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followed, 1))
 		many, all := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followed, 40))
 		if len(few) != 1 || len(many) != 40 || one != all {
-			t.Errorf("%d events took %d statements, and %d took %d", len(few), one, len(many), all)
+			t.Errorf("%d events took %d statements, want 1, and %d took %d, want 40", len(few), one, len(many), all)
 		}
 		for i, e := range many {
 			e.clean().want("events.resource.name", fmt.Sprintf("r%02d", i)).want("events.groupNode.name", "acme").want("events.actor.identity.name", "owner")

@@ -89,7 +89,7 @@ func TestInternalErrorsAreHiddenAndLoggedOnce(t *testing.T) {
 				}
 			}
 			if logged := w.logs.String(); strings.Count(logged, "request failed") != 1 || !strings.Contains(logged, "hunter2") || !strings.Contains(logged, "request_id=req-1") {
-				t.Errorf("logged:\n%s", logged)
+				t.Errorf("logged:\n%s, want it to contain 'hunter2'", logged)
 			}
 			w.as(theOwner, `query($id: ID!) { tag(uid: $id) { name } }`, "id", w.org+"/0123456789abcdef").fails("INTERNAL tag")
 			w.as(theOwner, `query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`,
@@ -147,17 +147,17 @@ func TestPlainRequests(t *testing.T) {
 	}
 	w.send(theOwner, "GET", get(`{ groups { nodes { name } } }`)).clean().want("groups.nodes.*.name", "acme")
 	if got := w.send(theOwner, "GET", get(`mutation { deleteGroup(input: {uid: "x"}) { deletedUid } }`)); got.status < 400 || len(got.Errors) != 1 {
-		t.Errorf("a mutation by GET: %d %+v", got.status, got.Errors)
+		t.Errorf("a mutation by GET: %d %+v, want 1 of them", got.status, got.Errors)
 	}
 	if got := w.send(theOwner, "garbage", post(`{"query": secret`)); got.status != http.StatusBadRequest || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" || strings.Contains(got.Errors[0].Message, "secret") {
-		t.Errorf("a body that is no JSON: %d %+v", got.status, got.Errors)
+		t.Errorf("a body that is no JSON: status %d, want 400: %+v", got.status, got.Errors)
 	}
 	fits := `{"query":"{ ping }","variables":{"x":"` + strings.Repeat("x", 1<<20-100)
 	if got := w.send(theOwner, "fits", post(fits+`"}}`)); got.status != http.StatusOK {
-		t.Errorf("a body of nearly 1 MiB: %d %+v", got.status, got.Errors)
+		t.Errorf("a body of nearly 1 MiB: status %d, want 200: %+v", got.status, got.Errors)
 	}
 	if got := w.send(theOwner, "too large", post(fits+strings.Repeat("x", 100)+`"}}`)); got.status != http.StatusRequestEntityTooLarge || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" {
-		t.Errorf("a body of more than 1 MiB: %d %+v", got.status, got.Errors)
+		t.Errorf("a body of more than 1 MiB: status %d, want 413: %+v", got.status, got.Errors)
 	}
 	w.ask(`{ __schema { types { name description fields { name description args { name description } } } } __type(name: "Repo") { name } }`).want("__type.name", "Repo")
 }

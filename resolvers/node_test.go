@@ -250,7 +250,7 @@ func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
 		w.handler = serve(w.p, nil, settings)
 		w.ask("{_service{sdl}}")
 		if r := w.as(nobody, "{_service{sdl}}"); len(r.Errors) != 1 || r.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
-			t.Errorf("anonymous: %v", r.Errors)
+			t.Errorf("anonymous: %v, want 1 of them", r.Errors)
 		}
 	}
 	// Of who was not named, an owner is told no more than others.

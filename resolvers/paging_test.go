@@ -30,10 +30,10 @@ func TestPagesForwardAndBackwardShowTheSameRows(t *testing.T) {
 		}
 	}
 	if got := strings.Join(forward, "|"); got != "r00 r01 r02|r03 r04 r05|r06" {
-		t.Errorf("forward: %s", got)
+		t.Errorf("forward: %s, want r00 r01 r02|r03 r04 r05|r06", got)
 	}
 	if got := strings.Join(backward, "|"); got != "r00|r01 r02 r03|r04 r05 r06" {
-		t.Errorf("backward: %s", got)
+		t.Errorf("backward: %s, want r00|r01 r02 r03|r04 r05 r06", got)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 		request.PageToken = cursor
 		page, err := w.p.Repos.List(ctx, request)
 		if err != nil || len(page.Items) != 2 || page.Items[0].Name != "r02" {
-			t.Errorf("the core continues after GraphQL's cursor with %v, %v", page.Items, err)
+			t.Errorf("the core continues after GraphQL's cursor with %v, want 2 of them, %v", page.Items, err)
 		}
 		w.ask(query, "org", w.org, "after", page.NextPageToken()).want("repos.nodes.*.name", "r04")
 	}
@@ -112,7 +112,7 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 			t.Errorf("(%s) names %q, want %q: %s", arguments, got.violations(), want, got.Errors[0].Message)
 		}
 		if d := got.Errors[0].Extensions.Details[0]; d["domain"] != "registry.example.org" {
-			t.Errorf("(%s) is an error of %v", arguments, d["domain"])
+			t.Errorf("(%s) is an error of %v, want registry.example.org", arguments, d["domain"])
 		}
 	}
 	w.ask(`{ repos(first: null, after: null, last: null, before: null, skip: null, where: null, orderBy: null, descendantsOf: null, childrenOf: null) { nodes { name } } }`)

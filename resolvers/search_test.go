@@ -21,7 +21,7 @@ func TestASearchPagesOverSeveralKinds(t *testing.T) {
 	}
 	// Names that begin with r come first; a description of a built-in role has such a word too.
 	if got := strings.Join(found, " "); !strings.HasPrefix(got, "r00 r01 r02 registry.pull") || !strings.Contains(got, "viewer") {
-		t.Errorf("found %s", got)
+		t.Errorf("found %s, want it to begin with 'r00 r01 r02 registry.pull'", got)
 	}
 	w.as("ann", `{ search(query: "r0") { nodes { ... on Repo { name } } } }`).clean().want("search.nodes.*.name", "r00 r01 r02")
 	w.as("ann", `{ search(query: "team", kinds: [GROUP, TAG]) { nodes { id } } }`).fails("PERMISSION_DENIED search").want("search", nil)

@@ -31,7 +31,7 @@ func TestSecretsAreInNoAnswer(t *testing.T) {
 	} {
 		got := w.ask(operation(c.kind, c.selection), "provider", provider, "invite", uid)
 		if shown := fmt.Sprint(got.Data); strings.Contains(shown, "hush") || strings.Contains(shown, code) || strings.Contains(shown, code[17:]) {
-			t.Errorf("%s shows a secret: %s", c.selection, shown)
+			t.Errorf("%s shows a secret: %s, want it without 'hush'", c.selection, shown)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestABodyWithoutATokenIsNotRead(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/iam/v2/groups", body)
 	_, err := newRequest(httptest.NewRecorder(), r, &route{}, nil).readBody()
 	if platform.AsError(err).Code != platform.CodeUnauthenticated || body.Len() != 2 {
-		t.Errorf("%v, and %d bytes are left", err, body.Len())
+		t.Errorf("%v, and %d bytes are left, want 2", err, body.Len())
 	}
 }
 

@@ -88,7 +88,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	got := writeError(t, Options{}, r, &platform.Error{Code: platform.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
 	if after := got.header.Get("Retry-After"); after != "2" {
-		t.Errorf("Retry-After %q", after)
+		t.Errorf("Retry-After %q, want 2", after)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 				t.Errorf("shown: %s", shown)
 			}
 			if len(got.body.Details) != c.details {
-				t.Errorf("details %v", got.body.Details)
+				t.Errorf("details %v, want %v of them", got.body.Details, c.details)
 			}
 			if c.logged == "" {
 				if log.Len() > 0 {
@@ -131,7 +131,7 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 			}
 			if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), c.logged) ||
 				!strings.Contains(log.String(), "request_id=req-1") || !strings.Contains(log.String(), secret.Error()) {
-				t.Errorf("logged %s", log.String())
+				t.Errorf("logged %s, want it to contain %q", log.String(), c.logged)
 			}
 		})
 	}

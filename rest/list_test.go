@@ -30,7 +30,7 @@ func TestThePageEqualsTheExampleOfTheSpecification(t *testing.T) {
 	}
 	empty := w.get("/registry/v2/tags")
 	if !strings.Contains(empty.raw, `{"tags":[],"totalCount":"0","skipped":0}`) {
-		t.Errorf("an empty list: %s", empty.raw)
+		t.Errorf("an empty list: %s, want it to contain %q", empty.raw, `{"tags":[],"totalCount":"0","skipped":0}`)
 	}
 	one := w.get("/registry/v2/repos?name=repo-03")
 	if one.items("repos", "name") != "repo-03" || one.json["totalCount"] != "1" {
@@ -177,7 +177,7 @@ func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 			for _, name := range p.spellings() {
 				got := w.do(http.MethodGet, list+name+"="+value, "")
 				if got.status != http.StatusOK {
-					t.Errorf("%s: %d %s", got.asked, got.status, got.raw)
+					t.Errorf("%s: status %d, want 200: %s", got.asked, got.status, got.raw)
 				}
 			}
 			twice := w.do(http.MethodGet, list+p.name+"="+value+"&"+edge.SnakeCase(p.name)+"="+value, "")

@@ -116,7 +116,7 @@ func TestAnOrderIsOneFieldAndADirection(t *testing.T) {
 	for _, order := range []string{"name%20DESC", "name,uid", "name%20desc%20uid", "nope", "-name", "desc", "name%2Bdesc", strings.Repeat("a", 5000)} {
 		got := w.do(http.MethodGet, "/registry/v2/repos?order_by="+order, "").expectStatus(http.StatusBadRequest)
 		if got.violations() != "order_by" || !strings.Contains(got.raw, "must be one of name") || len(got.raw) > 1000 {
-			t.Errorf("%s: %s", order, got.raw)
+			t.Errorf("%s: %s, want it to contain 'must be one of name'", order, got.raw)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestInvalidURLsAreRejected(t *testing.T) {
 	} {
 		got := w.do(http.MethodGet, "/registry/v2/repos"+path, "").expectStatus(http.StatusBadRequest)
 		if got.violations() != want || len(got.raw) > 1000 {
-			t.Errorf("%.60s: violations of %.200q: %.300s", path, got.violations(), got.raw)
+			t.Errorf("%.60s: violations of %.200q, want %.200q: %.300s", path, got.violations(), want, got.raw)
 		}
 	}
 	for _, path := range []string{"/registry/v2", "/registry/v2/", "/registry/v2/Repos", "/registry/v2beta2/repos", "/registry/v2/./repos", "/registry/v2/x/../repos", "/ping/v2/ping/", "/registry/v2/repos;x=1", "/REGISTRY/v2/repos"} {
@@ -150,7 +150,7 @@ func TestADeletionHasAnEmptyResponse(t *testing.T) {
 		uid := w.create("/registry/v2/repos/"+w.org, `{"name":"gone"}`)
 		got := w.do(http.MethodDelete, "/registry/v2/repos/"+uid, "", headers...).expectStatus(http.StatusOK)
 		if got.raw != "" || got.header.Get("Content-Length") != "0" || got.header.Get("Content-Type") != "" || got.header.Get("Content-Encoding") != "" {
-			t.Errorf("%v: %q %v", headers, got.raw, got.header)
+			t.Errorf("%v: %q, want none: %v", headers, got.raw, got.header)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestTheDescriptionIsValid(t *testing.T) {
 		t.Error(err)
 	}
 	if document.Info.Version != "v1.2.3" || document.OpenAPI != "3.1.0" {
-		t.Errorf("version %q, OpenAPI %q", document.Info.Version, document.OpenAPI)
+		t.Errorf("version %q, want v1.2.3, OpenAPI %q, want 3.1.0", document.Info.Version, document.OpenAPI)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestRequiredFieldsAreThoseOfTheCore(t *testing.T) {
 		}
 		body := strings.HasSuffix(name, "Create") || strings.HasSuffix(name, "Update") || strings.HasSuffix(name, "Input")
 		if closed := schema.AdditionalProperties.Has != nil && !*schema.AdditionalProperties.Has; closed != body {
-			t.Errorf("%s refuses unknown fields: %t", name, closed)
+			t.Errorf("%s refuses unknown fields: %t, want %t", name, closed, body)
 		}
 	}
 	if p := schemas["RepoCreate"].Value.Properties["uid"].Value; !p.ReadOnly {
@@ -231,7 +231,7 @@ func TestTheDescriptionIsServedInBothForms(t *testing.T) {
 	for method, status := range map[string]int{http.MethodHead: 200, http.MethodOptions: 204, http.MethodPost: 405} {
 		if got, body := ask(method, "/openapi.json"); got.StatusCode != status || (method != http.MethodPost) != (body == "") ||
 			method != http.MethodHead && got.Header.Get("Allow") != "GET, HEAD, OPTIONS" {
-			t.Errorf("%s: %d %v %s", method, got.StatusCode, got.Header, body)
+			t.Errorf("%s: status %d, want %d: %v %s", method, got.StatusCode, status, got.Header, body)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func TestTextOfAClientIsShortenedInErrors(t *testing.T) {
 	t.Parallel()
 	malformed := decodeTags(strings.Repeat("%C3%A9", 1000) + "=1").Malformed
 	if len(malformed) != 1 || len(malformed[0].Field) > 110 || strings.ContainsRune(malformed[0].Field, '\uFFFD') {
-		t.Errorf("got %q", malformed)
+		t.Errorf("got %q, want 1 of them", malformed)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestAMaskIsCommaSeparated(t *testing.T) {
 		}
 	}
 	if _, malformed := decodeQuery("updateMask=a&updateMask=b", []parameter{updateMask}); len(malformed) != 1 {
-		t.Errorf("a mask given twice: %v", malformed)
+		t.Errorf("a mask given twice: %v, want 1 of them", malformed)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		got := w.sendAs(c.as, c.method, c.path, c.body)
 		info := got.detail("ErrorInfo")
 		if got.status != c.status || got.json["code"] != float64(c.code) || info["reason"] != c.reason {
-			t.Errorf("%s: %d %s", c.name, got.status, got.raw)
+			t.Errorf("%s: status %d, want %d: %s", c.name, got.status, c.status, got.raw)
 			continue
 		}
 		if c.path[1:] != "" && c.path[1] != '/' && info["domain"] != strings.Split(strings.ReplaceAll(c.path[1:], "%2F", "/"), "/")[0]+".atrium.dev" {
@@ -85,7 +85,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		case c.kind == "":
 		case c.kind == "BadRequest":
 			if got.violations() != c.value {
-				t.Errorf("%s: violations of %q: %s", c.name, got.violations(), got.raw)
+				t.Errorf("%s: violations of %q, want %q: %s", c.name, got.violations(), c.value, got.raw)
 			}
 		case c.kind == "PreconditionFailure":
 			list, _ := found["violations"].([]any)
@@ -182,7 +182,7 @@ func TestHEADAndOPTIONSAreAnswered(t *testing.T) {
 		for _, method := range []string{http.MethodPut, http.MethodTrace, "PURGE"} {
 			got := w.do(method, path, "").expectStatus(http.StatusMethodNotAllowed)
 			if got.header.Get("Allow") != allow || got.json["code"] != 12.0 {
-				t.Errorf("%s %s: %q %s", method, path, got.header.Get("Allow"), got.raw)
+				t.Errorf("%s %s: %q, want %q: %s", method, path, got.header.Get("Allow"), allow, got.raw)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func TestHEADAndOPTIONSAreAnswered(t *testing.T) {
 		get := w.do(http.MethodGet, path, "", "Accept-Encoding", "identity").expectStatus(http.StatusOK)
 		head := w.do(http.MethodHead, path, "").expectStatus(http.StatusOK)
 		if head.raw != "" || head.header.Get("Content-Type") != "application/json" || head.header.Get("Content-Length") != get.header.Get("Content-Length") {
-			t.Errorf("HEAD %s: %q %v, GET %v", path, head.raw, head.header, get.header)
+			t.Errorf("HEAD %s: %q, want none: %v, GET %v", path, head.raw, head.header, get.header)
 		}
 	}
 	w.do(http.MethodHead, "/registry/v2/repos/x", "").expectStatus(http.StatusBadRequest)

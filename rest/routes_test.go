@@ -223,7 +223,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 			}
 			got := w.do(r.method, prefix+spelled(uid)+suffix, body)
 			if got.status != http.StatusOK {
-				t.Errorf("%s %s: %d %s", r.name, got.asked, got.status, got.raw)
+				t.Errorf("%s %s: status %d, want 200: %s", r.name, got.asked, got.status, got.raw)
 			}
 			if r.method == http.MethodDelete && (got.raw != "" || got.header.Get("Content-Length") != "0" || got.header.Get("Content-Type") != "") {
 				t.Errorf("%s: %q %v", got.asked, got.raw, got.header)
@@ -328,7 +328,7 @@ func TestResponsesContainTheirValues(t *testing.T) {
 	}
 	versions := w.get("/libraries/v2/artifacts/" + w.artifact + "/versions?order_by=version").json["artifactVersions"].([]any)
 	if got := members(versions[0].(map[string]any)); got != "createTime description name sizeBytes uid updateTime version" {
-		t.Errorf("a version has %s", got)
+		t.Errorf("a version has %s, want createTime description name sizeBytes uid updateTime version", got)
 	}
 	artifacts := w.get("/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA").json["artifacts"].([]any)
 	if got := members(artifacts[0].(map[string]any)); got != "createTime description ecosystem latestVersion name uid updateTime versionCount" || artifacts[0].(map[string]any)["versionCount"] != 3.0 {

@@ -100,7 +100,7 @@ func TestAnInvalidMaskIsReportedWithAllOtherViolations(t *testing.T) {
 			t.Errorf("%s %s: violations of %q, want %q: %s", c.path, c.body, got.violations(), c.want, got.raw)
 		}
 		if after := w.get(repo).raw; after != before {
-			t.Errorf("%s %s changed it to %s", c.path, c.body, after)
+			t.Errorf("%s %s changed it to %s, want %s", c.path, c.body, after, before)
 		}
 	}
 }

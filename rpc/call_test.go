@@ -168,7 +168,7 @@ func TestBindingsWithoutARoleGetTheRoleOfTheBatch(t *testing.T) {
 		},
 	})).GetRoleBindings()
 	if len(made) != 2 || made[0].GetRole().GetName() != "viewer" || made[1].GetRole().GetName() != "editor" || made[1].GetIdentity().GetName() != "someone" {
-		t.Errorf("made %v", made)
+		t.Errorf("made %v, want 2 of them", made)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestJSONAcceptsEveryMaskOfREST(t *testing.T) {
 		t.Helper()
 		status, _, text := w.post(theOwner, "/platform.registry.v2.ReposService/UpdateRepo", `{"repo": {"uid": "`+repo.GetUid()+`", `+fields+`}, "updateMask": "`+mask+`"}`)
 		if status != http.StatusOK {
-			t.Fatalf("%s with mask %s: %d %s", fields, mask, status, text)
+			t.Fatalf("%s with mask %s: status %d, want 200: %s", fields, mask, status, text)
 		}
 		return must[*registryv2.Repo](t)(c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: repo.GetUid()}))
 	}
@@ -121,22 +121,22 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 		}
 		_, err := c.identities.CreateIdentity(t.Context(), request)
 		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "999 claimMatch.999" {
-			t.Errorf("%s: violations of %q", protocol, got)
+			t.Errorf("%s: violations of %q, want 999 claimMatch.999", protocol, got)
 		}
 		listed := &registryv2.ListReposRequest{}
 		listed.ProtoReflect().SetUnknown(forged)
 		_, err = c.repos.ListRepos(t.Context(), listed)
 		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "536870911" {
-			t.Errorf("%s: violations of %q", protocol, got)
+			t.Errorf("%s: violations of %q, want 536870911", protocol, got)
 		}
 		_, err = c.tags.ListTags(t.Context(), &registryv2.ListTagsRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: -1 << 60}})
 		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "updated_since" {
-			t.Errorf("%s: violations of %q", protocol, got)
+			t.Errorf("%s: violations of %q, want updated_since", protocol, got)
 		}
 	}
 	var broken iamv2.GetGroupRequest
 	if err := (binaryCodec{}).Unmarshal([]byte{0xff}, &broken); err != nil || len(faults(&broken)) != 1 || faults(&broken)[0].Field != "body" {
-		t.Errorf("%v %v", err, faults(&broken))
+		t.Errorf("%v %v, want 1 of them", err, faults(&broken))
 	}
 }
 
@@ -157,7 +157,7 @@ func TestServicesOfV2beta1AnswerAsV2AndUnknownMethodsAreUnimplemented(t *testing
 			body = `{"uid": "` + w.org + `"}`
 		}
 		if status, _, text := w.post(theOwner, procedure, body); status != want || want != http.StatusOK && !strings.Contains(text, `"unimplemented"`) {
-			t.Errorf("%s: %d %s", procedure, status, text)
+			t.Errorf("%s: status %d, want %d: %s", procedure, status, want, text)
 		}
 	}
 	client := connect.NewClient[iamv2.GetGroupRequest, iamv2.Group](w.server.Client(), w.server.URL+"/platform.iam.v2.GroupsService/RenameGroup", connect.WithGRPCWeb())

@@ -76,7 +76,7 @@ func TestNothingButPingAnswersWithoutAToken(t *testing.T) {
 			want = http.StatusOK
 		}
 		if status != want || status == http.StatusUnauthorized && header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%s answers %d %v %s", procedure, status, header, text)
+			t.Errorf("%s answers %d, want %d: %v %s", procedure, status, want, header, text)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 			t.Errorf("%s: %v %v", protocol, info, e.Details())
 		}
 		if _, err := e.Details()[0].Value(); err != nil || e.Details()[0].Type() != "google.rpc.ErrorInfo" {
-			t.Errorf("%s: the first detail is %s (%v)", protocol, e.Details()[0].Type(), err)
+			t.Errorf("%s: the first detail is %s, want google.rpc.ErrorInfo (%v)", protocol, e.Details()[0].Type(), err)
 		}
 
 		_, err = w.as("a stranger", protocol).repos.ListRepos(t.Context(), &registryv2.ListReposRequest{})
@@ -116,7 +116,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 		_, err = c.roles.DeleteRole(t.Context(), &iamv2.DeleteRoleRequest{Uid: string(platform.OwnerRole)})
 		blocked := detail[*errdetails.PreconditionFailure](t, expectError(t, err, connect.CodeFailedPrecondition)).GetViolations()
 		if len(blocked) != 1 || blocked[0].GetType() != "BUILT_IN_ROLE" || blocked[0].GetSubject() != string(platform.OwnerRole) {
-			t.Errorf("%s: %v", protocol, blocked)
+			t.Errorf("%s: %v, want 1 of them", protocol, blocked)
 		}
 
 		_, err = c.groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{Group: &iamv2.Group{Name: "acme"}})
@@ -192,7 +192,7 @@ func TestUnknownProceduresAreUnimplemented(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, answer.Body)
 	if got := answer.Trailer.Get("Grpc-Status"); answer.StatusCode != http.StatusOK || got != "12" {
-		t.Errorf("to gRPC it answers %d, grpc-status %s", answer.StatusCode, got)
+		t.Errorf("to gRPC it answers %d, want 200, grpc-status %s, want 12", answer.StatusCode, got)
 	}
 }
 

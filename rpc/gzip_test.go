@@ -43,7 +43,7 @@ func TestTheErrorForBrokenGzipIsOurOwn(t *testing.T) {
 		switch {
 		case name == "whole":
 			if answer.Code != http.StatusOK { // and compressed, as received
-				t.Errorf("%s: %d %q", name, answer.Code, said)
+				t.Errorf("%s: status %d, want 200: %q", name, answer.Code, said)
 			}
 		case answer.Code != http.StatusBadRequest || !strings.Contains(said, errGzip.Error()) || strings.Contains(said, "gzip:") || strings.Contains(said, "EOF"):
 			t.Errorf("%s: %d %s", name, answer.Code, said)

@@ -63,10 +63,10 @@ func TestUnknownFieldsOfAListAreRejected(t *testing.T) {
 	request.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, 4711, protowire.BytesType), "of a newer client"))
 	_, err := w.owner().groups.ListGroups(t.Context(), request)
 	if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "4711" {
-		t.Errorf("it names %q", got)
+		t.Errorf("it names %q, want 4711", got)
 	}
 	if status, _, text := w.post(theOwner, "/platform.iam.v2.GroupsService/ListGroups", `{"ofANewerClient": 1}`); status != http.StatusBadRequest || !strings.Contains(text, "ofANewerClient") {
-		t.Errorf("JSON: %d %s", status, text)
+		t.Errorf("JSON: status %d, want 400: %s, want it to contain 'ofANewerClient'", status, text)
 	}
 }
 

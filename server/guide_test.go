@@ -14,6 +14,6 @@ func TestTheTablesOfTheGuideAreThoseOfTheProgram(t *testing.T) {
 		t.Errorf("%d lines of roles:\n%s", n, roles)
 	}
 	if !strings.Contains(codes, "| `NOT_FOUND` | 5 | 404 Not Found |") || !strings.Contains(codes, "`UNAUTHENTICATED`") {
-		t.Errorf("codes:\n%s", codes)
+		t.Errorf("codes:\n%s, want it to contain %q", codes, "| `NOT_FOUND` | 5 | 404 Not Found |")
 	}
 }

@@ -36,7 +36,7 @@ func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest /
 		t.Errorf("traces that are off allocate %v times in a request", n)
 	}
 	if trace.TraceID != "4bf92f3577b34da6a3ce929d0e0e4736" || r.fieldObserver() != nil {
-		t.Errorf("the trace is %q, and fields are told: %t", trace.TraceID, r.fieldObserver() != nil)
+		t.Errorf("the trace is %q, want 4bf92f3577b34da6a3ce929d0e0e4736, and fields are told: %t", trace.TraceID, r.fieldObserver() != nil)
 	}
 }
 

@@ -245,7 +245,7 @@ func expectStatus(t *testing.T, conn net.Conn, request string, code int, field s
 		err = json.NewDecoder(answer.Body).Decode(&status)
 	}
 	if err != nil || answer.StatusCode != code {
-		t.Errorf("%.40q: %d %v", request, answer.StatusCode, err)
+		t.Errorf("%.40q: status %d, want %d: %v", request, answer.StatusCode, code, err)
 	} else if code != 200 && (answer.Header.Get("Content-Type") != "application/json" || status.Code != 3 || len(status.Details) != 2 || status.Details[1].FieldViolations[0].Field != field) {
 		t.Errorf("%.40q: %v %+v", request, answer.Header, status)
 	}
@@ -323,7 +323,7 @@ func TestTwoAuthorizationHeadersAreRefusedInEveryProtocol(t *testing.T) {
 			body, _ := bufio.NewReader(answer.Body).ReadString('\n')
 			_ = answer.Body.Close()
 			if answer.StatusCode != want || (want == 401) != strings.Contains(body, `"code":16`) {
-				t.Errorf("%s: %d %.200s", name, answer.StatusCode, body)
+				t.Errorf("%s: status %d, want %d: %.200s", name, answer.StatusCode, want, body)
 			}
 		}
 	}
@@ -359,7 +359,7 @@ func TestRunningRequestsAreAnsweredBeforeTheServerEnds(t *testing.T) {
 			<-ending
 			close(release)
 			if body := <-answered; body != "whole" {
-				t.Errorf("answered %q", body)
+				t.Errorf("answered %q, want whole", body)
 			}
 			if err := <-ended; err != nil {
 				t.Errorf("ended with %v", err)

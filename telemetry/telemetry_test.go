@@ -58,7 +58,7 @@ func TestAScrapeOmitsAQueueThatFails(t *testing.T) {
 	m := New("v1")
 	m.WatchQueue(func() (map[string]int, error) { return nil, errors.New("away") })
 	if text := scrape(m); !strings.Contains(text, "atrium_build_info") || strings.Contains(text, "atrium_delivery_queue_jobs{") {
-		t.Errorf("scraped %.300s", text)
+		t.Errorf("scraped %.300s, want it to contain 'atrium_build_info'", text)
 	}
 }
 

@@ -160,7 +160,7 @@ func TestOptionsReachThePageAsDataAndNeverAsMarkup(t *testing.T) {
 	onBothPages(t, opts, func(t *testing.T, playground http.Handler) {
 		_, html := request{}.of(playground)
 		if strings.Contains(html, "<script>alert") {
-			t.Errorf("unescaped: %s", html)
+			t.Errorf("unescaped: %s, want it without '<script>alert'", html)
 		}
 		got := settings(t, html)
 		if got.Endpoint != opts.Endpoint || got.Token != nasty || !slices.Equal(got.Examples, opts.Examples) {
@@ -174,7 +174,7 @@ func TestTheZeroOptionsGiveAPageForGraphql(t *testing.T) {
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
 		res, html := request{path: "/?query={ping}"}.of(playground)
 		if res.Code != http.StatusOK || res.Header().Get("Content-Type") != "text/html; charset=utf-8" {
-			t.Errorf("got %d, %s", res.Code, res.Header().Get("Content-Type"))
+			t.Errorf("got status %d, want 200, %s, want text/html; charset=utf-8", res.Code, res.Header().Get("Content-Type"))
 		}
 		if got := settings(t, html); got.Endpoint != "/graphql" || got.Token != "" {
 			t.Errorf("got %+v", got)
@@ -204,7 +204,7 @@ func TestTheEmbeddedFilesMakeAPage(t *testing.T) {
 	t.Parallel()
 	res, html := request{}.of(web.Playground(web.Options{}))
 	if res.Code != http.StatusOK || !strings.Contains(html, "<title>Atrium playground</title>") {
-		t.Errorf("got %d: %s", res.Code, html)
+		t.Errorf("got status %d, want 200: %s, want it to contain '<title>Atrium playground</title>'", res.Code, html)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestThePageRefersOnlyToServedFiles(t *testing.T) {
 		for _, name := range named {
 			res, body := request{path: name[1]}.of(playground)
 			if res.Code != http.StatusOK || body == "" {
-				t.Errorf("%s: %d, %d bytes", name[1], res.Code, len(body))
+				t.Errorf("%s: status %d, want 200, %d bytes", name[1], res.Code, len(body))
 			}
 		}
 	})
@@ -264,7 +264,7 @@ func TestTheScriptsOfTheSmallPageImportOnlyServedFiles(t *testing.T) {
 	for _, name := range imported {
 		res, _ := request{path: "/playground/" + name[1]}.of(playground)
 		if got := res.Header().Get("Content-Type"); res.Code != http.StatusOK || got != "text/javascript; charset=utf-8" {
-			t.Errorf("%s: %d, %s", name[1], res.Code, got)
+			t.Errorf("%s: status %d, want 200, %s, want text/javascript; charset=utf-8", name[1], res.Code, got)
 		}
 	}
 }
@@ -289,10 +289,10 @@ func TestTheBundleIsCompressedForClientsThatAcceptIt(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: got %q as %q, want %q as %q", accept, body, got, want, encoding)
 		}
 		if got := res.Header().Get("Content-Type"); got != "text/javascript; charset=utf-8" {
-			t.Errorf("Accept-Encoding %q: Content-Type %q", accept, got)
+			t.Errorf("Accept-Encoding %q: Content-Type %q, want text/javascript; charset=utf-8", accept, got)
 		}
 		if got := res.Header().Get("Vary"); got != "Accept-Encoding" {
-			t.Errorf("Accept-Encoding %q: Vary %q", accept, got)
+			t.Errorf("Accept-Encoding %q: Vary %q, want Accept-Encoding", accept, got)
 		}
 		tags[res.Header().Get("ETag")] = true
 	}
@@ -322,7 +322,7 @@ func TestOtherPathsAndMethodsAreRejected(t *testing.T) {
 			"/playground/main.js.gz", "/playground/.gitignore", "/playground/index.html",
 		} {
 			if res, _ := (request{path: path}).of(playground); res.Code != http.StatusNotFound {
-				t.Errorf("%s: %d", path, res.Code)
+				t.Errorf("%s: status %d, want 404", path, res.Code)
 			}
 		}
 		if res, _ := (request{method: http.MethodPost}).of(playground); res.Code != http.StatusMethodNotAllowed {

@@ -115,7 +115,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 		return !slices.ContainsFunc(kept, func(name string) bool { return sink.received[name].IsZero() })
 	})
 	if got := readPage(t, second, token, page+"&page_token="+begun.NextPageToken); begun.NextPageToken == "" || len(got.Repos) != 5 || got.Repos[0].Name <= begun.Repos[4].Name {
-		t.Errorf("a page token from before the backup goes on with %v after %v", got.Repos, begun.Repos)
+		t.Errorf("a page token from before the backup goes on with %v after %v, want 5 of them", got.Repos, begun.Repos)
 	}
 	if said := mustRun(t, restored, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
 		t.Errorf("the second repair said %q", said)
@@ -132,7 +132,7 @@ func readPage(t *testing.T, server *running, token, path string) (page repoPage)
 	t.Helper()
 	status, body := server.get(token, path)
 	if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
-		t.Fatalf("%s: %d: %s", path, status, body)
+		t.Fatalf("%s: status %d, want 200: %s", path, status, body)
 	}
 	return page
 }

@@ -43,7 +43,7 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()
 	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "restore", "--replace", file); err == nil || !strings.Contains(err.Error(), "in use") {
-		t.Errorf("restoring under a server: %v", err)
+		t.Errorf("restoring under a server: %v, want an error with 'in use'", err)
 	}
 	if err := first.end(); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 		"backup --database-url sqlite:" + folder + "/typo.db x":                          "there is no database",
 	} {
 		if _, _, err := atrium(t, env, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("%s: %v, want an error with %q", args, err, want)
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Dir(strings.TrimPrefix(url, "sqlite:")) + "/*before*"); len(left) > 0 {
@@ -117,7 +117,7 @@ func TestARepairReportsWhatItFound(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me")
 		if said := mustRun(t, url, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
-			t.Errorf("said %q", said)
+			t.Errorf("said %q, want it to contain '0 counters were corrected; events are in order'", said)
 		}
 	})
 }

@@ -154,34 +154,34 @@ func TestACertificateIsReloadedWithoutARestart(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--tls-cert", p.certFile, "--tls-key", p.keyFile)
 	open := p.client(false)
 	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
-		t.Fatalf("got %s", name)
+		t.Fatalf("got %s, want first", name)
 	}
 	p.renew("second one") // of another length, because the times of the files may be equal
 	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
-		t.Errorf("a new connection gets %s", name)
+		t.Errorf("a new connection gets %s, want second one", name)
 	}
 	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
-		t.Errorf("the connection that was open was dropped for %s", name)
+		t.Errorf("the connection that was open was dropped for %s, want first", name)
 	}
 
 	p.put(p.keyFile, []byte("nonsense"))
 	for range 2 {
 		if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
-			t.Errorf("with a faulty key: %s", name)
+			t.Errorf("with a faulty key: %s, want second one", name)
 		}
 	}
 	if n := strings.Count(server.stderr.String(), "certificate reload failed"); n != 1 || strings.Contains(server.stderr.String(), "nonsense") {
-		t.Errorf("%d lines tell of it:\n%s", n, server.stderr)
+		t.Errorf("%d lines tell of it, want 1:\n%s", n, server.stderr)
 	}
 	if err := os.Remove(p.certFile); err != nil {
 		t.Fatal(err)
 	}
 	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
-		t.Errorf("without a file: %s", name)
+		t.Errorf("without a file: %s, want second one", name)
 	}
 	p.renew("the third")
 	if _, name := p.ask(p.client(true), server.url+"/livez"); name != "the third" {
-		t.Errorf("good again: %s", name)
+		t.Errorf("good again: %s, want the third", name)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestAnInvalidCertificateIsAConfigurationError(t *testing.T) {
 	} {
 		_, _, err := atrium(t, nil, append([]string{"serve", "--log-level", "loud"}, strings.Fields(c.args)...)...)
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), "--"+c.flag+" (") || !strings.Contains(err.Error(), "--log-level (") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error with '--log-level ('", name, err)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestHelpIsPrintedWithoutArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}, {"serve", "-h"}} {
 		if out, _, err := atrium(t, nil, args...); err != nil || !strings.Contains(out, "Usage: atrium") {
-			t.Errorf("%v: %v\n%s", args, err, out)
+			t.Errorf("%v: %v\n%s, want it to contain 'Usage: atrium'", args, err, out)
 		}
 	}
 	if _, _, err := atrium(t, nil, "sreve"); exitCode(err) != 2 {
@@ -126,13 +126,13 @@ func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 	} {
 		f := faults{}
 		if got := encryptionKey(&f, "encryption-key", good); !bytes.Equal(got, key) || len(f) > 0 {
-			t.Errorf("%s: %x, %v", good, got, f)
+			t.Errorf("%s: %x, want %x, %v", good, got, key, f)
 		}
 	}
 	for _, bad := range []string{"00", strings.Repeat("0", 62), "!"} {
 		f := faults{}
 		if encryptionKey(&f, "encryption-key", bad); len(f) != 1 {
-			t.Errorf("%q: %v", bad, f)
+			t.Errorf("%q: %v, want 1 of them", bad, f)
 		}
 	}
 }

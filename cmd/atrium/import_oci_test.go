@@ -97,7 +97,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		repo := cutBetween(t, body, `"uid":"`, `"`)
 		at := "/registry/v2/repos/" + repo + "/digests/" + digest.String()
 		if _, body = server.get(token, at+"/architectures"); !strings.Contains(body, `["amd64","arm64"]`) {
-			t.Errorf("architectures: %s", body)
+			t.Errorf("architectures: %s, want it to contain %q", body, `["amd64","arm64"]`)
 		}
 		for _, name := range []string{"arm64", "arm64v8"} { // the documented name, and the one that official images use
 			if _, body = server.get(token, at+"/size?architecture="+name); !strings.Contains(body, fmt.Sprintf(`"%d"`, size)) {
@@ -113,16 +113,16 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		h.must(remote.Delete(h.tag("team/app:v2")))
 		expectSummary(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
 		if told := countDeletedTags(t, url, platform.UID(acme)); told != 2 {
-			t.Errorf("events tell of %d deleted tags", told)
+			t.Errorf("events tell of %d deleted tags, want 2", told)
 		}
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
-			t.Errorf("recount: %s", out)
+			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 
 		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "oci", "--group", acme, h.host+"/nothing", h.host+"/tools")
 		expectSummary(t, out, "0 0 1 1 repos", "0 0 1 0 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(errOut, h.host+"/nothing: ") || !strings.Contains(errOut, "NAME_UNKNOWN") {
-			t.Errorf("%v\n%s", err, errOut)
+			t.Errorf("%v\n%s, want it to contain 'NAME_UNKNOWN'", err, errOut)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestPruningOneRegistryKeepsTagsOfAnother(t *testing.T) {
 		expectSummary(t, prune(h.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images", "tags removed: 1")
 		expectSummary(t, prune(other.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images")
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
-			t.Errorf("recount: %s", out)
+			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 	})
 }

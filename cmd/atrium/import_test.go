@@ -74,22 +74,22 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		_, body := server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme+"&page_size=3&order_by=name")
 		if names, total := repoNames(t, body); !slices.Equal(names, []string{"adminer", "aerospike", "almalinux"}) || total != "156" {
-			t.Errorf("the list starts with %v of %s", names, total)
+			t.Errorf("the list starts with %v of %s, want 156", names, total)
 		}
 		_, body = server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme+"&name=golang")
 		if names, total := repoNames(t, body); !slices.Equal(names, []string{"golang"}) || total != "1" {
-			t.Errorf("golang is %v of %s", names, total)
+			t.Errorf("golang is %v of %s, want 1", names, total)
 		}
 		checkCursors(t, server, token, acme)
 		var counted struct{ Advisories struct{ TotalCount int } }
 		if server.query(token, `{ advisories(where: {artifactNames: ["stdlib"]}) { totalCount } }`, "", &counted); counted.Advisories.TotalCount != 167 {
-			t.Errorf("%d advisories of stdlib through GraphQL", counted.Advisories.TotalCount)
+			t.Errorf("%d advisories of stdlib through GraphQL, want 167", counted.Advisories.TotalCount)
 		}
 		if _, body = server.get(token, "/vulnerabilities/v2/advisories?artifact_names=stdlib&page_size=1"); !strings.Contains(body, `"totalCount":"167"`) {
-			t.Errorf("advisories of stdlib: %.300s", body)
+			t.Errorf("advisories of stdlib: %.300s, want it to contain %q", body, `"totalCount":"167"`)
 		}
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
-			t.Errorf("recount: %s", out)
+			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 		out, errOut, err := imported(tag("r", "1", "1"), tag("r", "a b", "x"), image, tag("none", "1", "1"), `{"kind": "repo", "name": "R"}`)
 		expectSummary(t, out, "0 0 0 1 repos", "0 1 0 2 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "3 records were not imported") {
-			t.Errorf("error %v", err)
+			t.Errorf("error %v, want an error with '3 records were not imported'", err)
 		}
 		for _, place := range []string{file + ":2: Invalid argument: name: name must match", "; digest: must match", file + ":4: repo: ", file + ":5: Invalid argument: name"} {
 			if !strings.Contains(errOut, place) {
@@ -200,7 +200,7 @@ func TestProgressShowsRateAndRemainingTime(t *testing.T) {
 	t.Parallel()
 	got := progressText(ingest.Progress{Records: 500, Read: 25, Total: 100}, 2*time.Second)
 	if got != "500 records, 250/s, 25%, 6s left" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "500 records, 250/s, 25%, 6s left")
 	}
 	var out bytes.Buffer
 	m := newMeter(&out)

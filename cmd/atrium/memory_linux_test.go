@@ -109,7 +109,7 @@ func fillReadmes(t *testing.T, server *process, token, group string, n int) {
 		uid, _, _ := strings.Cut(rest, `"`)
 		body := fmt.Sprintf(`{"query": "mutation($c: String!) {updateRepoReadme(input: {uid: \"%s\", content: $c}) {repo {uid}}}", "variables": {"c": %q}}`, uid, text)
 		if status, answer := r.send(http.MethodPost, token, "/graphql", body); status != http.StatusOK || strings.Contains(answer, "errors") {
-			t.Fatalf("%d %s", status, answer)
+			t.Fatalf("status %d, want 200: %s, want it without 'errors'", status, answer)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func TestTheLogForPeopleIsText(t *testing.T) {
 	out.Reset()
 	(&observeFlags{LogFormat: "text"}).logger(buffer, false).Error("plain")
 	if strings.Contains(out.String(), "\x1b") || !strings.HasSuffix(out.String(), "ERROR plain\n") {
-		t.Errorf("wrote %q", out.String())
+		t.Errorf("wrote %q, want it without ''", out.String())
 	}
 }
 
@@ -151,12 +151,12 @@ func TestMetricsCountRequestsAndStatements(t *testing.T) {
 			}
 		}
 		if status, _ := server.get("", "/debug/pprof/goroutine?debug=1"); status != http.StatusOK {
-			t.Errorf("profiles: %d", status)
+			t.Errorf("profiles: status %d, want 200", status)
 		}
 		server.url = api
 		for _, path := range []string{"/metrics", "/debug/pprof/"} {
 			if status, _ := server.get("", path); status != http.StatusNotFound {
-				t.Errorf("clients find %s: %d", path, status)
+				t.Errorf("clients find %s: status %d, want 404", path, status)
 			}
 		}
 	})

@@ -50,7 +50,7 @@ func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 			data := map[string]any{}
 			server.query(token, example.Query, example.Variables, &data)
 			if where := findEmpty(data); where != "" {
-				t.Errorf("%s: nothing in%s", example.Name, where)
+				t.Errorf("%s: nothing in%s, want none", example.Name, where)
 			}
 		}
 	})
@@ -61,7 +61,7 @@ func TestWithoutAPlaygroundNoPageLinksToIt(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--dev", "--no-playground")
 	for path, want := range map[string]int{"/": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want || strings.Contains(body, ">Playground<") {
-			t.Errorf("%s: %d %.300s", path, status, body)
+			t.Errorf("%s: status %d, want %d: %.300s, want it without '>Playground<'", path, status, want, body)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestWithoutAConsoleNoPageLeadsToOne(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--dev", "--no-console")
 	for path, want := range map[string]int{"/": http.StatusOK, "/console": http.StatusNotFound, "/console/acme": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want || strings.Contains(body, ">Console<") {
-			t.Errorf("%s: %d %.300s", path, status, body)
+			t.Errorf("%s: status %d, want %d: %.300s, want it without '>Console<'", path, status, want, body)
 		}
 	}
 }

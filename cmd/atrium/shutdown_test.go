@@ -17,11 +17,11 @@ func TestTheProcessEndsInTimeWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	process, relay, token := startBehindRelay(t)
 	acme := demoUID(t, process)
 	if status, body := process.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "https://sink.example.com/"}`); status != http.StatusOK {
-		t.Fatalf("%d: %s", status, body)
+		t.Fatalf("status %d, want 200: %s", status, body)
 	}
 	for i := range 3 { // deliveries are running, and their results are being stored
 		if status, body := process.send(http.MethodPost, token, "/iam/v2/groups/"+acme, fmt.Sprintf(`{"name": "group-%d"}`, i)); status != http.StatusOK {
-			t.Fatalf("%d: %s", status, body)
+			t.Fatalf("status %d, want 200: %s", status, body)
 		}
 	}
 	relay.Silence()
@@ -45,6 +45,6 @@ func TestAnOrderlyShutdownAbandonsNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if logs := server.stderr.String(); strings.Contains(logs, "abandoned") {
-		t.Errorf("logs:\n%s", logs)
+		t.Errorf("logs:\n%s, want it without 'abandoned'", logs)
 	}
 }

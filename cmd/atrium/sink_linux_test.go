@@ -94,14 +94,14 @@ func unreachable() map[string]string {
 func attackByNames(t *testing.T, n *internet) {
 	n.resolve("honest.example", public)
 	if got := n.send("honest.example"); got != "OK" || n.countArrived(public) != 1 {
-		t.Fatalf("an honest sink: %s", got)
+		t.Fatalf("an honest sink: %s, want OK", got)
 	}
 	for name, address := range unreachable() {
 		n.resolve(name, address)
 		n.expectReached(name, address)
 		before := n.countArrived(address)
 		if got := n.send(name); got != privateAddress || n.countArrived(address) != before {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: %s, want %s", name, got, privateAddress)
 		}
 	}
 
@@ -124,7 +124,7 @@ func attackByNames(t *testing.T, n *internet) {
 	n.resolve("both.example", inside+" "+public)
 	before, honest := n.countArrived(inside), n.countArrived(public)
 	if got := n.send("both.example"); got != "OK" || n.countArrived(inside) != before || n.countArrived(public) != honest+1 {
-		t.Errorf("both: %s", got)
+		t.Errorf("both: %s, want OK", got)
 	}
 
 	// A public sink that redirects to a private one.

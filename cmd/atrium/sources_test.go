@@ -70,11 +70,11 @@ func TestAnInvalidConfigurationFileIsNamed(t *testing.T) {
 	} {
 		_, _, err := atrium(t, nil, "serve", "--config", writeFile(t, "c.yaml", content))
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", content, err)
+			t.Errorf("%s: %v, want an error with %q", content, err, want)
 		}
 	}
 	if _, _, err := atrium(t, map[string]string{"ATRIUM_CONFIG": "/nowhere.yaml"}, "token"); exitCode(err) != 2 || !strings.Contains(err.Error(), "there is no file /nowhere.yaml") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want an error with 'there is no file /nowhere.yaml'", err)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestTheVersionIsAFlagToo(t *testing.T) {
 	flag, _, err := atrium(t, map[string]string{"ATRIUM_VERSION": "x"}, "--version")
 	command, _, _ := atrium(t, nil, "version")
 	if err != nil || flag != command || !strings.HasPrefix(flag, "atrium dev (go") {
-		t.Errorf("%v: %q, %q", err, flag, command)
+		t.Errorf("%v: %q, want it to begin with 'atrium dev (go', %q", err, flag, command)
 	}
 }
 
@@ -147,12 +147,12 @@ func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 	} {
 		out, _, err := atrium(t, nil, append([]string{"complete-words", "--"}, strings.Split(words, "|")...)...)
 		if err != nil || !strings.HasPrefix(out, want) || words != "" && out != want {
-			t.Errorf("%s: %v %q", words, err, out)
+			t.Errorf("%s: %v %q, want it to begin with %q", words, err, out, want)
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		if out, _, err := atrium(t, nil, "completion", shell); err != nil || !strings.Contains(out, "complete-words -- ") {
-			t.Errorf("%s: %v\n%s", shell, err, out)
+			t.Errorf("%s: %v\n%s, want it to contain 'complete-words -- '", shell, err, out)
 		}
 	}
 	if _, _, err := atrium(t, nil, "completion", "cmd"); exitCode(err) != 2 {
@@ -172,7 +172,7 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 	} {
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "migrate", "up")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dial") {
-			t.Errorf("%s: %v", url, err)
+			t.Errorf("%s: %v, want an error with %q", url, err, want)
 		}
 	}
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -197,7 +197,7 @@ func TestMigrationsAreListedWithNamesAndDates(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		out := mustRun(t, url, "migrate", "status")
 		if !strings.Contains(out, "00010 uid_bytes      applied "+time.Now().UTC().Format("2006-")) || strings.Contains(out, "pending") {
-			t.Errorf("status:\n%s", out)
+			t.Errorf("status:\n%s, want it without 'pending'", out)
 		}
 	})
 }

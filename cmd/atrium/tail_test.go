@@ -208,7 +208,7 @@ func TestAReconnectedTailSkipsEventsFromBeforeItsStart(t *testing.T) {
 		streamEvents(feedEvent("3", now.Add(-time.Hour), "late commit")))
 	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t", "--first", "2")
 	if err != nil || strings.Contains(out, "old") || !strings.Contains(out, "new\n") || !strings.Contains(out, "late commit\n") {
-		t.Errorf("%v\n%s%s", err, out, errOut)
+		t.Errorf("%v\n%s, want it without 'old'%s", err, out, errOut)
 	}
 	var after []any
 	for _, v := range server.receivedVariables() {
@@ -240,7 +240,7 @@ func TestATailRetriesOnlyAfterTemporaryErrors(t *testing.T) {
 			server := startFake(t, c.answers...)
 			_, _, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
 			if asked := len(server.receivedVariables()); exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || asked != c.asked {
-				t.Errorf("after %d connections: %v", asked, err)
+				t.Errorf("after %d connections, want %d: %v, want an error with %q", asked, c.asked, err, c.want)
 			}
 		})
 	}
@@ -260,11 +260,11 @@ func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	}
 	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--after", "none")
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "Invalid argument: after: ") {
-		t.Errorf("a wrong id: %v", err)
+		t.Errorf("a wrong id: %v, want an error with 'Invalid argument: after: '", err)
 	}
 	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", "sqlite:/nowhere/x.db")
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "ATRIUM_TOKEN") {
-		t.Errorf("no token: %v", err)
+		t.Errorf("no token: %v, want an error with 'ATRIUM_TOKEN'", err)
 	}
 	other := storetest.SQLite(t)
 	if err := start(t, other, "--dev").end(); err != nil {
@@ -272,7 +272,7 @@ func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	}
 	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", other)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "--database-url") {
-		t.Errorf("a token of another database: %v", err)
+		t.Errorf("a token of another database: %v, want an error with '--database-url'", err)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestNamesCannotControlTheTerminal(t *testing.T) {
 		streamEvents(`{"errors":[{"message":"no\u001b[2J","extensions":{"status":3}}]}`))
 	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
 	if err == nil || strings.ContainsAny(out+errOut+err.Error(), "\x1b\u009b\r\u202e") || !strings.Contains(out, "[2J") {
-		t.Errorf("%q %q %v", out, errOut, err)
+		t.Errorf("%q, want it to contain '[2J': %q %v", out, errOut, err)
 	}
 }
 

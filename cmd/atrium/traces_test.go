@@ -152,7 +152,7 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
-			t.Fatalf("subscribing: %d: %s", status, body)
+			t.Fatalf("subscribing: status %d, want 200: %s", status, body)
 		}
 		sendTraced(t, server, token, traceID(1), "/graphql", `{"query": "query Page { repos(first: 3) { nodes { name tags(first: 2) { nodes { name } } } } }"}`)
 		sendTraced(t, server, token, traceID(2), "/registry/v2/repos?page_size=1", "")
@@ -212,7 +212,7 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 		}
 		line := findLine(t, linesOf(t, server), "the trace", func(l requestLine) bool { return l.TraceID == traceID(1) })
 		if line.Operation != "Page" {
-			t.Errorf("the line of the trace is of %q", line.Operation)
+			t.Errorf("the line of the trace is of %q, want Page", line.Operation)
 		}
 	})
 }
@@ -242,7 +242,7 @@ func TestATraceIsPassedOnWithoutACollector(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
-			t.Fatalf("subscribing: %d: %s", status, body)
+			t.Fatalf("subscribing: status %d, want 200: %s", status, body)
 		}
 		repo := sendTraced(t, server, token, traceID(1), "/registry/v2/repos/"+acme, `{"name": "traced"}`)
 		if h := awaitDelivery(t, delivered, repo); h.Get("Traceparent") != traceparent(traceID(1)) || h.Get("Ce-Traceparent") != traceparent(traceID(1)) {

@@ -20,10 +20,10 @@ func TestAChangeArrivesAtItsSink(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
-			t.Fatalf("subscribing: %d: %s", status, body)
+			t.Fatalf("subscribing: status %d, want 200: %s", status, body)
 		}
 		if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "new-repo"}`); status != http.StatusOK {
-			t.Fatalf("making a repo: %d: %s", status, body)
+			t.Fatalf("making a repo: status %d, want 200: %s", status, body)
 		}
 		for deadline := time.After(60 * time.Second); ; {
 			select {
@@ -53,7 +53,7 @@ func TestTheKeysOfDeliveriesArePublic(t *testing.T) {
 		"/.well-known/jwks.json":            `"kty":"EC"`,
 	} {
 		if status, body := server.get("", path); status != http.StatusOK || !strings.Contains(body, want) {
-			t.Errorf("%s: %d: %s", path, status, body)
+			t.Errorf("%s: status %d, want 200: %s, want it to contain %q", path, status, body, want)
 		}
 	}
 }

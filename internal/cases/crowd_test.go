@@ -33,7 +33,7 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 						list.params["page_size"] = size
 						got := p.do(e.token, list)
 						if len(got.items) != want || got.total != "201" || got.next == "" {
-							t.Errorf("page_size %d by %s: %d items of %s", size, p.name(), len(got.items), got.total)
+							t.Errorf("page_size %d by %s: %d items of %s, want %d and 201", size, p.name(), len(got.items), got.total, want)
 						}
 					}
 				}

@@ -85,7 +85,7 @@ func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[stri
 		}
 	}
 	if len(holds) != 8 || len(dotted) != 43 {
-		t.Fatalf("the ledger of roles has %d of them and %d capabilities", len(holds), len(dotted))
+		t.Fatalf("the ledger of roles has %d of them, want 8 and %d capabilities, want 43", len(holds), len(dotted))
 	}
 	for _, c := range platform.Capabilities() { // these roles hold the capabilities of our own kinds
 		if wire := c.WireName(); dotted[wire] == "" {

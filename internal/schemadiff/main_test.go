@@ -55,12 +55,12 @@ func TestABreakingChangeFailsUnlessTheChangelogNamesIt(t *testing.T) {
 	write(t, folder, oneField, silence)
 	out, err := runIn(t, folder)
 	if !errors.Is(err, errHidden) || !strings.Contains(out, "  breaking   Query.b is removed\n") || !strings.Contains(out, "  - Breaking: `Query.b` is removed.\n") {
-		t.Errorf("without a word: %v\n%s", err, out)
+		t.Errorf("without a word: %v, want %v\n%s", err, errHidden, out)
 	}
 	write(t, folder, oneField, avowal)
 	out, err = runIn(t, folder)
 	if want := "schema: since HEAD 1 breaking, 0 dangerous, 0 safe changes\n  breaking   Query.b is removed\n"; err != nil || out != want {
-		t.Errorf("with an entry: %v\n%s", err, out)
+		t.Errorf("with an entry: %v\n%s, want %s", err, out, want)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestACleanTreeIsComparedWithTheCommitBefore(t *testing.T) {
 	write(t, folder, oneField, silence)
 	commit(t, folder)
 	if out, err := runIn(t, folder); !errors.Is(err, errHidden) || !strings.HasPrefix(out, "schema: since HEAD~1 1 breaking") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("%v, want %v\n%s, want it to begin with 'schema: since HEAD~1 1 breaking'", err, errHidden, out)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestWithoutAnOlderSchemaItPassesWithAMessage(t *testing.T) {
 	write(t, broken, oneField, silence)
 	for _, folder := range []string{unversioned, first, broken} {
 		if out, err := runIn(t, folder); err != nil || !strings.HasPrefix(out, "schema: nothing to compare it with: ") {
-			t.Errorf("%v\n%s", err, out)
+			t.Errorf("%v\n%s, want it to begin with 'schema: nothing to compare it with: '", err, out)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 	cancel()
 	for range 4 {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("background work beyond its share ended with %v", err)
+			t.Errorf("background work beyond its share ended with %v, want %v", err, context.Canceled)
 		}
 	}
 	close(busy.release)

@@ -58,7 +58,7 @@ func (w *world) readsAndWrites(t *testing.T) {
 	}
 	named := platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(repo), Filter: platform.TagFilter{Names: tagNames[:3], UpdatedSince: platform.At(epoch)}}
 	if page := must[platform.Page[platform.Tag]](t)(w.p.Tags.List(ctx, named)); len(page.Items) != 3 {
-		t.Errorf("%d tags have one of three names", len(page.Items))
+		t.Errorf("%d tags have one of three names, want 3", len(page.Items))
 	}
 	pages, errs := w.p.Repos.ListEach(ctx, platform.ListRequest[platform.RepoFilter]{PageSize: 5}, []platform.UIDFilter{childrenOf(group), childrenOf(root), below(group)})
 	for i, want := range []int64{30, 1, 30} {

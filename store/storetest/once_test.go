@@ -59,7 +59,7 @@ func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 		}
 	}
 	if once < 2 || each < 2 || mode != "auto" {
-		t.Errorf("%d statements are planned once, %d are left to PostgreSQL, whose mode is %s", once, each, mode)
+		t.Errorf("%d statements are planned once, %d are left to PostgreSQL, whose mode is %s, want auto", once, each, mode)
 	}
 }
 

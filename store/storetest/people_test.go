@@ -49,7 +49,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 				t.Errorf("%q, %q: candidates are %v, want %v", c.issuer, c.subject, got, c.want)
 			}
 			if known := must[bool](t)(w.store.KnowsIssuer(ctx, c.issuer)); known != c.known {
-				t.Errorf("%q is known: %v", c.issuer, known)
+				t.Errorf("%q is known: %v, want %v", c.issuer, known, c.known)
 			}
 			if found := must[platform.UID](t)(w.store.LookupIdentity(ctx, c.issuer, c.subject)); found != c.lookup {
 				t.Errorf("%q, %q: lookup finds %q, want %q", c.issuer, c.subject, found, c.lookup)

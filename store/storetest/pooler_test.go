@@ -117,7 +117,7 @@ func TestLimitsOfATransactionEndWithIt(t *testing.T) {
 	defer func() { _ = conn.Close(context.Background()) }()
 	var after string
 	if err := conn.QueryRow(t.Context(), "SELECT current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')", pgx.QueryExecModeSimpleProtocol).Scan(&after); err != nil || after != "00" {
-		t.Errorf("a connection is left with limits %s (%v)", after, err)
+		t.Errorf("a connection is left with limits %s, want 00 (%v)", after, err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestNobodyListensThroughAPooler(t *testing.T) {
 		}
 	}
 	if n := w.query(w.raw(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'")[0][0]; n != "0" {
-		t.Errorf("%s connections listen", n)
+		t.Errorf("%s connections listen, want 0", n)
 	}
 	cancel()
 	running.Wait()

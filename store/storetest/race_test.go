@@ -122,7 +122,7 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := w.query(w.raw(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")[0][0]; n != "0" {
-			t.Errorf("%s deadlocks", n)
+			t.Errorf("%s deadlocks, want 0", n)
 		}
 	})
 }
@@ -154,7 +154,7 @@ func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 		db := w.raw()
 		for _, orphans := range []string{"repo WHERE parent NOT IN (SELECT uid FROM grp)", "tag WHERE parent NOT IN (SELECT uid FROM repo)"} {
 			if n := w.query(db, "SELECT COUNT(*) FROM "+orphans)[0][0]; n != "0" {
-				t.Errorf("%s orphans: %s", n, orphans)
+				t.Errorf("%s orphans, want 0: %s", n, orphans)
 			}
 		}
 		w.recounts(t, 0)
@@ -230,7 +230,7 @@ func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 				wants(t, err, platform.CodeAlreadyExists, string(winner))
 			}
 			if won != 1 {
-				t.Errorf("%d equal creations of a %s succeeded", won, kind)
+				t.Errorf("%d equal creations of a %s succeeded, want 1", won, kind)
 			}
 		}
 		w.recounts(t, 0)
@@ -259,7 +259,7 @@ func TestManyWritersOfATagMakeOneTag(t *testing.T) {
 		})
 		tags := readEverything(t, ctx, w.p.Tags.List, platform.UIDFilter{ChildrenOf: repo})
 		if len(tags) != 1 {
-			t.Fatalf("there are %d tags", len(tags))
+			t.Fatalf("there are %d tags, want 1", len(tags))
 		}
 		w.recounts(t, 0)
 		if n := len(w.recordedTypes()); n != 4+writers*8 {

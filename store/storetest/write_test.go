@@ -171,7 +171,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 			t.Errorf("recorded\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if readme := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); readme.Content != "# nginx" {
-			t.Errorf("the readme is %q", readme.Content)
+			t.Errorf("the readme is %q, want # nginx", readme.Content)
 		}
 	})
 }
