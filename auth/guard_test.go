@@ -97,7 +97,7 @@ func TestTheGuardedClientStaysOnItsPath(t *testing.T) {
 
 func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 	t.Parallel()
-	ends := map[string]bool{} // the client's, of each connection
+	ends := map[string]bool{} // This has the client's address of each connection.
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ends[r.RemoteAddr] = true }))
 	t.Cleanup(server.Close)
 	host := server.Listener.Addr().String()
@@ -111,7 +111,7 @@ func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 	if len(ends) != 1 {
 		t.Errorf("three requests took %d connections, want 1", len(ends))
 	}
-	// Plain http is refused before anything is dialled, so the attack is https.
+	// The guard refuses plain http before it dials, so the attack uses https.
 	err := get(t, NewGuard(nil).ReusingClient(5*time.Second, 100), "https://"+host)
 	var told interface{ Reason() string }
 	if !errors.As(err, &told) || told.Reason() != "the host has a private address" {

@@ -49,7 +49,7 @@ func TestHiddenErrorsAreLogged(t *testing.T) {
 			t.Errorf("%s: logs %s", name, got)
 		}
 	}
-	Errors{}.Report(t.Context(), Show(errors.New("x"), ""), "") // to nobody
+	Errors{}.Report(t.Context(), Show(errors.New("x"), ""), "") // Without a logger, nothing happens.
 }
 
 func TestAnErrorKeepsItsOwnArea(t *testing.T) {

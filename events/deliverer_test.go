@@ -56,7 +56,7 @@ func TestAFailedAttemptIsRetriedWithTheSameID(t *testing.T) {
 
 func TestRetryAfterIsObeyed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		const asked = 3 * time.Hour // 1.08 s on the scale of these tests, against half a millisecond
+		const asked = 3 * time.Hour // This is 1.08 s on the scale of these tests; the usual pause is half a millisecond.
 		var lock sync.Mutex
 		var at []time.Time
 		sink := newSink(t, func(w http.ResponseWriter, r *http.Request, arrivals int) {
@@ -116,7 +116,7 @@ func TestASinkThatHangsDelaysNoOther(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		})
-		t.Cleanup(func() { close(released) }) // before the server waits for its handlers
+		t.Cleanup(func() { close(released) }) // This cleanup runs before the server waits for its handlers.
 		healthy := newSink(t, nil)
 		stuck := w.subscribe(hanging.url)
 		w.subscribe(healthy.url)
@@ -146,7 +146,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 	var uids []platform.UID
 	arrived := func(s *sink) bool { return s.countArrived(uids) == len(uids) }
 	await(t, "both to deliver", func() bool {
-		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // otherwise the writes would outrun a slow relay
+		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // Without this wait, the writes would overtake a slow relay.
 			uids = append(uids, w.write(20)...)
 		}
 		return a.sent.Load() > 20 && b.sent.Load() > 20
@@ -185,13 +185,13 @@ func TestAnAttemptOfADeadProcessIsRepeated(t *testing.T) {
 			o.RescueAfter, o.DrainTimeout = time.Hour, time.Hour
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
 				began <- struct{}{}
-				<-dead // like a killed process, it neither ends nor reacts to its context
+				<-dead // Like a killed process, it neither ends nor reacts to its context.
 				return platform.Attempt{Error: "dead"}
 			}
 		})
 		uids := w.write(1)
 		<-began
-		go first.stop() // resigns as the leader of the queue
+		go first.stop() // The replica gives up the leadership of the queue.
 		t.Cleanup(func() { close(dead) })
 		w.deliver(func(o *events.DelivererOptions) { o.RescueAfter, o.RetryPause = time.Second, time.Second })
 		await(t, "the attempt of another process", func() bool { return sink.countArrived(uids) == 1 })

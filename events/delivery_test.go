@@ -41,11 +41,11 @@ func (r receivedRequest) readAttributes(t *testing.T) map[string]string {
 	return attributes
 }
 
-// attributeName is what CloudEvents allows as the name of an attribute.
+// attributeName matches the names of attributes that CloudEvents allows.
 var attributeName = regexp.MustCompile(`^[a-z0-9]{1,20}$`)
 
-// verify verifies a delivery's token as a receiver does that knows only the URL
-// of the service.
+// verify verifies the token of a delivery. Like a receiver, it knows only the URL of the
+// service.
 func (s *service) verify(t *testing.T, r receivedRequest) (claims, error) {
 	t.Helper()
 	provider, err := oidc.NewProvider(t.Context(), s.URL)
@@ -79,7 +79,7 @@ func (s *service) verify(t *testing.T, r receivedRequest) (claims, error) {
 }
 
 // verifySignature verifies a delivery by Standard Webhooks: one of its signatures must
-// be that of the secret.
+// match the secret.
 func (r receivedRequest) verifySignature(t *testing.T, secret string) error {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -205,7 +205,8 @@ func TestAReceiverVerifiesTheTokenByDiscovery(t *testing.T) {
 		t.Errorf("the token is valid for %d s from %d, want 300 and %d, with the id %q", got, c.Issued, s.clock().Unix(), c.ID)
 	}
 
-	// The attacks: other data under a good token, and a token kept for later.
+	// The attacks are other data with a valid token, and a token that is used again
+	// later.
 	other := receivedRequest{r.header, append(bytes.Clone(r.body), ' ')}
 	if _, err := s.verify(t, other); err == nil || r.verifySignature(t, secret) != nil || other.verifySignature(t, secret) == nil {
 		t.Errorf("other data is accepted: %v", err)
@@ -236,7 +237,7 @@ func TestTokensVerifyBeforeAndAfterAKeyIsRotated(t *testing.T) {
 	if kids[0] != kids[1] || kids[1] == kids[2] {
 		t.Error("the newer key does not sign within a minute, and only then")
 	}
-	s.keys = s.keys[1:] // withdrawn
+	s.keys = s.keys[1:] // This withdraws the first key.
 	if _, err := s.verify(t, all()[0]); err == nil {
 		t.Error("a token of a key that was withdrawn is accepted")
 	}
@@ -277,7 +278,7 @@ func TestStandardWebhooksAcceptsEachSecretOfARotation(t *testing.T) {
 func TestAttributesAreEscapedByTheHTTPBinding(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"Euro € \U0001F600":          "Euro%20%E2%82%AC%20%F0%9F%98%80", // the example of the specification
+		"Euro € \U0001F600":          "Euro%20%E2%82%AC%20%F0%9F%98%80", // This is the example in the specification.
 		`100% "sure"`:                "100%25%20%22sure%22",
 		"https://a.example/~b?c=d&e": "https://a.example/~b?c=d&e",
 		"a\r\nce-id: b":              "a%0D%0Ace-id:%20b",

@@ -90,7 +90,7 @@ func TestAKeyIsNamedByItsThumbprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := set.Keys[0]
-	hash := sha256.Sum256([]byte(`{"crv":"P-256","kty":"EC","x":"` + k.X + `","y":"` + k.Y + `"}`)) // by RFC 7638
+	hash := sha256.Sum256([]byte(`{"crv":"P-256","kty":"EC","x":"` + k.X + `","y":"` + k.Y + `"}`)) // RFC 7638 defines this form.
 	if want := base64.RawURLEncoding.EncodeToString(hash[:]); k.Kid != want {
 		t.Errorf("the key's name is %s, want %s", k.Kid, want)
 	}

@@ -19,7 +19,7 @@ import (
 // as a killed process does.
 type victim struct {
 	*replica
-	relay    *storetest.Relay // to PostgreSQL; nil with SQLite
+	relay    *storetest.Relay // The relay forwards to PostgreSQL; with SQLite it is nil.
 	released chan struct{}
 }
 
@@ -40,7 +40,7 @@ func (w *world) newVictim(attempts int64) *victim {
 			return platform.Attempt{Status: http.StatusGone}
 		}
 	})
-	w.t.Cleanup(v.release) // runs before the cleanup that waits for it
+	w.t.Cleanup(v.release) // This cleanup runs before the one that waits for the replica.
 	await(w.t, "the attempts", func() bool { return began.Load() == attempts })
 	return v
 }
@@ -89,12 +89,12 @@ func TestAnotherReplicaTakesOverFromAKilledOne(t *testing.T) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		uids := w.write(20)
-		v := w.newVictim(8) // all that Ready gives for one subscription
+		v := w.newVictim(8) // Ready returns at most 8 deliveries of one subscription.
 		rest := v.kill(w)
 		rest.deliver(quickHeartbeats)
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		if v.relay != nil {
-			v.relay.Cut() // the victim was only slow: it reconnects and stores its results
+			v.relay.Cut() // The victim was only slow: it reconnects and stores its results.
 		}
 		v.release()
 		v.stop()

@@ -144,11 +144,11 @@ func TestAnAnswerThatBreaksOffIsAnAnswer(t *testing.T) {
 	}
 }
 
-// The attack is a sink that closes idle connections when they are used again.
+// The attack is a sink that closes idle connections as soon as they are used again.
 func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	used := map[string]bool{} // by the client's end of a connection
+	used := map[string]bool{} // The keys are the client's addresses of the connections.
 	aborted := 0
 	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()

@@ -90,7 +90,7 @@ type receivedRequest struct {
 	body   []byte
 }
 
-// newSink starts a sink that answers 200 and keeps what it receives.
+// newSink starts a sink that answers 200. all returns the requests that it received.
 func newSink(t *testing.T) (url string, all func() []receivedRequest) {
 	t.Helper()
 	var mu sync.Mutex

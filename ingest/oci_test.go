@@ -99,7 +99,7 @@ func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 	h, c := newHub(t), newFakeCore()
 	shared, other := h.index(part{h.image("linux/amd64"), "linux/amd64"}), h.image("linux/amd64")
 	var digest string
-	for n := range tagChunk + 10 { // two chunks
+	for n := range tagChunk + 10 { // The tags need two chunks.
 		digest = h.push(fmt.Sprintf("r:t%d", n), shared)
 	}
 	h.resetRequests()
@@ -201,8 +201,8 @@ func TestTagsAreRemovedOnlyOnRequest(t *testing.T) {
 	}
 }
 
-// hideRepos answers like a registry that has lost repos: its catalogue leaves them
-// out, and requests for their tags get status and body.
+// hideRepos answers like a registry that has lost repos: its catalogue omits them, and
+// requests for their tags get status and body.
 func hideRepos(h *hub, status int, body string, lost ...string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/v2/_catalog" {
@@ -228,7 +228,7 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 		h.push(tag, h.image("linux/amd64"))
 	}
 	h.pull(c, nil)
-	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // set by a caller
+	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // A caller set this tag.
 	h.setHandler(hideRepos(h, http.StatusNotFound, nameUnknown, "lost"))
 
 	o := h.pull(c, nil)
@@ -236,12 +236,12 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 	if o.Kinds[0] != (Kind{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
 		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
 	}
-	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // named by the caller
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // The caller named this repo.
 	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there are removed: 2"})
 	if !slices.Equal(keysOf(c.tags), []string{"uid of kept:1", "uid of lost:own"}) || o.Kinds[1].Removed != 2 || o.Failed() != 0 || len(c.repos) != 2 {
 		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
 	}
-	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // no tag is left that came from it
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // No tag of the import is left.
 	if o.checkReports(t); o.Kinds[0].Vanished != 0 {
 		t.Errorf("%+v", o)
 	}

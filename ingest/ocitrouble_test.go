@@ -87,7 +87,7 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 		t.Errorf("%d tries, want %d", n, maxTries)
 	}
 
-	h.setHandler(nil) // the next import completes this one
+	h.setHandler(nil) // The next import completes this one.
 	if o := h.pull(c, nil, "a"); describeImage(t, c, "a", "broken") == "no image" || o.Kinds[2].Added != 3 {
 		t.Errorf("%+v", o.Kinds)
 	}
@@ -129,7 +129,7 @@ func TestTransientFailuresAreRetried(t *testing.T) {
 	}
 }
 
-// A registry that asks to wait for an hour gets no retry.
+// The registry asks the importer to wait for an hour, so there is no retry.
 func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
@@ -168,7 +168,7 @@ func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
 			return false
 		}
 		interrupt()
-		w.WriteHeader(http.StatusServiceUnavailable) // the next try would come after a minute
+		w.WriteHeader(http.StatusServiceUnavailable) // The next attempt would follow after a minute.
 		return true
 	})
 	var o outcome

@@ -187,7 +187,7 @@ func TestEveryFixOfTheGoVulnerabilityDatabaseArrives(t *testing.T) {
 	}
 }
 
-// osvCounts were counted in the data with other tools.
+// osvCounts has counts that other tools made from the data.
 var osvCounts = map[string]int{
 	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_APPROVED": 1419,
 	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_PENDING":  4641,

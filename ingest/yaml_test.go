@@ -10,7 +10,7 @@ import (
 	"atrium/platform"
 )
 
-// pysec is a record as the Python advisory database keeps them.
+// pysec is a record in the form of the Python advisory database.
 const pysec = `id: PYSEC-2021-1
 modified: 2021-04-15T20:15:00.5Z # a time without quotes
 published: '2021-04-01T00:00:00Z'

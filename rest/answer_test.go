@@ -46,7 +46,7 @@ func TestAPageIsWrittenAsAnEnvelope(t *testing.T) {
 type limitedWriter struct {
 	http.ResponseWriter
 	left    int
-	refused int // writes
+	refused int // This counts the rejected writes.
 }
 
 func (f *limitedWriter) Write(b []byte) (int, error) {

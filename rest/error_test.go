@@ -101,7 +101,7 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 		name    string
 		ctx     context.Context
 		err     error
-		logged  string // "" means nothing
+		logged  string // "" means that nothing is logged.
 		details int
 	}{
 		{"internal", t.Context(), secret, "level=ERROR", 1},

@@ -48,10 +48,10 @@ func TestPagesFollowTheirTokens(t *testing.T) {
 	}
 	var names []string
 	token := ""
-	for _, version := range []string{"v2", "v2beta1", "v2", "v2beta1"} { // one token works for both
+	for _, version := range []string{"v2", "v2beta1", "v2", "v2beta1"} { // One token works in both versions.
 		pairs := []string{"uidp.descendantsOf", w.org, "pageSize", "2", "pageToken", token}
 		if token == "" {
-			pairs = append(pairs, "order_by", "name desc") // the token contains it
+			pairs = append(pairs, "order_by", "name desc") // The token contains the order.
 		}
 		got := w.get("/registry/" + version + "/repos" + query(pairs...))
 		names = append(names, strings.Fields(got.items("repos", "name"))...)
@@ -103,7 +103,7 @@ func TestAPageTokenOfAnotherListIsRejected(t *testing.T) {
 		"/registry/v2/repos?name=a&page_token=" + token,
 		"/registry/v2/repos?uidp.descendants_of=" + w.org + "&page_token=" + token,
 		"/iam/v2/groups?page_token=" + token,
-		"/registry/v2/repos?page_token=eyJvZmZzZXQiOjV9", // in the form of v1
+		"/registry/v2/repos?page_token=eyJvZmZzZXQiOjV9", // This is a token of v1.
 	} {
 		if got := w.do(http.MethodGet, path, "").expectStatus(http.StatusBadRequest); got.violations() != "page_token" {
 			t.Errorf("%s: %s", path, got.raw)
@@ -169,7 +169,7 @@ func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 		prefix, _, _ := strings.Cut(r.pattern, "{")
 		uid, suffix, _ := requests[r.name](0)
 		list := prefix + uid + suffix + "?"
-		if strings.Contains(suffix, "?") { // required parameters
+		if strings.Contains(suffix, "?") { // This list has required parameters.
 			list = prefix + uid + suffix + "&"
 		}
 		for _, p := range r.query {

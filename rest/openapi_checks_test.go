@@ -27,7 +27,7 @@ import (
 // write the document instead of comparing it.
 const writeVariable = "ATRIUM_WRITE_OPENAPI"
 
-// `make generate` makes the embedded document from the routes.
+// `make generate` writes the embedded document from the routes.
 func TestTheDescriptionIsThatOfTheRoutes(t *testing.T) {
 	t.Parallel()
 	made := render(describe(routes(newWorld(t).p)))
@@ -67,7 +67,7 @@ func TestTypesThatCannotBeDescribedAreFaults(t *testing.T) {
 	t.Parallel()
 	type odd struct {
 		Named  string    `json:"named"`
-		Long   int64     `json:"long"` // JavaScript would round such a number
+		Long   int64     `json:"long"` // JavaScript would round such a number.
 		Object func()    `json:"object"`
 		Marked time.Time `json:"marked"`
 		Bare   string
@@ -132,7 +132,7 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 			t.Errorf("%s needs %v, want %v", wire.name, needed, wire.capabilities)
 		}
 		if wire.name == "CreateGroup" {
-			wire.unscoped = false // without a parent it is a separate operation here
+			wire.unscoped = false // In the document, creating a group without a parent is a separate operation.
 		}
 		if unscoped, _ := o.Extensions["x-required-capability-unscoped"].(bool); unscoped != (wire.unscoped && needed != nil) {
 			t.Errorf("%s: unscoped is %t", wire.name, unscoped)
@@ -143,7 +143,7 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 	}
 }
 
-// The required fields of a body are those that the core requires.
+// The required fields of a body are the fields that the core requires.
 func TestRequiredFieldsAreThoseOfTheCore(t *testing.T) {
 	t.Parallel()
 	schemas := loadDescription(t).Components.Schemas

@@ -15,7 +15,7 @@ import (
 type documentedRefusal struct {
 	status  int
 	name    string
-	header  string // header of the response
+	header  string // This is the header of the response.
 	of      func(*route) bool
 	example *platform.Error
 }

@@ -109,7 +109,7 @@ func FuzzPaths(f *testing.F) {
 		if methods[http.MethodGet].name != "get" || variables[0] != uid {
 			t.Errorf("get of %q: %s, want get: %q", uid, methods[http.MethodGet].name, variables)
 		}
-		reposPlace.match("/registry/v2/repos/" + uid) // unescaped: it only must not panic
+		reposPlace.match("/registry/v2/repos/" + uid) // The text is not escaped. This must not panic.
 	})
 }
 

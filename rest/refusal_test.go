@@ -17,7 +17,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		name, as, method, path, body string
 		status, code                 int
 		reason                       string
-		kind, member, value          string // of the detail besides ErrorInfo
+		kind, member, value          string // These are a member of the detail besides ErrorInfo, and its value.
 	}{
 		{"no token", nobody, "GET", "/registry/v2/repos", "", 401, 16, "UNAUTHENTICATED", "", "", ""},
 		{"no token, one resource", nobody, "GET", "/registry/v2/repos/" + w.repo, "", 401, 16, "UNAUTHENTICATED", "", "", ""},

@@ -11,8 +11,8 @@ import (
 	"atrium/platform"
 )
 
-// populated is a world with one resource of each kind that is only read, and a repo for
-// them.
+// A populated is a world with one resource of each kind that clients can only read, and a
+// repo for them.
 type populated struct {
 	*world
 	group, identity, role, binding, repo, tag, subscription, advisory string
@@ -205,7 +205,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 	n := 0
 	for _, r := range routes(w.p) {
 		if r.name == "CreateRootGroup" {
-			continue // creates organisations, see below
+			continue // This operation creates organisations and is tested below.
 		}
 		request := requests[r.name]
 		if request == nil {

@@ -105,7 +105,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			_, err := c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{Name: "a", SyncConfig: &registryv2.SyncConfig{}}})
 			return err
 		},
-		"catalogTier": func() error { // a field number that is in no version of the contract
+		"catalogTier": func() error { // No version of the contract has this field number.
 			_, err := c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{Name: "a", CatalogTier: 99}})
 			return err
 		},
@@ -129,7 +129,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			_, err := c.identities.ListIdentities(t.Context(), &iamv2.ListIdentitiesRequest{RelationshipType: 7})
 			return err
 		},
-		"staticKeys.expirationTime": func() error { // a time that JSON cannot represent
+		"staticKeys.expirationTime": func() error { // JSON cannot represent this time.
 			_, err := c.identities.CreateIdentity(t.Context(), &iamv2.CreateIdentityRequest{Parent: w.org, Identity: &iamv2.Identity{
 				Relationship: &iamv2.Identity_StaticKeys_{StaticKeys: &iamv2.Identity_StaticKeys{ExpirationTime: &timestamppb.Timestamp{Seconds: 1 << 60}}},
 			}})

@@ -117,7 +117,7 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 		identity.ProtoReflect().SetUnknown(unknown)
 		request := &iamv2.CreateIdentityRequest{Parent: w.org, Identity: identity}
 		if protocol == "connect JSON" {
-			continue // JSON has names, not numbers
+			continue // JSON has names instead of numbers.
 		}
 		_, err := c.identities.CreateIdentity(t.Context(), request)
 		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "999 claimMatch.999" {

@@ -81,7 +81,7 @@ func TestNothingButPingAnswersWithoutAToken(t *testing.T) {
 	}
 }
 
-// A procedure that a service does not implement would be UNIMPLEMENTED.
+// A procedure without an implementation would answer UNIMPLEMENTED.
 func TestEveryServedProcedureIsImplemented(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,7 +126,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 	}
 }
 
-// A failingPing is a service whose handler does what a test wants.
+// A failingPing is a service whose handler calls a function of the test.
 type failingPing struct{ with func() error }
 
 func (s failingPing) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingResponse, error) {

@@ -55,7 +55,7 @@ func TestMessagesAreLimitedAfterDecompression(t *testing.T) {
 	}
 }
 
-// Ignoring an unknown filter would extend a list.
+// If an unknown filter were ignored, a list would contain too much.
 func TestUnknownFieldsOfAListAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,7 +151,7 @@ func TestADeadlineFreesTheConnection(t *testing.T) {
 		if code := connect.CodeOf(err); code != connect.CodeDeadlineExceeded && code != connect.CodeCanceled {
 			t.Errorf("%s: %v", name, err)
 		}
-		waitUntil(t, url, 0) // while the lock is still held
+		waitUntil(t, url, 0) // The lock is still held.
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}

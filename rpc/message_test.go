@@ -20,7 +20,7 @@ func itoa[N ~int32](n N) string { return strconv.Itoa(int(n)) }
 
 // A conversion is a function that converts resources into messages.
 type conversion struct {
-	message proto.Message // an empty one
+	message proto.Message // This message is empty.
 	of      reflect.Type
 	// roundTrip reads a message as a request and converts the result into a
 	// message.
@@ -64,7 +64,7 @@ var unfilledFields = map[protoreflect.FullName]string{
 func TestEveryFieldSurvivesARoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, c := range conversions {
-		for variant := range 8 { // the most fields in one oneof
+		for variant := range 8 { // The largest oneof has 8 fields.
 			sent := c.message.ProtoReflect().New()
 			fillMessage(sent, variant)
 			if got := c.roundTrip(t, sent.Interface()); !proto.Equal(got, sent.Interface()) {

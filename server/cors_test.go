@@ -9,7 +9,7 @@ import (
 	"atrium/rest"
 )
 
-// sendFromOrigin sends what the page of an origin does.
+// sendFromOrigin sends the requests of a page from this origin.
 func sendFromOrigin(t *testing.T, listed []string, method, origin string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "https://api.example.com/graphql", nil)

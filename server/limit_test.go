@@ -57,7 +57,7 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 		t.Errorf("another caller: %v", err)
 	}
 	first()
-	first() // counts once
+	first() // This call counts once.
 	if _, err := enter("ann"); err != nil {
 		t.Errorf("after one has left: %v", err)
 	}
@@ -66,7 +66,7 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 	}
 }
 
-// The attack: requests of many invented callers.
+// The attack is requests of many invented callers.
 func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	l, now := newLimits(100, 200, 20), time.Now()

@@ -15,8 +15,8 @@ import (
 	"atrium/telemetry"
 )
 
-// Traces that are off allocate nothing. This test is not parallel, because the
-// allocations of other tests would be counted too.
+// Traces that are switched off must allocate nothing. This test is not parallel, because
+// the allocations of other tests would be counted too.
 func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest // see above
 	r := (&Config{Logger: discardLogger()}).newRecorder()
 	request := httptest.NewRequest(http.MethodPost, "/graphql", http.NoBody)
@@ -40,8 +40,7 @@ func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest /
 	}
 }
 
-// newTraces returns traces whose spans are sent to a receiver that discards
-// them.
+// newTraces returns traces whose receiver discards all spans.
 func newTraces(b *testing.B) *telemetry.Traces {
 	b.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))

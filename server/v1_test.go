@@ -141,7 +141,7 @@ func TestOnlyV1IsForwarded(t *testing.T) {
 	}
 }
 
-// The attack: a path that leaves v1 when the upstream decodes it.
+// The attack is a path that leaves v1 when the upstream decodes it.
 func TestNoPathLeadsOutOfV1(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v1") }))
@@ -177,7 +177,7 @@ func TestV1IsStreamedBothWays(t *testing.T) {
 	t.Cleanup(upstream.Close)
 	server := newV1Proxy(t, upstream.URL, time.Minute)
 	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true) // with HTTP/1.1, Go's client reads only after it has written the body
+	protocols.SetUnencryptedHTTP2(true) // With HTTP/1.1, Go's client reads only after it has written the body.
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
 	out, in := io.Pipe()
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/iam/v1/stream", out)
@@ -209,7 +209,7 @@ func TestAnUnavailableOrSlowV1IsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // This accepts connections and never answers.
 	if err != nil {
 		t.Fatal(err)
 	}

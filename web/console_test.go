@@ -10,7 +10,7 @@ import (
 	"atrium/web"
 )
 
-// consoleBundle is a bundle of the console, much smaller than that of the build.
+// consoleBundle is a small bundle of the console.
 var consoleBundle = fstest.MapFS{
 	"dist/console/main.js.gz":   &fstest.MapFile{Data: compressText("script")},
 	"dist/console/style.css.gz": &fstest.MapFile{Data: compressText("styles")},

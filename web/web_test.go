@@ -19,7 +19,7 @@ import (
 	"atrium/web"
 )
 
-// shown is the data block of a page, as its script reads it.
+// settingsBlock is the data block of a page, as its script reads it.
 type shown struct {
 	Endpoint string
 	Document string
@@ -61,7 +61,7 @@ func compressText(text string) []byte {
 	return packed.Bytes()
 }
 
-// A request is a request to a playground. The zero value is one for / from this machine.
+// A request is a request to a playground. The zero value asks for / from this machine.
 type request struct {
 	method, peer, host, path string
 	header                   map[string]string
@@ -134,7 +134,7 @@ func TestATokenIsFilledInOnlyForLocalBrowsers(t *testing.T) {
 			{local, noHost, false},
 			{other, "localhost:8080", false},
 			{other, "127.0.0.1", false},
-			{"@", "localhost", false}, // a unix socket: whoever is behind it is not known
+			{"@", "localhost", false}, // The peer of a unix socket is unknown.
 		} {
 			for _, path := range []string{"/", "/playground/small"} {
 				_, html := request{peer: c.peer, host: c.host, path: path}.of(playground)

@@ -82,7 +82,7 @@ func TestRequestsAreUnavailableWhileTheDatabaseIsDown(t *testing.T) {
 	server, relay, token := startBehindRelay(t)
 	relay.Refuse()
 	expectUnavailable(t, server, token)
-	relay.Cut() // is there again
+	relay.Cut() // The database can be reached again.
 	expectRecovery(t, server, token)
 }
 

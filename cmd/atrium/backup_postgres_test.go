@@ -35,7 +35,7 @@ func startAnotherPostgres(t *testing.T) string {
 	if err := hold.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hold.Cancel = func() error { return end.Close() } // the server must still remove its files
+	hold.Cancel = func() error { return end.Close() } // The server needs time to remove its files.
 	t.Cleanup(func() { _ = end.Close(); _ = hold.Wait() })
 	url, err := bufio.NewReader(told).ReadString('\n')
 	if err != nil {
@@ -44,8 +44,8 @@ func startAnotherPostgres(t *testing.T) string {
 	return strings.TrimSpace(url)
 }
 
-// runFromGuide runs a command exactly as the guide shows it on its page about operating:
-// the one that begins with a word.
+// runFromGuide runs a command exactly as the guide's page about operating shows it: the
+// command that begins with the given word.
 func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/operating.md")
@@ -57,7 +57,7 @@ func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	if line == "" || err != nil {
 		t.Fatalf("the guide has no command %s (%v)", begins, err)
 	}
-	slices.Reverse(programs) // the newest first, as scripts/with-postgres has it
+	slices.Reverse(programs) // scripts/with-postgres also tries the newest version first.
 	command := exec.CommandContext(t.Context(), "bash", "-euc", line)
 	command.Dir = folder
 	command.Env = append(os.Environ(), "ATRIUM_DATABASE_URL="+databaseURL, "PATH="+strings.Join(append(programs, os.Getenv("PATH")), ":"))
@@ -66,9 +66,9 @@ func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	}
 }
 
-// The sink fails the test if one event arrives with two ids. The second server has
-// counted fewer transactions than the first, so without a repair new events would sort
-// before old ones.
+// The sink fails the test if an event arrives with two ids. The second server has counted
+// fewer transactions than the first. Without the repair, its new events would sort before
+// old ones.
 func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery(t *testing.T) {
 	t.Parallel()
 	url, folder := storetest.Postgres(t), t.TempDir()
@@ -88,7 +88,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	first.await(func() bool { return w.countAcknowledged() > 100 })
 	const page = "/registry/v2/repos?page_size=5&order_by=name"
 	begun := readPage(t, first, token, page)
-	runFromGuide(t, "pg_dump", folder, url) // while the server writes and delivers
+	runFromGuide(t, "pg_dump", folder, url) // The server keeps writing and delivering.
 	after := w.countAcknowledged()
 	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()

@@ -20,7 +20,7 @@ func (w *writing) countAcknowledged() int {
 	return len(w.acknowledged)
 }
 
-// The sink fails the test if one event arrives with two ids.
+// The sink fails the test if an event arrives with two ids.
 func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	t.Parallel()
 	url, file := storetest.SQLite(t), filepath.Join(t.TempDir(), "backup.db")
@@ -38,7 +38,7 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 		w.running.Go(w.write)
 	}
 	first.await(func() bool { return w.countAcknowledged() > 100 })
-	mustRun(t, url, "backup", file) // while the server writes and delivers
+	mustRun(t, url, "backup", file) // The server keeps writing and delivering.
 	after := w.countAcknowledged()
 	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()

@@ -156,7 +156,7 @@ func TestACertificateIsReloadedWithoutARestart(t *testing.T) {
 	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
 		t.Fatalf("got %s, want first", name)
 	}
-	p.renew("second one") // of another length, because the times of the files may be equal
+	p.renew("second one") // The name has another length, because both files may have the same time.
 	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
 		t.Errorf("a new connection gets %s, want second one", name)
 	}

@@ -120,7 +120,7 @@ func TestHelpIsPrintedWithoutArguments(t *testing.T) {
 
 func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 	t.Parallel()
-	key := bytes.Repeat([]byte{0xfb, 0xff}, 16) // has + and / in base64
+	key := bytes.Repeat([]byte{0xfb, 0xff}, 16) // In base64 this key contains + and /.
 	for _, good := range []string{
 		hex.EncodeToString(key), base64.StdEncoding.EncodeToString(key), base64.RawURLEncoding.EncodeToString(key) + "\n",
 	} {

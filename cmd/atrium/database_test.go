@@ -192,7 +192,7 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
-		server := start(t, url) // with a key in the database
+		server := start(t, url) // This stores a key in the database.
 		mustRun(t, url, "change-encryption-key", "--new-encryption-key", first)
 		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "encryption key") {
 			t.Errorf("/readyz: status %d, want 503: %s, want it to contain 'encryption key'", status, body)
@@ -225,11 +225,11 @@ func TestTwoServersOnOneFileAreRefused(t *testing.T) {
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), strings.TrimPrefix(url, "sqlite:")) || !strings.Contains(err.Error(), "another server") {
 		t.Errorf("got %v, want an error with 'another server'", err)
 	}
-	mustRun(t, url, "recount") // as commands may
+	mustRun(t, url, "recount") // Commands may run while a server runs.
 	if err := server.end(); err != nil {
 		t.Fatal(err)
 	}
-	if err := start(t, url).end(); err != nil { // the file is free again
+	if err := start(t, url).end(); err != nil { // The file is no longer locked.
 		t.Error(err)
 	}
 }

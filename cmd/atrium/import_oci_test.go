@@ -30,7 +30,7 @@ type hub struct {
 func startHub(t *testing.T) hub {
 	t.Helper()
 	server := httptest.NewServer(ociregistry.New(ociregistry.Logger(stdlog.New(io.Discard, "", 0))))
-	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // messages about clients that try https first
+	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // Some clients try https first.
 	t.Cleanup(server.Close)
 	return hub{t, strings.TrimPrefix(server.URL, "http://")}
 }
@@ -84,7 +84,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 			h.push(fmt.Sprintf("team/app:v%d", n), 1)
 		}
 		digest, size := h.push("tools:1", 3)
-		server := start(t, url, "--dev") // imports work while a server runs
+		server := start(t, url, "--dev") // Imports work while a server runs.
 		acme, token := demoUID(t, server), strings.TrimSpace(mustRun(t, url, "token"))
 		imported := func(args ...string) string {
 			t.Helper()
@@ -99,7 +99,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		if _, body = server.get(token, at+"/architectures"); !strings.Contains(body, `["amd64","arm64"]`) {
 			t.Errorf("architectures: %s, want it to contain %q", body, `["amd64","arm64"]`)
 		}
-		for _, name := range []string{"arm64", "arm64v8"} { // the documented name, and the one that official images use
+		for _, name := range []string{"arm64", "arm64v8"} { // The first name is documented; official images use the second one.
 			if _, body = server.get(token, at+"/size?architecture="+name); !strings.Contains(body, fmt.Sprintf(`"%d"`, size)) {
 				t.Errorf("size of %s: %s, want %d", name, body, size)
 			}

@@ -18,7 +18,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// data is a folder beside the clone, which may not exist.
+// data is a folder next to the clone. It may not exist.
 const data = "../../../shared/data/"
 
 func requireFile(t *testing.T, path string) {
@@ -64,7 +64,7 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 		if slowSQLite && strings.HasPrefix(url, "sqlite:") {
 			t.Skip("the race detector makes SQLite too slow for so much")
 		}
-		server := start(t, url, "--dev") // imports work while a server runs
+		server := start(t, url, "--dev") // Imports work while a server runs.
 		acme := demoUID(t, server)
 		expectSummary(t, mustRun(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "6060 0 0 0 advisories", "4291 0 0 0 vulnerability metadata")
 		expectSummary(t, mustRun(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "144 0 0 0 repos", "9849 0 0 0 tags", "2057 0 0 0 images")

@@ -40,7 +40,7 @@ func TestTheOperatorAllowsAndRevokesIssuers(t *testing.T) {
 		for _, issuer := range []string{"https://a.example.com", "https://b.example.com/*", "*"} {
 			mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", issuer)
 		}
-		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", "*") // the second call changes nothing
+		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", "*") // The second call changes nothing.
 		want := []string{acme + " * operator", acme + " https://a.example.com operator", acme + " https://b.example.com/* operator"}
 		if listed := listIssuers(t, url); !slices.Equal(listed, want) {
 			t.Errorf("allowed are %q, want %q", listed, want)

@@ -45,7 +45,7 @@ func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		for _, example := range demo.Examples(platform.UID(demoUID(t, server))) {
 			if strings.Contains(example.Query, "subscription ") {
-				continue // a subscription answers only when something changes
+				continue // A subscription answers only when something changes.
 			}
 			data := map[string]any{}
 			server.query(token, example.Query, example.Variables, &data)
@@ -100,7 +100,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.HasPrefix(document, "subscription") {
-				continue // it answers when something changes
+				continue // A subscription answers only when something changes.
 			}
 			_, answer := server.send(http.MethodPost, token, "/graphql", string(body))
 			if refused := strings.Contains(answer, "only trusted documents"); refused != (console == "--no-console") {

@@ -33,7 +33,7 @@ func mustRun(t *testing.T, url string, args ...string) string {
 // A running is a program that runs in this process.
 type running struct {
 	t      *testing.T
-	url    string // http://127.0.0.1:port of a server
+	url    string // This is http://127.0.0.1:port of a server.
 	stop   context.CancelFunc
 	ended  chan error
 	stdout *lockedBuffer
@@ -77,7 +77,7 @@ func (r *running) await(done func() bool) {
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		select {
 		case err := <-r.ended:
-			r.ended <- err // for the cleanup
+			r.ended <- err // The cleanup receives it again.
 			if !done() {
 				r.t.Fatalf("the program ended: %v\n%s%s", err, r.stdout, r.stderr)
 			}
@@ -99,7 +99,7 @@ func (r *running) end() error {
 // exit waits until the program ends by itself, and returns its error.
 func (r *running) exit() error {
 	err := <-r.ended
-	r.ended <- err // for the cleanup
+	r.ended <- err // The cleanup receives it again.
 	return err
 }
 

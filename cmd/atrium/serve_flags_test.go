@@ -62,7 +62,7 @@ func TestLimitsApplyToEveryProtocol(t *testing.T) {
 	if status, body := server.get(viewer, "/registry/v2/repos"); status != http.StatusOK {
 		t.Errorf("another caller: status %d, want 200: %s", status, body)
 	}
-	for range 5 { // the first ones come from an address without earlier requests
+	for range 5 { // The first requests come from an address without earlier requests.
 		server.get("nonsense", "/registry/v2/repos")
 		for _, path := range []string{"/livez", "/readyz", "/"} {
 			if status, body := server.get("", path); status != http.StatusOK {

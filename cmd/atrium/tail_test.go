@@ -45,7 +45,7 @@ func TestATailPrintsNewEvents(t *testing.T) {
 		token, acme := strings.TrimSpace(mustRun(t, url, "token")), demoUID(t, server)
 		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--type", "platform.registry.repo.created")
 		tail.expectMessage("following the events of " + server.url + "\n")
-		// The feed begins about now, so it contains at least the last of these events.
+		// The feed begins now, so it contains at least the last of these events.
 		made := 0
 		tail.await(func() bool {
 			made++
@@ -73,7 +73,7 @@ func TestATailPrintsNewEvents(t *testing.T) {
 // restartableAddress returns an address that stays free while a server restarts, because
 // other tests use 127.0.0.1.
 func restartableAddress() string {
-	if runtime.GOOS == "linux" { // only on systems where all of 127.0.0.0/8 is this machine
+	if runtime.GOOS == "linux" { // On Linux, all of 127.0.0.0/8 is this machine.
 		return "127.0.0.2:0"
 	}
 	return "127.0.0.1:0"

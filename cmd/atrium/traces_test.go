@@ -25,11 +25,11 @@ type collector struct {
 	url   string
 	lock  sync.Mutex
 	spans []*otlp.Span
-	about map[string]string // the service
+	about map[string]string // These are the attributes of the service.
 }
 
-// startCollector starts a collector. It first answers with the statuses in refuse, one
-// after the other, and then accepts spans.
+// startCollector starts a collector. It answers the first requests with the statuses in
+// refuse, in order, and then accepts spans.
 func startCollector(t *testing.T, refuse ...int) *collector {
 	t.Helper()
 	c := &collector{about: map[string]string{}}
@@ -68,8 +68,8 @@ func (c *collector) env() map[string]string {
 	return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.url, "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b"}
 }
 
-// find returns the span with a name in a trace, and its parent. If several spans have the
-// name, the traceparent that the span sent on selects one.
+// find returns the span with this name in a trace, and its parent. If several spans have
+// the name, the traceparent that the span sent selects one.
 func (c *collector) find(t *testing.T, trace, name string) (span *otlp.Span, parent string) {
 	t.Helper()
 	c.lock.Lock()
@@ -129,7 +129,7 @@ func sendTraced(t *testing.T, server *running, token, trace, path, body string, 
 		t.Fatalf("%s: %s: %s, %v", path, response.Status, answer, err)
 	}
 	var resource struct{ UID string }
-	_ = json.Unmarshal(answer, &resource) // some responses are not a resource
+	_ = json.Unmarshal(answer, &resource) // Some responses are not resources.
 	return resource.UID
 }
 

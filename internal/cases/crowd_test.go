@@ -18,7 +18,7 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 			t.Run(k.name, func(t *testing.T) {
 				t.Parallel()
 				e := w.newEnv(t)
-				parent, list := e.text(k.in), e.call(k.list(nil))
+				parent, list := e.text(k.in), e.fillCall(k.list(nil))
 				switch {
 				case k.sharesUID:
 					list.params["uidp.descendants_of"] = e.text("{group}")
@@ -42,10 +42,10 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 	})
 }
 
-// another creates one more resource of a kind in the same place, with its own parts.
+// another creates one more resource of a kind with the same parent.
 func (e *env) another(k *kind) {
 	e.Helper()
-	one := e.of(e.T)
+	one := e.forTest(e.T)
 	for ref, made := range e.made {
 		if ref != "identity" && ref != "role" && (!k.sharesUID || "{"+ref+"}" != k.in) {
 			one.made[ref] = made

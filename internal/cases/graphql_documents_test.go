@@ -72,7 +72,7 @@ var documents = map[string]func(graphQL, call) document{
 			arguments["ecosystems"] = p.inputValue(p.schema.Types["Ecosystem"], asked)
 		}
 		return document{"query", "artifactCounts", arguments, p.selection("ArtifactCount"), func(p graphQL, value any, _ call) answer {
-			return answer{resource: fields{"counts": normalise(p.shown("ArtifactCount", value))}}
+			return answer{resource: fields{"counts": normalise(p.toREST("ArtifactCount", value))}}
 		}}
 	},
 	"ListDocuments": func(p graphQL, c call) document {
@@ -131,15 +131,15 @@ var documents = map[string]func(graphQL, call) document{
 
 func readBatch(p graphQL, value any, _ call) answer {
 	payload, _ := value.(map[string]any)
-	return answer{resource: fields{"roleBindings": normalise(p.shown("RoleBinding", payload["roleBindings"]))}}
+	return answer{resource: fields{"roleBindings": normalise(p.toREST("RoleBinding", payload["roleBindings"]))}}
 }
 
 func readDeletedBatch(p graphQL, value any, c call) answer {
 	payload, _ := value.(map[string]any)
 	if !matches(normalise(payload["deletedUids"]), normalise(c.fields["names"])) {
-		return answer{broken: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
+		return answer{brokenRule: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
 	}
-	return answer{resource: fields{"parent": c.on, "externalGroupRoleMappings": normalise(p.shown("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
+	return answer{resource: fields{"parent": c.on, "externalGroupRoleMappings": normalise(p.toREST("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
 }
 
 // readItems returns a function that reads a list without pages.
@@ -148,7 +148,7 @@ func readItems(of string) func(graphQL, any, call) answer {
 		got := answer{items: []fields{}}
 		list, _ := value.([]any)
 		for _, item := range list {
-			got.items = append(got.items, asFields(p.shown(of, item)))
+			got.items = append(got.items, asFields(p.toREST(of, item)))
 		}
 		return got
 	}

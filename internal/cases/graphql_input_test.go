@@ -127,7 +127,7 @@ func literals(arguments fields) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		text := asJSON(arguments[name])
-		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // of two enums
+		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // Its values are two enums.
 			text = fmt.Sprintf("{field: %s}", order["field"])
 			if direction, ok := order["direction"]; ok {
 				text = fmt.Sprintf("{field: %s, direction: %s}", order["field"], direction)

@@ -102,7 +102,7 @@ func (p graphQL) selection(name string) string {
 		of := p.schema.Types[field.Type.Name()]
 		global := field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
 		switch {
-		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // only GraphQL has it
+		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // Only GraphQL has these fields.
 		case of.IsLeafType():
 			selected = append(selected, field.Name)
 		case of.Kind != ast.Object || of.Name == "Image" || of.Name == "AdvisorySummary" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
@@ -129,17 +129,17 @@ func (p graphQL) payload(mutation string) string {
 
 // shown converts a value to the form of REST: it omits null and empty lists, and adds the
 // prefixes of enums.
-func (p graphQL) shown(of string, value any) any {
+func (p graphQL) toREST(of string, value any) any {
 	definition := p.schema.Types[of]
 	switch v := value.(type) {
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = p.shown(of, v[i])
+			all[i] = p.toREST(of, v[i])
 		}
 		return all
 	case map[string]any:
-		if definition.Kind != ast.Object { // a scalar of JSON
+		if definition.Kind != ast.Object { // This is a scalar for JSON.
 			return v
 		}
 		object := fields{}
@@ -152,7 +152,7 @@ func (p graphQL) shown(of string, value any) any {
 			if !renamed {
 				rest = name
 			}
-			object[rest] = p.shown(field.Type.Name(), member)
+			object[rest] = p.toREST(field.Type.Name(), member)
 		}
 		return reshape(of, object)
 	case string:

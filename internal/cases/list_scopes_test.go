@@ -18,11 +18,11 @@ func (r *reader) scopes() {
 	expect := func(params fields, meets func(uid string) bool) {
 		r.Helper()
 		want := r.selectEntries(meets)
-		r.list(params, want, len(want))
+		r.expectPage(params, want, len(want))
 	}
 	root := func(uid string) bool { return !strings.Contains(uid, "/") }
-	some := r.entriesWith("a")[0].uid()
-	other := r.entriesWith("c")[0].uid()
+	some := r.entriesWithLabels("a")[0].uid()
+	other := r.entriesWithLabels("c")[0].uid()
 	for _, place := range []string{"{org}", "{shelf}", "{inner}", "{side}", parent(some), some} {
 		at := r.text(place)
 		expect(fields{"uidp.descendants_of": place}, func(uid string) bool { return below(uid, at) })
@@ -49,13 +49,13 @@ func (r *reader) badScopes() {
 	missing, lists := "{org}/00000000000000ff", r.w.dotted[r.w.ledger["List"+r.k.plural].capabilities[0]]
 	for scope, kind := range map[string]string{"uidp.descendants_of": "iam/Group", "uidp.ancestors_of": "", "uidp.children_of": r.k.parent} {
 		if kind != "" {
-			r.refuse(fields{scope: missing}, notFound(kind, missing), nil)
+			r.expectError(fields{scope: missing}, notFound(kind, missing), nil)
 		}
-		r.refuse(fields{scope: "nope"}, invalid(scope), nil)
-		r.refuse(fields{scope: "{elsewhere}"}, deniedFailure(lists, "{elsewhere}"), nil)
-		r.refuse(fields{scope: "{elsewhere}/00000000000000ff"}, deniedFailure(lists, "{elsewhere}/00000000000000ff"), nil)
+		r.expectError(fields{scope: "nope"}, invalid(scope), nil)
+		r.expectError(fields{scope: "{elsewhere}"}, deniedFailure(lists, "{elsewhere}"), nil)
+		r.expectError(fields{scope: "{elsewhere}/00000000000000ff"}, deniedFailure(lists, "{elsewhere}/00000000000000ff"), nil)
 	}
-	r.refuse(fields{"uidp.ids": []string{"nope"}}, invalid("uidp.ids"), nil)
-	r.refuse(fields{"uidp.ids": strings.Split(strings.Repeat(viewer+" ", 1000)+viewer, " ")}, invalid("uidp.ids"), nil)
-	r.refuse(fields{"uidp.in_root": "maybe"}, invalid("uidp.in_root"), typedAnswer)
+	r.expectError(fields{"uidp.ids": []string{"nope"}}, invalid("uidp.ids"), nil)
+	r.expectError(fields{"uidp.ids": strings.Split(strings.Repeat(viewer+" ", 1000)+viewer, " ")}, invalid("uidp.ids"), nil)
+	r.expectError(fields{"uidp.in_root": "maybe"}, invalid("uidp.in_root"), typedAnswer)
 }

@@ -11,12 +11,12 @@ import (
 	"atrium/store/storetest"
 )
 
-// A party is a type of caller in the matrix.
+// A party is a type of caller.
 type party struct {
 	name  string
 	token string
-	role  string // the built-in role that it has, "" for none
-	on    string // the group on which it has it
+	role  string // The party has this built-in role; "" means none.
+	on    string // The party has its role on this group.
 	// anonymous has no token; unknown has a token that matches no identity.
 	anonymous, unknown bool
 }
@@ -59,17 +59,17 @@ func (e *env) enrol(c party) party {
 	subject := fmt.Sprintf("member %d", e.w.names.Add(1))
 	identity := keyOf(e.make(kindOf("identity"), "{org}", fields{"name": subject,
 		"claimMatch": fields{"issuer": auth.DevelopmentIssuer, "subject": subject}}))
-	role := e.must(call{rpc: "ListRoles", params: fields{"uidp.in_root": true, "name": c.role}}).items[0]
-	e.must(call{rpc: "CreateRoleBinding", on: c.on, fields: fields{"identityUid": identity, "roleUid": keyOf(role)}})
+	role := e.mustCall(call{rpc: "ListRoles", params: fields{"uidp.in_root": true, "name": c.role}}).items[0]
+	e.mustCall(call{rpc: "CreateRoleBinding", on: c.on, fields: fields{"identityUid": identity, "roleUid": keyOf(role)}})
 	c.token = e.w.token(e.T, subject)
 	return c
 }
 
 // operations returns a valid call of each operation.
 func (k *kind) operations(w *world) []call {
-	one, in := k.one(), k.in
+	one, in := k.existing(), k.in
 	if k.ref == "group" {
-		one, in = "{group group}", "{group}" // what is within the group of the matrix
+		one, in = "{group group}", "{group}" // The matrix has its own group.
 	}
 	calls := slices.Clone(k.extra)
 	if k.has(w, "Get") {
@@ -79,7 +79,7 @@ func (k *kind) operations(w *world) []call {
 		calls = append(calls, call{rpc: "Create" + k.name, on: in, fields: k.minimal})
 	}
 	if k.has(w, "Update") {
-		last := k.changes[len(k.changes)-1] // the first is a name, which nothing else may have
+		last := k.changes[len(k.changes)-1] // The first change is a name, which must be unique.
 		calls = append(calls, call{rpc: "Update" + k.name, on: one, fields: fields{last.field: last.to}})
 	}
 	if k.has(w, "Delete") {
@@ -100,7 +100,7 @@ func TestEveryProtocolRequiresTheCapabilitiesOfTheLedgers(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
 		e := w.newEnv(t)
-		group, verified := e.resource("group"), e.resource("full provider") // whose name can be there once
+		group, verified := e.resource("group"), e.resource("full provider") // The name of the provider can exist only once.
 		parties := e.parties(w.newEnv(t))
 		for _, k := range kinds {
 			for _, c := range k.operations(w) {
@@ -108,9 +108,9 @@ func TestEveryProtocolRequiresTheCapabilitiesOfTheLedgers(t *testing.T) {
 					t.Parallel()
 					for _, who := range parties {
 						for _, p := range w.protocols {
-							j := judge{env: e.of(t), k: k, p: p, who: who, rpc: w.ledger[c.rpc]}
+							j := judge{env: e.forTest(t), k: k, p: p, who: who, rpc: w.ledger[c.rpc]}
 							j.made["group"], j.made["full provider"] = group, verified
-							j.judge(j.call(c))
+							j.judge(j.fillCall(c))
 						}
 					}
 				})
@@ -133,7 +133,7 @@ func (j judge) judge(c call) {
 	got := j.p.do(j.who.token, c)
 	isList := c.params["uidp.ids"] != nil
 	has := j.who.has(j.w, j.rpc.capabilities)
-	holds := j.who.holds(j.w, j.rpc.capabilities, c.on) || has && j.k.library.everywhere
+	holds := j.who.holds(j.w, j.rpc.capabilities, c.on) || has && j.k.library.hasNoScopes
 	switch {
 	case c.rpc == "Ping":
 		j.expectAllowed(c, got)
@@ -151,7 +151,7 @@ func (j judge) judge(c call) {
 	case holds, len(j.rpc.capabilities) == 0:
 		j.expectAllowed(c, got)
 	default:
-		j.expectDenied(c, got, !isList && !j.k.library.everywhere)
+		j.expectDenied(c, got, !isList && !j.k.library.hasNoScopes)
 	}
 	switch {
 	case isList:
@@ -189,8 +189,8 @@ func (j judge) judgeScope(c call) {
 
 func parentOf(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
 
-// judgeWithin lists below an existing parent, and below a missing one. partly says that
-// the party may see a part of the list.
+// judgeWithin lists the children of an existing parent, and of a missing one. If partly
+// is true, the party may see a part of the list.
 func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	j.Helper()
 	gone := parentOf(parent) + "/00000000000000ff"
@@ -218,7 +218,7 @@ func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
 		}
-	default: // a list above is visible in part, but not a missing parent next to it
+	default: // The caller sees a part of a list above the group, but not a missing parent.
 		j.expectDenied(missing, ofMissing, true)
 	}
 }
@@ -229,14 +229,14 @@ func (j judge) what(c call) string {
 
 func (j judge) expectAllowed(c call, got answer) {
 	j.Helper()
-	if got.failed != nil || got.broken != "" {
-		j.Errorf("%s: %s %s", j.what(c), got.raw, got.broken)
+	if got.failure != nil || got.brokenRule != "" {
+		j.Errorf("%s: %s %s", j.what(c), got.raw, got.brokenRule)
 	}
 }
 
 func (j judge) expectRefused(c call, got answer, code platform.Code, reason string) {
 	j.Helper()
-	if got.failed == nil || got.failed.code != code || got.failed.reason != reason {
+	if got.failure == nil || got.failure.code != code || got.failure.reason != reason {
 		j.Errorf("%s: want %s: %s", j.what(c), reason, got.raw)
 	}
 }
@@ -245,16 +245,16 @@ func (j judge) expectRefused(c call, got answer, code platform.Code, reason stri
 func (j judge) expectDenied(c call, got answer, somewhere bool) {
 	j.Helper()
 	j.expectRefused(c, got, platform.CodePermissionDenied, "PERMISSION_DENIED")
-	if got.failed == nil {
+	if got.failure == nil {
 		return
 	}
 	needed := j.rpc.capabilities
 	if j.k.ref == "image" && j.p.name() == "graphql" {
-		needed = append([]string{"CAP_TAG_LIST"}, needed...) // there it is read through a tag
+		needed = append([]string{"CAP_TAG_LIST"}, needed...) // Such an image is read through a tag.
 	}
-	names := func(wire string) bool { return j.w.dotted[wire] == got.failed.capability }
-	if !slices.ContainsFunc(needed, names) || somewhere && got.failed.on != c.on {
-		j.Errorf("%s: names %q on %q, needed is %s: %s", j.what(c), got.failed.capability, got.failed.on, needed, got.raw)
+	names := func(wire string) bool { return j.w.dotted[wire] == got.failure.capability }
+	if !slices.ContainsFunc(needed, names) || somewhere && got.failure.on != c.on {
+		j.Errorf("%s: names %q on %q, needed is %s: %s", j.what(c), got.failure.capability, got.failure.on, needed, got.raw)
 	}
 }
 
