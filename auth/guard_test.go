@@ -113,8 +113,8 @@ func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 	}
 	// The guard refuses plain http before it dials, so the attack uses https.
 	err := get(t, NewGuard(nil).ReusingClient(5*time.Second, 100), "https://"+host)
-	var told interface{ Reason() string }
-	if !errors.As(err, &told) || told.Reason() != "the host has a private address" {
+	var reason interface{ Reason() string }
+	if !errors.As(err, &reason) || reason.Reason() != "the host has a private address" {
 		t.Errorf("a private address: %v", err)
 	}
 }

@@ -85,10 +85,10 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	begin(w.url, "CREATE SCHEMA copies", "CREATE TABLE copies.event AS SELECT * FROM event")                           // This transaction reads what the store writes.
 	begin(w.url, "SELECT pg_advisory_xact_lock_shared(1635021417, hashtext('tenant'))", "SELECT pg_current_xact_id()") // This is a transaction of Atrium in another schema.
 	begin(w.url, "UPDATE river_job SET id = id WHERE id < 0", "SELECT pg_current_xact_id()")                           // This is a transaction of the queue.
-	elsewhere := storetest.Postgres(t)
-	prepared := begin(elsewhere, "CREATE TABLE elsewhere (n int)", "PREPARE TRANSACTION 'forgotten'")
+	otherDatabase := storetest.Postgres(t)
+	prepared := begin(otherDatabase, "CREATE TABLE elsewhere (n int)", "PREPARE TRANSACTION 'forgotten'")
 	_ = prepared.Rollback() // The connection has no open transaction any more.
-	t.Cleanup(func() { execute(t, elsewhere, "ROLLBACK PREPARED 'forgotten'") })
+	t.Cleanup(func() { execute(t, otherDatabase, "ROLLBACK PREPARED 'forgotten'") })
 	w.write(5)
 	if n, err := w.p.Webhooks.Relay(t.Context()); n != 5 || err != nil {
 		t.Errorf("%d of 5 events were relayed beside transactions of others, want 5 (%v)", n, err)
@@ -206,10 +206,10 @@ func TestAnOutageOfTheDatabaseIsLoggedOnceAndLosesNothing(t *testing.T) {
 	sink := newSink(t, nil)
 	w.subscribe(sink.url)
 	relay := storetest.NewRelay(t, w.url)
-	behind := *w
-	behind.url = relay.URL
+	viaRelay := *w
+	viaRelay.url = relay.URL
 	log := new(logBuffer)
-	behind.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	viaRelay.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	uids := w.write(10)
 	await(t, "the first events", func() bool { return sink.countArrived(uids) == len(uids) })
 	relay.Refuse()

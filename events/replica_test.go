@@ -27,13 +27,13 @@ type victim struct {
 func (w *world) newVictim(attempts int64) *victim {
 	w.t.Helper()
 	v := &victim{released: make(chan struct{})}
-	through := *w
+	viaRelay := *w
 	if !strings.HasPrefix(w.url, "sqlite:") {
 		v.relay = storetest.NewRelay(w.t, w.url)
-		through.url = v.relay.URL
+		viaRelay.url = v.relay.URL
 	}
 	var began atomic.Int64
-	v.replica = through.deliver(func(o *events.DelivererOptions) {
+	v.replica = viaRelay.deliver(func(o *events.DelivererOptions) {
 		o.Send = func(context.Context, *platform.Dispatch) platform.Attempt {
 			began.Add(1)
 			<-v.released

@@ -86,18 +86,18 @@ func (p peer) expect(want ...string) {
 }
 
 // expectClose reads the remaining messages and expects the close code.
-func (p peer) expectClose(code websocket.StatusCode) (heard []string) {
+func (p peer) expectClose(code websocket.StatusCode) (messages []string) {
 	p.Helper()
 	for {
 		_, data, err := p.conn.Read(p.Context())
 		if err == nil {
-			heard = append(heard, string(data))
+			messages = append(messages, string(data))
 			continue
 		}
 		if got := websocket.CloseStatus(err); got != code {
 			p.Fatalf("closed with %d (%v), want %d", got, err, code)
 		}
-		return heard
+		return messages
 	}
 }
 
@@ -144,9 +144,9 @@ func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
 	init := `{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`
 	asking := `{"id": "1", "type": "subscribe", "payload": {"query": "subscription{countdown(n: 9, delayMs: 1000)}"}}`
 	for _, c := range []struct {
-		name string
-		said []string
-		code websocket.StatusCode
+		name  string
+		words []string
+		code  websocket.StatusCode
 	}{
 		{"nothing said", nil, closeLate},
 		{"subscribe first", []string{asking}, closeUnauthorized},
@@ -164,7 +164,7 @@ func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
 		{"a payload that is none", []string{`{"type": "connection_init", "payload": "x"}`}, closeInvalid},
 	} {
 		p := dial(t, server, nil)
-		for _, text := range c.said {
+		for _, text := range c.words {
 			p.say(text)
 		}
 		t.Log(c.name)
@@ -212,8 +212,8 @@ func TestAWebsocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	p := dialAs(t, serveStage(t, stageOptions{}), "ann300")
 	p.subscribe("1", "subscription{countdown(n: 9, delayMs: 200)}")
-	if heard := p.expectClose(closeForbidden); len(heard) != 1 || !strings.Contains(heard[0], `{"countdown":8}`) {
-		t.Errorf("got %q, want 1 of them", heard)
+	if messages := p.expectClose(closeForbidden); len(messages) != 1 || !strings.Contains(messages[0], `{"countdown":8}`) {
+		t.Errorf("got %q, want 1 of them", messages)
 	}
 }
 
@@ -320,14 +320,14 @@ func TestWebsocketsOfACallerAreLimited(t *testing.T) {
 // a websocket has ended.
 func serveCounted(t *testing.T, o stageOptions) (url string, ended <-chan bool) {
 	t.Helper()
-	over := make(chan bool, 100)
+	ends := make(chan bool, 100)
 	h := stageHandler(o)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
-		over <- true
+		ends <- true
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, over
+	return s.URL, ends
 }
 
 // testSlowReader opens a websocket, does not read from it, and waits for its end.

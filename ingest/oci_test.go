@@ -375,7 +375,7 @@ func TestItSignsInAsTheContainerToolsOfTheMachineDo(t *testing.T) {
 
 func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 	t.Parallel()
-	for told, want := range map[string]string{
+	for config, want := range map[string]string{
 		"linux/amd64": "amd64", "linux/amd64/v1": "amd64", "linux/amd64/v3": "amd64v3", "linux/386": "386",
 		"linux/arm": "armv7", "linux/arm/v5": "armv5", "linux/arm/v6": "armv6", "linux/arm/7": "armv7",
 		"linux/arm64": "arm64", "linux/arm64/v8": "arm64", "linux/arm64/8": "arm64", "linux/arm64/v9": "arm64v9",
@@ -383,7 +383,7 @@ func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 		"windows/amd64": "windows-amd64", "freebsd/arm64": "freebsd-arm64", "linux": "", "unknown/unknown": "", "": "",
 		"linux/a\x00b": "error", "linux/" + strings.Repeat("a", 40): "error", "Li\nnux/amd64": "error",
 	} {
-		p, err := v1.ParsePlatform(told)
+		p, err := v1.ParsePlatform(config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -392,7 +392,7 @@ func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 			got = "error"
 		}
 		if got != want {
-			t.Errorf("%q is %q, want %q", told, got, want)
+			t.Errorf("%q is %q, want %q", config, got, want)
 		}
 	}
 }

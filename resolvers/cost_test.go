@@ -28,7 +28,7 @@ func TestACostErrorSuggestsAReduction(t *testing.T) {
 			"groups.repos.tags", "give `first` on groups.repos, which counts as 50 rows without it"},
 		{`{ roles(first: 200) { nodes { roleBindings(last: 150) { nodes { uid } } } } }`, "roles.roleBindings", "give a smaller `first` on roles, which asks for 200 rows"},
 	} {
-		got := w.as(theOwner, c.query)
+		got := w.askAs(theOwner, c.query)
 		if len(got.Errors) != 1 {
 			t.Fatalf("%s: %+v, want 1 of them", c.query, got.Errors)
 		}

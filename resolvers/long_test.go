@@ -14,7 +14,7 @@ import (
 // each of the texts that it gives is in one of them.
 func longWorld(t *testing.T, url string) (w *world, note, details string) {
 	w = newWorldAt(t, url)
-	w.registry(w.org, 4, 1)
+	w.addRegistry(w.org, 4, 1)
 	note, details = "noted "+strings.Repeat("n", 64<<10), "detailed "+strings.Repeat("d", 64<<10)
 	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	var advisories []*platform.Advisory
@@ -51,7 +51,7 @@ func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			"vulnerabilityMetadata": w.ask(`{ vulnerabilityMetadata(first: 1) { nodes { id } } }`).text("vulnerabilityMetadata.nodes.*.id"),
 		}
 		advisory := w.ask(`{ advisories(first: 1) { nodes { uid } } }`).uid("advisories.nodes.*.uid")
-		w.counting(platform.AnswerLimits{PerAnswer: 100 << 10, Total: 64 << 20})
+		w.limitAnswers(platform.AnswerLimits{PerAnswer: 100 << 10, Total: 64 << 20})
 
 		// None of these holds a long text: each fits into the answer.
 		for _, query := range []string{
@@ -67,7 +67,7 @@ func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 		}
 
 		// A field that was left out is never shown as empty.
-		w.counting(platform.DefaultAnswerLimits())
+		w.limitAnswers(platform.DefaultAnswerLimits())
 		check := func(what, want, query string, variables ...any) {
 			t.Helper()
 			got := w.ask(query, variables...)

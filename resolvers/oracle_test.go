@@ -51,19 +51,19 @@ type wholeSchema struct{ graphql.ExecutableSchema }
 func (wholeSchema) Schema() *ast.Schema { return graph.Schema() }
 
 // A pair is an endpoint, and the same one over the oracle.
-type pair struct{ ours, oracle http.Handler } // oracle is nil where nothing is compared
+type pair struct{ tested, oracle http.Handler } // oracle is nil where nothing is compared
 
 func newPair(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings, readSDL func(context.Context) error) pair {
 	presenter := newPresenter(logger)
 	silent := newPresenter(nil)
 	return pair{
-		ours:   serveExecutor(NewExecutor(p, presenter, nil), presenter, settings, readSDL),
+		tested: serveExecutor(NewExecutor(p, presenter, nil), presenter, settings, readSDL),
 		oracle: serveExecutor(newOracle(p, silent), silent, settings, readSDL),
 	}
 }
 
 // ServeHTTP asks ours alone.
-func (h pair) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.ours.ServeHTTP(w, r) }
+func (h pair) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.tested.ServeHTTP(w, r) }
 
 // serve sends a request to ours, and to the oracle where it changes nothing.
 func (h pair) serve(t testing.TB, w *httptest.ResponseRecorder, r *http.Request) {
@@ -73,7 +73,7 @@ func (h pair) serve(t testing.TB, w *httptest.ResponseRecorder, r *http.Request)
 		t.Fatal(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	h.ours.ServeHTTP(w, r)
+	h.tested.ServeHTTP(w, r)
 	if h.oracle == nil || bytes.Contains(body, []byte("mutation")) || w.Header().Get("Content-Type") == "text/event-stream; charset=utf-8" {
 		return
 	}
@@ -98,13 +98,13 @@ type answerText struct {
 
 // compare tells how two answers differ, apart from the order of their errors
 // and from when cursors were made.
-func compare(ours, theirs []byte) string {
-	if bytes.Equal(ours, theirs) {
+func compare(tested, wanted []byte) string {
+	if bytes.Equal(tested, wanted) {
 		return ""
 	}
 	var a, b answerText
-	if json.Unmarshal(ours, &a) != nil || json.Unmarshal(theirs, &b) != nil {
-		return "ours:   " + string(ours) + "\noracle: " + string(theirs)
+	if json.Unmarshal(tested, &a) != nil || json.Unmarshal(wanted, &b) != nil {
+		return "ours:   " + string(tested) + "\noracle: " + string(wanted)
 	}
 	data, want := withoutCursors(a.Data, b.Data)
 	if data == want && sortedErrors(a.Errors) == sortedErrors(b.Errors) && bytes.Equal(a.Extensions, b.Extensions) {
@@ -132,14 +132,14 @@ var sealed = regexp.MustCompile(`"[A-Za-z0-9_-]{60,}"`)
 
 // withoutCursors blanks what differs where both have a sealed text.
 func withoutCursors(a, b []byte) (string, string) {
-	of, than := sealed.FindAll(a, -1), sealed.FindAll(b, -1)
-	if len(of) != len(than) {
+	sealedA, sealedB := sealed.FindAll(a, -1), sealed.FindAll(b, -1)
+	if len(sealedA) != len(sealedB) {
 		return string(a), string(b)
 	}
 	mask := func(text []byte) string {
 		i := -1
 		return string(sealed.ReplaceAllFunc(text, func(found []byte) []byte {
-			if i++; bytes.Equal(of[i], than[i]) {
+			if i++; bytes.Equal(sealedA[i], sealedB[i]) {
 				return found
 			}
 			return []byte(`"cursor"`)

@@ -38,8 +38,8 @@ func FuzzExecutorsAgree(f *testing.F) {
 		w.t = t
 		d := newRandomDocument(seed, known[n])
 		caller, text := []string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text()
-		w.as(caller, text, d.variables...)
-		w.as(caller, text, d.otherConditions()...) // the same document selects something else
+		w.askAs(caller, text, d.variables...)
+		w.askAs(caller, text, d.otherConditions()...) // the same document selects something else
 	})
 }
 
@@ -47,7 +47,7 @@ func FuzzExecutorsAgree(f *testing.F) {
 type randomDocument struct {
 	rand   *rand.Rand
 	schema *ast.Schema
-	known  []string // uids, and other texts that mean something
+	values []string // uids, and other texts that mean something
 
 	fields    int // that may still be selected
 	names     int // given so far
@@ -60,9 +60,9 @@ func newRandomDocument(seed uint64, known []any) *randomDocument {
 	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema()} //nolint:gosec // it repeats
 	d.fields = 5 + d.rand.IntN(40)
 	for i := 1; i < len(known); i += 2 {
-		d.known = append(d.known, fmt.Sprint(known[i]))
+		d.values = append(d.values, fmt.Sprint(known[i]))
 	}
-	d.known = append(d.known, "GO-01", "CVE-01", "r01", "t00", "acme", "team", "nothing", "2026-03-27T13:55:00.785Z", "60s")
+	d.values = append(d.values, "GO-01", "CVE-01", "r01", "t00", "acme", "team", "nothing", "2026-03-27T13:55:00.785Z", "60s")
 	return d
 }
 
@@ -84,19 +84,19 @@ func (d *randomDocument) name(prefix string) string {
 func (d *randomDocument) oneIn(n int) bool { return d.rand.IntN(n) == 0 }
 
 // selection selects fields of a type, some of them in fragments.
-func (d *randomDocument) selection(of *ast.Definition, depth int) string {
+func (d *randomDocument) selection(definition *ast.Definition, depth int) string {
 	var b strings.Builder
 	b.WriteString("{")
 	for range 1 + d.rand.IntN(5) {
-		selected := d.field(of, depth)
+		selected := d.field(definition, depth)
 		switch d.rand.IntN(12) {
 		case 0:
 			selected = "..." + d.directive() + " { " + selected + " }"
 		case 1:
-			selected = "... on " + of.Name + d.directive() + " { " + selected + " }"
+			selected = "... on " + definition.Name + d.directive() + " { " + selected + " }"
 		case 2:
 			name := d.name("F")
-			d.fragments = append(d.fragments, "fragment "+name+" on "+of.Name+" { "+selected+" }")
+			d.fragments = append(d.fragments, "fragment "+name+" on "+definition.Name+" { "+selected+" }")
 			selected = "..." + name + d.directive()
 		}
 		b.WriteString(" " + selected)
@@ -107,17 +107,17 @@ func (d *randomDocument) selection(of *ast.Definition, depth int) string {
 
 // field selects a field; of an interface or a union, one of a type that an
 // object may have.
-func (d *randomDocument) field(of *ast.Definition, depth int) string {
-	if of.IsAbstractType() && !d.oneIn(4) {
-		possible := d.schema.GetPossibleTypes(of)
+func (d *randomDocument) field(definition *ast.Definition, depth int) string {
+	if definition.IsAbstractType() && !d.oneIn(4) {
+		possible := d.schema.GetPossibleTypes(definition)
 		object := possible[d.rand.IntN(len(possible))]
 		return "... on " + object.Name + " { " + d.field(object, depth) + " }"
 	}
 	d.fields--
-	if d.oneIn(10) || len(of.Fields) == 0 {
+	if d.oneIn(10) || len(definition.Fields) == 0 {
 		return "__typename"
 	}
-	f := of.Fields[d.rand.IntN(len(of.Fields))]
+	f := definition.Fields[d.rand.IntN(len(definition.Fields))]
 	result := d.schema.Types[f.Type.Name()]
 	if f.Name == "_service" || result.IsCompositeType() && (depth > 6 || d.fields < 0) {
 		return "__typename"
@@ -144,9 +144,9 @@ func (d *randomDocument) directive() string {
 	return " @" + []string{"include", "skip"}[d.rand.IntN(2)] + "(if: " + condition + ")"
 }
 
-func (d *randomDocument) variable(of string, value any) string {
+func (d *randomDocument) variable(typeName string, value any) string {
 	name := d.name("v")
-	d.declared = append(d.declared, "$"+name+": "+of)
+	d.declared = append(d.declared, "$"+name+": "+typeName)
 	d.variables = append(d.variables, name, value)
 	return "$" + name
 }
@@ -185,18 +185,18 @@ func (d *randomDocument) arguments(f *ast.FieldDefinition) string {
 type enumValue string
 
 // value is one of a type, of those that say something mostly.
-func (d *randomDocument) value(of *ast.Type, depth int) any {
-	if of.Elem != nil {
+func (d *randomDocument) value(typ *ast.Type, depth int) any {
+	if typ.Elem != nil {
 		list := make([]any, d.rand.IntN(4))
 		for i := range list {
-			list[i] = d.value(of.Elem, depth)
+			list[i] = d.value(typ.Elem, depth)
 		}
 		return list
 	}
-	if !of.NonNull && d.oneIn(8) {
+	if !typ.NonNull && d.oneIn(8) {
 		return nil
 	}
-	definition := d.schema.Types[of.NamedType]
+	definition := d.schema.Types[typ.NamedType]
 	switch {
 	case definition.Kind == ast.Enum:
 		return enumValue(definition.EnumValues[d.rand.IntN(len(definition.EnumValues))].Name)
@@ -208,14 +208,14 @@ func (d *randomDocument) value(of *ast.Type, depth int) any {
 			}
 		}
 		return object
-	case of.NamedType == "Int":
+	case typ.NamedType == "Int":
 		return d.rand.IntN(8) - 1
-	case of.NamedType == "Boolean":
+	case typ.NamedType == "Boolean":
 		return d.oneIn(2)
-	case of.NamedType == "_Any":
-		return map[string]any{"__typename": []string{"Group", "Repo", "Tag", "Nothing"}[d.rand.IntN(4)], "uid": d.known[d.rand.IntN(len(d.known))]}
+	case typ.NamedType == "_Any":
+		return map[string]any{"__typename": []string{"Group", "Repo", "Tag", "Nothing"}[d.rand.IntN(4)], "uid": d.values[d.rand.IntN(len(d.values))]}
 	default:
-		return d.known[d.rand.IntN(len(d.known))]
+		return d.values[d.rand.IntN(len(d.values))]
 	}
 }
 
@@ -244,8 +244,8 @@ func literal(value any) string {
 
 // plainValue is a value as a variable has it.
 func plainValue(value any) any {
-	var as any
+	var plain any
 	text, _ := json.Marshal(value)
-	_ = json.Unmarshal(text, &as)
-	return as
+	_ = json.Unmarshal(text, &plain)
+	return plain
 }

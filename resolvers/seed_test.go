@@ -48,9 +48,9 @@ func (w *world) role(group platform.UID, name string, capabilities ...platform.C
 
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 
-// registry makes repos r00, r01 ... with readmes and as many tags t00, t01 ...
+// addRegistry makes repos r00, r01 ... with readmes and as many tags t00, t01 ...
 // each, every one of which has an image but the last.
-func (w *world) registry(group platform.UID, repos, tags int) {
+func (w *world) addRegistry(group platform.UID, repos, tags int) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	made := make([]*platform.ImportedRepo, repos)
@@ -72,9 +72,9 @@ func (w *world) registry(group platform.UID, repos, tags int) {
 	must(w.p.Images.Import(ctx, images))(w.t)
 }
 
-// feed makes advisories GO-00, GO-01 ... on the packages r00, r01 ... and what
+// addFeed makes advisories GO-00, GO-01 ... on the packages r00, r01 ... and what
 // is known of their vulnerabilities, of each but the last.
-func (w *world) feed(group platform.UID, n int) {
+func (w *world) addFeed(group platform.UID, n int) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	advisories := make([]*platform.Advisory, n)
@@ -93,10 +93,10 @@ func (w *world) feed(group platform.UID, n int) {
 	must(w.p.Vulnerabilities.Import(ctx, known))(w.t)
 }
 
-// libraries makes as many artifacts of each ecosystem as n, j00, j01 ... and
+// addLibraries makes as many artifacts of each ecosystem as n, j00, j01 ... and
 // p00, p01 ..., each with versions 1.1 up to 1.12. It gives the first one and
 // one of its versions.
-func (w *world) libraries(n int) (artifact, version platform.UID) {
+func (w *world) addLibraries(n int) (artifact, version platform.UID) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	var made []*platform.ImportedArtifact
@@ -168,7 +168,7 @@ func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event
 	for { // other tests may hold the feed of the server up
 		must(w.p.Webhooks.Relay(w.t.Context()))(w.t)
 		found := w.ask(`query($s: ID!, $event: ID!) { subscription(uid: $s) { deliveries(where: {event: $event}) { totalCount nodes { uid } } } }`, "s", subscription, "event", event)
-		if found.at("subscription.deliveries.totalCount") == 1.0 {
+		if found.value("subscription.deliveries.totalCount") == 1.0 {
 			return found.uid("subscription.deliveries.nodes.0.uid"), event
 		}
 	}
@@ -192,8 +192,8 @@ func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
 func (w *world) furnish() []any {
 	w.t.Helper()
 	team := w.group(w.org, "team")
-	w.registry(team, 3, 3)
-	w.feed(w.org, 3)
+	w.addRegistry(team, 3, 3)
+	w.addFeed(w.org, 3)
 	ann := w.member(team, "ann", w.role(w.org, "lister", platform.CapRepoList))
 	provider := w.provider(w.org, "okta")
 	mapping := w.mapping(provider, "staff")
@@ -202,7 +202,7 @@ func (w *world) furnish() []any {
 	w.accept(w.org, "msa")
 	sink := w.subscription(w.org, "https://hooks.example.com/a")
 	delivery, _ := w.deliver(sink)
-	artifact, version := w.libraries(2)
+	artifact, version := w.addLibraries(2)
 	found := w.ask(`query($org: ID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
 	return []any{
 		"org", w.org, "team", team, "owner", w.owner, "binding", w.binding, "ann", ann,

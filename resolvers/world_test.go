@@ -89,7 +89,7 @@ func serveExecutor(x *executor.Executor, presenter *Presenter, settings endpoint
 // An answer is what a query came to, and what it cost.
 type answer struct {
 	t          testing.TB
-	asked      string
+	query      string
 	status     int
 	Data       map[string]any
 	Errors     []failure
@@ -114,8 +114,8 @@ type failure struct {
 	}
 }
 
-// as asks as someone.
-func (w *world) as(subject, query string, variables ...any) answer {
+// askAs asks as someone.
+func (w *world) askAs(subject, query string, variables ...any) answer {
 	w.t.Helper()
 	given := map[string]any{}
 	for i := 0; i < len(variables); i += 2 {
@@ -144,7 +144,7 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	rw := httptest.NewRecorder()
 	rw.Header().Set("X-Request-Id", "req-1")
 	w.handler.serve(w.t, rw, r.WithContext(platform.WithTrace(ctx, &cost)))
-	got := answer{t: w.t, asked: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load()}
+	got := answer{t: w.t, query: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load()}
 	if err := json.Unmarshal(rw.Body.Bytes(), &got); err != nil {
 		w.t.Fatalf("%s: %s is no answer: %v", query, rw.Body, err)
 	}
@@ -154,20 +154,20 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 // ask asks as the owner and wants no error.
 func (w *world) ask(query string, variables ...any) answer {
 	w.t.Helper()
-	return w.as(theOwner, query, variables...).clean()
+	return w.askAs(theOwner, query, variables...).expectSuccess()
 }
 
-func (a answer) clean() answer {
+func (a answer) expectSuccess() answer {
 	a.t.Helper()
 	if len(a.Errors) > 0 {
-		a.t.Fatalf("%s: %+v", a.asked, a.Errors)
+		a.t.Fatalf("%s: %+v", a.query, a.Errors)
 	}
 	return a
 }
 
-// at is a value of the answer: names of fields and numbers of items, with
+// value is a value of the answer: names of fields and numbers of items, with
 // dots between. What stands below an item `*` is joined by spaces.
-func (a answer) at(path string) any {
+func (a answer) value(path string) any {
 	a.t.Helper()
 	return a.walk(a.Data, strings.Split(path, "."), path)
 }
@@ -181,7 +181,7 @@ func (a answer) walk(value any, path []string, whole string) any {
 	case map[string]any:
 		next, ok := v[path[0]]
 		if !ok {
-			a.t.Fatalf("%s: no %s of %s in %v", a.asked, path[0], whole, a.Data)
+			a.t.Fatalf("%s: no %s of %s in %v", a.query, path[0], whole, a.Data)
 		}
 		return a.walk(next, path[1:], whole)
 	case []any:
@@ -194,7 +194,7 @@ func (a answer) walk(value any, path []string, whole string) any {
 		}
 		var i int
 		if _, err := fmt.Sscan(path[0], &i); err != nil || i >= len(v) {
-			a.t.Fatalf("%s: no %s of %s in %v", a.asked, path[0], whole, v)
+			a.t.Fatalf("%s: no %s of %s in %v", a.query, path[0], whole, v)
 		}
 		return a.walk(v[i], path[1:], whole)
 	default:
@@ -204,7 +204,7 @@ func (a answer) walk(value any, path []string, whole string) any {
 
 func (a answer) text(path string) string {
 	a.t.Helper()
-	return fmt.Sprint(a.at(path))
+	return fmt.Sprint(a.value(path))
 }
 
 func (a answer) uid(path string) platform.UID {
@@ -212,29 +212,29 @@ func (a answer) uid(path string) platform.UID {
 	return platform.UID(a.text(path))
 }
 
-// want compares a value of the answer.
-func (a answer) want(path string, want any) answer {
+// expect compares a value of the answer.
+func (a answer) expect(path string, want any) answer {
 	a.t.Helper()
 	if n, ok := want.(int); ok {
 		want = float64(n)
 	}
-	if got := a.at(path); !reflect.DeepEqual(got, want) {
-		a.t.Errorf("%s:\n%s is %v, want %v", a.asked, path, got, want)
+	if got := a.value(path); !reflect.DeepEqual(got, want) {
+		a.t.Errorf("%s:\n%s is %v, want %v", a.query, path, got, want)
 	}
 	return a
 }
 
-// cost demands a number of statements.
-func (a answer) cost(statements int64) answer {
+// expectStatements demands a number of statements.
+func (a answer) expectStatements(statements int64) answer {
 	a.t.Helper()
 	if a.statements != statements {
-		a.t.Errorf("%s\ntook %d statements, want %d", a.asked, a.statements, statements)
+		a.t.Errorf("%s\ntook %d statements, want %d", a.query, a.statements, statements)
 	}
 	return a
 }
 
-// fails demands exactly these errors, each as `CODE at.its.path`.
-func (a answer) fails(want ...string) answer {
+// expectErrors demands exactly these errors, each as `CODE at.its.path`.
+func (a answer) expectErrors(want ...string) answer {
 	a.t.Helper()
 	got := make([]string, len(a.Errors))
 	for i, e := range a.Errors {
@@ -246,12 +246,12 @@ func (a answer) fails(want ...string) answer {
 	}
 	for _, g := range got {
 		if !contains(want, g) {
-			a.t.Errorf("%s\nfails with %q, want %q: %+v", a.asked, got, want, a.Errors)
+			a.t.Errorf("%s\nfails with %q, want %q: %+v", a.query, got, want, a.Errors)
 			return a
 		}
 	}
 	if len(got) != len(want) {
-		a.t.Errorf("%s\nfails with %q, want %q", a.asked, got, want)
+		a.t.Errorf("%s\nfails with %q, want %q", a.query, got, want)
 	}
 	return a
 }
@@ -269,7 +269,7 @@ func contains(all []string, s string) bool {
 func (a answer) violations() string {
 	a.t.Helper()
 	if len(a.Errors) == 0 {
-		a.t.Fatalf("%s: no error", a.asked)
+		a.t.Fatalf("%s: no error", a.query)
 	}
 	for _, d := range a.Errors[0].Extensions.Details {
 		if list, ok := d["fieldViolations"].([]any); ok {

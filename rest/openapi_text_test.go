@@ -144,7 +144,9 @@ func (t prose) textOr(name, fallback string) string {
 }
 
 // textOf returns the text of a field.
-func (t prose) textOf(of, field string) string { return t.firstText(of+"."+field, "*."+field) }
+func (t prose) textOf(typeName, field string) string {
+	return t.firstText(typeName+"."+field, "*."+field)
+}
 
 // textFor returns the text of a parameter of an operation.
 func (t prose) textFor(operation, parameter string) string {

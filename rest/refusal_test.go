@@ -12,12 +12,12 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	missing := w.org + "/ffffffffffffffff"
-	elsewhere := strings.Repeat("f", 40)
+	otherOrg := strings.Repeat("f", 40)
 	for _, c := range []struct {
-		name, as, method, path, body string
-		status, code                 int
-		reason                       string
-		kind, member, value          string // These are a member of the detail besides ErrorInfo, and its value.
+		name, subject, method, path, body string
+		status, code                      int
+		reason                            string
+		kind, member, value               string // These are a member of the detail besides ErrorInfo, and its value.
 	}{
 		{"no token", nobody, "GET", "/registry/v2/repos", "", 401, 16, "UNAUTHENTICATED", "", "", ""},
 		{"no token, one resource", nobody, "GET", "/registry/v2/repos/" + w.repo, "", 401, 16, "UNAUTHENTICATED", "", "", ""},
@@ -27,7 +27,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"no identity", "a stranger", "GET", "/registry/v2/repos", "", 403, 7, "IDENTITY_NOT_FOUND", "", "", ""},
 		{"no capability", "robot", "DELETE", "/registry/v2/repos/" + w.repo, "", 403, 7, "PERMISSION_DENIED", "ErrorInfo", "reason", "PERMISSION_DENIED"},
 		{"no capability, nothing there", "robot", "DELETE", "/registry/v2/repos/" + missing, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
-		{"another organisation", theOwner, "GET", "/registry/v2/repos/" + elsewhere, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
+		{"another organisation", theOwner, "GET", "/registry/v2/repos/" + otherOrg, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
 		{"nothing there", theOwner, "GET", "/registry/v2/repos/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "registry.atrium.dev/Repo"},
 		{"nothing to update", theOwner, "PATCH", "/iam/v2/groups/" + missing, `{"name":"x"}`, 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "iam.atrium.dev/Group"},
 		{"nothing to delete", theOwner, "DELETE", "/events/v2/subscriptions/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceName", missing},
@@ -56,11 +56,11 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"a query to a creation", theOwner, "POST", "/registry/v2/repos/" + w.org + "?updateMask=name", `{"name":"x"}`, 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "updateMask"},
 		{"a query to a delete", theOwner, "DELETE", "/registry/v2/tags/" + w.tag + "?force=true", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "force"},
 		{"a query to ping", theOwner, "GET", "/ping/v2/ping?x", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "x"},
-		{"no artifact", theOwner, "GET", "/libraries/v2/artifacts/" + elsewhere + "/versions", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "libraries.atrium.dev/Artifact"},
+		{"no artifact", theOwner, "GET", "/libraries/v2/artifacts/" + otherOrg + "/versions", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "libraries.atrium.dev/Artifact"},
 		{"no artifact's UID", theOwner, "GET", "/libraries/v2/artifacts/guava/versions", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "artifact_id"},
 		{"no ecosystem", theOwner, "GET", "/libraries/v2/artifacts", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "ecosystems"},
 		{"no ecosystem to count", theOwner, "GET", "/libraries/v2/artifacts/count", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "ecosystems"},
-		{"a single artifact", theOwner, "GET", "/libraries/v2/artifacts/" + elsewhere, "", 404, 5, "NOT_FOUND", "", "", ""},
+		{"a single artifact", theOwner, "GET", "/libraries/v2/artifacts/" + otherOrg, "", 404, 5, "NOT_FOUND", "", "", ""},
 		{"artifacts without the capability", "robot", "GET", "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA", "", 403, 7, "PERMISSION_DENIED", "", "", ""},
 		{"v1", theOwner, "GET", "/registry/v1/repos", "", 501, 12, "UNIMPLEMENTED", "", "", ""},
 		{"nothing at this path", theOwner, "GET", "/registry/v2/nothing", "", 404, 5, "NOT_FOUND", "", "", ""},
@@ -69,7 +69,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"slashes in front", theOwner, "GET", "//registry/v2/repos", "", 404, 5, "NOT_FOUND", "", "", ""},
 		{"nothing at all", theOwner, "GET", "/", "", 404, 5, "NOT_FOUND", "", "", ""},
 	} {
-		got := w.sendAs(c.as, c.method, c.path, c.body)
+		got := w.sendAs(c.subject, c.method, c.path, c.body)
 		info := got.detail("ErrorInfo")
 		if got.status != c.status || got.json["code"] != float64(c.code) || info["reason"] != c.reason {
 			t.Errorf("%s: status %d, want %d: %s", c.name, got.status, c.status, got.raw)

@@ -25,7 +25,7 @@ func TestEachProtocolCreatesReadsListsUpdatesAndDeletes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
-		c := w.as(theOwner, protocol)
+		c := w.clientsAs(theOwner, protocol)
 		made := must[*registryv2.Repo](t)(c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{
 			Name: "nginx", Description: "A web server", CatalogTier: registryv2.CatalogTier_CATALOG_TIER_FIPS,
 			SyncConfig: &registryv2.SyncConfig{Source: "upstream/nginx"},
@@ -237,7 +237,7 @@ func TestAnInviteHasATimeToLiveAndIsAcceptedByItsCode(t *testing.T) {
 	if got := made.GetExpirationTime().AsTime().Sub(made.GetCreateTime().AsTime()); got != time.Hour || made.GetRole().GetName() != "viewer" {
 		t.Errorf("made %v", made)
 	}
-	binding := must[*iamv2.RoleBinding](t)(w.as("a guest", "gRPC").invites.AcceptGroupInvite(t.Context(), &iamv2.AcceptGroupInviteRequest{Code: made.GetCode()}))
+	binding := must[*iamv2.RoleBinding](t)(w.clientsAs("a guest", "gRPC").invites.AcceptGroupInvite(t.Context(), &iamv2.AcceptGroupInviteRequest{Code: made.GetCode()}))
 	if binding.GetRole().GetName() != "viewer" || binding.GetGroup().GetUid() != w.org || binding.GetIdentity().GetSubject() != "a guest" {
 		t.Errorf("the guest is bound by %v", binding)
 	}

@@ -110,7 +110,7 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 1)
 	forged := protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), []byte(`[{"field": "mine"}]`))
 	for protocol := range protocols {
-		c := w.as(theOwner, protocol)
+		c := w.clientsAs(theOwner, protocol)
 		match := &iamv2.Identity_ClaimMatch{Iss: &iamv2.Identity_ClaimMatch_Issuer{Issuer: "https://example.com"}}
 		match.ProtoReflect().SetUnknown(unknown)
 		identity := &iamv2.Identity{Name: "x", Relationship: &iamv2.Identity_ClaimMatch_{ClaimMatch: match}}

@@ -96,7 +96,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
-		c := w.as(theOwner, protocol)
+		c := w.clientsAs(theOwner, protocol)
 		_, err := c.groups.GetGroup(t.Context(), &iamv2.GetGroupRequest{Uid: "nonsense"})
 		e := expectError(t, err, connect.CodeInvalidArgument)
 		info := detail[*errdetails.ErrorInfo](t, e)
@@ -107,7 +107,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 			t.Errorf("%s: the first detail is %s, want google.rpc.ErrorInfo (%v)", protocol, e.Details()[0].Type(), err)
 		}
 
-		_, err = w.as("a stranger", protocol).repos.ListRepos(t.Context(), &registryv2.ListReposRequest{})
+		_, err = w.clientsAs("a stranger", protocol).repos.ListRepos(t.Context(), &registryv2.ListReposRequest{})
 		info = detail[*errdetails.ErrorInfo](t, expectError(t, err, connect.CodePermissionDenied))
 		if info.GetReason() != "IDENTITY_NOT_FOUND" || info.GetMetadata()["capability"] != "repo.list" || info.GetDomain() != "registry.atrium.dev" {
 			t.Errorf("%s: %v", protocol, info)

@@ -39,14 +39,14 @@ func TestTheErrorForBrokenGzipIsOurOwn(t *testing.T) {
 		request.Header.Set("Content-Encoding", "gzip")
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, request)
-		said := answer.Body.String()
+		answerText := answer.Body.String()
 		switch {
 		case name == "whole":
 			if answer.Code != http.StatusOK { // The answer is compressed like the request.
-				t.Errorf("%s: status %d, want 200: %q", name, answer.Code, said)
+				t.Errorf("%s: status %d, want 200: %q", name, answer.Code, answerText)
 			}
-		case answer.Code != http.StatusBadRequest || !strings.Contains(said, errGzip.Error()) || strings.Contains(said, "gzip:") || strings.Contains(said, "EOF"):
-			t.Errorf("%s: %d %s", name, answer.Code, said)
+		case answer.Code != http.StatusBadRequest || !strings.Contains(answerText, errGzip.Error()) || strings.Contains(answerText, "gzip:") || strings.Contains(answerText, "EOF"):
+			t.Errorf("%s: %d %s", name, answer.Code, answerText)
 		}
 	}
 }

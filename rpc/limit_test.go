@@ -33,7 +33,7 @@ func TestMessagesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
-		_, err := w.as(theOwner, protocol).groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{
+		_, err := w.clientsAs(theOwner, protocol).groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{
 			Parent: w.org, Group: &iamv2.Group{Name: "big", Description: strings.Repeat("x", maxMessageBytes)},
 		})
 		_ = expectError(t, err, connect.CodeResourceExhausted)

@@ -77,9 +77,9 @@ func BenchmarkRecorder(b *testing.B) {
 			if end != nil {
 				defer end(nil)
 			}
-			if around := r.fieldObserver(); around != nil {
+			if observe := r.fieldObserver(); observe != nil {
 				var endField func(error)
-				ctx, endField = around(ctx, "Query", "repos", 1)
+				ctx, endField = observe(ctx, "Query", "repos", 1)
 				defer endField(nil)
 			}
 			for range 3 {

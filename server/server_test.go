@@ -41,12 +41,12 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*http.Serve
 	ctx, stop := context.WithCancel(t.Context())
 	server := newServer(handler, nil, discardLogger())
 	change(server)
-	over := make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		over <- serve(ctx, wrapListener(listener, server, "", discardLogger()), server, func() {}, DefaultDrainTimeout, discardLogger())
+		done <- serve(ctx, wrapListener(listener, server, "", discardLogger()), server, func() {}, DefaultDrainTimeout, discardLogger())
 	}()
 	t.Cleanup(func() { _ = server.Close() })
-	return "http://" + listener.Addr().String(), stop, over
+	return "http://" + listener.Addr().String(), stop, done
 }
 
 func keepSettings(*http.Server) {}

@@ -28,7 +28,7 @@ func startAnotherPostgres(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := hold.StdoutPipe()
+	stdout, err := hold.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func startAnotherPostgres(t *testing.T) string {
 	}
 	hold.Cancel = func() error { return end.Close() } // The server needs time to remove its files.
 	t.Cleanup(func() { _ = end.Close(); _ = hold.Wait() })
-	url, err := bufio.NewReader(told).ReadString('\n')
+	url, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	command := exec.CommandContext(t.Context(), "bash", "-euc", line)
 	command.Dir = folder
 	command.Env = append(os.Environ(), "ATRIUM_DATABASE_URL="+databaseURL, "PATH="+strings.Join(append(programs, os.Getenv("PATH")), ":"))
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, said)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, output)
 	}
 }
 
@@ -98,8 +98,8 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 
 	restored := startAnotherPostgres(t)
 	runFromGuide(t, "pg_restore", folder, restored)
-	if said := mustRun(t, restored, "repair"); !strings.Contains(said, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
-		t.Errorf("the repair said %q", said)
+	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
+		t.Errorf("the repair said %q", output)
 	}
 	second := start(t, restored, "--dev", "--allow-host", "127.0.0.1")
 	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
@@ -117,8 +117,8 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	if got := readPage(t, second, token, page+"&page_token="+begun.NextPageToken); begun.NextPageToken == "" || len(got.Repos) != 5 || got.Repos[0].Name <= begun.Repos[4].Name {
 		t.Errorf("a page token from before the backup goes on with %v after %v, want 5 of them", got.Repos, begun.Repos)
 	}
-	if said := mustRun(t, restored, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
-		t.Errorf("the second repair said %q", said)
+	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
+		t.Errorf("the second repair said %q", output)
 	}
 }
 

@@ -48,8 +48,8 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	if err := first.end(); err != nil {
 		t.Fatal(err)
 	}
-	if said := mustRun(t, url, "restore", "--replace", file); !strings.Contains(said, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
-		t.Errorf("restoring said %q", said)
+	if output := mustRun(t, url, "restore", "--replace", file); !strings.Contains(output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
+		t.Errorf("restoring said %q", output)
 	}
 	second := start(t, url, "--dev", "--allow-host", "127.0.0.1")
 	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
@@ -116,8 +116,8 @@ func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me")
-		if said := mustRun(t, url, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
-			t.Errorf("said %q, want it to contain '0 counters were corrected; events are in order'", said)
+		if output := mustRun(t, url, "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
+			t.Errorf("said %q, want it to contain '0 counters were corrected; events are in order'", output)
 		}
 	})
 }

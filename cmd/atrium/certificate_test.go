@@ -132,8 +132,8 @@ func TestGRPCIsServedOverTLS(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
 	either := p.client(true)
 	either.Transport.(*http.Transport).Protocols.SetHTTP1(true)
-	for name, over := range map[string]*http.Client{"h2": p.client(true), "h2 or http/1.1": either} {
-		c, err := client.New(server.url, client.Options{HTTPClient: over, Attempts: 1})
+	for name, httpClient := range map[string]*http.Client{"h2": p.client(true), "h2 or http/1.1": either} {
+		c, err := client.New(server.url, client.Options{HTTPClient: httpClient, Attempts: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,10 +57,10 @@ func (h hub) push(reference string, layers int64) (digest v1.Hash, size int64) {
 	for _, platform := range []string{"linux/amd64", "linux/arm64/v8", "unknown/unknown"} {
 		image, err := random.Image(100, layers)
 		h.must(err)
-		on, err := v1.ParsePlatform(platform)
+		parsed, err := v1.ParsePlatform(platform)
 		h.must(err)
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: on}})
-		if on.Architecture != "arm64" {
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: parsed}})
+		if parsed.Architecture != "arm64" {
 			continue
 		}
 		manifest, err := image.Manifest()
@@ -112,8 +112,8 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		expectSummary(t, imported("--prune", h.host), "0 0 2 0 repos", "0 0 4 0 tags", "0 0 4 0 images", "tags removed: 2")
 		h.must(remote.Delete(h.tag("team/app:v2")))
 		expectSummary(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
-		if told := countDeletedTags(t, url, platform.UID(acme)); told != 2 {
-			t.Errorf("events tell of %d deleted tags, want 2", told)
+		if deleted := countDeletedTags(t, url, platform.UID(acme)); deleted != 2 {
+			t.Errorf("events tell of %d deleted tags, want 2", deleted)
 		}
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
 			t.Errorf("recount: %s, want it to begin with '0 '", out)

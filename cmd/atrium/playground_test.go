@@ -49,8 +49,8 @@ func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 			}
 			data := map[string]any{}
 			server.query(token, example.Query, example.Variables, &data)
-			if where := findEmpty(data); where != "" {
-				t.Errorf("%s: nothing in%s, want none", example.Name, where)
+			if empty := findEmpty(data); empty != "" {
+				t.Errorf("%s: nothing in%s, want none", example.Name, empty)
 			}
 		}
 	})
@@ -114,7 +114,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 var optional = []string{"after", "before", "changes", "identity", "deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "image", "lastSeenTime"}
 
 // findEmpty returns where a value contains an empty list or null.
-func findEmpty(value any) (where string) {
+func findEmpty(value any) (path string) {
 	switch value := value.(type) {
 	case nil:
 		return ": null"

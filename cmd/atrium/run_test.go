@@ -53,9 +53,9 @@ func start(t *testing.T, databaseURL string, args ...string) *running {
 func startWith(t *testing.T, env map[string]string, databaseURL string, args ...string) *running {
 	t.Helper()
 	r := launch(t, env, append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", databaseURL}, args...)...)
-	said := func() string { return r.stdout.String() + r.stderr.String() }
-	r.await(func() bool { return servedAt.MatchString(said()) })
-	r.url = servedAt.FindStringSubmatch(said())[1]
+	output := func() string { return r.stdout.String() + r.stderr.String() }
+	r.await(func() bool { return servedAt.MatchString(output()) })
+	r.url = servedAt.FindStringSubmatch(output())[1]
 	return r
 }
 

@@ -41,14 +41,14 @@ var _ = newKind(kind{
 	},
 	readOnlyField: "createTime",
 	rows: []row{
-		{name: "a second one", setup: []call{{rpc: "CreateAccountAssociation", on: "{group}", fields: fields{"name": "one"}}},
-			do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: fields{"name": "two"}}, want: alreadyExists("iam/AccountAssociation", "{group}")},
-		{name: "a service as a missing identity, as which nobody acts", do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: associationOfMissingIdentity},
+		{name: "a second one", setup: []call{{rpc: "CreateAccountAssociation", target: "{group}", fields: fields{"name": "one"}}},
+			do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: fields{"name": "two"}}, want: alreadyExists("iam/AccountAssociation", "{group}")},
+		{name: "a service as a missing identity, as which nobody acts", do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: associationOfMissingIdentity},
 			want: resource(associationOfMissingIdentity.with(fields{"uid": "{group}", "createTime": "<time>", "updateTime": "<time>"}))},
-		{name: "installations without a number", do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: associationWithoutNumber},
+		{name: "installations without a number", do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: associationWithoutNumber},
 			want:    invalid("github.appInstallations.7.installations[0].installationId github.appInstallations.7.installations[0].name"),
 			instead: inGraphQL(invalid("github.appInstallations[0].installations[0].installationId github.appInstallations[0].installations[0].name"), "apps are a list there")},
-		{name: "of a group that has none", do: call{rpc: "GetAccountAssociation", on: "{group}"}, want: notFound("iam/AccountAssociation", "{group}")},
+		{name: "of a group that has none", do: call{rpc: "GetAccountAssociation", target: "{group}"}, want: notFound("iam/AccountAssociation", "{group}")},
 	},
 	library: library{
 		items: []item{

@@ -89,5 +89,5 @@ func putAdvisory(e *env, parent string, given fields) fields {
 	if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(parent), []*platform.Advisory{advisory}); err != nil {
 		e.Fatal(err)
 	}
-	return e.mustCall(call{rpc: "GetAdvisory", on: string(advisory.UID)}).resource
+	return e.mustCall(call{rpc: "GetAdvisory", target: string(advisory.UID)}).resource
 }

@@ -55,12 +55,12 @@ func (c *randomState) step() {
 	if len(c.made) == 0 {
 		return
 	}
-	some := c.made[c.IntN(len(c.made))]
+	chosen := c.made[c.IntN(len(c.made))]
 	switch {
-	case c.IntN(2) == 0 && some.kind.has(c.w, "Update"):
-		c.change(some)
-	case c.IntN(8) == 0 && some.kind.has(c.w, "Delete") && some.kind.ref != "group": // A group with resources in it cannot be deleted.
-		c.randomProtocol().do(c.token, call{rpc: "Delete" + some.kind.name, on: some.uid}) // The deletion fails if another resource needs this one.
+	case c.IntN(2) == 0 && chosen.kind.has(c.w, "Update"):
+		c.change(chosen)
+	case c.IntN(8) == 0 && chosen.kind.has(c.w, "Delete") && chosen.kind.ref != "group": // A group with resources in it cannot be deleted.
+		c.randomProtocol().do(c.token, call{rpc: "Delete" + chosen.kind.name, target: chosen.uid}) // The deletion fails if another resource needs this one.
 	}
 }
 
@@ -76,10 +76,10 @@ func (c *randomState) create(k *kind) {
 	if k.ref == "group" {
 		in = "{group}"
 	}
-	asked := one.fillCall(call{rpc: "Create" + k.name, on: in, fields: c.randomFields(k)})
+	asked := one.fillCall(call{rpc: "Create" + k.name, target: in, fields: c.randomFields(k)})
 	var made fields
 	if k.put != nil {
-		made = k.put(one, asked.on, asked.fields)
+		made = k.put(one, asked.target, asked.fields)
 	} else {
 		p := c.randomProtocol()
 		got := p.do(c.token, asked)
@@ -92,7 +92,7 @@ func (c *randomState) create(k *kind) {
 	}
 	c.made = append(c.made, resourceOfKind{k, keyOf(made)})
 	if k.ref == "repo" {
-		c.mustCall(call{rpc: "UpdateRepoReadme", on: keyOf(made), fields: fields{"content": c.randomText()}})
+		c.mustCall(call{rpc: "UpdateRepoReadme", target: keyOf(made), fields: fields{"content": c.randomText()}})
 	}
 }
 
@@ -117,9 +117,9 @@ func (c *randomState) randomFields(k *kind) fields {
 func (c *randomState) varyValue(name string, value any) any {
 	switch value := value.(type) {
 	case []any:
-		some := slices.Clone(value)
-		c.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
-		return some[:c.IntN(len(some)+1)]
+		parts := slices.Clone(value)
+		c.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+		return parts[:c.IntN(len(parts)+1)]
 	case string:
 		if name == "description" || name == "company" {
 			return c.randomText()
@@ -139,9 +139,9 @@ func (c *randomState) randomText() string {
 }
 
 // change changes one field, or clears it.
-func (c *randomState) change(some resourceOfKind) {
+func (c *randomState) change(chosen resourceOfKind) {
 	c.Helper()
-	change := some.kind.changes[c.IntN(len(some.kind.changes))]
+	change := chosen.kind.changes[c.IntN(len(chosen.kind.changes))]
 	if change.required {
 		return // Names may not be unique, and references may not exist.
 	}
@@ -149,7 +149,7 @@ func (c *randomState) change(some resourceOfKind) {
 	if c.IntN(2) == 0 {
 		given[change.field] = c.varyValue(change.field, normalise(change.to))
 	}
-	asked := c.fillCall(call{rpc: "Update" + some.kind.name, on: some.uid, fields: given, mask: []string{change.field}})
+	asked := c.fillCall(call{rpc: "Update" + chosen.kind.name, target: chosen.uid, fields: given, mask: []string{change.field}})
 	gone := func(f *failure) bool { return f != nil && f.code == platform.CodeNotFound }
 	if got := p.do(c.token, asked); got.resource == nil && !gone(got.failure) {
 		c.Errorf("%s by %s with %s: %s %s", asked.rpc, p.name(), asJSON(asked.fields), got.raw, got.brokenRule)
@@ -165,10 +165,10 @@ func (c *randomState) checkAgreement(k *kind) {
 			continue
 		}
 		if k.has(c.w, "Get") {
-			c.expectSame(k, call{rpc: "Get" + k.name, on: made.uid})
+			c.expectSame(k, call{rpc: "Get" + k.name, target: made.uid})
 		}
 		if k.ref == "repo" {
-			c.expectSame(k, call{rpc: "GetRepoReadme", on: made.uid})
+			c.expectSame(k, call{rpc: "GetRepoReadme", target: made.uid})
 		}
 	}
 	if _, lists := c.w.ledger["List"+k.plural]; !lists || k.library.parent != "" || k.library.params != nil { // The rows of the kind say what such lists contain.
@@ -192,15 +192,15 @@ func (c *randomState) expectSame(k *kind, asked call) {
 		if got.brokenRule != "" {
 			c.Fatalf("%s by %s: %s", asked.rpc, p.name(), got.brokenRule)
 		}
-		var told []string
+		var answers []string
 		for _, item := range got.items {
-			told = append(told, asJSON(item.without(k.library.differingFields...).without(fieldsOfOneProtocol[k.name])))
+			answers = append(answers, asJSON(item.without(k.library.differingFields...).without(fieldsOfOneProtocol[k.name])))
 		}
-		told = append(told, asJSON(got.resource.without(fieldsOfOneProtocol[k.name])), got.total, got.skipped, fmt.Sprintf("%+v, another page: %t", got.failure, got.next != ""))
+		answers = append(answers, asJSON(got.resource.without(fieldsOfOneProtocol[k.name])), got.total, got.skipped, fmt.Sprintf("%+v, another page: %t", got.failure, got.next != ""))
 		if i == 0 {
-			first = strings.Join(told, "\n")
-		} else if now := strings.Join(told, "\n"); now != first {
-			c.Errorf("%s on %s\n%s:\n%s\n%s:\n%s", asked.rpc, asked.on, c.w.protocols[0].name(), first, p.name(), now)
+			first = strings.Join(answers, "\n")
+		} else if now := strings.Join(answers, "\n"); now != first {
+			c.Errorf("%s on %s\n%s:\n%s\n%s:\n%s", asked.rpc, asked.target, c.w.protocols[0].name(), first, p.name(), now)
 		}
 	}
 }

@@ -27,7 +27,7 @@ var _ = newKind(kind{
 
 const missingArtifact = "00000000000000000000000000000000000000ff"
 
-func versionsOf(artifact string) call { return call{rpc: "ListArtifactVersions", on: artifact} }
+func versionsOf(artifact string) call { return call{rpc: "ListArtifactVersions", target: artifact} }
 
 // putArtifactVersion imports an existing artifact again, with one more version.
 func putArtifactVersion(e *env, artifact string, given fields) fields {

@@ -22,7 +22,7 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 				switch {
 				case k.sharesUID:
 					list.params["uidp.descendants_of"] = e.text("{group}")
-				case parent != "" && list.on == "":
+				case parent != "" && list.target == "":
 					list.params["uidp.children_of"] = parent
 				}
 				for range 201 {

@@ -44,11 +44,11 @@ func TestDeliveriesNeedTheCapabilitiesOfSubscriptions(t *testing.T) {
 			call
 			capabilities []string
 		}{
-			{call{rpc: "ListDeliveries", on: "{subscription}"}, lists},
-			{call{rpc: "Redeliver", on: "{delivery}"}, creates},
-			{call{rpc: "RotateSubscriptionSecret", on: "{subscription}"}, creates},
-			{call{rpc: "TestSubscription", on: "{subscription}"}, creates},
-			{call{rpc: "EnableSubscription", on: "{subscription}"}, creates},
+			{call{rpc: "ListDeliveries", target: "{subscription}"}, lists},
+			{call{rpc: "Redeliver", target: "{delivery}"}, creates},
+			{call{rpc: "RotateSubscriptionSecret", target: "{subscription}"}, creates},
+			{call{rpc: "TestSubscription", target: "{subscription}"}, creates},
+			{call{rpc: "EnableSubscription", target: "{subscription}"}, creates},
 		} {
 			t.Run(c.rpc, func(t *testing.T) {
 				for _, who := range parties {

@@ -16,11 +16,11 @@ var _ = newKind(kind{
 	manyErrors: badInput{fields: fields{"scope": "nope", "roleUid": "nope", "externalGroupId": ""}, violations: "externalGroupId roleUid scope"},
 	twin:       fields{"externalGroupId": "{mapping.externalGroupId}"}, misplaced: []string{"{identity}", "{role}"},
 	rows: []row{
-		{name: "a missing role", do: call{rpc: "CreateExternalGroupRoleMapping", on: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{group}/00000000000000ff"}},
+		{name: "a missing role", do: call{rpc: "CreateExternalGroupRoleMapping", target: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{group}/00000000000000ff"}},
 			want: notFound("iam/Role", "{group}/00000000000000ff")},
-		{name: "a missing scope", do: call{rpc: "CreateExternalGroupRoleMapping", on: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{role}", "scope": "{group}/00000000000000ff"}},
+		{name: "a missing scope", do: call{rpc: "CreateExternalGroupRoleMapping", target: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{role}", "scope": "{group}/00000000000000ff"}},
 			want: notFound("iam/Group", "{group}/00000000000000ff")},
-		{name: "delete its role", do: call{rpc: "DeleteRole", on: "{mapping.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete its role", do: call{rpc: "DeleteRole", target: "{mapping.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 		{name: "a batch", do: deleteBatch("{provider}", "{mapping}", "{full mapping}"),
 			want: resource(fields{"parent": "{provider}", "externalGroupRoleMappings": []fields{wholeMapping("{mapping}"), wholeMapping("{full mapping}")}})},
 		{name: "a batch of a group", do: deleteBatch("{group}", "{mapping}"),
@@ -44,7 +44,7 @@ var _ = newKind(kind{
 })
 
 func deleteBatch(parent string, names ...string) call {
-	return call{rpc: "BatchDeleteExternalGroupRoleMappings", on: parent, fields: fields{"parent": parent, "names": names}}
+	return call{rpc: "BatchDeleteExternalGroupRoleMappings", target: parent, fields: fields{"parent": parent, "names": names}}
 }
 
 // wholeMapping returns all fields of a mapping as it was created.

@@ -41,11 +41,11 @@ func (p graphQL) do(token string, c call) answer {
 	}
 	var declared, passed []string
 	for _, name := range slices.Sorted(maps.Keys(d.arguments)) {
-		of := "String" // The schema does not have the argument.
+		argumentType := "String" // The schema does not have the argument.
 		if a := definition.Arguments.ForName(name); a != nil {
-			of = a.Type.String()
+			argumentType = a.Type.String()
 		}
-		declared, passed = append(declared, "$"+name+": "+of), append(passed, name+": $"+name)
+		declared, passed = append(declared, "$"+name+": "+argumentType), append(passed, name+": $"+name)
 	}
 	query := d.operation + parenthesise(declared) + " { it: " + d.field + parenthesise(passed) + " " + d.selection + " }"
 	body := asJSON(fields{"query": query, "variables": d.arguments})
@@ -105,19 +105,19 @@ func (p graphQL) document(c call) document {
 	switch verb {
 	case "Get":
 		field := lowerFirst(c.rpc[len(verb):])
-		return document{"query", field, fields{"uid": c.on}, p.selection(p.typeOf(p.schema.Query, field)), readNode}
+		return document{"query", field, fields{"uid": c.target}, p.selection(p.typeOf(p.schema.Query, field)), readNode}
 	case "List":
 		return p.list(c)
 	case "Delete":
-		return document{"mutation", name, fields{"input": fields{"uid": c.on}}, "{ deletedUid }", readDeleted}
+		return document{"mutation", name, fields{"input": fields{"uid": c.target}}, "{ deletedUid }", readDeleted}
 	}
 	place := "uid"
 	if verb == "Create" {
 		place = "parent"
 	}
 	input := p.input(p.inputType(name), c.fields)
-	if c.on != "" {
-		input[place] = c.on
+	if c.target != "" {
+		input[place] = c.target
 	}
 	if c.mask != nil {
 		input["updateMask"] = c.mask
@@ -158,8 +158,8 @@ func readPayload(p graphQL, value any, c call) answer {
 
 func readDeleted(_ graphQL, value any, c call) answer {
 	members, _ := value.(map[string]any)
-	if uid := members["deletedUid"]; uid != c.on {
-		return answer{brokenRule: fmt.Sprintf("deleted %s and says %v", c.on, uid)}
+	if uid := members["deletedUid"]; uid != c.target {
+		return answer{brokenRule: fmt.Sprintf("deleted %s and says %v", c.target, uid)}
 	}
 	return answer{}
 }

@@ -20,9 +20,9 @@ var _ = newKind(kind{
 	},
 	manyErrors: badInput{fields: fields{"ttl": "0s", "email": "ada", "roleUid": "nope"}, violations: "roleUid email ttl"}, misplaced: []string{"{repo}", "{identity}"},
 	rows: []row{
-		{name: "to a missing role", do: call{rpc: "CreateGroupInvite", on: "{group}", fields: fields{"roleUid": "{group}/00000000000000ff", "ttl": "60s"}},
+		{name: "to a missing role", do: call{rpc: "CreateGroupInvite", target: "{group}", fields: fields{"roleUid": "{group}/00000000000000ff", "ttl": "60s"}},
 			want: notFound("iam/Role", "{group}/00000000000000ff")},
-		{name: "delete its role", do: call{rpc: "DeleteRole", on: "{invite.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete its role", do: call{rpc: "DeleteRole", target: "{invite.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 	},
 	library: library{
 		items: []item{

@@ -52,9 +52,9 @@ func methods() map[string]protoreflect.MethodDescriptor {
 			return true
 		}
 		for i := range file.Services().Len() {
-			of := file.Services().Get(i).Methods()
-			for n := range of.Len() {
-				all[string(of.Get(n).Name())] = of.Get(n)
+			served := file.Services().Get(i).Methods()
+			for n := range served.Len() {
+				all[string(served.Get(n).Name())] = served.Get(n)
 			}
 		}
 		return true

@@ -23,9 +23,9 @@ var _ = newKind(kind{
 	},
 	readOnlyField: "createTime",
 	rows: []row{
-		{name: "a default role that is missing", do: call{rpc: "CreateIdentityProvider", on: "{group}", fields: fields{"name": "p", "defaultRole": "{group}/00000000000000ff"}},
+		{name: "a default role that is missing", do: call{rpc: "CreateIdentityProvider", target: "{group}", fields: fields{"name": "p", "defaultRole": "{group}/00000000000000ff"}},
 			want: notFound("iam/Role", "{group}/00000000000000ff")},
-		{name: "the correlation rule stays", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": fields{
+		{name: "the correlation rule stays", do: call{rpc: "UpdateIdentityProvider", target: "{full provider}", fields: fields{"oidc": fields{
 			"issuer": "https://people.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}},
 			want: invalid("oidc.correlationRule")},
 		{name: "a part of the configuration by mask, others not", do: updateProvider(otherOIDC, "oidc.additionalScopes"),
@@ -35,16 +35,16 @@ var _ = newKind(kind{
 		{name: "two parts of the configuration by mask", do: updateProvider(otherOIDC, "oidc.clientId", "oidc.groupsClaim"),
 			want: expectProvider(fullOIDC.with(fields{"clientId": "other", "groupsClaim": "teams"}))},
 		{name: "a mask of what is no part of the configuration", do: updateProvider(otherOIDC, "oidc.nope"), want: invalid("updateMask")},
-		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", on: "{mapping.identityProviderUid}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
-		{name: "delete its default role", do: call{rpc: "DeleteRole", on: "{provider.defaultRole}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", target: "{mapping.identityProviderUid}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete its default role", do: call{rpc: "DeleteRole", target: "{provider.defaultRole}"}, want: blockedFailure("RESOURCE_IN_USE")},
 
 		{name: "verify", do: verify("{full provider}"), want: expectedResource{like: "{full provider}"}},
 		{name: "verify one without an issuer", do: verify("{provider}"), want: blockedFailure("ISSUER_NOT_VERIFIED")},
 		{name: "verify a missing one", do: verify("{group}/00000000000000ff"), want: notFound("iam/IdentityProvider", "{group}/00000000000000ff")},
 		{name: "verify no UID", do: verify("nope"), want: invalid("uid")},
-		{name: "create a verified one", do: call{rpc: "CreateIdentityProvider", on: "{group}", fields: fields{"name": "p", "defaultRole": "{org role}", "issuerVerified": true}},
+		{name: "create a verified one", do: call{rpc: "CreateIdentityProvider", target: "{group}", fields: fields{"name": "p", "defaultRole": "{org role}", "issuerVerified": true}},
 			want: invalid("issuerVerified"), instead: serviceOnly},
-		{name: "no mask names what only a verification sets", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{}, mask: []string{"issuerVerified"}},
+		{name: "no mask names what only a verification sets", do: call{rpc: "UpdateIdentityProvider", target: "{full provider}", fields: fields{}, mask: []string{"issuerVerified"}},
 			want: invalid("updateMask")},
 	},
 	extra: []call{verify("{full provider}")},
@@ -63,7 +63,7 @@ var _ = newKind(kind{
 var serviceOnly = inGraphQL(rejectedInput{}, "the inputs hold nothing that only the service sets")
 
 func verify(provider string) call {
-	return call{rpc: "VerifyIdentityProvider", on: provider, fields: fields{"uid": provider}}
+	return call{rpc: "VerifyIdentityProvider", target: provider, fields: fields{"uid": provider}}
 }
 
 var (
@@ -75,7 +75,7 @@ var (
 )
 
 func updateProvider(oidc fields, mask ...string) call {
-	return call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": oidc}, mask: mask}
+	return call{rpc: "UpdateIdentityProvider", target: "{full provider}", fields: fields{"oidc": oidc}, mask: mask}
 }
 
 // expectProvider expects the full provider after a change of its configuration.

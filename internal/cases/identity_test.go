@@ -36,9 +36,9 @@ var _ = newKind(kind{
 	readOnlyField: "createTime",
 
 	rows: []row{
-		{name: "with keys", do: call{rpc: "CreateIdentity", on: "{group}", fields: fields{"name": "keyed", "staticKeys": staticKeys}},
+		{name: "with keys", do: call{rpc: "CreateIdentity", target: "{group}", fields: fields{"name": "keyed", "staticKeys": staticKeys}},
 			want: resource(fields{"name": "keyed", "staticKeys": staticKeys, "uid": "<uid>", "lastSeenTime": "<time>", "createTime": "<time>", "updateTime": "<time>"})},
-		{name: "keys replace the rule", do: call{rpc: "UpdateIdentity", on: "{full identity}", fields: fields{"staticKeys": staticKeys}},
+		{name: "keys replace the rule", do: call{rpc: "UpdateIdentity", target: "{full identity}", fields: fields{"staticKeys": staticKeys}},
 			want: expectedResource{like: "{full identity}", with: fields{"staticKeys": staticKeys, "updateTime": "<time>"}, without: []string{"claimMatch"}}},
 		{name: "a part of the rule by mask, others not", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.audience"),
 			want: expectIdentity(fullRule.with(fields{"audience": "deploys"}))},
@@ -52,7 +52,7 @@ var _ = newKind(kind{
 		{name: "parts of the rule that do not go together", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.subject"), want: invalid("claimMatch.subject")},
 		{name: "a mask of what is no part of the rule", do: updateIdentity(fields{"claimMatch": otherRule}, "claimMatch.nope"), want: invalid("updateMask")},
 
-		{name: "delete one that a role is bound to", do: call{rpc: "DeleteIdentity", on: "{binding.identity.uid}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete one that a role is bound to", do: call{rpc: "DeleteIdentity", target: "{binding.identity.uid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 
 		{name: "look up", setup: []call{createIdentity(identityToLookUp)}, do: lookup(fields{"issuer": "https://lookup.example.com", "subject": "{group.uid}"}),
 			want: resource(fields{"uid": "<uid>"})},
@@ -91,10 +91,10 @@ var (
 	identityToLookUp = fields{"name": "found", "claimMatch": fields{"issuer": "https://lookup.example.com", "subject": "{group.uid}"}}
 )
 
-func createIdentity(f fields) call { return call{rpc: "CreateIdentity", on: "{group}", fields: f} }
+func createIdentity(f fields) call { return call{rpc: "CreateIdentity", target: "{group}", fields: f} }
 
 func updateIdentity(f fields, mask ...string) call {
-	return call{rpc: "UpdateIdentity", on: "{full identity}", fields: f, mask: mask}
+	return call{rpc: "UpdateIdentity", target: "{full identity}", fields: f, mask: mask}
 }
 
 // expectIdentity is the full identity after a change of its rule.

@@ -107,7 +107,7 @@ func (k *kind) missing() string  { return k.in + "/00000000000000ff" }
 func (k *kind) list(params fields) call {
 	c := call{rpc: "List" + k.plural, params: k.library.params.with(params)}
 	if k.library.parent != "" {
-		c.on = k.in
+		c.target = k.in
 	}
 	return c
 }

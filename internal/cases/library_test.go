@@ -64,18 +64,18 @@ func (k *kind) open(e *env) *reader {
 		e.made[place.name] = e.make(group, place.in, fields{"name": place.name})
 	}
 	r := &reader{env: e, k: k}
-	for _, beside := range k.library.otherItems {
-		r.add(beside, fields{"uid": e.text(beside)})
+	for _, other := range k.library.otherItems {
+		r.add(other, fields{"uid": e.text(other)})
 	}
 	for _, it := range k.library.items {
 		r.add(it.label, e.make(k, it.parent, it.fields))
 	}
 	if first := r.entries[len(k.library.otherItems)]; k.has(e.w, "Update") && k.changedTimes() != nil { // The first entry was not updated first.
-		e.mustCall(call{rpc: "Update" + k.name, on: first.uid(), fields: fields{"name": first.resource["name"]}})
+		e.mustCall(call{rpc: "Update" + k.name, target: first.uid(), fields: fields{"name": first.resource["name"]}})
 	}
 	for i, x := range r.entries {
 		if k.has(e.w, "Get") {
-			r.entries[i].resource = e.mustCall(call{rpc: "Get" + k.name, on: x.uid()}).resource
+			r.entries[i].resource = e.mustCall(call{rpc: "Get" + k.name, target: x.uid()}).resource
 		}
 	}
 	r.entries = r.sortedBy(k.library.byDefault)
@@ -99,8 +99,8 @@ func (r *reader) sortedBy(by string) []entry {
 			return x.creationOrder
 		}
 		holder, name := x.resource, member
-		if of, inner, nested := strings.Cut(member, "."); nested {
-			holder, name = x.resource[of].(fields), inner
+		if outer, inner, nested := strings.Cut(member, "."); nested {
+			holder, name = x.resource[outer].(fields), inner
 		}
 		s, _ := holder[name].(string)
 		return s
@@ -120,13 +120,13 @@ func (r *reader) sortedBy(by string) []entry {
 
 // selectEntries returns the entries of the library that meet a condition.
 func (r *reader) selectEntries(meets func(uid string) bool) []entry {
-	var met []entry
+	var selected []entry
 	for _, x := range r.entries {
 		if meets(x.uid()) {
-			met = append(met, x)
+			selected = append(selected, x)
 		}
 	}
-	return met
+	return selected
 }
 
 // read reads a list in one protocol.
@@ -137,7 +137,7 @@ func (r *reader) read(p protocol, params fields) answer {
 
 func (r *reader) listCall(params fields) call {
 	r.Helper()
-	return r.fillCall(call{rpc: "List" + r.k.plural, on: r.k.library.parent, params: r.k.library.params.with(params)})
+	return r.fillCall(call{rpc: "List" + r.k.plural, target: r.k.library.parent, params: r.k.library.params.with(params)})
 }
 
 // expectPage reads the list in every protocol. Each must answer the page want, out of

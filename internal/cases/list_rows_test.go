@@ -13,7 +13,7 @@ func TestEveryListIsTheSameInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
-		elsewhere := w.newEnv(t).resource("org")["uid"].(string)
+		otherOrg := w.newEnv(t).resource("org")["uid"].(string)
 		for _, k := range kinds {
 			if len(k.library.items) == 0 {
 				continue
@@ -22,7 +22,7 @@ func TestEveryListIsTheSameInEveryProtocol(t *testing.T) {
 				t.Parallel()
 				e := w.newEnv(t)
 				r := k.open(e)
-				e.made["elsewhere"] = fields{"uid": elsewhere}
+				e.made["elsewhere"] = fields{"uid": otherOrg}
 				for name, test := range map[string]func(*reader){
 					"pages": (*reader).pages, "skip": (*reader).skips, "walks": (*reader).walksPrimaryKey, "tokens": (*reader).tokens,
 					"orders": (*reader).orders, "filters": (*reader).filters, "scopes": (*reader).scopes, "violations": (*reader).violations,
@@ -128,7 +128,7 @@ func (r *reader) checkForeignToken(p protocol, token string) {
 	case r.k.hasScopes():
 		c.params["uidp.descendants_of"] = r.text("{org}")
 	case r.k.library.parent != "":
-		c.on = r.text(r.k.library.otherParent)
+		c.target = r.text(r.k.library.otherParent)
 	default:
 		c.params = c.params.with(r.fill(normalise(r.k.library.filters[0].params)).(fields))
 	}

@@ -16,7 +16,7 @@ type party struct {
 	name  string
 	token string
 	role  string // The party has this built-in role; "" means none.
-	on    string // The party has its role on this group.
+	group string // The party has its role on this group.
 	// anonymous has no token; unknown has a token that matches no identity.
 	anonymous, unknown bool
 }
@@ -28,13 +28,13 @@ func (c party) has(w *world, capabilities []string) bool {
 
 // holds reports whether it holds them on uid.
 func (c party) holds(w *world, capabilities []string, uid string) bool {
-	return c.has(w, capabilities) && liesWithin(uid, c.on)
+	return c.has(w, capabilities) && liesWithin(uid, c.group)
 }
 
 func liesWithin(uid, scope string) bool { return uid == scope || strings.HasPrefix(uid, scope+"/") }
 
 // parties returns the callers, relative to {group}.
-func (e *env) parties(elsewhere *env) []party {
+func (e *env) parties(other *env) []party {
 	e.Helper()
 	group := e.text("{group}")
 	sibling := keyOf(e.make(kindOf("group"), "{org}", fields{"name": "sibling"}))
@@ -42,11 +42,11 @@ func (e *env) parties(elsewhere *env) []party {
 	all := []party{
 		{name: "no token", anonymous: true},
 		{name: "a token without identity", token: e.w.token(e.T, "a stranger"), unknown: true},
-		{name: "owner of another organisation", token: elsewhere.token, role: "owner", on: elsewhere.text("{org}")},
+		{name: "owner of another organisation", token: other.token, role: "owner", group: other.text("{org}")},
 	}
 	for _, c := range []party{
-		{name: "owner", role: "owner", on: group}, {name: "editor", role: "editor", on: group}, {name: "viewer", role: "viewer", on: group},
-		{name: "owner of a sibling group", role: "owner", on: sibling}, {name: "owner of a subgroup", role: "owner", on: sub},
+		{name: "owner", role: "owner", group: group}, {name: "editor", role: "editor", group: group}, {name: "viewer", role: "viewer", group: group},
+		{name: "owner of a sibling group", role: "owner", group: sibling}, {name: "owner of a subgroup", role: "owner", group: sub},
 	} {
 		all = append(all, e.enrol(c))
 	}
@@ -60,7 +60,7 @@ func (e *env) enrol(c party) party {
 	identity := keyOf(e.make(kindOf("identity"), "{org}", fields{"name": subject,
 		"claimMatch": fields{"issuer": auth.DevelopmentIssuer, "subject": subject}}))
 	role := e.mustCall(call{rpc: "ListRoles", params: fields{"uidp.in_root": true, "name": c.role}}).items[0]
-	e.mustCall(call{rpc: "CreateRoleBinding", on: c.on, fields: fields{"identityUid": identity, "roleUid": keyOf(role)}})
+	e.mustCall(call{rpc: "CreateRoleBinding", target: c.group, fields: fields{"identityUid": identity, "roleUid": keyOf(role)}})
 	c.token = e.w.token(e.T, subject)
 	return c
 }
@@ -73,20 +73,20 @@ func (k *kind) operations(w *world) []call {
 	}
 	calls := slices.Clone(k.extra)
 	if k.has(w, "Get") {
-		calls = append(calls, call{rpc: "Get" + k.name, on: one})
+		calls = append(calls, call{rpc: "Get" + k.name, target: one})
 	}
 	if k.has(w, "Create") {
-		calls = append(calls, call{rpc: "Create" + k.name, on: in, fields: k.minimal})
+		calls = append(calls, call{rpc: "Create" + k.name, target: in, fields: k.minimal})
 	}
 	if k.has(w, "Update") {
 		last := k.changes[len(k.changes)-1] // The first change is a name, which must be unique.
-		calls = append(calls, call{rpc: "Update" + k.name, on: one, fields: fields{last.field: last.to}})
+		calls = append(calls, call{rpc: "Update" + k.name, target: one, fields: fields{last.field: last.to}})
 	}
 	if k.has(w, "Delete") {
-		calls = append(calls, call{rpc: "Delete" + k.name, on: one})
+		calls = append(calls, call{rpc: "Delete" + k.name, target: one})
 	}
 	if _, lists := w.ledger["List"+k.plural]; lists && k.hasScopes() {
-		calls = append(calls, call{rpc: "List" + k.plural, on: one, params: fields{"uidp.ids": []string{one}}})
+		calls = append(calls, call{rpc: "List" + k.plural, target: one, params: fields{"uidp.ids": []string{one}}})
 	} else if lists {
 		calls = append(calls, k.list(nil))
 	}
@@ -133,7 +133,7 @@ func (j judge) judge(c call) {
 	got := j.p.do(j.who.token, c)
 	isList := c.params["uidp.ids"] != nil
 	has := j.who.has(j.w, j.rpc.capabilities)
-	holds := j.who.holds(j.w, j.rpc.capabilities, c.on) || has && j.k.library.hasNoScopes
+	holds := j.who.holds(j.w, j.rpc.capabilities, c.target) || has && j.k.library.hasNoScopes
 	switch {
 	case c.rpc == "Ping":
 		j.expectAllowed(c, got)
@@ -156,7 +156,7 @@ func (j judge) judge(c call) {
 	switch {
 	case isList:
 		j.judgeScope(c)
-	case len(j.rpc.capabilities) > 0 && c.on != "":
+	case len(j.rpc.capabilities) > 0 && c.target != "":
 		j.judgeMissing(c, got, holds)
 	}
 }
@@ -165,26 +165,26 @@ func (j judge) judge(c call) {
 // same rejection byte for byte.
 func (j judge) judgeMissing(c call, got answer, holds bool) {
 	j.Helper()
-	uid, gone := c.on, c.on+"/00000000000000ff"
+	uid, gone := c.target, c.target+"/00000000000000ff"
 	missing := c
-	missing.on, missing.fields, missing.params = gone, replaceUID(c.fields, uid, gone).(fields), replaceUID(c.params, uid, gone).(fields)
-	of := j.p.do(j.who.token, missing)
+	missing.target, missing.fields, missing.params = gone, replaceUID(c.fields, uid, gone).(fields), replaceUID(c.params, uid, gone).(fields)
+	missingAnswer := j.p.do(j.who.token, missing)
 	if holds {
-		j.expectRefused(missing, of, platform.CodeNotFound, "NOT_FOUND")
+		j.expectRefused(missing, missingAnswer, platform.CodeNotFound, "NOT_FOUND")
 		return
 	}
-	if strings.ReplaceAll(of.raw, gone, uid) != got.raw {
-		j.Errorf("%s: of what exists\n%sof what is missing\n%s", j.what(c), got.raw, of.raw)
+	if strings.ReplaceAll(missingAnswer.raw, gone, uid) != got.raw {
+		j.Errorf("%s: of what exists\n%sof what is missing\n%s", j.what(c), got.raw, missingAnswer.raw)
 	}
 }
 
 // judgeScope lists the children of a parent, then all below it.
 func (j judge) judgeScope(c call) {
 	j.Helper()
-	parent := parentOf(c.on)
+	parent := parentOf(c.target)
 	// A list of groups contains the children on which the caller holds the capability.
-	j.judgeWithin(c, "uidp.children_of", parent, j.k.ref == "group" && parentOf(j.who.on) == parent)
-	j.judgeWithin(c, "uidp.descendants_of", parent, liesWithin(j.who.on, parent))
+	j.judgeWithin(c, "uidp.children_of", parent, j.k.ref == "group" && parentOf(j.who.group) == parent)
+	j.judgeWithin(c, "uidp.descendants_of", parent, liesWithin(j.who.group, parent))
 }
 
 func parentOf(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
@@ -194,27 +194,27 @@ func parentOf(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/
 func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	j.Helper()
 	gone := parentOf(parent) + "/00000000000000ff"
-	of := func(uid string) (call, answer) {
-		scoped := call{rpc: c.rpc, on: uid, params: fields{scope: uid}}
+	listWithin := func(uid string) (call, answer) {
+		scoped := call{rpc: c.rpc, target: uid, params: fields{scope: uid}}
 		return scoped, j.p.do(j.who.token, scoped)
 	}
-	there, got := of(parent)
-	missing, ofMissing := of(gone)
+	there, got := listWithin(parent)
+	missing, ofMissing := listWithin(gone)
 	has := j.who.has(j.w, j.rpc.capabilities)
 	switch {
 	case j.who.anonymous:
 		j.expectRefused(there, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case j.who.unknown:
 		j.expectRefused(there, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case has && (liesWithin(parent, j.who.on) || partly):
+	case has && (liesWithin(parent, j.who.group) || partly):
 		j.expectAllowed(there, got)
 	default:
 		j.expectDenied(there, got, true)
 	}
 	switch {
-	case has && liesWithin(gone, j.who.on):
+	case has && liesWithin(gone, j.who.group):
 		j.expectRefused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case !has || !liesWithin(parent, j.who.on) && !partly:
+	case !has || !liesWithin(parent, j.who.group) && !partly:
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
 		}
@@ -224,7 +224,7 @@ func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 }
 
 func (j judge) what(c call) string {
-	return fmt.Sprintf("%s on %s by %s through %s", c.rpc, c.on, j.who.name, j.p.name())
+	return fmt.Sprintf("%s on %s by %s through %s", c.rpc, c.target, j.who.name, j.p.name())
 }
 
 func (j judge) expectAllowed(c call, got answer) {
@@ -253,8 +253,8 @@ func (j judge) expectDenied(c call, got answer, somewhere bool) {
 		needed = append([]string{"CAP_TAG_LIST"}, needed...) // Such an image is read through a tag.
 	}
 	names := func(wire string) bool { return j.w.dotted[wire] == got.failure.capability }
-	if !slices.ContainsFunc(needed, names) || somewhere && got.failure.on != c.on {
-		j.Errorf("%s: names %q on %q, needed is %s: %s", j.what(c), got.failure.capability, got.failure.on, needed, got.raw)
+	if !slices.ContainsFunc(needed, names) || somewhere && got.failure.scope != c.target {
+		j.Errorf("%s: names %q on %q, needed is %s: %s", j.what(c), got.failure.capability, got.failure.scope, needed, got.raw)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 			t.Run(p.name(), func(t *testing.T) {
 				thief := w.newEnv(t)
 				org, stranger := thief.text("{org}"), w.token(t, "stranger by "+p.name())
-				made := p.do(thief.token, call{rpc: "CreateIdentityProvider", on: org, fields: fields{
+				made := p.do(thief.token, call{rpc: "CreateIdentityProvider", target: org, fields: fields{
 					"name": "theirs", "defaultRole": viewer, "oidc": fields{"issuer": auth.DevelopmentIssuer, "clientId": audience},
 				}})
 				if made.failure != nil || made.resource["issuerVerified"] != false {
@@ -30,8 +30,8 @@ func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 				provider := keyOf(made.resource)
 				for _, c := range []call{
 					verify(provider),
-					{rpc: "CreateIdentity", on: org, fields: fields{"name": "all", "claimMatch": fields{"issuer": auth.DevelopmentIssuer, "subjectPattern": ".*"}}},
-					{rpc: "CreateIdentity", on: org, fields: fields{"name": "all", "claimMatch": identityRule}},
+					{rpc: "CreateIdentity", target: org, fields: fields{"name": "all", "claimMatch": fields{"issuer": auth.DevelopmentIssuer, "subjectPattern": ".*"}}},
+					{rpc: "CreateIdentity", target: org, fields: fields{"name": "all", "claimMatch": identityRule}},
 				} {
 					if got := p.do(thief.token, c); got.failure == nil || got.failure.blocked != "ISSUER_NOT_VERIFIED" {
 						t.Errorf("%s by the thief: %s", c.rpc, got.raw)

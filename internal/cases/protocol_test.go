@@ -14,7 +14,7 @@ type fields map[string]any
 // A call is a call of an operation.
 type call struct {
 	rpc    string   // This is the name in the ledger, such as CreateRepo.
-	on     string   // This is the UID, parent or repo that the call names.
+	target string   // This is the UID, parent or repo that the call names.
 	fields fields   // These are the fields of the body.
 	mask   []string // This is the mask of an update; nil means none.
 	params fields   // These are the parameters of a list or a read, by their names in the ledger.
@@ -49,7 +49,7 @@ type failure struct {
 	blocked    string // These are the types of the preconditions that do not hold.
 	resource   string // This is the type and name of the resource that is missing or in conflict.
 	capability string // This capability is missing.
-	on         string // The capability is missing on this resource.
+	scope      string // The capability is missing on this resource.
 	area       string // The error names this area; "" means the area of the kind.
 }
 
@@ -69,8 +69,8 @@ func blockedFailure(because string) failure {
 	return failure{code: platform.CodeFailedPrecondition, blocked: because}
 }
 
-func deniedFailure(capability, on string) failure {
-	return failure{code: platform.CodePermissionDenied, capability: capability, on: on}
+func deniedFailure(capability, scope string) failure {
+	return failure{code: platform.CodePermissionDenied, capability: capability, scope: scope}
 }
 
 // complete completes an expectation for a kind in an area.
@@ -98,7 +98,7 @@ func parseStatus(code float64, details []map[string]any, named func(string) stri
 			f.area = strings.TrimSuffix(domain, serviceDomain)
 			metadata, _ := d["metadata"].(map[string]any)
 			f.capability, _ = metadata["capability"].(string)
-			f.on, _ = metadata["resource"].(string)
+			f.scope, _ = metadata["resource"].(string)
 		case "BadRequest":
 			f.violations = joinMembers(d["fieldViolations"], "field", named)
 		case "PreconditionFailure":

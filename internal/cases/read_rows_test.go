@@ -2,7 +2,7 @@ package cases
 
 // reading returns the rows of Get<Kind>.
 func (k *kind) readRows() []row {
-	get := func(uid string) call { return call{rpc: "Get" + k.name, on: uid} }
+	get := func(uid string) call { return call{rpc: "Get" + k.name, target: uid} }
 	return []row{
 		{name: "one", do: get(k.existing()), want: expectedResource{like: k.existing()}},
 		{name: "one with all there is", do: get("{full " + k.ref + "}"), want: expectedResource{like: "{full " + k.ref + "}"}},
@@ -15,7 +15,7 @@ func (k *kind) readRows() []row {
 
 // deletion returns the rows of Delete<Kind>.
 func (k *kind) deleteRows() []row {
-	remove := func(uid string) call { return call{rpc: "Delete" + k.name, on: uid} }
+	remove := func(uid string) call { return call{rpc: "Delete" + k.name, target: uid} }
 	return []row{
 		{name: "one", do: remove(k.existing())},
 		{name: "one with all there is", do: remove("{full " + k.ref + "}")},

@@ -42,9 +42,9 @@ func (w *world) newEnv(t *testing.T) *env {
 	}
 	e := &env{T: t, w: w, token: w.token(t, "owner of "+name), made: map[string]fields{}}
 	for ref, c := range map[string]call{
-		"org":           {rpc: "GetGroup", on: string(organisation.Group.UID)},
-		"owner":         {rpc: "GetIdentity", on: string(organisation.Identity.UID)},
-		"owner binding": {rpc: "GetRoleBinding", on: string(organisation.Binding.UID)},
+		"org":           {rpc: "GetGroup", target: string(organisation.Group.UID)},
+		"owner":         {rpc: "GetIdentity", target: string(organisation.Identity.UID)},
+		"owner binding": {rpc: "GetRoleBinding", target: string(organisation.Binding.UID)},
 	} {
 		e.made[ref] = e.mustCall(c).resource
 	}
@@ -65,7 +65,7 @@ func (e *env) mustCall(c call) answer {
 	e.Helper()
 	got := e.w.setup.do(e.token, c)
 	if got.failure != nil || got.brokenRule != "" {
-		e.Fatalf("%s on %q with %s: %s %s", c.rpc, c.on, asJSON(c.fields), got.raw, got.brokenRule)
+		e.Fatalf("%s on %q with %s: %s %s", c.rpc, c.target, asJSON(c.fields), got.raw, got.brokenRule)
 	}
 	return got
 }
@@ -73,7 +73,7 @@ func (e *env) mustCall(c call) answer {
 // fillCall replaces the names in a call.
 func (e *env) fillCall(c call) call {
 	e.Helper()
-	c.on = e.text(c.on)
+	c.target = e.text(c.target)
 	c.fields, c.params = e.fill(normalise(c.fields)).(fields), e.fill(normalise(c.params)).(fields)
 	return c
 }
@@ -169,9 +169,9 @@ func (e *env) resource(ref string) fields {
 // make creates a resource of a kind.
 func (e *env) make(k *kind, in string, given fields) fields {
 	e.Helper()
-	c := e.fillCall(call{rpc: "Create" + k.name, on: in, fields: given})
+	c := e.fillCall(call{rpc: "Create" + k.name, target: in, fields: given})
 	if k.put != nil {
-		return k.put(e, c.on, c.fields)
+		return k.put(e, c.target, c.fields)
 	}
 	return e.mustCall(c).resource
 }

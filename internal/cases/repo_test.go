@@ -36,8 +36,8 @@ var _ = newKind(kind{
 	readOnlyField: "createTime",
 
 	rows: []row{
-		{name: "delete one with a tag in it", setup: []call{{rpc: "CreateTag", on: "{repo}", fields: fields{"name": "latest", "digest": digest(1)}}},
-			do: call{rpc: "DeleteRepo", on: "{repo}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with a tag in it", setup: []call{{rpc: "CreateTag", target: "{repo}", fields: fields{"name": "latest", "digest": digest(1)}}},
+			do: call{rpc: "DeleteRepo", target: "{repo}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 
 		{name: "a part of the sync by mask, others not", do: updateSync(fields{"source": "elsewhere", "google": "other"}, "sync_config.source"),
 			want: expectSyncedRepo(fullSync.with(fields{"source": "elsewhere"}))},
@@ -48,26 +48,26 @@ var _ = newKind(kind{
 		{name: "the source of the sync is needed", do: updateSync(fields{"source": ""}, "sync_config.source"), want: invalid("sync_config.source")},
 		{name: "a mask of what is no part of the sync", do: updateSync(fields{"source": "elsewhere"}, "sync_config.nope"), want: invalid("updateMask")},
 
-		{name: "no readme yet", do: call{rpc: "GetRepoReadme", on: "{repo}"}, want: resource(fields{"uid": "{repo}"})},
-		{name: "a readme", setup: []call{readme("# Hello\n")}, do: call{rpc: "GetRepoReadme", on: "{repo}"},
+		{name: "no readme yet", do: call{rpc: "GetRepoReadme", target: "{repo}"}, want: resource(fields{"uid": "{repo}"})},
+		{name: "a readme", setup: []call{readme("# Hello\n")}, do: call{rpc: "GetRepoReadme", target: "{repo}"},
 			want: resource(fields{"uid": "{repo}", "content": "# Hello\n"})},
-		{name: "readme of a missing repo", do: call{rpc: "GetRepoReadme", on: "{group}/00000000000000ff"}, want: notFound("registry/Repo", "{group}/00000000000000ff")},
-		{name: "readme of no UID", do: call{rpc: "GetRepoReadme", on: "nope"}, want: invalid("uid")},
+		{name: "readme of a missing repo", do: call{rpc: "GetRepoReadme", target: "{group}/00000000000000ff"}, want: notFound("registry/Repo", "{group}/00000000000000ff")},
+		{name: "readme of no UID", do: call{rpc: "GetRepoReadme", target: "nope"}, want: invalid("uid")},
 		{name: "change a readme", setup: []call{readme("a")}, do: readme("b"), want: resource(fields{"uid": "{repo}", "content": "b"})},
 		{name: "change a readme by mask", setup: []call{readme("a")}, do: readme("b", "content"), want: resource(fields{"uid": "{repo}", "content": "b"})},
 		{name: "change a readme by *", setup: []call{readme("a")}, do: readme("b", "*"), want: resource(fields{"uid": "{repo}", "content": "b"})},
 		{name: "null clears a readme", setup: []call{readme("a")}, do: readme(nil), want: resource(fields{"uid": "{repo}"})},
-		{name: "change nothing of a readme", setup: []call{readme("a")}, do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{}},
+		{name: "change nothing of a readme", setup: []call{readme("a")}, do: call{rpc: "UpdateRepoReadme", target: "{repo}", fields: fields{}},
 			want: resource(fields{"uid": "{repo}", "content": "a"})},
 		{name: "a mask that no readme has", do: readme("b", "nope"), want: invalid("updateMask")},
 		{name: "a readme of 256 KiB and a byte", do: readme(strings.Repeat("a", 256<<10+1)), want: invalid("content")},
 		{name: "a readme with U+0000", do: readme("a\x00"), want: invalid("content")},
-		{name: "an unknown field of a readme", do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"nope": 1}}, want: invalid("nope"), instead: typedAnswer},
-		{name: "change the readme of a missing repo", do: call{rpc: "UpdateRepoReadme", on: "{group}/00000000000000ff", fields: fields{"content": "b"}},
+		{name: "an unknown field of a readme", do: call{rpc: "UpdateRepoReadme", target: "{repo}", fields: fields{"nope": 1}}, want: invalid("nope"), instead: typedAnswer},
+		{name: "change the readme of a missing repo", do: call{rpc: "UpdateRepoReadme", target: "{group}/00000000000000ff", fields: fields{"content": "b"}},
 			want: notFound("registry/Repo", "{group}/00000000000000ff")},
-		{name: "change the readme of no UID", do: call{rpc: "UpdateRepoReadme", on: "nope", fields: fields{"content": "b"}}, want: invalid("uid")},
+		{name: "change the readme of no UID", do: call{rpc: "UpdateRepoReadme", target: "nope", fields: fields{"content": "b"}}, want: invalid("uid")},
 	},
-	extra: []call{{rpc: "GetRepoReadme", on: "{repo}"}, readme("# Hello")},
+	extra: []call{{rpc: "GetRepoReadme", target: "{repo}"}, readme("# Hello")},
 	library: library{
 		items: []item{
 			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", repoInFull},
@@ -106,7 +106,7 @@ func withSync(given any) fields {
 var fullSync = fields{"source": "{org}", "google": "g", "amazon": "a", "azure": "z"}
 
 func updateSync(config fields, mask ...string) call {
-	return call{rpc: "UpdateRepo", on: "{full repo}", fields: fields{"sync_config": config}, mask: mask}
+	return call{rpc: "UpdateRepo", target: "{full repo}", fields: fields{"sync_config": config}, mask: mask}
 }
 
 // expectSyncedRepo expects the full repo after a change of its sync.
@@ -115,5 +115,5 @@ func expectSyncedRepo(config fields) expectedResource {
 }
 
 func readme(content any, mask ...string) call {
-	return call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"content": content}, mask: mask}
+	return call{rpc: "UpdateRepoReadme", target: "{repo}", fields: fields{"content": content}, mask: mask}
 }

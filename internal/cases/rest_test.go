@@ -48,7 +48,7 @@ func (p rest) do(token string, c call) answer {
 			query.Del(name)
 			return url.PathEscape(value)
 		}
-		return (&url.URL{Path: c.on}).EscapedPath()
+		return (&url.URL{Path: c.target}).EscapedPath()
 	})
 	var body bytes.Buffer
 	if operation.method == http.MethodPost || operation.method == http.MethodPatch {

@@ -37,10 +37,10 @@ var roleBindings = newKind(kind{
 		{name: "of a group as the identity", do: bind("{group}", "{org}", "{role}"), want: notFound("iam/Identity", "{org}")},
 		{name: "of a group as the role", do: bind("{group}", "{identity}", "{org}"), want: notFound("iam/Role", "{org}")},
 		{name: "of an unknown built-in role", do: bind("{group}", "{identity}", unknownBuiltIn), want: notFound("iam/Role", unknownBuiltIn)},
-		{name: "to a missing role", do: call{rpc: "UpdateRoleBinding", on: "{binding}", fields: fields{"roleUid": "{org}/00000000000000ff"}},
+		{name: "to a missing role", do: call{rpc: "UpdateRoleBinding", target: "{binding}", fields: fields{"roleUid": "{org}/00000000000000ff"}},
 			want: notFound("iam/Role", "{org}/00000000000000ff")},
-		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", on: "{owner binding}"}, want: blockedFailure("LAST_OWNER")},
-		{name: "the last owner stays owner", do: call{rpc: "UpdateRoleBinding", on: "{owner binding}", fields: fields{"roleUid": viewer}}, want: blockedFailure("LAST_OWNER")},
+		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", target: "{owner binding}"}, want: blockedFailure("LAST_OWNER")},
+		{name: "the last owner stays owner", do: call{rpc: "UpdateRoleBinding", target: "{owner binding}", fields: fields{"roleUid": viewer}}, want: blockedFailure("LAST_OWNER")},
 
 		{name: "a batch", do: batch("{group}", "", binding("{identity}", "{role}"), binding("{other identity}", "{role}")),
 			want: resource(fields{"roleBindings": []fields{boundHere("{identity}", "{role}"), boundHere("{other identity}", "{role}")}})},
@@ -87,7 +87,7 @@ var sameBinding = fields{"identityUid": "{binding.identity.uid}", "roleUid": "{b
 func binding(identity, role string) fields { return fields{"identityUid": identity, "roleUid": role} }
 
 func bind(group, identity, role string) call {
-	return call{rpc: "CreateRoleBinding", on: group, fields: binding(identity, role)}
+	return call{rpc: "CreateRoleBinding", target: group, fields: binding(identity, role)}
 }
 
 func batch(parent, role string, bindings ...fields) call {
@@ -105,7 +105,7 @@ func batch(parent, role string, bindings ...fields) call {
 // batchOn returns a valid batch for parent.
 func batchOn(parent string) call {
 	c := batch(parent, "", binding("{identity}", "{role}"))
-	c.on = parent
+	c.target = parent
 	return c
 }
 

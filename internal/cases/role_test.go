@@ -21,14 +21,14 @@ var _ = newKind(kind{
 	readOnlyField: "createTime",
 
 	rows: []row{
-		{name: "a built-in one", do: call{rpc: "GetRole", on: advisoriesViewer}, want: resource(builtInShown),
+		{name: "a built-in one", do: call{rpc: "GetRole", target: advisoriesViewer}, want: resource(builtInShown),
 			instead: inGraphQL(resource(builtInShown.with(fields{"capabilities": []string{"CAP_ADVISORIES_LIST"}})), "dashboards show what a role holds")},
-		{name: "a built-in one cannot be changed", do: call{rpc: "UpdateRole", on: viewer, fields: fields{"description": "x"}}, want: blockedFailure("BUILT_IN_ROLE")},
-		{name: "a built-in one cannot be deleted", do: call{rpc: "DeleteRole", on: viewer}, want: blockedFailure("BUILT_IN_ROLE")},
-		{name: "capabilities are sorted, each once", do: call{rpc: "CreateRole", on: "{group}",
+		{name: "a built-in one cannot be changed", do: call{rpc: "UpdateRole", target: viewer, fields: fields{"description": "x"}}, want: blockedFailure("BUILT_IN_ROLE")},
+		{name: "a built-in one cannot be deleted", do: call{rpc: "DeleteRole", target: viewer}, want: blockedFailure("BUILT_IN_ROLE")},
+		{name: "capabilities are sorted, each once", do: call{rpc: "CreateRole", target: "{group}",
 			fields: fields{"name": "r", "capabilities": []string{"CAP_TAG_LIST", "CAP_REPO_LIST", "CAP_TAG_LIST"}}},
 			want: resource(fields{"name": "r", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}, "uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"})},
-		{name: "delete one that is bound", do: call{rpc: "DeleteRole", on: "{binding.role.uid}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete one that is bound", do: call{rpc: "DeleteRole", target: "{binding.role.uid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 	},
 	library: library{
 		otherItems: builtInRoles(),

@@ -146,19 +146,19 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		return
 	}
 	if f, ok := want.(failure); ok {
-		f.resource, f.on = e.text(f.resource), e.text(f.on)
+		f.resource, f.scope = e.text(f.resource), e.text(f.scope)
 		if f = f.complete(k.area); got.failure == nil || *got.failure != f {
-			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.failure, f, got.raw)
+			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(c.params), got.failure, f, got.raw)
 		}
 		return
 	}
 	if got.failure != nil {
-		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
+		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
 		return
 	}
 	if items, ok := want.(expectedItems); ok {
 		if want := e.fill(normalise([]fields(items))); !matches(normalise(got.items), want) {
-			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.params), asJSON(got.items), asJSON(want))
+			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.target, asJSON(c.params), asJSON(got.items), asJSON(want))
 		}
 		return
 	}
@@ -167,7 +167,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	}
 	if want == nil {
 		if got.resource != nil {
-			e.Errorf("%s on %s: got %s, want nothing", c.rpc, c.on, asJSON(got.resource))
+			e.Errorf("%s on %s: got %s, want nothing", c.rpc, c.target, asJSON(got.resource))
 		}
 		return
 	}
@@ -178,7 +178,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	}
 	resource, _ = e.fill(normalise(resource.with(x.with).without(x.without...))).(fields)
 	if was := e.made[strings.Trim(x.like, "{}")]; !matches(got.resource, resource) || x.with["updateTime"] != nil && !isChangedSince(got.resource, was) {
-		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(got.resource), asJSON(resource))
+		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(got.resource), asJSON(resource))
 	}
 }
 
@@ -196,24 +196,24 @@ func (e *env) readBack(k *kind, p protocol, c call, got answer) {
 	e.Helper()
 	read := func(uid string, want any) {
 		e.Helper()
-		after := call{rpc: "Get" + k.name, on: uid}
+		after := call{rpc: "Get" + k.name, target: uid}
 		now := p.do(e.token, after)
 		after.rpc += " after " + c.rpc
 		e.check(k, after, now, want)
 	}
-	as := func(f fields) expectedResource { return resource(f.without(k.names(k.shownOnce)...)) }
+	asReadBack := func(f fields) expectedResource { return resource(f.without(k.names(k.shownOnce)...)) }
 	switch {
 	case got.brokenRule != "" || got.failure != nil && got.failure.code == platform.CodeNotFound:
 	case c.rpc == "Create"+k.name && got.failure == nil:
-		read(keyOf(got.resource), as(got.resource))
+		read(keyOf(got.resource), asReadBack(got.resource))
 	case c.rpc == "Update"+k.name && got.failure == nil:
-		read(c.on, as(got.resource))
+		read(c.target, asReadBack(got.resource))
 	case c.rpc == "Delete"+k.name && got.failure == nil:
-		read(c.on, notFound(k.resource(), c.on))
+		read(c.target, notFound(k.resource(), c.target))
 	case c.rpc == "Update"+k.name || c.rpc == "Delete"+k.name:
 		for ref, made := range e.made {
-			if keyOf(made) == c.on && (!k.sharesUID || strings.HasSuffix(ref, k.ref)) {
-				read(c.on, as(made))
+			if keyOf(made) == c.target && (!k.sharesUID || strings.HasSuffix(ref, k.ref)) {
+				read(c.target, asReadBack(made))
 			}
 		}
 	}

@@ -24,7 +24,7 @@ var _ = newKind(kind{
 	misplaced:  []string{"{group}", "{other tag}"},
 
 	rows: []row{
-		{name: "a name that is there moves the tag", do: call{rpc: "CreateTag", on: "{repo}", fields: fields{"name": "{tag.name}", "digest": digest(3), "deprecated": true}},
+		{name: "a name that is there moves the tag", do: call{rpc: "CreateTag", target: "{repo}", fields: fields{"name": "{tag.name}", "digest": digest(3), "deprecated": true}},
 			want: expectedResource{like: "{tag}", with: fields{"digest": digest(3), "deprecated": true, "updateTime": "<time>"}}},
 	},
 	library: library{

@@ -10,9 +10,9 @@ var _ = newKind(kind{
 		{name: "accept again", setup: []call{accept("{group}", "terms")}, do: accept("{group}", "privacy", "terms"), want: expectAccepted("{group}", "privacy", "terms")},
 		{name: "accept nothing", do: accept("{group}"), want: invalid("documentIds")},
 		{name: "accept what has no name", do: accept("{group}", "terms", "", "a\nb"), want: invalid("documentIds[1] documentIds[2]")},
-		{name: "accept without documents", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{}}, want: invalid("documentIds"), instead: typedAnswer},
-		{name: "accept a text", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{"documentIds": 7}}, want: invalid("documentIds"), instead: typedAnswer},
-		{name: "accept with an unknown field", do: call{rpc: "AcceptTerms", on: "{group}", fields: fields{"documentIds": []string{"a"}, "nope": 1}},
+		{name: "accept without documents", do: call{rpc: "AcceptTerms", target: "{group}", fields: fields{}}, want: invalid("documentIds"), instead: typedAnswer},
+		{name: "accept a text", do: call{rpc: "AcceptTerms", target: "{group}", fields: fields{"documentIds": 7}}, want: invalid("documentIds"), instead: typedAnswer},
+		{name: "accept with an unknown field", do: call{rpc: "AcceptTerms", target: "{group}", fields: fields{"documentIds": []string{"a"}, "nope": 1}},
 			want: invalid("nope"), instead: typedAnswer},
 		{name: "accept for a missing group", do: accept("{group}/00000000000000ff", "terms"), want: notFound("iam/Group", "{group}/00000000000000ff")},
 		{name: "accept for no UID", do: accept("nope"), want: invalid("group documentIds")},
@@ -41,10 +41,10 @@ func accept(group string, documents ...string) call {
 	if documents == nil {
 		documents = []string{}
 	}
-	return call{rpc: "AcceptTerms", on: group, fields: fields{"documentIds": documents}}
+	return call{rpc: "AcceptTerms", target: group, fields: fields{"documentIds": documents}}
 }
 
-func acceptances(group string) call { return call{rpc: "ListTermsAcceptances", on: group} }
+func acceptances(group string) call { return call{rpc: "ListTermsAcceptances", target: group} }
 
 func expectAccepted(group string, documents ...string) expectedResource {
 	return resource(fields{"group": group, "documentIds": documents})

@@ -10,7 +10,7 @@ import (
 func (k *kind) updateRows() []row {
 	it := "{full " + k.ref + "}"
 	update := func(f fields, mask ...string) call {
-		return call{rpc: "Update" + k.name, on: it, fields: f, mask: mask}
+		return call{rpc: "Update" + k.name, target: it, fields: f, mask: mask}
 	}
 	unchanged := expectedResource{like: it}
 	changed := func(with fields, without ...string) expectedResource {
@@ -54,9 +54,9 @@ func (k *kind) updateRows() []row {
 			instead: inGraphQL(rejectedInput{}, "the inputs hold nothing that only the service sets")},
 		row{name: "nothing", do: update(fields{}), want: unchanged},
 		row{name: "much that is wrong", do: update(k.manyErrors.fields), want: invalid(k.manyErrors.violations)},
-		row{name: "a missing one", do: call{rpc: "Update" + k.name, on: k.missing(), fields: all}, want: notFound(k.resource(), k.missing())},
-		row{name: "nothing of a missing one", do: call{rpc: "Update" + k.name, on: k.missing(), fields: fields{}}, want: notFound(k.resource(), k.missing())},
-		row{name: "no UID", do: call{rpc: "Update" + k.name, on: "nope", fields: all}, want: invalid("uid")},
+		row{name: "a missing one", do: call{rpc: "Update" + k.name, target: k.missing(), fields: all}, want: notFound(k.resource(), k.missing())},
+		row{name: "nothing of a missing one", do: call{rpc: "Update" + k.name, target: k.missing(), fields: fields{}}, want: notFound(k.resource(), k.missing())},
+		row{name: "no UID", do: call{rpc: "Update" + k.name, target: "nope", fields: all}, want: invalid("uid")},
 	)
 	for _, b := range k.badInputs {
 		if k.updates(b.fields) {

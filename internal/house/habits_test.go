@@ -79,13 +79,13 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 	}
 }
 
-func isSelector(e ast.Expr, of, name string) bool {
+func isSelector(e ast.Expr, pkg, name string) bool {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok || s.Sel.Name != name {
 		return false
 	}
 	x, ok := s.X.(*ast.Ident)
-	return ok && x.Name == of
+	return ok && x.Name == pkg
 }
 
 // A package-level variable is set once and then only read, so that two platforms in one

@@ -106,9 +106,9 @@ func TestEveryFolderImportsOnlyWhatItsRuleAllows(t *testing.T) {
 			may = slices.Concat(may, testsMay[""], testsMay[name])
 		}
 		for _, imported := range f.imports {
-			folder, ours := strings.CutPrefix(imported, "atrium/")
-			of, _ := ruleOf(folder)
-			if ours && folder != f.folder && !slices.Contains(may, of) {
+			folder, isOwn := strings.CutPrefix(imported, "atrium/")
+			importedRule, _ := ruleOf(folder)
+			if isOwn && folder != f.folder && !slices.Contains(may, importedRule) {
 				t.Errorf("%s imports %s: %s may import %s, since %s", f.path, imported, name, listOrNothing(may[1:]), rules[name].why)
 			}
 		}

@@ -56,8 +56,8 @@ func (w *world) bind(ctx context.Context, group, identity, role platform.UID) pl
 	return must[*platform.RoleBinding](w.t)(w.p.RoleBindings.Create(ctx, group, bindInput(identity, role))).UID
 }
 
-// wants demands an error of a code, and perhaps of a resource or violation.
-func wants(t testing.TB, err error, code platform.Code, about string) {
+// expectError demands an error of a code, and perhaps of a resource or violation.
+func expectError(t testing.TB, err error, code platform.Code, about string) {
 	t.Helper()
 	var e *platform.Error
 	switch {
@@ -74,7 +74,7 @@ func wants(t testing.TB, err error, code platform.Code, about string) {
 func (w *world) recordedTypes() []string {
 	w.t.Helper()
 	var events []string
-	for _, row := range w.query(w.raw(), "SELECT type, subject FROM event ORDER BY xact, seq") {
+	for _, row := range w.query(w.openDirect(), "SELECT type, subject FROM event ORDER BY xact, seq") {
 		events = append(events, row[0]+" "+row[1])
 	}
 	return events

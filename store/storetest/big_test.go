@@ -34,7 +34,7 @@ type bigWorld struct {
 	tagName, tagDigest string         // of some tag of the busy repo
 	ownerBinding       platform.UID
 	eventIDs           []string
-	small              platform.UID   // some other organisation
+	otherOrg           platform.UID   // some other organisation
 	subscriptions      []platform.UID // the first one has most deliveries
 }
 
@@ -43,30 +43,30 @@ type sizes struct{ repos, tags, identities, bindings, advisories, organisations,
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// when is one of many moments, in no order.
-func (b *bigWorld) when() platform.Time {
+// randomTime is one of many moments, in no order.
+func (b *bigWorld) randomTime() platform.Time {
 	return platform.At(epoch.Add(time.Duration(b.d.IntN(1e9)) * time.Millisecond))
 }
 
 func newBigWorld(w *world, n sizes) *bigWorld {
 	b := &bigWorld{world: w, d: newDice(1)}
 	b.withoutIndexes(func() {
-		b.plant()
-		b.people(n)
+		b.createGroups()
+		b.createPeople(n)
 		b.fill(n)
-		b.report()
-		b.others(n.organisations)
-		b.record(n.events)
-		b.catalogue(n.artifacts)
-		b.deliver(n.deliveries)
-		b.employ()
+		b.createReports()
+		b.createOrganisations(n.organisations)
+		b.recordEvents(n.events)
+		b.createCatalogue(n.artifacts)
+		b.createDeliveries(n.deliveries)
+		b.createCallers()
 	})
 	b.analyse()
 	return b
 }
 
 func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
-	g := &platform.Group{UID: b.d.root(), Name: name, CreateTime: b.when(), UpdateTime: b.when()}
+	g := &platform.Group{UID: b.d.root(), Name: name, CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	if parent != "" {
 		g.UID = b.d.below(parent)
 	}
@@ -75,8 +75,8 @@ func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
 	return g.UID
 }
 
-// plant makes the groups: six levels, of which each has one that is big.
-func (b *bigWorld) plant() {
+// createGroups makes the groups: six levels, of which each has one that is big.
+func (b *bigWorld) createGroups() {
 	b.root = b.group("", "big")
 	b.deep = []platform.UID{b.root}
 	for level, width := range []int{40, 40, 20, 8, 3} {
@@ -103,17 +103,17 @@ func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter
 	}
 }
 
-// somewhere is a group: half of the time the biggest of its level, so that
+// randomGroup is a group: half of the time the biggest of its level, so that
 // each level's biggest holds much more than all others.
-func (b *bigWorld) somewhere() platform.UID {
+func (b *bigWorld) randomGroup() platform.UID {
 	if b.d.IntN(2) == 0 {
 		return b.deep[b.d.IntN(len(b.deep))]
 	}
 	return pick(b.d, b.groups)
 }
 
-// record stores events, of which most are of the big organisation.
-func (b *bigWorld) record(n int) {
+// recordEvents stores events, of which most are of the big organisation.
+func (b *bigWorld) recordEvents(n int) {
 	const perTransaction = 200
 	for range n / perTransaction {
 		b.insert(func(tx platform.Tx) error {
@@ -122,7 +122,7 @@ func (b *bigWorld) record(n int) {
 				if i%4 == 0 {
 					root = b.d.root()
 				}
-				e := &platform.Event{ID: b.d.eventID(), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.when()}
+				e := &platform.Event{ID: b.d.eventID(), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.randomTime()}
 				b.eventIDs = append(b.eventIDs, e.ID)
 				return e
 			})...)
@@ -131,8 +131,8 @@ func (b *bigWorld) record(n int) {
 	}
 }
 
-// employ makes callers who see all of the organisation, or parts of it.
-func (b *bigWorld) employ() {
+// createCallers makes callers who see all of the organisation, or parts of it.
+func (b *bigWorld) createCallers() {
 	b.ownerBinding = b.bind("owner", platform.OwnerRole, b.root)[0].UID
 	b.bind("twenty", platform.ViewerRole, append(slices.Clone(b.level2[:10]), b.level3[:10]...)...)
 	b.bind("many", platform.ViewerRole, append(append([]platform.UID{b.deep[3]}, b.level2...), b.level3...)...)
@@ -140,9 +140,9 @@ func (b *bigWorld) employ() {
 }
 
 func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UID) []*platform.RoleBinding {
-	i := &platform.Identity{UID: b.d.below(b.root), Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}, CreateTime: b.when()}
+	i := &platform.Identity{UID: b.d.below(b.root), Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}, CreateTime: b.randomTime()}
 	bindings := times(len(groups), func(n int) *platform.RoleBinding {
-		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.when()}
+		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
 	})
 	b.insert(func(tx platform.Tx) error {
 		return errors.Join(platform.RowsOf[platform.Identity](tx).Insert(b.t.Context(), i), platform.RowsOf[platform.RoleBinding](tx).Insert(b.t.Context(), bindings...))
@@ -150,8 +150,8 @@ func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UI
 	return bindings
 }
 
-// in is the same for a part of the test.
-func (b *bigWorld) in(t *testing.T) *bigWorld {
+// forTest is the same for a part of the test.
+func (b *bigWorld) forTest(t *testing.T) *bigWorld {
 	part := *b
 	part.world = &world{t: t, url: b.url, store: b.store, p: b.p}
 	return &part
@@ -165,7 +165,7 @@ func (b *bigWorld) withoutIndexes(load func()) {
 	if b.onSQLite() {
 		list = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT LIKE '%UNIQUE%' ORDER BY rowid"
 	}
-	db := b.raw()
+	db := b.openDirect()
 	indexes := b.query(db, list)
 	for _, index := range indexes {
 		b.exec(db, "DROP INDEX "+index[0])
@@ -179,6 +179,6 @@ func (b *bigWorld) withoutIndexes(load func()) {
 // analyse does what the database's own upkeep does in time.
 func (b *bigWorld) analyse() {
 	if !b.onSQLite() { // which has no statistics: its plans follow from the schema alone
-		b.exec(b.raw(), "VACUUM ANALYZE")
+		b.exec(b.openDirect(), "VACUUM ANALYZE")
 	}
 }

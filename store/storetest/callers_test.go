@@ -9,8 +9,8 @@ import (
 // A puller sees groups, repos and tags, and nothing else.
 const pullRole platform.UID = "8796e4182e21cccdbd8ea824f1d05487610c7285"
 
-// employ makes callers who see different parts of the forest.
-func (f *forest) employ() {
+// createCallers makes callers who see different parts of the forest.
+func (f *forest) createCallers() {
 	atDepth := func(depth int) platform.UID {
 		for _, g := range f.groups {
 			if g.UID.Depth() == depth && g.UID.Root() == f.root {
@@ -56,7 +56,7 @@ func (f *forest) employ() {
 }
 
 func (f *forest) caller(subject string, role, home platform.UID, groups ...platform.UID) {
-	i := &platform.Identity{UID: f.d.below(home), Name: subject, CreateTime: f.when(), UpdateTime: f.when(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}}
+	i := &platform.Identity{UID: f.d.below(home), Name: subject, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}}
 	f.identities = append(f.identities, i)
 	c := &caller{subject: subject, role: role}
 	for _, g := range groups {
@@ -74,12 +74,12 @@ func (f *forest) bind(group, identity, role platform.UID) {
 		return b.UID.Parent() == group && b.IdentityUID == identity && b.RoleUID == role
 	}
 	if identity.Root() == group.Root() && !slices.ContainsFunc(f.bindings, same) {
-		f.bindings = append(f.bindings, &platform.RoleBinding{UID: f.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: f.when()})
+		f.bindings = append(f.bindings, &platform.RoleBinding{UID: f.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: f.randomTime()})
 	}
 }
 
-// name fills in what a binding is read with.
-func (f *forest) name() {
+// completeBindings fills in what a binding is read with.
+func (f *forest) completeBindings() {
 	byUID := map[platform.UID]*platform.Identity{}
 	for _, i := range f.identities {
 		byUID[i.UID] = i

@@ -13,7 +13,7 @@ import (
 // that is there throughout exactly once, and no row twice.
 func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		groups := []platform.UID{root, w.group(ctx, root, "a"), w.group(ctx, root, "b")}
 		groups = append(groups, w.group(ctx, groups[1], "c"))
@@ -41,17 +41,17 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 		for i := range 3 {
 			churning.Go(func() { w.churn(t, ctx, groups, uint64(i), stop) })
 		}
-		parts := w.as("parts")
+		parts := w.contextAs("parts")
 		for _, order := range []string{"name", "name desc", "create_time", "create_time desc", "update_time desc", "uid", "uid desc"} {
 			for _, backward := range []bool{false, true} {
 				req := platform.ListRequest[platform.RepoFilter]{OrderBy: order, PageSize: 3, Backward: backward}
-				w.walksAll(t, ctx, req, stays, false)
-				w.walksAll(t, parts, req, stays, true)
+				w.checkWalk(t, ctx, req, stays, false)
+				w.checkWalk(t, parts, req, stays, true)
 			}
 		}
 		close(stop)
 		churning.Wait()
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 	})
 }
 
@@ -84,8 +84,8 @@ func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, 
 	}
 }
 
-// walksAll walks a list and checks what it found.
-func (w *world) walksAll(t *testing.T, ctx context.Context, req platform.ListRequest[platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
+// checkWalk walks a list and checks what it found.
+func (w *world) checkWalk(t *testing.T, ctx context.Context, req platform.ListRequest[platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
 	t.Helper()
 	found := map[platform.UID]int{}
 	for {

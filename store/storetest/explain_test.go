@@ -21,16 +21,16 @@ import (
 // A spy is an engine that tells which statements an operation sends.
 type spy struct{ sqlstore.Engine }
 
-type heardKey struct{}
+type statementLogKey struct{}
 
 // A heard is what was sent under one context.
-type heard struct {
+type statementLog struct {
 	mu         sync.Mutex
 	statements []sqlstore.Statement
 }
 
 func (s spy) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	note(ctx, statements)
+	recordReads(ctx, statements)
 	return s.Engine.Run(ctx, statements...)
 }
 
@@ -42,13 +42,13 @@ func (s spy) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error 
 type spyTx struct{ sqlstore.TxConn }
 
 func (s spyTx) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	note(ctx, statements)
+	recordReads(ctx, statements)
 	return s.TxConn.Run(ctx, statements...)
 }
 
-// note keeps the reads among statements: only those can be explained.
-func note(ctx context.Context, statements []*sqlstore.Statement) {
-	h, _ := ctx.Value(heardKey{}).(*heard)
+// recordReads keeps the reads among statements: only those can be explained.
+func recordReads(ctx context.Context, statements []*sqlstore.Statement) {
+	h, _ := ctx.Value(statementLogKey{}).(*statementLog)
 	if h == nil {
 		return
 	}
@@ -84,10 +84,10 @@ func openEngine(t testing.TB, url string) sqlstore.Engine {
 	return engine
 }
 
-// hear runs an operation and gives the statements that it sent.
-func hear(ctx context.Context, operation func(ctx context.Context) error) ([]sqlstore.Statement, error) {
-	h := &heard{}
-	err := operation(context.WithValue(ctx, heardKey{}, h))
+// recordStatements runs an operation and gives the statements that it sent.
+func recordStatements(ctx context.Context, operation func(ctx context.Context) error) ([]sqlstore.Statement, error) {
+	h := &statementLog{}
+	err := operation(context.WithValue(ctx, statementLogKey{}, h))
 	return h.statements, err
 }
 
@@ -106,10 +106,10 @@ type planNode struct {
 
 func (n planNode) buffers() int { return n.Hit + n.Read }
 
-func (n planNode) each(visit func(planNode)) {
+func (n planNode) visitAll(visit func(planNode)) {
 	visit(n)
 	for _, p := range n.Plans {
-		p.each(visit)
+		p.visitAll(visit)
 	}
 }
 
@@ -219,7 +219,7 @@ func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
 		}
 	}
 	var steps []string
-	for _, row := range w.query(w.raw(), "EXPLAIN QUERY PLAN "+s.SQL, args...) {
+	for _, row := range w.query(w.openDirect(), "EXPLAIN QUERY PLAN "+s.SQL, args...) {
 		steps = append(steps, row[3])
 	}
 	return steps

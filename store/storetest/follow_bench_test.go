@@ -12,9 +12,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// replicas runs a benchmark with replicas that tell each other, and with some
+// benchmarkReplicas runs a benchmark with replicas that tell each other, and with some
 // that only look by themselves.
-func replicas(b *testing.B, bench func(b *testing.B, w *world, open func() platform.Store)) {
+func benchmarkReplicas(b *testing.B, bench func(b *testing.B, w *world, open func() platform.Store)) {
 	b.Run("notified", func(b *testing.B) {
 		w := newWorld(b, storetest.Postgres(b))
 		bench(b, w, func() platform.Store { return follow(b, w.url) })
@@ -28,9 +28,9 @@ func replicas(b *testing.B, bench func(b *testing.B, w *world, open func() platf
 // BenchmarkFeed measures how long after its commit on one replica an event is
 // given on another. 500 events make a p99: -benchtime 500x.
 func BenchmarkFeed(b *testing.B) {
-	replicas(b, func(b *testing.B, w *world, open func() platform.Store) {
+	benchmarkReplicas(b, func(b *testing.B, w *world, open func() platform.Store) {
 		one, other := w.replica(open()), w.replica(open())
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		feed, err := other.Events.Open(ctx, platform.EventRequest{})
 		if err != nil {
 			b.Fatal(err)
@@ -68,7 +68,7 @@ func BenchmarkFeed(b *testing.B) {
 
 // BenchmarkCommit measures transactions of one event, by sixteen callers.
 func BenchmarkCommit(b *testing.B) {
-	replicas(b, func(b *testing.B, w *world, open func() platform.Store) {
+	benchmarkReplicas(b, func(b *testing.B, w *world, open func() platform.Store) {
 		s, ids := open(), make(chan int, 1)
 		ids <- 0
 		b.SetParallelism(8)

@@ -23,13 +23,13 @@ type kind[T, F any] struct {
 	f       *forest
 	ops     lists[T, F]
 	rows    []*T
-	filters []sieve[T, F]
+	filters []filterCase[T, F]
 }
 
 // A sieve is a filter and its meaning.
-type sieve[T, F any] struct {
-	filter F
-	keeps  func(*T) bool
+type filterCase[T, F any] struct {
+	filter  F
+	matches func(*T) bool
 }
 
 // parent is where a row lies, which may have the UID of its parent.
@@ -42,12 +42,12 @@ func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
 
 func (k *kind[T, F]) uid(row *T) platform.UID { return k.ops.Kind().UID(row) }
 
-// truth is what a caller sees of a scope through a sieve, in an order.
-func (k *kind[T, F]) truth(c *caller, scope platform.UIDFilter, s sieve[T, F], order platform.Order) []*T {
+// expectedRows is what a caller sees of a scope through a sieve, in an order.
+func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterCase[T, F], order platform.Order) []*T {
 	var seen []*T
 	for _, row := range k.rows {
 		uid := k.uid(row)
-		if k.f.maySee(c, k.ops.Kind().List, uid) && liesWithin(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) && !isLeftOut(row, s.filter) {
+		if k.f.maySee(c, k.ops.Kind().List, uid) && liesWithin(scope, uid, k.parent(uid)) && (s.matches == nil || s.matches(row)) && !isLeftOut(row, s.filter) {
 			seen = append(seen, row)
 		}
 	}
@@ -116,10 +116,10 @@ func spell(o platform.Order) string {
 // A listing is a kind whatever its types are.
 type listing interface {
 	name() string
-	walk(t *testing.T)
-	ask(t *testing.T, d dice)
-	askEach(t *testing.T, d dice)
-	get(t *testing.T)
+	checkOrders(t *testing.T)
+	checkRandomPage(t *testing.T, d dice)
+	checkEach(t *testing.T, d dice)
+	checkGet(t *testing.T)
 }
 
 func (k *kind[T, F]) name() string { return k.ops.Kind().Plural }
@@ -128,13 +128,13 @@ func (k *kind[T, F]) name() string { return k.ops.Kind().Plural }
 func (f *forest) listings() []listing {
 	p := f.p
 	return append([]listing{
-		&kind[platform.Group, platform.GroupFilter]{f, p.Groups, f.groups, f.groupSieves()},
-		&kind[platform.Identity, platform.IdentityFilter]{f, p.Identities, f.identities, f.identitySieves()},
-		&kind[platform.Role, platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleSieves()},
-		&kind[platform.RoleBinding, platform.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingSieves()},
-		&kind[platform.Repo, platform.RepoFilter]{f, p.Repos, f.repos, f.repoSieves()},
-		&kind[platform.Tag, platform.TagFilter]{f, p.Tags, f.tags, f.tagSieves()},
-		&kind[platform.Advisory, platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisorySieves()},
-		&kind[platform.Subscription, platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionSieves()},
-	}, f.comersListings()...)
+		&kind[platform.Group, platform.GroupFilter]{f, p.Groups, f.groups, f.groupFilters()},
+		&kind[platform.Identity, platform.IdentityFilter]{f, p.Identities, f.identities, f.identityFilters()},
+		&kind[platform.Role, platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleFilters()},
+		&kind[platform.RoleBinding, platform.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingFilters()},
+		&kind[platform.Repo, platform.RepoFilter]{f, p.Repos, f.repos, f.repoFilters()},
+		&kind[platform.Tag, platform.TagFilter]{f, p.Tags, f.tags, f.tagFilters()},
+		&kind[platform.Advisory, platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisoryFilters()},
+		&kind[platform.Subscription, platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionFilters()},
+	}, f.signInListings()...)
 }

@@ -13,21 +13,21 @@ import (
 func TestPagesOfEverySizeAndOrderMakeUpTheWholeList(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		for _, l := range f.listings() {
-			t.Run(l.name(), l.walk)
+			t.Run(l.name(), l.checkOrders)
 		}
 	})
 }
 
-// walk reads lists page by page in every order, forward and backward: a short
+// checkOrders reads lists page by page in every order, forward and backward: a short
 // one in small pages, the whole one in bigger ones.
-func (k *kind[T, F]) walk(t *testing.T) {
+func (k *kind[T, F]) checkOrders(t *testing.T) {
 	for _, way := range []struct {
 		c     *caller
 		sizes []int
-	}{{k.short(), []int{1, 2, 3}}, {k.f.callers[0], []int{17, 50}}} {
-		ctx := k.f.as(way.c.subject)
+	}{{k.shortListCaller(), []int{1, 2, 3}}, {k.f.callers[0], []int{17, 50}}} {
+		ctx := k.f.contextAs(way.c.subject)
 		for _, order := range k.orders() {
-			want := k.truth(way.c, platform.UIDFilter{}, sieve[T, F]{}, order)
+			want := k.expectedRows(way.c, platform.UIDFilter{}, filterCase[T, F]{}, order)
 			for _, size := range way.sizes {
 				for _, backward := range []bool{false, true} {
 					req := platform.ListRequest[F]{OrderBy: spell(order), PageSize: size, Backward: backward}
@@ -41,11 +41,11 @@ func (k *kind[T, F]) walk(t *testing.T) {
 	}
 }
 
-// short is a caller who sees enough rows for several small pages.
-func (k *kind[T, F]) short() *caller {
+// shortListCaller is a caller who sees enough rows for several small pages.
+func (k *kind[T, F]) shortListCaller() *caller {
 	best, most := k.f.callers[0], -1
 	for _, c := range k.f.callers {
-		n := len(k.truth(c, platform.UIDFilter{}, sieve[T, F]{}, k.ops.Kind().DefaultOrder))
+		n := len(k.expectedRows(c, platform.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder))
 		if n <= 20 && n > most {
 			best, most = c, n
 		}
@@ -90,7 +90,7 @@ func TestEveryListContainsTheVisibleMatchingRows(t *testing.T) {
 			t.Run(l.name(), func(t *testing.T) {
 				d := newDice(11)
 				for range 150 {
-					l.ask(t, d)
+					l.checkRandomPage(t, d)
 				}
 			})
 		}
@@ -127,7 +127,7 @@ func (f *forest) scope(d dice) platform.UIDFilter {
 			s.InRoot = true
 		default:
 			for range 1 + d.IntN(40) {
-				s.IDs = append(s.IDs, f.anything(d))
+				s.IDs = append(s.IDs, f.randomUID(d))
 			}
 		}
 		if d.IntN(4) > 0 {
@@ -136,7 +136,7 @@ func (f *forest) scope(d dice) platform.UIDFilter {
 	}
 }
 
-func (f *forest) anything(d dice) platform.UID {
+func (f *forest) randomUID(d dice) platform.UID {
 	switch d.IntN(9) {
 	case 0:
 		return pick(d, f.groups).UID
@@ -157,14 +157,14 @@ func (f *forest) anything(d dice) platform.UID {
 	}
 }
 
-// ask reads one random page and compares it with the truth.
-func (k *kind[T, F]) ask(t *testing.T, d dice) {
+// checkRandomPage reads one random page and compares it with the truth.
+func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 	t.Helper()
 	c, scope, s, order := pick(d, k.f.callers), k.f.scope(d), pick(d, k.filters), pick(d, k.orders())
-	ctx := k.f.as(c.subject)
-	want := k.truth(c, scope, s, order)
+	ctx := k.f.contextAs(c.subject)
+	want := k.expectedRows(c, scope, s, order)
 	req := platform.ListRequest[F]{UIDP: scope, Filter: s.filter, OrderBy: spell(order), PageSize: 1 + d.IntN(20), Backward: d.IntN(3) == 0}
-	if code := k.refusal(c, scope, want); code != 0 {
+	if code := k.expectedCode(c, scope, want); code != 0 {
 		if _, err := k.ops.List(ctx, req); !errors.Is(err, &platform.Error{Code: code}) {
 			t.Fatalf("%s, %+v: got %v, want %v", c.subject, scope, err, code)
 		}
@@ -210,20 +210,20 @@ func (k *kind[T, F]) ask(t *testing.T, d dice) {
 	}
 }
 
-// refusal is the code that a list must answer instead of a page; 0: none.
-func (k *kind[T, F]) refusal(c *caller, scope platform.UIDFilter, want []*T) platform.Code {
+// expectedCode is the code that a list must answer instead of a page; 0: none.
+func (k *kind[T, F]) expectedCode(c *caller, scope platform.UIDFilter, want []*T) platform.Code {
 	if k.f.isRefused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
 		return platform.CodePermissionDenied
 	}
 	for _, asked := range []platform.UID{scope.AncestorsOf, scope.DescendantsOf, scope.ChildrenOf} {
-		if asked != "" && len(want) == 0 && !k.f.there(asked) {
+		if asked != "" && len(want) == 0 && !k.f.exists(asked) {
 			return platform.CodeNotFound
 		}
 	}
 	return 0
 }
 
-func (f *forest) there(uid platform.UID) bool {
+func (f *forest) exists(uid platform.UID) bool {
 	return slices.ContainsFunc(f.groups, func(g *platform.Group) bool { return g.UID == uid }) ||
 		slices.ContainsFunc(f.repos, func(r *platform.Repo) bool { return r.UID == uid })
 }
@@ -242,16 +242,16 @@ func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.List
 func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		for _, l := range f.listings() {
-			t.Run(l.name(), l.get)
+			t.Run(l.name(), l.checkGet)
 		}
 	})
 }
 
-// get reads every row of the first organisation, and compares all of it.
-func (k *kind[T, F]) get(t *testing.T) {
-	rows := k.truth(k.f.callers[0], platform.UIDFilter{}, sieve[T, F]{}, k.ops.Kind().DefaultOrder)
+// checkGet reads every row of the first organisation, and compares all of it.
+func (k *kind[T, F]) checkGet(t *testing.T) {
+	rows := k.expectedRows(k.f.callers[0], platform.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder)
 	uids := append(k.uids(rows), k.f.d.below(k.f.root), k.f.d.below(k.f.other), "x")
-	got, errs := k.ops.GetMany(k.f.as("root"), append(uids, uids[0]))
+	got, errs := k.ops.GetMany(k.f.contextAs("root"), append(uids, uids[0]))
 	for i, want := range rows {
 		if errs[i] != nil || !reflect.DeepEqual(got[i], want) {
 			t.Fatalf("got %+v (%v), want %+v", got[i], errs[i], want)

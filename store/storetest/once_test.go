@@ -16,7 +16,7 @@ import (
 func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
-	ctx, org := w.found("acme")
+	ctx, org := w.createOrganisation("acme")
 	var groups []platform.UIDFilter
 	for i := range 30 {
 		groups = append(groups, childrenOf(w.group(ctx, org.Group.UID, fmt.Sprint("group ", i))))

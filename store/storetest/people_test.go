@@ -10,11 +10,11 @@ import (
 
 func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		ruled := func(rule string) platform.UID {
 			t.Helper()
-			w.ahead.Add(1000)
+			w.clockAhead.Add(1000)
 			return must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[platform.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
 		}
 		exact := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
@@ -68,7 +68,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 
 func TestCandidatesComeWithTheirBindings(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		who := w.identity(ctx, root, "who")
@@ -119,11 +119,11 @@ func bearerOf(issuer, subject string) platform.Bearer {
 
 func TestBeingSeenIsNoChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		who := org.Identity
 		events := len(w.recordedTypes())
 		at := platform.At(w.now())
-		w.ahead.Add(5000)
+		w.clockAhead.Add(5000)
 		if err := w.store.MarkSeen(ctx, []platform.UID{who.UID}, at); err != nil {
 			t.Fatal(err)
 		}

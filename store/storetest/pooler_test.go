@@ -80,9 +80,9 @@ func TestAPoolerIsNoticedAndReportedOnce(t *testing.T) {
 func TestManyReadAndWriteThroughAPooler(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Pooled(t))
-	w.readsAndWrites(t)
-	ctx, org := w.found("other")
-	together(t, 16, func(i int) error {
+	w.checkReadsAndWrites(t)
+	ctx, org := w.createOrganisation("other")
+	runTogether(t, 16, func(i int) error {
 		for n := range 10 {
 			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {
 				return err
@@ -99,7 +99,7 @@ func TestLimitsOfATransactionEndWithIt(t *testing.T) {
 	w := newWorld(t, url)
 	limit := func() (found string) {
 		err := w.store.Write(t.Context(), func(platform.Tx) error {
-			found = w.query(w.raw(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1635021417 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")[0][0]
+			found = w.query(w.openDirect(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1635021417 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")[0][0]
 			return nil
 		})
 		if err != nil {
@@ -126,9 +126,9 @@ func TestReplicasBehindAPoolerHearEachOtherByADirectURL(t *testing.T) {
 	url := storetest.Pooled(t)
 	w := newWorld(t, url)
 	one, other := followPooled(t, url), followPooled(t, url)
-	w.listeners(2)
-	w.wakes(one, other)
-	w.wakes(other, one)
+	w.awaitListeners(2)
+	w.expectWakes(one, other)
+	w.expectWakes(other, one)
 }
 
 func followPooled(t *testing.T, url string) *sqlstore.Store {
@@ -155,7 +155,7 @@ func TestNobodyListensThroughAPooler(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := w.query(w.raw(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'")[0][0]; n != "0" {
+	if n := w.query(w.openDirect(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'")[0][0]; n != "0" {
 		t.Errorf("%s connections listen, want 0", n)
 	}
 	cancel()
@@ -166,7 +166,7 @@ func TestLocksForMigrationsExcludeEachOtherThroughAPooler(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
 	var lock sync.Mutex
-	together(t, 6, func(int) error {
+	runTogether(t, 6, func(int) error {
 		p, err := pgpool.Open(t.Context(), url, pgpool.Options{Size: 2})
 		if err != nil {
 			return err

@@ -20,8 +20,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// backSoon is how soon after a promotion writes must be acknowledged again.
-const backSoon = 5 * time.Second
+// maxPromotionTime is how soon after a promotion writes must be acknowledged again.
+const maxPromotionTime = 5 * time.Second
 
 // The primary is killed under load and its synchronous standby promoted: what was
 // acknowledged is there, and a reader of the feed gets each event once.
@@ -49,8 +49,8 @@ func TestAPromotedStandbyHasWhatWasAcknowledged(t *testing.T) {
 	load.awaitMore(1)
 	took := time.Since(promoted)
 	t.Logf("writes were acknowledged again %s after the promotion", took.Round(time.Millisecond))
-	if took > backSoon {
-		t.Errorf("writes were acknowledged again %s after the promotion, want %s at most", took, backSoon)
+	if took > maxPromotionTime {
+		t.Errorf("writes were acknowledged again %s after the promotion, want %s at most", took, maxPromotionTime)
 	}
 	load.awaitMore(200)
 	load.check()

@@ -68,8 +68,8 @@ func holds(text, word string) bool {
 	})
 }
 
-// truly is what a caller finds, the best first.
-func (f *forest) truly(c *caller, req platform.SearchRequest) (found []platform.UID) {
+// expectedHits is what a caller finds, the best first.
+func (f *forest) expectedHits(c *caller, req platform.SearchRequest) (found []platform.UID) {
 	stages := map[platform.UID]platform.SearchStage{}
 	var rows []searchedRow
 	for _, r := range f.searchable() {
@@ -114,8 +114,8 @@ var searchQueries = []string{
 	"pay team", "team pay", "pa", "pay_", "100%", "\\", `"pay"`, "'", "ops@example.com", "viewer", "reads every", "every reads", "zz", "owner", "日本", "日本語", "本語", "billing", "bil ing",
 }
 
-// describe gives rows texts to be found by.
-func (f *forest) describe() {
+// addTexts gives rows texts to be found by.
+func (f *forest) addTexts() {
 	texts := []string{"", "", "Pays the  team", "pay_ments 100%", "Ähre und Straße", "back\\slash", `says "pay"`, "it's", "日本語 の 文", "PAYTEAM", "team  of\u00a0billing"}
 	for _, g := range f.groups {
 		g.Description = pick(f.d, texts)
@@ -138,13 +138,13 @@ func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		found, pages := 0, 0
 		for _, c := range f.callers {
-			ctx, d := f.as(c.subject), newDice(23)
+			ctx, d := f.contextAs(c.subject), newDice(23)
 			for _, query := range searchQueries {
 				req := platform.SearchRequest{Query: query, PageSize: 1 + d.IntN(30)}
 				if d.IntN(2) == 0 {
 					req.Kinds = pick(d, [][]platform.SearchKind{{platform.SearchRepos}, {platform.SearchTags, platform.SearchGroups}, {platform.SearchRoles, platform.SearchIdentities}})
 				}
-				want := f.truly(c, req)
+				want := f.expectedHits(c, req)
 				got, n := f.searchAll(t, ctx, req)
 				if !slices.Equal(got, want) {
 					t.Errorf("%s, %+v: got %v, want %v", c.subject, req, got, want)
@@ -156,7 +156,7 @@ func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 					for _, hit := range page.Hits {
 						got = append(got, uidOfHit(t, hit))
 					}
-					if want := f.truly(c, req); !slices.Equal(got, want[:min(len(want), 200)]) {
+					if want := f.expectedHits(c, req); !slices.Equal(got, want[:min(len(want), 200)]) {
 						t.Errorf("%s, %+v: got %v, want %v", c.subject, req, got, want)
 					}
 				}
@@ -194,7 +194,7 @@ func (f *forest) searchAll(t *testing.T, ctx context.Context, req platform.Searc
 
 func TestASearchFollowsEveryChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[platform.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
 		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))
 		finds := func(query string, want ...string) {

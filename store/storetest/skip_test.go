@@ -15,12 +15,12 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		k, callers := longList(w)
 		for _, subject := range callers {
-			ctx := w.as(subject)
+			ctx := w.contextAs(subject)
 			for _, order := range []string{"name", "create_time desc", "uid"} {
 				all := wholeList(t, ctx, k, order)
 				for _, skip := range []int{1, 999, 1000, 1001, 1250, 1500, 2400, len(all) - 51, len(all) - 50, len(all) - 7, len(all) - 1, len(all), len(all) + 1, 1 << 40} {
 					for _, backward := range []bool{false, true} {
-						k.skips(t, ctx, all, platform.ListRequest[platform.RepoFilter]{OrderBy: order, Skip: skip, PageSize: 50, Backward: backward})
+						k.checkSkip(t, ctx, all, platform.ListRequest[platform.RepoFilter]{OrderBy: order, Skip: skip, PageSize: 50, Backward: backward})
 					}
 				}
 				from := platform.ListRequest[platform.RepoFilter]{OrderBy: order, Skip: 1100, PageSize: 20, PageToken: k.cursor(t, ctx, platform.ListRequest[platform.RepoFilter]{OrderBy: order}, 1199)}
@@ -40,9 +40,9 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 // one, some, and more scopes than one statement reads.
 func longList(w *world) (*kind[platform.Repo, platform.RepoFilter], []string) {
 	f := &forest{world: w, d: newDice(23)}
-	root := &platform.Group{UID: f.d.root(), Name: "long", CreateTime: f.when()}
+	root := &platform.Group{UID: f.d.root(), Name: "long", CreateTime: f.randomTime()}
 	groups := times(40, func(i int) *platform.Group {
-		return &platform.Group{UID: f.d.below(root.UID), Name: fmt.Sprint("g", i), CreateTime: f.when()}
+		return &platform.Group{UID: f.d.below(root.UID), Name: fmt.Sprint("g", i), CreateTime: f.randomTime()}
 	})
 	uids := make([]platform.UID, len(groups))
 	for i, g := range groups {
@@ -50,12 +50,12 @@ func longList(w *world) (*kind[platform.Repo, platform.RepoFilter], []string) {
 	}
 	f.groups = append([]*platform.Group{root}, groups...)
 	f.repos = times(2600, func(i int) *platform.Repo {
-		return &platform.Repo{UID: f.d.below(uids[i%40]), Name: fmt.Sprint("repo-", f.d.IntN(100), "-", i), CreateTime: f.when()}
+		return &platform.Repo{UID: f.d.below(uids[i%40]), Name: fmt.Sprint("repo-", f.d.IntN(100), "-", i), CreateTime: f.randomTime()}
 	})
 	f.caller("one", platform.ViewerRole, root.UID, root.UID)
 	f.caller("all forty", platform.ViewerRole, root.UID, uids...)
 	f.caller("most", platform.ViewerRole, root.UID, uids[:39]...)
-	f.keep()
+	f.insertAll()
 	return &kind[platform.Repo, platform.RepoFilter]{f: f, ops: w.p.Repos, rows: f.repos}, []string{"one", "all forty", "most"}
 }
 
@@ -84,8 +84,8 @@ func wholeList[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], order
 	}
 }
 
-// skips compares a page behind a skip with its place in the whole list.
-func (k *kind[T, F]) skips(t *testing.T, ctx context.Context, all []platform.UID, req platform.ListRequest[F]) {
+// checkSkip compares a page behind a skip with its place in the whole list.
+func (k *kind[T, F]) checkSkip(t *testing.T, ctx context.Context, all []platform.UID, req platform.ListRequest[F]) {
 	t.Helper()
 	page, err := k.ops.List(ctx, req)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 // Two units that wait for each other: one is undone, and run again.
 func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		pair := w.repos(org.Group.UID, 2)
 		var runs atomic.Int32
 		var started sync.WaitGroup
 		started.Add(2)
-		together(t, 2, func(i int) error {
+		runTogether(t, 2, func(i int) error {
 			return w.store.Write(ctx, func(tx platform.Tx) error {
 				run := runs.Add(1)
 				for n, at := range []int{i, 1 - i} {
@@ -49,13 +49,13 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 		if n := len(w.recordedTypes()); n != 3+2 {
 			t.Errorf("%d events are there, want 5", n)
 		}
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 	})
 }
 
 func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		short, cancel := context.WithCancel(ctx)
 		err := w.store.Write(short, func(tx platform.Tx) error {
@@ -84,9 +84,9 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 		if w.onSQLite() {
 			t.Skip("there is no server to lose")
 		}
-		ctx, org := w.found("acme")
-		together(t, 8, func(int) error { return w.p.Ready(ctx) }) // as many connections as the pool has
-		w.exec(w.raw(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		ctx, org := w.createOrganisation("acme")
+		runTogether(t, 8, func(int) error { return w.p.Ready(ctx) }) // as many connections as the pool has
+		w.exec(w.openDirect(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 		for try := range 20 {
 			_, err := w.p.Groups.Get(ctx, org.Group.UID)
 			if err == nil {
@@ -155,11 +155,11 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 			t.Skip("there is no other server, or a pooler keeps connections to it")
 		}
 		demote := func(on string) {
-			w.exec(w.raw(), "BEGIN READ WRITE; DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = "+on+"'; END $$; COMMIT")
+			w.exec(w.openDirect(), "BEGIN READ WRITE; DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = "+on+"'; END $$; COMMIT")
 		}
 		demote("on")
 		connected := storetest.Open(t, w.url)
-		together(t, 8, func(int) error {
+		runTogether(t, 8, func(int) error {
 			if err := w.record(connected, "one"); platform.AsError(err).Code != platform.CodeUnavailable {
 				return fmt.Errorf("a server that takes no writes answers %w, want UNAVAILABLE", err)
 			}

@@ -17,7 +17,7 @@ func TestNoWriterOfSQLiteStarves(t *testing.T) {
 	const writers, turns, most = 200, 20, 5 * 200
 	store := storetest.Open(t, storetest.SQLite(t))
 	var served, longest atomic.Int64
-	together(t, writers, func(int) error {
+	runTogether(t, writers, func(int) error {
 		for range turns {
 			came := served.Load()
 			err := store.Write(t.Context(), func(platform.Tx) error {
@@ -55,7 +55,7 @@ func TestACancelledWriterOfSQLiteDelaysNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	together(t, 50, func(i int) error {
+	runTogether(t, 50, func(i int) error {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		if i%2 == 0 {

@@ -62,21 +62,21 @@ func (w *world) copyTable(old *world, table string, read func(testing.TB, *sql.R
 	if table == "grp" {
 		order = " ORDER BY uid" // parents first
 	}
-	rows, err := w.raw().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
+	rows, err := w.openDirect().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		columns, row := read(w.t, rows)
-		if columns, row = beforeSeverity(columns, row); row == nil {
+		if columns, row = removeSeverity(columns, row); row == nil {
 			continue
 		}
 		marks := make([]string, len(columns))
 		for i := range marks {
 			marks[i] = fmt.Sprintf("$%d", i+1)
 		}
-		old.exec(old.raw(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
+		old.exec(old.openDirect(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
 	}
 	if err := rows.Err(); err != nil {
 		w.t.Fatal(err)
@@ -86,9 +86,9 @@ func (w *world) copyTable(old *world, table string, read func(testing.TB, *sql.R
 // laterColumns are those that later migrations add.
 var laterColumns = []string{"severity", "severity_vector", "severity_version", "severity_source", "count_class", "search", "fix_time", "changes"}
 
-// beforeSeverity leaves out the columns of a row that came after schema 10, and
+// removeSeverity leaves out the columns of a row that came after schema 10, and
 // all of a counter that counts by them.
-func beforeSeverity(columns []string, row []any) (kept []string, values []any) {
+func removeSeverity(columns []string, row []any) (kept []string, values []any) {
 	isAdvisory := slices.Contains(columns, "advisory_id") // which had a search text before
 	for i, column := range columns {
 		if number, ok := row[i].(int64); ok && column == "kind" && number >= 127 {
@@ -137,7 +137,7 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		if f.onSQLite() {
 			engine = "sqlite"
 		}
-		ctx, list := f.as("root"), platform.ListRequest[platform.TagFilter]{PageSize: 7, OrderBy: "name desc"}
+		ctx, list := f.contextAs("root"), platform.ListRequest[platform.TagFilter]{PageSize: 7, OrderBy: "name desc"}
 		first, err := f.p.Tags.List(ctx, list)
 		if err != nil {
 			t.Fatal(err)
@@ -155,16 +155,16 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := after.p.Tags.List(after.as("root"), list)
+		got, err := after.p.Tags.List(after.contextAs("root"), list)
 		if err != nil || !slices.EqualFunc(got.Items, want.Items, func(a, b *platform.Tag) bool { return a.UID == b.UID && a.Name == b.Name }) || got.TotalCount != want.TotalCount {
 			t.Errorf("the page after the upgrade: %v, %v, want %v", got.Items, err, want.Items)
 		}
 		d := newDice(3)
 		for _, l := range after.listings() {
 			t.Run(l.name(), func(t *testing.T) {
-				l.get(t)
-				l.ask(t, d)
-				l.askEach(t, d)
+				l.checkGet(t)
+				l.checkRandomPage(t, d)
+				l.checkEach(t, d)
 			})
 		}
 		if wrong, err := after.store.Recount(t.Context()); wrong != 0 || err != nil {
@@ -172,7 +172,7 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		}
 		for _, table := range upgradedTables {
 			const count = "SELECT COUNT(*) FROM "
-			if had, has := f.query(f.raw(), count+table)[0][0], after.query(after.raw(), count+table)[0][0]; had != has {
+			if had, has := f.query(f.openDirect(), count+table)[0][0], after.query(after.openDirect(), count+table)[0][0]; had != has {
 				t.Errorf("%s has %s rows after the upgrade, want %s", table, has, had)
 			}
 		}
@@ -210,7 +210,7 @@ type oldServer struct {
 const momentOfUpgrade = "2026-01-01T00:00:00Z"
 
 func (o *oldServer) change(statement string, args ...any) (int64, error) {
-	result, err := o.raw().ExecContext(o.t.Context(), statement, args...)
+	result, err := o.openDirect().ExecContext(o.t.Context(), statement, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -312,7 +312,7 @@ func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
 func (o *oldServer) checkUpgraded(t *testing.T) {
 	t.Helper()
 	w := newWorld(t, o.url)
-	rows := w.query(w.raw(), "SELECT encode(uid, 'hex'), description FROM repo")
+	rows := w.query(w.openDirect(), "SELECT encode(uid, 'hex'), description FROM repo")
 	if len(rows) != len(o.texts) {
 		t.Errorf("%d repos are there, want %d", len(rows), len(o.texts))
 	}
@@ -326,7 +326,7 @@ func (o *oldServer) checkUpgraded(t *testing.T) {
 			t.Errorf("the repo %s (%v) says %q, want %q", uid, there, row[1], text)
 		}
 	}
-	if n := w.query(w.raw(), "SELECT COUNT(*) FROM grp")[0][0]; n != fmt.Sprint(len(o.groups)) {
+	if n := w.query(w.openDirect(), "SELECT COUNT(*) FROM grp")[0][0]; n != fmt.Sprint(len(o.groups)) {
 		t.Errorf("%s groups are there, want %d", n, len(o.groups))
 	}
 }

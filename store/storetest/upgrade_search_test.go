@@ -39,8 +39,8 @@ func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 		found := 0
 		for _, query := range searchQueries {
 			req := platform.SearchRequest{Query: query, PageSize: 200}
-			want, _ := f.searchAll(t, f.as("root"), req)
-			got, _ := after.searchAll(t, after.as("root"), req)
+			want, _ := f.searchAll(t, f.contextAs("root"), req)
+			got, _ := after.searchAll(t, after.contextAs("root"), req)
 			if !slices.Equal(got, want) {
 				t.Errorf("%q finds %v after the upgrade, want %v", query, got, want)
 			}
@@ -63,13 +63,13 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 		if f.onSQLite() {
 			return
 		}
-		f.exec(f.raw(), "DROP EXTENSION pg_trgm CASCADE")
+		f.exec(f.openDirect(), "DROP EXTENSION pg_trgm CASCADE")
 		if indexed() {
 			t.Error("the store claims an index that is gone")
 		}
 		for _, query := range searchQueries {
 			req := platform.SearchRequest{Query: query, PageSize: 20}
-			if got, _ := f.searchAll(t, f.as("root"), req); !slices.Equal(got, f.truly(f.callers[0], req)) {
+			if got, _ := f.searchAll(t, f.contextAs("root"), req); !slices.Equal(got, f.expectedHits(f.callers[0], req)) {
 				t.Errorf("%q finds %v without the index", query, got)
 			}
 		}
@@ -85,15 +85,15 @@ func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t, url: storetest.EmptyPostgres(t)}
 	role := "limited_" + newDice(uint64(time.Now().UnixNano())).hex(8)
-	w.exec(w.raw(), "CREATE ROLE "+role+" LOGIN PASSWORD 'limited'")
+	w.exec(w.openDirect(), "CREATE ROLE "+role+" LOGIN PASSWORD 'limited'")
 	t.Cleanup(func() {
 		for _, drop := range []string{"DROP OWNED BY ", "DROP ROLE "} {
-			if _, err := w.raw().ExecContext(context.WithoutCancel(t.Context()), drop+role); err != nil {
+			if _, err := w.openDirect().ExecContext(context.WithoutCancel(t.Context()), drop+role); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	w.exec(w.raw(), "GRANT USAGE, CREATE ON SCHEMA public TO "+role)
+	w.exec(w.openDirect(), "GRANT USAGE, CREATE ON SCHEMA public TO "+role)
 	limited := must[*url.URL](t)(url.Parse(w.url))
 	limited.User = url.UserPassword(role, "limited")
 	for _, want := range []bool{false, true} {
@@ -103,7 +103,7 @@ func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 		if indexed := must[bool](t)(storetest.Open(t, limited.String()).IsSearchIndexed(t.Context())); indexed != want {
 			t.Errorf("searches have an index: %v, want %v", indexed, want)
 		}
-		w.exec(w.raw(), "CREATE EXTENSION IF NOT EXISTS pg_trgm")
-		w.exec(w.raw(), "CREATE EXTENSION IF NOT EXISTS btree_gin")
+		w.exec(w.openDirect(), "CREATE EXTENSION IF NOT EXISTS pg_trgm")
+		w.exec(w.openDirect(), "CREATE EXTENSION IF NOT EXISTS btree_gin")
 	}
 }

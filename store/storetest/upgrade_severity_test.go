@@ -15,7 +15,7 @@ func TestTheSeveritiesOfAnOlderDatabaseAreComputed(t *testing.T) {
 		f.insert(func(tx platform.Tx) error {
 			return platform.RowsOf[platform.Vulnerability](tx).Insert(t.Context(), &platform.Vulnerability{ID: "GHSA-9", Aliases: []string{"CVE-2"}, Severities: severities[2]})
 		})
-		want := f.query(f.raw(), "SELECT uid, severity, severity_vector, severity_version, severity_source, count_class FROM advisory ORDER BY uid")
+		want := f.query(f.openDirect(), "SELECT uid, severity, severity_vector, severity_version, severity_source, count_class FROM advisory ORDER BY uid")
 		engine := "postgres"
 		if f.onSQLite() {
 			engine = "sqlite"
@@ -26,7 +26,7 @@ func TestTheSeveritiesOfAnOlderDatabaseAreComputed(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := newWorld(t, old.url)
-		got := after.query(after.raw(), "SELECT uid, severity, severity_vector, severity_version, severity_source, count_class FROM advisory ORDER BY uid")
+		got := after.query(after.openDirect(), "SELECT uid, severity, severity_vector, severity_version, severity_source, count_class FROM advisory ORDER BY uid")
 		inherited := 0
 		for i := range want {
 			if string(platform.SeverityOfVulnerability) == got[i][4] {
@@ -44,12 +44,12 @@ func TestTheSeveritiesOfAnOlderDatabaseAreComputed(t *testing.T) {
 			t.Errorf("%d of %d advisories inherit", inherited, len(want))
 		}
 		counters := "SELECT scope, kind, n, nc FROM counter WHERE kind >= 127 ORDER BY scope, kind"
-		migrated := after.query(after.raw(), counters)
+		migrated := after.query(after.openDirect(), counters)
 		other := storetest.Open(t, old.url)
 		if _, err := other.Recount(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		recounted := after.query(after.raw(), counters)
+		recounted := after.query(after.openDirect(), counters)
 		if len(migrated) == 0 || len(migrated) != len(recounted) {
 			t.Fatalf("there are %d counters, and %d after a recount", len(migrated), len(recounted))
 		}

@@ -21,12 +21,12 @@ const issuer = "https://issuer.example.com"
 
 // A world is a platform over a database of the test's own.
 type world struct {
-	t      testing.TB
-	url    string
-	store  *sqlstore.Store
-	p      *platform.Platform
-	ahead  atomic.Int64 // what its clock is ahead, in milliseconds
-	beside *sql.DB
+	t          testing.TB
+	url        string
+	store      *sqlstore.Store
+	p          *platform.Platform
+	clockAhead atomic.Int64 // what its clock is ahead, in milliseconds
+	directDB   *sql.DB
 }
 
 // onEachEngine runs test on every engine with a world that holds nothing but the
@@ -55,7 +55,7 @@ func (w *world) replica(s platform.Store) *platform.Platform {
 }
 
 func (w *world) now() time.Time {
-	return time.Now().Add(time.Duration(w.ahead.Load()) * time.Millisecond)
+	return time.Now().Add(time.Duration(w.clockAhead.Load()) * time.Millisecond)
 }
 
 // operator gives the context of an operator's command.
@@ -63,23 +63,23 @@ func (w *world) operator() context.Context {
 	return platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 }
 
-// found makes an organisation and gives the context of its owner.
-func (w *world) found(name string) (context.Context, *platform.Organisation) {
+// createOrganisation makes an organisation and gives the context of its owner.
+func (w *world) createOrganisation(name string) (context.Context, *platform.Organisation) {
 	w.t.Helper()
 	org, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.as("owner of " + name), org
+	return w.contextAs("owner of " + name), org
 }
 
-// as gives the context of a request of whoever has the token of subject.
-func (w *world) as(subject string) context.Context {
+// subject gives the context of a request of whoever has the token of subject.
+func (w *world) contextAs(subject string) context.Context {
 	w.t.Helper()
-	return w.on(w.p, subject)
+	return w.contextOn(w.p, subject)
 }
 
-func (w *world) on(p *platform.Platform, subject string) context.Context {
+func (w *world) contextOn(p *platform.Platform, subject string) context.Context {
 	w.t.Helper()
 	actor, err := p.Authenticate(w.t.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
 	if err != nil {
@@ -91,12 +91,12 @@ func (w *world) on(p *platform.Platform, subject string) context.Context {
 	return platform.WithActor(w.t.Context(), actor)
 }
 
-// raw opens the database beside the store: what it does, the store does not
+// openDirect opens the database beside the store: what it does, the store does not
 // know of.
-func (w *world) raw() *sql.DB {
+func (w *world) openDirect() *sql.DB {
 	w.t.Helper()
-	if w.beside != nil {
-		return w.beside
+	if w.directDB != nil {
+		return w.directDB
 	}
 	driver, name := "pgx", storetest.Direct(w.url)
 	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
@@ -107,7 +107,7 @@ func (w *world) raw() *sql.DB {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = db.Close() })
-	w.beside = db
+	w.directDB = db
 	return db
 }
 
