@@ -73,7 +73,7 @@ func TestARejectedDocumentIsNotCached(t *testing.T) {
 		send(t, h, "POST", "/", hashRequest(hashOf(query), query))
 		r := send(t, h, "POST", "/", hashRequest(hashOf(query), ""))
 		kept := len(r.Errors) != 1 || r.Errors[0]["message"] != "PersistedQueryNotFound"
-		if expensive := strings.HasPrefix(query, "{items"); kept && !expensive { // valid with other variables
+		if expensive := strings.HasPrefix(query, "{items"); kept && !expensive { // The document is valid with other variables.
 			t.Errorf("%.60s gives %.200s", query, r.body)
 		}
 	}

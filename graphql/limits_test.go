@@ -17,7 +17,7 @@ func TestEachLimitAcceptsItsValueAndRejectsMore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		limits limit.Limits
-		size   func(n int) string // a document of size n
+		size   func(n int) string // size returns a document of size n.
 		n      int
 	}{
 		{"tokens", limit.Limits{Tokens: 100}, func(n int) string { return "{" + strings.Repeat("ping ", n-2) + "}" }, 100},

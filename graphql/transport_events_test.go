@@ -71,15 +71,15 @@ func TestStreamsOfACallerAreLimited(t *testing.T) {
 	}
 }
 
-// The attack: a caller opens more subscriptions than the process can serve, within the
-// limits of sockets and of operations on each socket.
+// The attack is a caller who opens more subscriptions than the process can serve, while
+// staying within the limits of sockets and of operations on each socket.
 func TestSubscriptionsOfACallerAreLimitedOverSocketsAndStreams(t *testing.T) {
 	t.Parallel()
 	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
 	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Subscriptions: 2}})
 	stream := listen(t, server, silent, "ann")
 	first, second := dialAs(t, server, "ann"), dialAs(t, server, "ann")
-	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // ends by itself and no longer counts
+	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // It ends by itself and then no longer counts.
 	for range 3 {
 		first.listen()
 	}
@@ -144,7 +144,7 @@ func TestASubscriptionIsAStreamOfEvents(t *testing.T) {
 	t.Parallel()
 	const want = "event: next\ndata: {\"data\":{\"countdown\":1}}\n\nevent: next\ndata: {\"data\":{\"countdown\":0}}\n\nevent: complete\ndata: \n\n"
 	server := serveStage(t, stageOptions{})
-	if got := readAll(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // longer than the timeouts of the server
+	if got := readAll(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // The pauses are longer than the timeouts of the server.
 		t.Errorf("by GET: %s, want %s", got, want)
 	}
 	for _, accept := range []string{"text/event-stream", "application/json, text/event-stream", "*/*"} {
@@ -216,7 +216,7 @@ func TestASlowReaderOfAStreamIsDisconnected(t *testing.T) {
 		ended <- time.Since(start)
 	}))
 	t.Cleanup(s.Close)
-	listen(t, s.URL, "subscription{floods}", "ann") // without reading
+	listen(t, s.URL, "subscription{floods}", "ann") // The client does not read.
 	select {
 	case <-ended:
 	case <-time.After(5 * time.Second):

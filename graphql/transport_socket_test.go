@@ -24,7 +24,7 @@ type peer struct {
 	conn *websocket.Conn
 }
 
-// The codes with which the protocol closes a websocket.
+// These codes are those with which the protocol closes a websocket.
 const (
 	closeInvalid      = websocket.StatusCode(4400)
 	closeUnauthorized = websocket.StatusCode(4401)
@@ -236,9 +236,9 @@ func TestAnOperationThatTheClientCompletesEnds(t *testing.T) {
 	for {
 		got := p.listen()
 		switch {
-		case strings.Contains(got, "countdown"): // it was running
+		case strings.Contains(got, "countdown"): // The operation was running.
 			continue
-		case strings.Contains(got, `"limit":{"name":"operations"`): // the first has not ended yet
+		case strings.Contains(got, `"limit":{"name":"operations"`): // The first operation has not ended yet.
 			p.subscribe("1", "{__typename}")
 			continue
 		case !strings.Contains(got, `"__typename":"Query"`):
@@ -281,14 +281,14 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
 	p.subscribe("query", "{ping}")
-	for range 2 { // next and complete
+	for range 2 { // These are the messages next and complete.
 		p.listen()
 	}
 	p.subscribe("too many", "{ping}")
 	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, `"type":"error"`) {
 		t.Errorf("the third gives %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
 	}
-	p.subscribe("too many", "{ping}") // its id is free again
+	p.subscribe("too many", "{ping}") // The id is free again.
 	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) {
 		t.Errorf("again: %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
 	}
@@ -309,15 +309,15 @@ func TestWebsocketsOfACallerAreLimited(t *testing.T) {
 	<-ended
 	_ = first.conn.Close(websocket.StatusNormalClosure, "")
 	<-ended
-	fourth := dialAs(t, server, "ann") // replaces the first one
+	fourth := dialAs(t, server, "ann") // This socket replaces the first one.
 	fourth.subscribe("1", "{ping}")
 	if got := fourth.listen(); !strings.Contains(got, `"ping":"pong"`) {
 		t.Errorf("the place of the first is not free: %s", got)
 	}
 }
 
-// serveCounted starts a server for a stage. ended receives a value whenever a request or
-// a websocket has ended.
+// serveCounted starts a server for a stage. The channel ended receives a value whenever a
+// request or a websocket has ended.
 func serveCounted(t *testing.T, o stageOptions) (url string, ended <-chan bool) {
 	t.Helper()
 	ends := make(chan bool, 100)

@@ -12,7 +12,7 @@ import (
 func TestOneForbiddenFieldDoesNotBlankThePage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	variables := w.furnish() // ann may list repos in team, and nothing else
+	variables := w.furnish() // ann may list the repos in team, and nothing else.
 	got := w.askAs("ann", operation("query", `
 		repos { totalCount nodes { name group { name } readme tags { nodes { name } } advisories { totalCount } } }
 		tags { totalCount } roles { nodes { name } } group(uid: $team) { name } ping
@@ -44,7 +44,7 @@ func TestEachSiblingIsJudgedByItself(t *testing.T) {
 	one, two := w.group(w.org, "one"), w.group(w.org, "two")
 	w.addRegistry(one, 1, 2)
 	w.addRegistry(two, 1, 2)
-	// bob lists repos everywhere, but groups and tags in one only.
+	// bob may list repos everywhere, but groups and tags only in group one.
 	w.member(w.org, "bob", w.role(w.org, "repos", platform.CapRepoList))
 	bob := w.askAs("bob", `{ viewer { identities { uid } } }`).expectSuccess().uid("viewer.identities.0.uid")
 	w.ask(`mutation($g: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
@@ -69,7 +69,7 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 	for _, g := range []platform.UID{one, two} {
 		w.ask(`mutation($g: ID!, $cat: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $cat, roleUid: $role}) { roleBinding { uid } } }`, "g", g, "cat", cat, "role", platform.ViewerRole)
 	}
-	// dan sees identities everywhere, but bindings in one only.
+	// dan may list identities everywhere, but bindings only in one group.
 	dan := w.member(w.org, "dan", w.role(w.org, "people", platform.CapIdentityList))
 	w.ask(`mutation($g: ID!, $dan: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $dan, roleUid: $role}) { roleBinding { uid } } }`,
 		"g", one, "dan", dan, "role", w.role(w.org, "binders", platform.CapRoleBindingsList))
@@ -81,7 +81,7 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 	for _, filter := range []string{``, `(where: {uids: $uids})`, `(where: {ancestorsOf: $cat})`, `(where: {inRoot: true})`} {
 		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + filter + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`
 		got := w.askAs("dan", query, "cat", cat, "uids", uids)
-		if strings.Contains(filter, "ancestorsOf") { // cat lives above what dan may list bindings of
+		if strings.Contains(filter, "ancestorsOf") { // cat is above the group in which dan may list bindings.
 			got.expectErrors("PERMISSION_DENIED identity.roleBindings")
 			continue
 		}
@@ -140,8 +140,8 @@ func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 	}
 }
 
-// What a binding shows of its identity, group and role needs the same right as
-// a read of them, and is refused in the same words.
+// A binding shows its identity, group and role only to callers who may read them. The
+// error is the same as that of a read.
 func TestFieldsOfABindingNeedTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

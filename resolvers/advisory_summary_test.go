@@ -7,8 +7,8 @@ import (
 	"atrium/platform"
 )
 
-// What a list of repos costs does not grow with their advisories: a summary costs
-// no more than an edge to one object.
+// The cost of a list of repos must not grow with their advisories. A summary may cost no
+// more than an edge to one object.
 func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -42,7 +42,8 @@ func TestTheAuditLogIsPagedFromTheNewest(t *testing.T) {
 	})
 }
 
-// expectSameSet compares lists whose order is that of ids made in one millisecond.
+// expectSameSet compares lists whose order depends on ids that were made in the same
+// millisecond.
 func (w *world) expectSameSet(got, want string) {
 	w.t.Helper()
 	for _, s := range strings.Fields(want) {
@@ -71,7 +72,7 @@ func TestDenialsAreInTheAuditLogAndNotInTheFeed(t *testing.T) {
 	if all := w.ask(query, "denied", false).text("auditLog.nodes.*.denied"); strings.Trim(all, "<nil> ") != "" {
 		t.Errorf("of what was done %q is denied", all)
 	}
-	// A viewer has no audit log.
+	// A viewer may not read the audit log.
 	w.askAs("ann", query).expectErrors("PERMISSION_DENIED auditLog").expect("auditLog", nil)
 	w.askAs("ann", `query($org: ID!) { auditLog(descendantsOf: $org) { nodes { id } } }`, "org", w.org).expectErrors("PERMISSION_DENIED auditLog")
 }

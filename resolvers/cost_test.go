@@ -8,7 +8,7 @@ import (
 	endpoint "atrium/graphql"
 )
 
-// limited is a world whose documents are held to the limits.
+// limitedWorld returns a world that enforces the limits of documents.
 func limitedWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)

@@ -8,7 +8,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// unusedEventType is a type of events that no test here causes.
+// No test in this file causes an event of this type.
 const unusedEventType = "dev.atrium.api.iam.roles.deleted.v1"
 
 func TestADeliveryShowsItsResult(t *testing.T) {

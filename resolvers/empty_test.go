@@ -11,7 +11,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// hostQueries tell how an object of each type that has arguments is asked for.
+// hostQueries has a query for an object of each type whose fields have arguments.
 var hostQueries = map[string]string{
 	"Query": "%s", "Group": "group(uid: $org) { %s }", "Identity": "identity(uid: $owner) { %s }", "Role": `role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { %s }`,
 	"Repo": "repo(uid: $repo) { %s }", "Tag": "tag(uid: $tag) { %s }", "Image": "tag(uid: $tag) { image { %s } }", "IdentityProvider": "identityProvider(uid: $provider) { %s }",
@@ -21,21 +21,20 @@ var hostQueries = map[string]string{
 	"GroupInvite": "groupInvite(uid: $invite) { %s }", "RoleBinding": "roleBinding(uid: $binding) { %s }",
 }
 
-// requiredArguments are the arguments without which a field cannot be asked for.
+// requiredArguments has values of arguments without which a field is invalid.
 var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
 	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY",
 }
 
-// A probe is one argument, or one field of an argument that is an input
-// object, of one field of one type.
+// A probe is one argument of one field of one type, or one field of such an argument.
 type probe struct {
 	field     *ast.FieldDefinition
 	host      string
-	name      string // of what is probed
+	name      string // This is the name of the argument or field.
 	kind      *ast.Type
-	arguments func(value string) string // the arguments, with a value for what is probed
+	arguments func(value string) string // arguments returns all arguments, with a value for the one that is tested.
 }
 
 func (p probe) ask(w *world, variables []any, value string) answer {
@@ -52,7 +51,7 @@ func (p probe) ask(w *world, variables []any, value string) answer {
 
 func schemaOf() *ast.Schema { return graph.Schema() }
 
-// probes walks every argument of the schema but those of mutations.
+// probes returns a probe for every argument of the schema except those of mutations.
 func probes(t *testing.T) (all []probe) {
 	schema := schemaOf()
 	for _, object := range schema.Types {
@@ -64,7 +63,7 @@ func probes(t *testing.T) (all []probe) {
 				continue
 			}
 			if hostQueries[object.Name] == "" && strings.HasPrefix(field.Name, "viewer") {
-				continue // the same of every kind
+				continue // All kinds have the same such argument.
 			}
 			if hostQueries[object.Name] == "" {
 				t.Errorf("%s.%s has arguments: say in hosts how one is asked for", object.Name, field.Name)
@@ -85,13 +84,13 @@ func probes(t *testing.T) (all []probe) {
 	return all
 }
 
-// argumentsOf are the arguments that a field needs, with a value for one of
-// them or for a member of it, which "" leaves out.
+// argumentsOf returns the required arguments of a field, with a value for one of them or
+// for a member of it. The value "" omits it.
 func argumentsOf(field *ast.FieldDefinition, name, member, value string) string {
 	var given []string
 	for _, a := range field.Arguments {
 		switch {
-		case a.Name == name && value == "" && !a.Type.NonNull: // is left out
+		case a.Name == name && value == "" && !a.Type.NonNull: // The argument is omitted.
 		case a.Name == name && member == "":
 			given = append(given, name+": "+value)
 		case a.Name == name:
@@ -113,10 +112,10 @@ func argumentsOf(field *ast.FieldDefinition, name, member, value string) string 
 	return "(" + strings.Join(given, ", ") + ")"
 }
 
-// cursors begin at the start where they are empty, as REST's page_token does.
+// An empty cursor means the beginning of the list, as page_token does in REST.
 var cursors = map[string]bool{"after": true, "before": true}
 
-// Lists whose absence is no wish for all, or that leave out what they hold.
+// In these lists, an absent list does not mean all, or the list says what to leave out.
 var otherLists = map[string]string{
 	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeEventAuthors": "leaves out nobody",
 	"Viewer.uids": "is refused: one's own bindings are not narrowed by it",

@@ -50,11 +50,12 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 		got.expect(one+"kind", "PLATFORM_REGISTRY_REPO_UPDATED").expect(one+"groupNode.name", "acme").expect(one+"groupUid", string(w.org)).expect(one+"group", string(w.org)).
 			expect(one+"resource.__typename", "Repo").expect(one+"resource.name", "go").expect(one+"actor.identity.name", "owner").
 			expect(one+"changes", []any{map[string]any{"field": "description", "before": "one", "after": "two"}, map[string]any{"field": "aliases", "before": nil, "after": []any{"golang"}}})
-		// What is gone is null, without an error; what made no update has no changes.
+		// A deleted resource is null, without an error. Events that are not updates have
+		// no changes.
 		w.ask(`mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
 		got = w.ask(query, "types", []string{"platform.registry.repo.deleted"})
 		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "PLATFORM_REGISTRY_REPO_DELETED").expect(one+"groupNode.name", "acme")
-		// What an operator did has no identity.
+		// An event of the operator has no identity.
 		w.group(w.org, "team")
 		got = w.ask(query, "types", []string{"iam.group.created"})
 		got.expect(one+"actor.subject", "test").expect(one+"actor.identity", nil).expect(one+"resource.name", "team")
@@ -75,8 +76,8 @@ func TestTheResourceOfADeniedCreationIsItsParent(t *testing.T) {
 		expect("auditLog.nodes.0.kind", "PLATFORM_REGISTRY_REPO_CREATED").expect("auditLog.nodes.0.actor.identity.name", "ann")
 }
 
-// Who may read the log but not what it tells of sees the log, with an error
-// where the resource would be.
+// A caller who may read the log but not the resource of an event sees the event, with an
+// error instead of the resource.
 func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -86,7 +87,7 @@ func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 		expectErrors("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.groupNode").expect("auditLog.nodes.0.resource", nil)
 }
 
-// follow gives the events of a subscription that ends by itself, and the
+// follow returns the events of a subscription that ends by itself, and the number of
 // statements that it took.
 func (w *world) follow(ctx context.Context, query string) (events []answer, statements int64) {
 	w.t.Helper()
@@ -138,8 +139,8 @@ func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 	})
 }
 
-// What a caller has lost since it opened a feed is not shown by what events lead
-// to.
+// A caller who lost a grant after opening a feed must not see the resources of its
+// events.
 func TestTheResourceOfAnEventIsReadWithTheCurrentGrants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,7 +17,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A brokenStore answers, whatever tags it is asked for, what fault comes to.
+// A brokenStore fails every read of tags with the error of fault.
 type brokenStore struct {
 	platform.Store
 	fault func() error
@@ -43,7 +43,7 @@ func (b brokenTags) Get(context.Context, platform.Keys) ([]*platform.Tag, error)
 	return nil, b.fault()
 }
 
-// newBrokenWorld is a world whose tags cannot be read, and where errors are logged.
+// newBrokenWorld returns a world whose tags cannot be read. It logs the errors.
 func newBrokenWorld(t *testing.T, fault func() error) *world {
 	t.Helper()
 	w := newWorld(t)

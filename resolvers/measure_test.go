@@ -11,7 +11,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// limitAnswers makes a world count its answers.
+// limitAnswers makes a world limit the memory of its answers.
 func (w *world) limitAnswers(limits platform.AnswerLimits) {
 	pool, next := platform.NewAnswerPool(limits, nil), serve(w.p, nil, endpoint.DefaultSettings())
 	w.handler = pair{tested: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -32,12 +32,12 @@ func TestAnAnswerThatIsTooLargeNamesItsLimit(t *testing.T) {
 		w.limitAnswers(platform.AnswerLimits{PerAnswer: 1 << 20, Total: 64 << 20})
 
 		w.ask(`{ repos { totalCount nodes { readme } } }`)
-		// Read once, written many times.
+		// The readme is read once and written several times.
 		got := w.askAs(theOwner, `{ repos { nodes { a: readme b: readme c: readme } } }`).expectErrors("INVALID_ARGUMENT")
 		if e := got.Errors[0]; got.Data != nil || !strings.Contains(e.Message, "1048576") || got.violations() != "query" || e.Extensions.Details[0]["reason"] != "LIMIT_EXCEEDED" {
 			t.Errorf("what is written is refused with %v %+v", got.Data, got.Errors)
 		}
-		// Read more than may be: the other fields are there.
+		// Too much is read; the other fields are still shown.
 		w.limitAnswers(platform.AnswerLimits{PerAnswer: 300 << 10, Total: 64 << 20})
 		got = w.askAs(theOwner, `{ repos(first: 3) { nodes { readme } } groups { totalCount } }`)
 		if len(got.Errors) == 0 || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" {

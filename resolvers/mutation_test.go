@@ -8,8 +8,8 @@ import (
 	"atrium/graph/scalar"
 )
 
-// everyMutation is one story: each step may use what earlier ones made, kept
-// under a name.
+// everyMutation is a sequence of mutations. A step may use the results of earlier steps,
+// by the names under which they were kept.
 var everyMutation = []struct {
 	field, query, path string
 	want               any
@@ -100,7 +100,8 @@ func TestEveryMutationHasItsEffect(t *testing.T) {
 	}
 }
 
-// expectDeleted demands of a deletion that its global id is one, and finds nothing.
+// expectDeleted expects that a deletion returns a global id, and that nothing has that id
+// any more.
 func (w *world) expectDeleted(deleted answer, field string) {
 	w.t.Helper()
 	id := deleted.text(field + ".deletedId")

@@ -15,8 +15,7 @@ import (
 
 const absent = "0123456789abcdef0123456789abcdef01234567"
 
-// keys are the GraphQL types of a furnished world's kinds, each with the key
-// of one that is there.
+// keys returns the key of an existing object of each GraphQL type of a furnished world.
 func (w *world) keys(variables []any) map[string]string {
 	w.t.Helper()
 	keyOf := func(name string) string {
@@ -38,7 +37,7 @@ func (w *world) keys(variables []any) map[string]string {
 	}
 }
 
-// representation is what a gateway knows an entity by.
+// representation returns an entity as a gateway names it.
 func representation(typeName, key string) map[string]any {
 	switch typeName {
 	case "VulnerabilityMetadata":
@@ -55,7 +54,7 @@ func representation(typeName, key string) map[string]any {
 	}
 }
 
-// isFeed tells kinds that every caller with an identity may read.
+// isFeed reports whether every caller with an identity may read a type.
 func isFeed(typeName string) bool {
 	return typeName == "VulnerabilityMetadata" || typeName == "AdvisoryDocument"
 }
@@ -82,7 +81,7 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		if possible.Directives.ForName("key") == nil {
 			t.Errorf("%s is a node, but no entity", possible.Name)
 		}
-		if keys[possible.Name] == "" { // of our own: one that is not there is read all the same
+		if keys[possible.Name] == "" { // The kind is our own. A missing object of it is read, too.
 			w.askAs(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(possible.Name, missingKey(possible.Name))).expectErrors("PERMISSION_DENIED node")
 		}
 	}
@@ -95,11 +94,11 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 
 		there, gone := representation(typeName, key), representation(typeName, missingKey(typeName))
 		query := `query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on ` + typeName + ` { id } } }`
-		// Whether the caller may see what is missing is decided first: an
-		// owner of acme sees nothing elsewhere.
+		// The access to a missing object is checked first: an owner of acme sees nothing
+		// in other organisations.
 		got := w.askAs(theOwner, query, "r", []any{there, gone, there})
 		got.expect("_entities.0.id", id).expect("_entities.1", nil).expect("_entities.2.id", id).expectStatements(1)
-		if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // which lie nowhere, as built-in roles do
+		if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // These belong to no organisation, as built-in roles do.
 			got.expectSuccess()
 		} else {
 			got.expectErrors("PERMISSION_DENIED _entities.1")
@@ -156,7 +155,7 @@ func TestNodesAndEntitiesTakeOneStatementForEachKind(t *testing.T) {
 	if entities.text("_entities.*.id") != strings.Join(ids, " ") {
 		t.Error("entities are not in the order of their representations")
 	}
-	// What is read together stays together.
+	// Fields that are read together must stay together.
 	w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { ... on Repo { tags(first: 1) { nodes { image { digest } } } } } }`, "r", representations).expectStatements(5)
 	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Repo { tags(first: 1) { nodes { name } } } ... on Tag { repo { name } } } }`, "ids", ids).expectStatements(4)
 }
@@ -253,7 +252,7 @@ func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
 			t.Errorf("anonymous: %v, want 1 of them", r.Errors)
 		}
 	}
-	// Of who was not named, an owner is told no more than others.
+	// The function rejects every caller, even an owner.
 	refuse := func(context.Context) error {
 		return &platform.Error{Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF"}
 	}

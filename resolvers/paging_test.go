@@ -58,7 +58,7 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 		}
 		w.ask(query, "org", w.org, "after", page.NextPageToken()).expect("repos.nodes.*.name", "r04")
 	}
-	// A token keeps its order, and works nowhere else.
+	// A token contains its order, and no other list accepts it.
 	w.ask(`query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,
 		"org", w.org, "after", request.PageToken).expect("repos.nodes.*.name", "r02 r03")
 	for _, other := range []string{

@@ -11,8 +11,8 @@ import (
 	"atrium/platform"
 )
 
-// everyQuery asks each root field once: what it must be asked with, what of
-// it to look at, and what that must be.
+// everyQuery has a query for each root field: its arguments, the path of a value in the
+// answer, and that value.
 var everyQuery = []struct {
 	field, query, path string
 	want               any
@@ -63,8 +63,8 @@ var everyQuery = []struct {
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
 
-// isOwn reports whether a root field reads or changes a kind that the reference does
-// not have. Those are asked for in internal/cases, in every protocol.
+// isOwn reports whether a root field reads or changes a kind that is not in the
+// reference. internal/cases tests these kinds in every protocol.
 func isOwn(field string) bool {
 	return slices.ContainsFunc(platform.Kinds(), func(k platform.KindInfo) bool {
 		isOperation := field == k.Plural || slices.ContainsFunc([]string{"", "create", "update", "delete"}, func(verb string) bool {
@@ -78,7 +78,7 @@ func TestEveryQueryAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()
-	asked := map[string]bool{"_service": true, "_entities": true} // asked in node_test.go
+	asked := map[string]bool{"_service": true, "_entities": true} // node_test.go tests these.
 	for _, c := range everyQuery {
 		asked[c.field] = true
 		got := w.ask(c.query, variables...)

@@ -15,9 +15,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// FuzzExecutorsAgree asks ours and the oracle random documents: fields of all
-// types, fragments, directives with variables, arguments of which many are
-// wrong, as callers who may see all, some and nothing.
+// FuzzExecutorsAgree sends random documents to our executor and to the oracle: fields of
+// all types, fragments, directives with variables, and arguments of which many are
+// invalid. The callers may see everything, something or nothing.
 func FuzzExecutorsAgree(f *testing.F) {
 	var worlds []*world
 	urls := []string{storetest.SQLite(f)}
@@ -39,7 +39,7 @@ func FuzzExecutorsAgree(f *testing.F) {
 		d := newRandomDocument(seed, known[n])
 		caller, text := []string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text()
 		w.askAs(caller, text, d.variables...)
-		w.askAs(caller, text, d.otherConditions()...) // the same document selects something else
+		w.askAs(caller, text, d.otherConditions()...) // With other variables, the same document selects something else.
 	})
 }
 
@@ -47,17 +47,17 @@ func FuzzExecutorsAgree(f *testing.F) {
 type randomDocument struct {
 	rand   *rand.Rand
 	schema *ast.Schema
-	values []string // uids, and other texts that mean something
+	values []string // These are uids and other texts with a meaning.
 
-	fields    int // that may still be selected
-	names     int // given so far
+	fields    int // This number of fields may still be selected.
+	names     int // This is the number of names given so far.
 	declared  []string
 	variables []any
 	fragments []string
 }
 
 func newRandomDocument(seed uint64, known []any) *randomDocument {
-	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema()} //nolint:gosec // it repeats
+	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema()} //nolint:gosec // The same seed makes the same document.
 	d.fields = 5 + d.rand.IntN(40)
 	for i := 1; i < len(known); i += 2 {
 		d.values = append(d.values, fmt.Sprint(known[i]))
@@ -80,10 +80,10 @@ func (d *randomDocument) name(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, d.names)
 }
 
-// oneIn is true once in n times.
+// oneIn returns true once in n times.
 func (d *randomDocument) oneIn(n int) bool { return d.rand.IntN(n) == 0 }
 
-// selection selects fields of a type, some of them in fragments.
+// selection returns a selection of fields of a type, some of them in fragments.
 func (d *randomDocument) selection(definition *ast.Definition, depth int) string {
 	var b strings.Builder
 	b.WriteString("{")
@@ -105,8 +105,8 @@ func (d *randomDocument) selection(definition *ast.Definition, depth int) string
 	return b.String()
 }
 
-// field selects a field; of an interface or a union, one of a type that an
-// object may have.
+// field returns a field. For an interface or a union, it is a field of one of the
+// possible types.
 func (d *randomDocument) field(definition *ast.Definition, depth int) string {
 	if definition.IsAbstractType() && !d.oneIn(4) {
 		possible := d.schema.GetPossibleTypes(definition)
@@ -151,7 +151,7 @@ func (d *randomDocument) variable(typeName string, value any) string {
 	return "$" + name
 }
 
-// otherConditions are the variables with every Boolean turned.
+// otherConditions returns the variables with every Boolean inverted.
 func (d *randomDocument) otherConditions() []any {
 	others := slices.Clone(d.variables)
 	for i, v := range others {
@@ -184,7 +184,7 @@ func (d *randomDocument) arguments(f *ast.FieldDefinition) string {
 // An enumValue is written without quotes in a document.
 type enumValue string
 
-// value is one of a type, of those that say something mostly.
+// value returns a value of a type, usually a meaningful one.
 func (d *randomDocument) value(typ *ast.Type, depth int) any {
 	if typ.Elem != nil {
 		list := make([]any, d.rand.IntN(4))
@@ -219,7 +219,7 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 	}
 }
 
-// literal writes a value into a document.
+// literal returns a value in the syntax of documents.
 func literal(value any) string {
 	switch value := value.(type) {
 	case enumValue:
@@ -237,12 +237,12 @@ func literal(value any) string {
 		}
 		return "{" + strings.Join(members, ", ") + "}"
 	default:
-		text, _ := json.Marshal(value) // nothing that could fail
+		text, _ := json.Marshal(value) // Such a value can always be encoded.
 		return string(text)
 	}
 }
 
-// plainValue is a value as a variable has it.
+// plainValue returns a value as a variable contains it.
 func plainValue(value any) any {
 	var plain any
 	text, _ := json.Marshal(value)

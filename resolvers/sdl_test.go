@@ -9,8 +9,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Introspection shows what the published schema has, and nothing that only
-// gateways or gqlgen need.
+// Introspection must show what the published schema has, and nothing that only gateways
+// or gqlgen need.
 func TestIntrospectionShowsThePublishedSchema(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -19,7 +19,8 @@ func TestASearchPagesOverSeveralKinds(t *testing.T) {
 			break
 		}
 	}
-	// Names that begin with r come first; a description of a built-in role has such a word too.
+	// Names that begin with r come first. The description of a built-in role also has
+	// such a word.
 	if got := strings.Join(found, " "); !strings.HasPrefix(got, "r00 r01 r02 registry.pull") || !strings.Contains(got, "viewer") {
 		t.Errorf("found %s, want it to begin with 'r00 r01 r02 registry.pull'", got)
 	}

@@ -42,7 +42,7 @@ func TestTheCodeOfAnInviteBindsItsRole(t *testing.T) {
 	team := w.group(w.org, "team")
 	invite, code := w.invite(team, true)
 	const accept = `mutation($code: String!) { acceptGroupInvite(input: {code: $code}) { roleBinding { uid createTime group { name } } roleBindingEdge { cursor node { uid } } } }`
-	got := w.askAs("guest", accept, "code", code) // who has the role only from the next request on
+	got := w.askAs("guest", accept, "code", code) // The guest has the role only from the next request on.
 	got.expectErrors("PERMISSION_DENIED acceptGroupInvite.roleBinding.group").expect("acceptGroupInvite.roleBindingEdge.cursor", "")
 	if uid := got.uid("acceptGroupInvite.roleBinding.uid"); !uid.Below(team) || got.uid("acceptGroupInvite.roleBindingEdge.node.uid") != uid {
 		t.Errorf("the binding is %s", uid)
@@ -88,7 +88,7 @@ func TestGitHubAppsAreListedInTheirOrder(t *testing.T) {
 	made.expect("createAccountAssociation.accountAssociation.github.appInstallations", want)
 	w.ask(`query($org: ID!) { accountAssociation(uid: $org) { github { appInstallations { appId installations { installationId name } } } } }`, "org", w.org).
 		expect("accountAssociation.github.appInstallations", want)
-	// What comes out can be put in again, and replaces what was there.
+	// A value that was read can be written again. It replaces the old one.
 	w.ask(`mutation($org: ID!, $apps: [GitHubAppInstallationsInput!]) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: $apps}}) { `+selected+` } }`, "org", w.org, "apps", want).
 		expect("updateAccountAssociation.accountAssociation.github.appInstallations", want)
 	w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: [{appId: 5, installations: [{installationId: 1}]}]}}) { `+selected+` } }`, "org", w.org).
@@ -167,7 +167,7 @@ func TestTermsOfAGroupArePagedOneByOne(t *testing.T) {
 	if strings.Join(seen, " ") != "beta msa privacy" {
 		t.Errorf("the pages hold %v", seen)
 	}
-	// The cursor of the edge is one of the root field too.
+	// The root field accepts the cursor of the edge.
 	first := w.ask(query, "team", team, "cursor", nil).value("group.termsAcceptances.pageInfo.endCursor")
 	w.ask(`query($team: ID!, $cursor: String) { termsAcceptances(group: $team, after: $cursor) { nodes { docId } } }`, "team", team, "cursor", first).
 		expect("termsAcceptances.nodes.*.docId", "msa privacy")

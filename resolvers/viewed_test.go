@@ -24,7 +24,7 @@ func TestEveryObjectWithAUIDShowsTheRightsOfTheCaller(t *testing.T) {
 	}
 }
 
-// nodeTypes are the types of all objects with a uid.
+// nodeTypes returns the types of all objects with a uid.
 func nodeTypes() (names []string) {
 	for name, object := range graph.Schema().Types {
 		if object.Kind == ast.Object && slices.Contains(object.Interfaces, "Node") && object.Fields.ForName("uid") != nil {
@@ -61,10 +61,11 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 	if !strings.Contains(held, "TAG_CREATE") || strings.Contains(got.text("repos.nodes."+out+".viewerCapabilities"), "TAG_CREATE") {
 		t.Errorf("in the team ann holds %s", held)
 	}
-	// What lies in no organisation is read by whoever may read it anywhere, and changed by nobody.
+	// Whoever may read a built-in role anywhere can read it here, but nobody can change
+	// it.
 	got.expect("roles.nodes.0.viewerCapabilities", []any{"ROLES_LIST"}).expect("roles.nodes.0.viewerCan", true).expect("roles.nodes.0.more", false).
 		expect("artifacts.nodes.0.viewerCapabilities", []any{"LIBRARIES_ARTIFACTS_LIST"})
-	// It is what viewer.capabilities says.
+	// This equals the answer of viewer.capabilities.
 	for _, node := range []string{in, out} {
 		uid := got.text("repos.nodes." + node + ".uid")
 		w.askAs("ann", `query($on: ID!) { viewer { capabilities(on: $on) } repo(uid: $on) { viewerCapabilities } }`, "on", uid).expectSuccess().
@@ -94,8 +95,8 @@ func TestHoldersAreListedWithTheirBindings(t *testing.T) {
 	})
 }
 
-// Who may list bindings of a part sees that part; whose identity is hidden is
-// null where it stands, and left out of nodes.
+// A caller who may list the bindings of a part of the tree sees the holders in that part.
+// A hidden identity is null as a holder, and is missing in nodes.
 func TestHoldersContainOnlyVisibleIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -26,17 +26,17 @@ import (
 const (
 	testIssuer = "https://issuer.example.com"
 	theOwner   = "owner-of-acme"
-	nobody     = "-" // as a subject: the request has no token
+	nobody     = "-" // As a subject, it means a request without a token.
 )
 
-// A world is an endpoint over a database of its own, with one organisation.
+// A world is an endpoint on its own database, with one organisation.
 type world struct {
 	t       testing.TB
 	p       *platform.Platform
 	handler pair
 	org     platform.UID
-	binding platform.UID // the owner's
-	owner   platform.UID // the owner's identity
+	binding platform.UID // This is the binding of the owner.
+	owner   platform.UID // This is the identity of the owner.
 	logs    *bytes.Buffer
 }
 
@@ -57,13 +57,13 @@ func newWorldAt(t testing.TB, url string) *world {
 	}
 	w := &world{t: t, p: p, org: made.Group.UID, binding: made.Binding.UID, owner: made.Identity.UID}
 	settings := endpoint.DefaultSettings()
-	settings.Limits = limit.Limits{} // documents may be of any size
+	settings.Limits = limit.Limits{} // Documents may have any size.
 	w.handler = serve(p, nil, settings)
 	return w
 }
 
-// serve is the endpoint over p, as the program serves it: who is known may read
-// the SDL.
+// serve returns the endpoint of p, as the program serves it. Known callers may read the
+// SDL.
 func serve(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings) pair {
 	return newPair(p, logger, settings, func(context.Context) error { return nil })
 }
@@ -72,7 +72,7 @@ func newPresenter(logger *slog.Logger) *Presenter {
 	return &Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
 }
 
-// serveExecutor is an endpoint over an executor.
+// serveExecutor returns an endpoint for an executor.
 func serveExecutor(x *executor.Executor, presenter *Presenter, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
 	return endpoint.New(x, endpoint.Options{
 		Settings: settings, Present: presenter.Present,
@@ -86,7 +86,7 @@ func serveExecutor(x *executor.Executor, presenter *Presenter, settings endpoint
 	})
 }
 
-// An answer is what a query came to, and what it cost.
+// An answer is the answer to a query, and its cost.
 type answer struct {
 	t          testing.TB
 	query      string
@@ -114,7 +114,7 @@ type failure struct {
 	}
 }
 
-// askAs asks as someone.
+// askAs sends a query as a subject.
 func (w *world) askAs(subject, query string, variables ...any) answer {
 	w.t.Helper()
 	given := map[string]any{}
@@ -151,7 +151,7 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	return got
 }
 
-// ask asks as the owner and wants no error.
+// ask sends a query as the owner and expects no error.
 func (w *world) ask(query string, variables ...any) answer {
 	w.t.Helper()
 	return w.askAs(theOwner, query, variables...).expectSuccess()
@@ -165,8 +165,8 @@ func (a answer) expectSuccess() answer {
 	return a
 }
 
-// value is a value of the answer: names of fields and numbers of items, with
-// dots between. What stands below an item `*` is joined by spaces.
+// value returns a value of the answer. The path has names of fields and numbers of items,
+// separated by dots. The values below an item `*` are joined by spaces.
 func (a answer) value(path string) any {
 	a.t.Helper()
 	return a.walk(a.Data, strings.Split(path, "."), path)
@@ -224,7 +224,7 @@ func (a answer) expect(path string, want any) answer {
 	return a
 }
 
-// expectStatements demands a number of statements.
+// expectStatements expects a number of statements.
 func (a answer) expectStatements(statements int64) answer {
 	a.t.Helper()
 	if a.statements != statements {
@@ -233,7 +233,7 @@ func (a answer) expectStatements(statements int64) answer {
 	return a
 }
 
-// expectErrors demands exactly these errors, each as `CODE at.its.path`.
+// expectErrors expects exactly these errors, each as `CODE at.its.path`.
 func (a answer) expectErrors(want ...string) answer {
 	a.t.Helper()
 	got := make([]string, len(a.Errors))
@@ -265,7 +265,7 @@ func contains(all []string, s string) bool {
 	return false
 }
 
-// violations are the fields that the first error names.
+// violations returns the fields that the first error names.
 func (a answer) violations() string {
 	a.t.Helper()
 	if len(a.Errors) == 0 {
@@ -283,8 +283,8 @@ func (a answer) violations() string {
 	return ""
 }
 
-// operation declares the variables that a selection uses: cursor as a string,
-// every other one as an id.
+// operation declares the variables that a selection uses: cursor as a string, and all
+// others as ids.
 func operation(kind, selection string) string {
 	var declared []string
 	for _, name := range variable.FindAllString(selection, -1) {

@@ -12,14 +12,14 @@ import (
 
 var bothEcosystems = []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython}
 
-// A library is the catalogue that a test made: the truth that lists are
-// compared with.
+// A library has the artifacts and versions that a test created. Lists are compared with
+// it.
 type library struct {
 	*world
 	ctx       context.Context
 	d         dice
 	artifacts []*platform.Artifact
-	versions  []*platform.ArtifactVersion // of the first artifact, but for one
+	versions  []*platform.ArtifactVersion // The first artifact has all these versions except one.
 }
 
 func (w *world) library() *library {
@@ -90,7 +90,7 @@ func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
 	})
 }
 
-// checkPagesAndSkips walks a list in every order both ways, and skips in it.
+// checkPagesAndSkips walks a list in every order, in both directions, and skips in it.
 func (k *kind[T, F]) checkPagesAndSkips(t *testing.T, ctx context.Context, req platform.ListRequest[F]) {
 	t.Helper()
 	for _, order := range k.orders() {
@@ -135,7 +135,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		total(int64(len(l.versions)) - 1)
 		w.exec(w.openDirect(), "DELETE FROM counter WHERE kind IN (15, 16)")
 		total(0)
-		w.checkCounters(t, 4) // two ecosystems, two artifacts
+		w.checkCounters(t, 4) // There are counters of two ecosystems and two artifacts.
 		total(int64(len(l.versions)) - 1)
 		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
 			_, err := platform.RowsOf[platform.Artifact](tx).Delete(l.ctx, l.artifacts[0].UID)

@@ -15,8 +15,8 @@ func benchmarkEngines(b *testing.B, bench func(b *testing.B, url string)) {
 	b.Run("postgres", func(b *testing.B) { bench(b, storetest.Postgres(b)) })
 }
 
-// BenchmarkReads measures lists of 200,000 repos. "x-of-page-1" is how many
-// times as long as the first page one in the middle or at the end takes.
+// BenchmarkReads measures lists of 200,000 repos. "x-of-page-1" compares a page in the
+// middle or at the end with the first page.
 func BenchmarkReads(b *testing.B) {
 	benchmarkEngines(b, func(b *testing.B, url string) {
 		big := newBigWorld(newWorld(b, url), sizes{repos: 200_000, tags: 50_000, identities: 5_000, bindings: 10_000, advisories: 1_000, organisations: 200, events: 200})
@@ -59,7 +59,7 @@ func BenchmarkReads(b *testing.B) {
 	})
 }
 
-// measureRead measures one read and gives what it takes.
+// measureRead measures one read and returns its time.
 func measureRead(b *testing.B, name string, first time.Duration, read func() error) (each time.Duration) {
 	b.Run(name, func(b *testing.B) {
 		for b.Loop() {
@@ -75,8 +75,8 @@ func measureRead(b *testing.B, name string, first time.Duration, read func() err
 	return each
 }
 
-// BenchmarkImport measures batches of tags, spread over repos as registries
-// have them, into a database that grows.
+// BenchmarkImport measures batches of tags, distributed over repos as in registries,
+// while the database grows.
 func BenchmarkImport(b *testing.B) {
 	benchmarkEngines(b, func(b *testing.B, url string) {
 		w := newWorld(b, url)

@@ -10,9 +10,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkBytes tells what a row of each kind takes with all its indexes, what
-// it adds to the write-ahead log, and how fast rows come in. They come in as imports bring them: in batches, in no
-// order, while the indexes are there.
+// BenchmarkBytes measures the size of a row of each kind with all its indexes, the bytes
+// that it adds to the write-ahead log, and the rate of inserts. As in imports, rows are
+// inserted in batches and in random order, while the indexes exist. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkBytes -benchtime 1x
 func BenchmarkBytes(b *testing.B) {
@@ -22,8 +22,8 @@ func BenchmarkBytes(b *testing.B) {
 	}
 }
 
-// A warehouse is one organisation: half of its repos lie in one group of the
-// second level, the others in groups of the third.
+// A warehouse is one organisation. Half of its repos are in one group of the second
+// level, the others in groups of the third.
 type warehouse struct {
 	*bigWorld
 	second, third []platform.UID
@@ -41,7 +41,7 @@ func newWarehouse(world *world) *warehouse {
 	return w
 }
 
-// fill fills the warehouse, and reports each kind.
+// fill fills the warehouse and reports each kind.
 func (w *warehouse) fill(b *testing.B) {
 	identities := measure(b, w, "identity", 20_000, platform.RowsOf[platform.Identity], func(i int) *platform.Identity {
 		parent := w.root
@@ -85,7 +85,7 @@ func (w *warehouse) fill(b *testing.B) {
 	})
 }
 
-// measure inserts rows of a kind and reports what they take.
+// measure inserts rows of a kind and reports their size.
 func measure[T any](b *testing.B, w *warehouse, table string, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) *T) []*T {
 	b.Helper()
 	all := times(n, one)

@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// createCatalogue makes artifacts, most of them Java's, and twice as many versions.
+// createCatalogue creates artifacts, most of them in Java, and twice as many versions.
 func (b *bigWorld) createCatalogue(n int) {
 	chunks(b, n, platform.RowsOf[platform.Artifact], func(i int) *platform.Artifact {
 		a := &platform.Artifact{
@@ -31,7 +31,7 @@ func (b *bigWorld) createCatalogue(n int) {
 	})
 }
 
-// addCatalogue are the lists of artifacts and versions.
+// addCatalogue adds the lists of artifacts and versions.
 func (r *readList) addCatalogue() {
 	type (
 		artifacts = platform.ListRequest[platform.ArtifactFilter]
@@ -43,7 +43,7 @@ func (r *readList) addCatalogue() {
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
 		r.add("java artifacts by "+order, pageBuffers, askList(p.Artifacts.List, artifacts{Filter: java, OrderBy: order}))
 		r.add("java artifacts behind a place by "+order, pageBuffers, readSecondPage(r.b.contextOn(p, "owner"), p.Artifacts.List, artifacts{Filter: java, OrderBy: order, PageSize: 200}))
-		// Each ecosystem may give the whole page, of which the keys are merged.
+		// Each ecosystem can fill the whole page, so the keys are merged.
 		merged := r.add("artifacts of both by "+order, 2*pageBuffers+51*keyedBuffers, askList(p.Artifacts.List, artifacts{Filter: both, OrderBy: order}))
 		merged.maxTotalBuffers, merged.sorts = 2*totalBuffers, true
 	}
@@ -66,10 +66,10 @@ func (r *readList) addCatalogue() {
 	})
 }
 
-// keyedBuffers is what one row costs that is read by its key.
+// keyedBuffers is the cost of one row that is read by its key.
 const keyedBuffers = 4
 
-// readSecondPage is the page that follows the first.
+// readSecondPage reads the page after the first.
 func readSecondPage[T, F any](owner context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
 	page, err := list(owner, req)
 	req.PageToken, req.PageSize = page.NextPageToken(), 0

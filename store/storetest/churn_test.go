@@ -9,8 +9,8 @@ import (
 	"atrium/platform"
 )
 
-// While others insert and delete all around them, a walk must find each row
-// that is there throughout exactly once, and no row twice.
+// While others insert and delete rows, a walk must return each row that exists throughout
+// exactly once, and no row twice.
 func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
@@ -21,7 +21,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 		for _, g := range groups[1:3] {
 			w.bind(ctx, g, who, platform.ViewerRole)
 		}
-		stays := map[platform.UID]bool{} // whether "parts" sees it
+		stays := map[platform.UID]bool{} // The value says whether "parts" sees the repo.
 		d := newDice(31)
 		var rows []*platform.Repo
 		for i := range 40 {
@@ -55,8 +55,8 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 	})
 }
 
-// churn creates and deletes repos whose names, times and UIDs lie between
-// those of the others, until stop.
+// churn creates and deletes repos until stop. Their names, times and UIDs are between
+// those of the other repos.
 func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, seed uint64, stop <-chan struct{}) {
 	d := newDice(seed + 100)
 	var mine []platform.UID
@@ -84,7 +84,7 @@ func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, 
 	}
 }
 
-// checkWalk walks a list and checks what it found.
+// checkWalk walks a list and checks what it returns.
 func (w *world) checkWalk(t *testing.T, ctx context.Context, req platform.ListRequest[platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
 	t.Helper()
 	found := map[platform.UID]int{}

@@ -31,7 +31,7 @@ func TestRecountRepairsWrongCountersAndNoOthers(t *testing.T) {
 	})
 }
 
-// checkCounters checks every counter against the rows.
+// checkCounters compares every counter with the rows.
 func (w *world) checkCounters(t *testing.T, want int64) {
 	t.Helper()
 	if wrong := must[int64](t)(w.store.Recount(t.Context())); wrong != want {
@@ -39,7 +39,7 @@ func (w *world) checkCounters(t *testing.T, want int64) {
 	}
 }
 
-// totals are what the owner sees of groups, repos and tags.
+// totals returns the numbers of groups, repos and tags that the owner sees.
 func (f *forest) totals(t *testing.T) (totals [3]int64) {
 	t.Helper()
 	ctx := f.contextAs("root")
@@ -78,7 +78,7 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 			if err := tx.PutImages(ctx, images[:1]); err != nil {
 				return err
 			}
-			return tx.PutImages(ctx, images) // over what is there
+			return tx.PutImages(ctx, images) // These images exist already.
 		})
 		readmes, errs := f.p.Repos.Readmes(ctx, repos)
 		keys := make([]platform.ImageKey, len(images))
@@ -88,7 +88,7 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 			}
 			keys[i] = platform.ImageKey{Repo: uid, Digest: images[i].Digest}
 		}
-		// The digest of one repo is not there in its neighbour.
+		// The digest exists in one repo, but not in the next one.
 		keys = append(keys, platform.ImageKey{Repo: repos[0], Digest: images[1].Digest}, keys[0])
 		found, errs := f.p.Images.GetMany(ctx, keys)
 		for i, image := range images {
@@ -113,7 +113,7 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		k := &kind[platform.Vulnerability, platform.VulnerabilityFilter]{f: f, ops: uidReader{f.p.Vulnerabilities}, rows: f.vulnerabilities}
-		ctx := f.contextAs("stranger") // everybody reads all of it
+		ctx := f.contextAs("stranger") // Everybody may read all of it.
 		for _, order := range k.orders() {
 			k.sort(k.rows, order)
 			for _, backward := range []bool{false, true} {
@@ -130,7 +130,7 @@ func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 	})
 }
 
-// uidReader reads vulnerabilities as other kinds are read.
+// A uidReader reads vulnerabilities by UID, like other kinds.
 type uidReader struct{ platform.Vulnerabilities }
 
 func (v uidReader) GetMany(ctx context.Context, uids []platform.UID) ([]*platform.Vulnerability, []error) {

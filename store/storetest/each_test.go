@@ -22,7 +22,8 @@ func TestManyListsAtOnceAreTheSameAsOneByOne(t *testing.T) {
 	})
 }
 
-// checkEach reads the lists of many random scopes at once and each alone.
+// checkEach reads the lists of many random scopes together and one by one, and compares
+// them.
 func (k *kind[T, F]) checkEach(t *testing.T, d dice) {
 	t.Helper()
 	c := pick(d, k.f.callers)
@@ -52,8 +53,8 @@ func (k *kind[T, F]) checkEach(t *testing.T, d dice) {
 	}
 }
 
-// existingScope is a random scope of what is there: who asks for many has them at
-// hand.
+// existingScope returns a random scope that exists, because callers who ask for many
+// scopes have read them before.
 func (k *kind[T, F]) existingScope(d dice) platform.UIDFilter {
 	for {
 		s := k.f.scope(d)
@@ -120,7 +121,7 @@ func values[T any](pointers []*T) []T {
 	return all
 }
 
-// checkToken checks that the token of a page opens the plain list.
+// checkToken expects that the token of a page works in the list of its scope.
 func checkToken[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req platform.ListRequest[F], page platform.Page[T]) {
 	t.Helper()
 	if req.PageToken = page.NextPageToken(); req.PageToken == "" {
@@ -142,7 +143,7 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 			req := platform.ListRequest[platform.AdvisoryFilter]{
 				Filter: pick(d, k.filters).filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
 			}
-			req.Filter.ArtifactNames = nil // which name is asked for follows from the repo
+			req.Filter.ArtifactNames = nil // The name follows from the repo.
 			repos := times(6, func(int) *platform.Repo { return pick(d, f.repos) })
 			pages, errs := f.p.Advisories.ListOfRepos(ctx, req, repos)
 			for i, r := range repos {
@@ -157,7 +158,7 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 	})
 }
 
-// Whoever asks, a summary is what the corresponding lists hold.
+// For every caller, a summary must equal the totals of the corresponding lists.
 func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		k := &kind[platform.Advisory, platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
@@ -221,8 +222,8 @@ func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 	})
 }
 
-// Read together, the bindings of groups are those that each has when it is asked
-// alone, whatever the caller sees of them.
+// For every caller, the bindings of several groups that are read together must equal
+// those that are read one by one.
 func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		var groups []platform.UID

@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// facetsOf counts repos by the plainest rules.
+// facetsOf counts repos in the simplest way.
 func facetsOf(repos []*platform.Repo) *platform.RepoFacets {
 	tiers, bundles := map[platform.CatalogTier]int64{}, map[string]int64{}
 	for _, r := range repos {
@@ -74,8 +74,8 @@ func TestFacetsCountTheReposOfTheList(t *testing.T) {
 	})
 }
 
-// What tags are matched by follows from their images. Whoever asks, a list and a
-// summary are what the plainest rules say.
+// The advisories of tags follow from their images. For every caller, a list and a summary
+// must equal the result of a simple computation.
 func TestAdvisoriesOfTagsAreThoseOfTheirImages(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		d := newDice(31)

@@ -9,9 +9,9 @@ import (
 	"atrium/platform"
 )
 
-// Events are numbered before they are committed, so a reader who goes by
-// numbers alone would pass over those of transactions that are still under
-// way. Each must come exactly once, and those of one transaction in order.
+// Events are numbered before they are committed, so a reader that uses only the numbers
+// would miss events of open transactions. Each event must arrive exactly once, and those
+// of one transaction in order.
 func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")

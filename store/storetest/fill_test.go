@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// createPeople makes identities, roles and bindings.
+// createPeople creates identities, roles and bindings.
 func (b *bigWorld) createPeople(n sizes) {
 	chunks(b, n.identities, platform.RowsOf[platform.Identity], func(i int) *platform.Identity {
 		parent := b.randomGroup()
@@ -42,7 +42,7 @@ func (b *bigWorld) createPeople(n sizes) {
 			group, identity, role := b.randomGroup(), pick(b.d, b.identities), b.role
 			switch {
 			case i%10 == 0:
-				identity, role = b.identities[0], pick(b.d, custom) // who is bound to much
+				identity, role = b.identities[0], pick(b.d, custom) // This identity and this role have many bindings.
 			case i%4 == 0:
 				role = platform.ViewerRole
 			}
@@ -105,9 +105,9 @@ func (b *bigWorld) fill(n sizes) {
 	})
 }
 
-// createReports tags some images, so that they can be reported on.
+// createReports adds tags to some images, so that reports exist for them.
 func (b *bigWorld) createReports() {
-	d := newDice(2) // what is drawn elsewhere stays as it is
+	d := newDice(2) // A separate dice keeps the other random values unchanged.
 	b.insert(func(tx platform.Tx) error {
 		tags := times(50, func(i int) *platform.Tag {
 			return &platform.Tag{UID: d.below(b.repos[i]), Name: "reported", Digest: b.digests[i].Digest, CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
@@ -116,7 +116,8 @@ func (b *bigWorld) createReports() {
 	})
 }
 
-// createOrganisations makes small organisations of one owner, one repo and one advisory.
+// createOrganisations creates small organisations with one owner, one repo and one
+// advisory.
 func (b *bigWorld) createOrganisations(n int) {
 	roots := times(n, func(i int) *platform.Group {
 		return &platform.Group{UID: b.d.root(), Name: fmt.Sprintf("small %d", i), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}

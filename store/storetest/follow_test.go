@@ -17,14 +17,14 @@ import (
 	"atrium/store/storetest"
 )
 
-// patience is for what comes at once, or never.
+// patience is how long a test waits for something that happens at once or never.
 const patience = 30 * time.Second
 
 // A follower is the store of one replica, which follows the others.
 type follower struct {
 	*sqlstore.Store
 	lost chan error
-	stop func() // returns when Follow has
+	stop func() // stop ends Follow and waits for it.
 }
 
 func follow(t testing.TB, url string) *follower {
@@ -38,15 +38,15 @@ func follow(t testing.TB, url string) *follower {
 	return f
 }
 
-// onPostgres runs test in a world on the engine that has replicas.
+// onPostgres runs test on the engine that has replicas.
 func onPostgres(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	test(t, newWorld(t, storetest.Postgres(t)))
 }
 
-// awaitListeners waits until n connections listen, none of them one of gone, and
-// gives their process ids.
+// awaitListeners waits until n connections listen, none of which has a process id in
+// gone. It returns the process ids.
 func (w *world) awaitListeners(n int, gone ...string) (pids []string) {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -82,8 +82,8 @@ func (w *world) awaitChange(changed <-chan struct{}) {
 	}
 }
 
-// expectWakes demands that events stored through one wake the other. A listener that
-// just began to listen wakes too, hence more than one.
+// expectWakes expects that events stored through one store wake the other. A new listener
+// is also woken when it begins, so this stores more than one event.
 func (w *world) expectWakes(one, other platform.Store) {
 	w.t.Helper()
 	for range 20 {
@@ -110,7 +110,7 @@ func TestAnEventThatOneReplicaStoresWakesTheOthers(t *testing.T) {
 	})
 }
 
-// A NOTIFY for each commit would take more of the server than the commits.
+// One NOTIFY for each commit would cost the server more than the commits.
 func TestManyTransactionsShareOneNotification(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		one, third := follow(t, w.url), w.listenForPayloads()
@@ -130,7 +130,7 @@ func TestManyTransactionsShareOneNotification(t *testing.T) {
 		w.exec(w.openDirect(), "SELECT pg_notify("+channel+", 'end')")
 		told := 0
 		for payload := third(); payload != "end"; payload = third() {
-			if payload != "" { // but an echo
+			if payload != "" { // An empty payload is an echo.
 				told++
 			}
 		}
@@ -142,7 +142,7 @@ func TestManyTransactionsShareOneNotification(t *testing.T) {
 
 const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 
-// listenForPayloads listens as one more replica, and waits for the next payload.
+// listenForPayloads listens like one more replica. next waits for the next payload.
 func (w *world) listenForPayloads() (next func() string) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -172,7 +172,7 @@ func TestAListenerThatIsKilledListensAgain(t *testing.T) {
 		one, other := follow(t, w.url), follow(t, w.url)
 		for range 3 {
 			killed := w.awaitListeners(2)
-			w.expectWakes(one, other) // so they were heard before they go
+			w.expectWakes(one, other) // Both replicas have notified each other.
 			w.exec(w.openDirect(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ("+killed[0]+", "+killed[1]+")")
 			w.awaitListeners(2, killed...)
 			w.expectWakes(one, other)
@@ -183,8 +183,8 @@ func TestAListenerThatIsKilledListensAgain(t *testing.T) {
 	})
 }
 
-// What is told while nobody listens is heard by nobody: whoever listens again
-// must look.
+// A notification is lost while nobody listens, so a replica must read the database when
+// it listens again.
 func TestAReplicaReadsWhatItMissedAfterAFailedListen(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
@@ -205,7 +205,7 @@ func TestAReplicaReadsWhatItMissedAfterAFailedListen(t *testing.T) {
 		select {
 		case <-missed:
 			t.Fatal("it was heard through a relay that refuses")
-		case <-time.After(2 * time.Second): // it tries again meanwhile
+		case <-time.After(2 * time.Second): // The replica tries again meanwhile.
 		}
 		relay.Cut()
 		w.awaitChange(missed)
@@ -216,7 +216,7 @@ func TestAReplicaReadsWhatItMissedAfterAFailedListen(t *testing.T) {
 	})
 }
 
-// A connection on which nothing comes looks like one on which nothing is told.
+// A broken connection looks like one without notifications.
 func TestASilentListenerChecksItsConnection(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
@@ -237,7 +237,7 @@ func TestASilentListenerChecksItsConnection(t *testing.T) {
 
 func TestFollowingLeavesNothingBehind(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		listens := !w.onSQLite() && storetest.Direct(w.url) == w.url // not through a pooler
+		listens := !w.onSQLite() && storetest.Direct(w.url) == w.url // A replica behind a pooler does not listen.
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {
@@ -270,7 +270,7 @@ func waitFor(t testing.TB, otherwise string, done func() bool) {
 	}
 }
 
-// goroutinesOf counts the goroutines that a labelled one started, and itself.
+// goroutinesOf counts a labelled goroutine and those that it started.
 func goroutinesOf(t *testing.T, follower string) int {
 	t.Helper()
 	var all bytes.Buffer
@@ -280,8 +280,8 @@ func goroutinesOf(t *testing.T, follower string) int {
 	return bytes.Count(all.Bytes(), fmt.Appendf(nil, "%q:%q", "follower", follower))
 }
 
-// As through a pooler in transaction mode: LISTEN is answered, and then
-// nothing comes. Here the listener finds another schema than the pool has.
+// A pooler in transaction mode accepts LISTEN, but no notification arrives. In this test,
+// the listener finds another schema than the pool.
 func TestListeningInVainIsReported(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		w.exec(w.openDirect(), "CREATE SCHEMA elsewhere")

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-// signIns are the kinds of a forest that say who may come in, and how.
+// signIns has the kinds that decide who may sign in, and how.
 type signIns struct {
 	providers    []*platform.IdentityProvider
 	mappings     []*platform.ExternalGroupRoleMapping
@@ -14,7 +14,7 @@ type signIns struct {
 	associations []*platform.AccountAssociation
 }
 
-// addSignIns furnishes a group with ways in.
+// addSignIns adds resources of these kinds to a group.
 func (f *forest) addSignIns(group platform.UID) {
 	for _, name := range f.distinct(words, f.d.IntN(3)) {
 		p := &platform.IdentityProvider{UID: f.d.below(group), Name: name, DefaultRole: platform.ViewerRole, EncryptedSecret: []byte{1}, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
@@ -68,7 +68,7 @@ func (f *forest) insertSignIns(tx platform.Tx) error {
 	return nil
 }
 
-// signInListings are the lists of these kinds.
+// signInListings returns the lists of these kinds.
 func (f *forest) signInListings() []listing {
 	p := f.p
 	return []listing{

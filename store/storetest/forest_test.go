@@ -10,14 +10,13 @@ import (
 	"atrium/platform"
 )
 
-// A forest is two organisations full of everything, at random but with many
-// equal names and times. Its rows are kept here too: they are the truth that
-// lists are compared with.
+// A forest is two organisations with random resources of all kinds. Many have equal names
+// and times. The rows are also kept here, and lists are compared with them.
 type forest struct {
 	*world
 	d       dice
-	root    platform.UID // the first organisation's, deep and wide
-	other   platform.UID // the second's
+	root    platform.UID // This is the first organisation, which is deep and wide.
+	other   platform.UID // This is the second organisation.
 	callers []*caller
 	builtIn []*platform.Role
 
@@ -33,19 +32,19 @@ type forest struct {
 	signIns
 }
 
-// A caller is who asks, and where its roles let it see.
+// A caller is an identity with a role in some groups.
 type caller struct {
 	subject string
 	role    platform.UID
-	sees    []platform.UID // the groups it sees, with all below
+	sees    []platform.UID // The caller sees these groups with everything below them.
 }
 
-// Few moments, so that many rows share one.
+// There are few moments, so that many rows have the same one.
 var moments = []time.Duration{0, time.Second, time.Second + time.Millisecond, time.Hour, 48 * time.Hour}
 
 func (f *forest) randomTime() platform.Time { return platform.At(epoch.Add(pick(f.d, moments))) }
 
-// Names whose order of bytes is not that of a dictionary.
+// The order of these names differs in bytes and in a dictionary.
 var (
 	tagNames  = []string{"A", "a", "B", "b", "_x", "Z", "z", "a.b", "a-b", "a_b", "aB", "Ab", "10", "9", "1.0", "1-0", "v1", "V1", "latest", "9-r1", "x-20260327"}
 	repoNames = []string{"a", "a-b", "a.b", "a_b", "a/b", "a0", "b", "ab", "a/b/c", "z9"}
@@ -78,7 +77,7 @@ func times[T any](n int, one func(i int) *T) []*T {
 	return all
 }
 
-// readBuiltInRoles hears which roles a platform brings with it.
+// readBuiltInRoles finds the built-in roles of a platform.
 func (f *forest) readBuiltInRoles() {
 	f.replica(roleRecorder{f.store, &f.builtIn})
 	for i, r := range f.builtIn {
@@ -97,7 +96,7 @@ func (s roleRecorder) SyncBuiltInRoles(ctx context.Context, roles []*platform.Ro
 	return s.Store.SyncBuiltInRoles(ctx, roles)
 }
 
-// createOrganisation makes an organisation of n groups, up to seven levels deep.
+// createOrganisation creates an organisation of n groups, with up to seven levels.
 func (f *forest) createOrganisation(name string, n int) platform.UID {
 	root := &platform.Group{UID: f.d.root(), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 	all := []*platform.Group{root}
@@ -105,7 +104,7 @@ func (f *forest) createOrganisation(name string, n int) platform.UID {
 	for len(all) < n {
 		parent := pick(f.d, all).UID
 		if f.d.IntN(3) == 0 {
-			parent = all[len(all)-1].UID // deeper
+			parent = all[len(all)-1].UID // The next group is deeper.
 		}
 		g := &platform.Group{UID: f.d.below(parent), Name: fmt.Sprintf("%s%d", pick(f.d, words), f.d.IntN(3)), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		if key := string(parent) + g.Name; parent.Depth() < 7 && !taken[key] {
@@ -117,7 +116,7 @@ func (f *forest) createOrganisation(name string, n int) platform.UID {
 	return root.UID
 }
 
-// furnish puts resources of every kind into a group.
+// furnish adds resources of every kind to a group.
 func (f *forest) furnish(group platform.UID) {
 	some := func(most int) int { return f.d.IntN(most + 1) }
 	f.identities = append(f.identities, times(some(3), func(int) *platform.Identity {
@@ -148,7 +147,7 @@ func (f *forest) furnish(group platform.UID) {
 	}
 }
 
-// distinct picks n of the names, each once.
+// distinct returns n different names.
 func (f *forest) distinct(names []string, n int) []string {
 	shuffled := slices.Clone(names)
 	f.d.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -179,7 +178,7 @@ func (f *forest) advisory(group platform.UID, i int) *platform.Advisory {
 	}
 }
 
-// severities are some of each rating.
+// severities has severities of each rating.
 var severities = [][]platform.Severity{
 	nil,
 	{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}},
@@ -191,7 +190,7 @@ var severities = [][]platform.Severity{
 	{{Type: "TYPE_UNSPECIFIED", Score: "High"}},
 }
 
-// insertAll writes everything down.
+// insertAll stores all rows.
 func (f *forest) insertAll() {
 	ctx := f.t.Context()
 	f.insert(func(tx platform.Tx) error {

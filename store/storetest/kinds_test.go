@@ -10,7 +10,7 @@ import (
 	"atrium/platform"
 )
 
-// lists is what the operations on every kind have in common.
+// lists has the operations that all kinds share.
 type lists[T, F any] interface {
 	List(context.Context, platform.ListRequest[F]) (platform.Page[T], error)
 	ListEach(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
@@ -18,7 +18,7 @@ type lists[T, F any] interface {
 	Kind() *platform.Kind[T]
 }
 
-// A kind is one of the forest's, with its rows and the filters to try.
+// A kind is a kind of the forest, with its rows and the filters to test.
 type kind[T, F any] struct {
 	f       *forest
 	ops     lists[T, F]
@@ -26,13 +26,13 @@ type kind[T, F any] struct {
 	filters []filterCase[T, F]
 }
 
-// A sieve is a filter and its meaning.
+// A filterCase is a filter, and a function that says which rows match it.
 type filterCase[T, F any] struct {
 	filter  F
 	matches func(*T) bool
 }
 
-// parent is where a row lies, which may have the UID of its parent.
+// parent returns the parent of a row. A row may have the UID of its parent.
 func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
 	if k.ops.Kind().SharesUID {
 		return uid
@@ -42,7 +42,7 @@ func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
 
 func (k *kind[T, F]) uid(row *T) platform.UID { return k.ops.Kind().UID(row) }
 
-// expectedRows is what a caller sees of a scope through a sieve, in an order.
+// expectedRows returns what a caller sees of a scope with a filter, in an order.
 func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterCase[T, F], order platform.Order) []*T {
 	var seen []*T
 	for _, row := range k.rows {
@@ -55,8 +55,8 @@ func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterC
 	return seen
 }
 
-// isLeftOut reports whether a row is an advisory that was withdrawn, and a filter
-// does not ask for those.
+// isLeftOut reports whether a row is a withdrawn advisory that the filter does not ask
+// for.
 func isLeftOut(row, filter any) bool {
 	a, isAdvisory := row.(*platform.Advisory)
 	f, _ := filter.(platform.AdvisoryFilter)
@@ -81,7 +81,7 @@ func (k *kind[T, F]) sort(rows []*T, order platform.Order) {
 	})
 }
 
-// compareValues orders texts by bytes, and no time at all before every time.
+// compareValues compares texts by bytes. A missing time is before all others.
 func compareValues(a, b any) int {
 	if a, ok := a.(platform.Time); ok {
 		return a.Compare(b.(platform.Time).Time)
@@ -97,7 +97,7 @@ func (k *kind[T, F]) uids(rows []*T) []platform.UID {
 	return uids
 }
 
-// orders lists every order of the kind, both ways.
+// orders returns every order of the kind, in both directions.
 func (k *kind[T, F]) orders() []platform.Order {
 	var all []platform.Order
 	for _, o := range k.ops.Kind().Orders {
@@ -113,7 +113,7 @@ func spell(o platform.Order) string {
 	return o.Field
 }
 
-// A listing is a kind whatever its types are.
+// A listing is a kind without its type parameters.
 type listing interface {
 	name() string
 	checkOrders(t *testing.T)
@@ -124,7 +124,7 @@ type listing interface {
 
 func (k *kind[T, F]) name() string { return k.ops.Kind().Plural }
 
-// listings gives every kind of the tree.
+// listings returns every kind in the tree of groups.
 func (f *forest) listings() []listing {
 	p := f.p
 	return append([]listing{

@@ -18,8 +18,8 @@ func TestPagesOfEverySizeAndOrderMakeUpTheWholeList(t *testing.T) {
 	})
 }
 
-// checkOrders reads lists page by page in every order, forward and backward: a short
-// one in small pages, the whole one in bigger ones.
+// checkOrders reads lists page by page in every order, forward and backward: a short list
+// in small pages, and the whole list in larger ones.
 func (k *kind[T, F]) checkOrders(t *testing.T) {
 	for _, way := range []struct {
 		c     *caller
@@ -41,7 +41,7 @@ func (k *kind[T, F]) checkOrders(t *testing.T) {
 	}
 }
 
-// shortListCaller is a caller who sees enough rows for several small pages.
+// shortListCaller returns a caller who sees enough rows for several small pages.
 func (k *kind[T, F]) shortListCaller() *caller {
 	best, most := k.f.callers[0], -1
 	for _, c := range k.f.callers {
@@ -53,7 +53,7 @@ func (k *kind[T, F]) shortListCaller() *caller {
 	return best
 }
 
-// readAll walks a list to its end and gives it in its order.
+// readAll reads a list to its end and returns it in its order.
 func (k *kind[T, F]) readAll(t *testing.T, ctx context.Context, req platform.ListRequest[F], total int) []platform.UID {
 	t.Helper()
 	all := []platform.UID{}
@@ -97,12 +97,12 @@ func TestEveryListContainsTheVisibleMatchingRows(t *testing.T) {
 	})
 }
 
-// scope is a random one; often one that is there, seldom one that is not.
+// scope returns a random scope, which usually exists.
 func (f *forest) scope(d dice) platform.UIDFilter {
 	somewhere := func() platform.UID {
 		switch d.IntN(10) {
 		case 0:
-			return d.below(pick(d, f.groups).UID) // not there
+			return d.below(pick(d, f.groups).UID) // This one does not exist.
 		case 1:
 			return pick(d, f.repos).UID
 		case 2:
@@ -157,7 +157,7 @@ func (f *forest) randomUID(d dice) platform.UID {
 	}
 }
 
-// checkRandomPage reads one random page and compares it with the truth.
+// checkRandomPage reads one random page and compares it with the expected rows.
 func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 	t.Helper()
 	c, scope, s, order := pick(d, k.f.callers), k.f.scope(d), pick(d, k.filters), pick(d, k.orders())
@@ -170,7 +170,7 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 		}
 		return
 	}
-	// from is how many rows lie before the place where the page starts.
+	// from is the number of rows before the page.
 	from := 0
 	if req.Backward {
 		from = len(want)
@@ -210,7 +210,8 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 	}
 }
 
-// expectedCode is the code that a list must answer instead of a page; 0: none.
+// expectedCode returns the code with which a list must fail; 0 means that it must
+// succeed.
 func (k *kind[T, F]) expectedCode(c *caller, scope platform.UIDFilter, want []*T) platform.Code {
 	if k.f.isRefused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
 		return platform.CodePermissionDenied
@@ -228,7 +229,7 @@ func (f *forest) exists(uid platform.UID) bool {
 		slices.ContainsFunc(f.repos, func(r *platform.Repo) bool { return r.UID == uid })
 }
 
-// cursor is the token of the item at a place of the list.
+// cursor returns the token of an item of the list.
 func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.ListRequest[F], at int) string {
 	t.Helper()
 	req.PageSize, req.Skip, req.Backward = 1, at, false
@@ -247,7 +248,7 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-// checkGet reads every row of the first organisation, and compares all of it.
+// checkGet reads every row of the first organisation and compares it.
 func (k *kind[T, F]) checkGet(t *testing.T) {
 	rows := k.expectedRows(k.f.callers[0], platform.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder)
 	uids := append(k.uids(rows), k.f.d.below(k.f.root), k.f.d.below(k.f.other), "x")

@@ -8,11 +8,11 @@ import (
 	"atrium/platform"
 )
 
-// What a binding is shown with costs some buffers for each: its identity,
-// group and role by their keys.
+// hydratedBuffers is the cost of a binding with its identity, group and role, which are
+// read by their keys.
 const hydratedBuffers = 12
 
-// addBindings are role bindings from every side.
+// addBindings adds role bindings with every filter.
 func (r *readList) addBindings() {
 	type request = platform.ListRequest[platform.RoleBindingFilter]
 	p, all, page := r.p, descendantsOf(r.b.root), pageBuffers+51*hydratedBuffers
@@ -38,8 +38,8 @@ func (r *readList) addBindings() {
 	} {
 		r.add(name, eachBuffers+50*11*hydratedBuffers, read).maxTotalBuffers = 50 * totalBuffers
 	}
-	// A role is of all organisations; its bindings here must not cost what
-	// they cost there. Their number is counted on the index.
+	// A role belongs to all organisations. The bindings in other organisations must not
+	// add to the cost. The index counts them.
 	r.add("bindings of three roles", page, func(ctx context.Context) error {
 		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, few, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
 	}).maxTotalBuffers = len(r.b.repos) / 20
@@ -62,7 +62,7 @@ func (r *readList) addBindings() {
 	}).sorts = true
 }
 
-// addFilters are lists that an index answers together with a filter.
+// addFilters adds lists whose filter uses an index.
 func (r *readList) addFilters() {
 	p, all, names := r.p, descendantsOf(r.b.root), r.b.repoNames
 	r.add("repos by name", pageBuffers, askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Name: names[5]}}))
@@ -100,7 +100,7 @@ func (r *readList) addFilters() {
 	}).sorts = true
 }
 
-// addFeeds are what is read of the advisories of all organisations.
+// addFeeds adds reads of the advisories of all organisations.
 func (r *readList) addFeeds() {
 	documents := func(req platform.DocumentRequest, least int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
@@ -130,10 +130,10 @@ func (r *readList) addFeeds() {
 		}
 		return err
 	})
-	report.sorts, report.scans = true, true // it looks some hundred advisories up
+	report.sorts, report.scans = true, true // It looks up some hundred advisories.
 }
 
-// addSingleReads are reads by key, and what every request begins with.
+// addSingleReads adds reads by key, and the first statements of every request.
 func (r *readList) addSingleReads() {
 	p := r.p
 	each := func(name string, bar int, errs func(ctx context.Context) []error) {
@@ -153,7 +153,7 @@ func (r *readList) addSingleReads() {
 			return err
 		}
 	}
-	// Twenty bindings with their roles.
+	// The caller has twenty bindings with their roles.
 	r.add("who a token is", 20*5, authenticate(issuer, "twenty")).sorts = true
 	r.add("who a token is, by a pattern", pageBuffers, authenticate("https://100.example.com", "repo:x")).sorts = true
 	r.add("who a stranger is", pageBuffers, authenticate("https://nowhere.example.com", "x")).sorts = true
@@ -190,8 +190,8 @@ func (r *readList) addSingleReads() {
 	}
 }
 
-// addImports are what a batch looks up before it writes: each record by its key,
-// however many the group holds.
+// addImports adds the look-ups of a batch before it writes: each record by its key,
+// however many records the group has.
 func (r *readList) addImports() {
 	const batch = 200
 	group := r.b.deep[1]
@@ -214,7 +214,7 @@ func (r *readList) addImports() {
 			return &platform.Vulnerability{ID: fmt.Sprint("GO-", i), UpdateTime: platform.At(epoch.AddDate(-50, 0, 0))}
 		})
 		done, err := r.p.Vulnerabilities.Import(operator(ctx), rows)
-		if err == nil && done.Unchanged != batch { // what is older than what is there changes nothing
+		if err == nil && done.Unchanged != batch { // An older record must not replace a newer one.
 			err = fmt.Errorf("imported %+v, want %d unchanged", done, batch)
 		}
 		return err

@@ -9,8 +9,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A pooler in front of PostgreSQL may need another query mode, in which types
-// are found out in other ways.
+// A pooler before PostgreSQL may need another query mode, which finds out types
+// differently.
 func TestEveryQueryModeReadsAndWritesTheSame(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec"} {
@@ -38,7 +38,7 @@ func (w *world) checkReadsAndWrites(t *testing.T) {
 		return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: tagNames[i], Digest: digests[i%3]}}
 	})
 	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{}))
-	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{})) // by their names
+	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{})) // These tags name their repos.
 	w.bind(ctx, group, w.identity(ctx, root, "who"), platform.ViewerRole)
 
 	if got := len(readEverything(t, ctx, w.p.Repos.List, descendantsOf(root))); got != 31 {

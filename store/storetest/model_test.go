@@ -9,19 +9,19 @@ import (
 	"atrium/platform"
 )
 
-// A model is what an organisation must look like after the operations that
-// were run: the plainest data there is, changed by the plainest rules.
+// A model is the expected state of an organisation after the operations that were run,
+// computed in the simplest way.
 type model struct {
 	*world
 	d    dice
 	ctx  context.Context
 	root platform.UID
 
-	groups map[platform.UID]string // uid to name
+	groups map[platform.UID]string // The keys are uids, and the values are names.
 	repos  map[platform.UID]string
-	tags   map[platform.UID][2]string // name and digest
+	tags   map[platform.UID][2]string // The values are name and digest.
 	people map[platform.UID]string
-	bound  map[platform.UID][2]platform.UID // identity and role
+	bound  map[platform.UID][2]platform.UID // The values are identity and role.
 }
 
 func TestRandomOperationsAgreeWithTheModel(t *testing.T) {
@@ -53,7 +53,7 @@ func (w *world) checkModel(t *testing.T, seed uint64) {
 	w.checkCounters(t, 0)
 }
 
-// random gives some key of a map, always the same for the same dice.
+// random returns a key of a map. Equal dice return the same key.
 func random[V any](d dice, from map[platform.UID]V) platform.UID {
 	if len(from) == 0 {
 		return d.root()
@@ -70,7 +70,7 @@ func sortedUIDs[V any](of map[platform.UID]V) []platform.UID {
 	return uids
 }
 
-// hasName reports whether a sibling has a name.
+// hasName reports whether a sibling has the name.
 func hasName(rows map[platform.UID]string, parent platform.UID, name string) bool {
 	for uid, n := range rows {
 		if uid.Parent() == parent && n == name {
@@ -80,7 +80,7 @@ func hasName(rows map[platform.UID]string, parent platform.UID, name string) boo
 	return false
 }
 
-// expect notes what an operation should answer.
+// expect compares the result of an operation with the expected code.
 func (m *model) expect(what string, err error, code platform.Code) string {
 	m.t.Helper()
 	if code == 0 && err != nil || code != 0 && (err == nil || platform.AsError(err).Code != code) {
@@ -178,7 +178,7 @@ func (m *model) expectRename(rows map[platform.UID]string, uid platform.UID, nam
 	return m.expect("rename to "+name, err, 0)
 }
 
-// deleteRandom deletes something, which may be needed by others.
+// deleteRandom deletes something, which others may need.
 func (m *model) deleteRandom() string {
 	switch m.d.IntN(4) {
 	case 0:
@@ -217,7 +217,7 @@ func expectDeletion[V any](m *model, rows map[platform.UID]V, uid platform.UID, 
 	return m.expect("drop "+string(uid), err, 0)
 }
 
-// hasChildren reports whether anything lies in uid.
+// hasChildren reports whether anything is in uid.
 func (m *model) hasChildren(uid platform.UID) bool {
 	for _, child := range slices.Concat(sortedUIDs(m.groups), sortedUIDs(m.repos), sortedUIDs(m.tags), sortedUIDs(m.people), sortedUIDs(m.bound)) {
 		if child.Parent() == uid {
@@ -227,7 +227,7 @@ func (m *model) hasChildren(uid platform.UID) bool {
 	return false
 }
 
-// compare checks every kind, whole and below a random group.
+// compare checks every kind, in the organisation and below a random group.
 func (m *model) compare(t *testing.T) {
 	t.Helper()
 	for _, scope := range []platform.UID{m.root, random(m.d, m.groups)} {

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// path is the path of a group, or of a repo of a name in it.
+// path returns the path of a group, or of a repo in it.
 func (b *bigWorld) path(group platform.UID, name ...string) string {
 	groups, errs := b.p.Groups.GetMany(b.operator(), append(group.Ancestors(), group))
 	if err := errors.Join(errs...); err != nil {
@@ -18,7 +18,7 @@ func (b *bigWorld) path(group platform.UID, name ...string) string {
 	return strings.Join(append(values(names), name...), "/")
 }
 
-// addNames are what is found by names.
+// addNames adds reads by names.
 func (r *readList) addNames() {
 	p, deepest := r.p, r.b.deep[len(r.b.deep)-1]
 	group, repo := r.b.path(deepest), r.b.path(r.b.repos[7].Parent(), r.b.repoNames[7])

@@ -11,8 +11,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// Planning a statement of arrays or unions takes longer than running it, so it
-// is planned once for all arguments, whatever PostgreSQL thinks of that.
+// Planning a statement with arrays or unions takes longer than running it, so it must be
+// planned once for all arguments, whatever PostgreSQL decides by itself.
 func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
@@ -63,8 +63,8 @@ func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 	}
 }
 
-// A plan that was made while a table was nearly empty must not serve the
-// look-ups of the batches that fill it.
+// A plan that was made while a table was nearly empty must not be used for the look-ups
+// of the batches that fill it.
 func TestLookUpsOfBatchesArePlannedForTheirArguments(t *testing.T) {
 	t.Parallel()
 	engine, err := postgres.Open(t.Context(), storetest.Postgres(t), postgres.Options{MaxConnections: 1})

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// createDeliveries makes a subscription with n deliveries, and a hundred that have a few.
+// createDeliveries creates a subscription with n deliveries, and a hundred with a few.
 func (b *bigWorld) createDeliveries(n int) {
 	const others = 100
 	subscriptions := times(1+others, func(i int) *platform.Subscription {
@@ -33,7 +33,7 @@ func (b *bigWorld) createDeliveries(n int) {
 	})
 }
 
-// addDeliveries are the lists of deliveries, and events by their ids.
+// addDeliveries adds lists of deliveries, and reads of events by id.
 func (r *readList) addDeliveries() {
 	type request = platform.ListRequest[platform.DeliveryFilter]
 	busy := childrenOf(r.b.subscriptions[0])
@@ -42,7 +42,7 @@ func (r *readList) addDeliveries() {
 		r.addPageOfDeliveries("failed deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order, Filter: platform.DeliveryFilter{State: platform.DeliveryFailed}})
 	}
 	r.add("deliveries of 50 subscriptions", eachBuffers, askEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).maxTotalBuffers = eachBuffers
-	var own []string // of every four events one is of another organisation
+	var own []string // One of every four events belongs to another organisation.
 	for i, id := range r.b.eventIDs[:120] {
 		if i%4 != 0 {
 			own = append(own, id)
@@ -54,7 +54,7 @@ func (r *readList) addDeliveries() {
 	})
 }
 
-// addPageOfDeliveries adds a page without its total: no counter keeps that.
+// addPageOfDeliveries adds a page without its total, because there is no counter for it.
 func (r *readList) addPageOfDeliveries(name string, req platform.ListRequest[platform.DeliveryFilter]) {
 	req.Parts = platform.PartItems
 	r.add(name, pageBuffers, askList(r.p.Deliveries.List, req))

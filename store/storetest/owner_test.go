@@ -35,7 +35,7 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 				if err == nil {
 					continue
 				}
-				// Whoever came second is no owner any more, or is the last.
+				// The second caller is no longer an owner, or is the last one.
 				if code := platform.AsError(err).Code; code != platform.CodePermissionDenied {
 					expectError(t, err, platform.CodeFailedPrecondition, "LAST_OWNER")
 				}
@@ -48,8 +48,8 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 	})
 }
 
-// Who loses a role hands out nothing of it from then on, however close the two
-// are: what was handed out must have been so before.
+// A caller who loses a role must not grant anything afterwards, even if both happen
+// almost at the same time.
 func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		replicas := w.replicas()
@@ -95,7 +95,7 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 	})
 }
 
-// sequence is the place of the last event of one of the verbs about a subject.
+// sequence returns the position of the last event of one of the verbs about a subject.
 // Transactions that lock the same root record one after the other.
 func (w *world) sequence(subject platform.UID, verbs ...string) (last int) {
 	w.t.Helper()

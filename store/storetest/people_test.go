@@ -36,7 +36,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			{"https://a.example.com/long", "x", []platform.UID{long, anyIssuer, anything}, true, long},
 			{"https://a.example.co", "x", []platform.UID{anyIssuer, anything}, false, ""},
 			{"https://b.example.com", "y", []platform.UID{anything}, false, ""},
-			// What marks a pattern is nobody's issuer or subject.
+			// No issuer or subject equals the mark of a pattern.
 			{"\x01", "\x01", []platform.UID{anything}, false, ""},
 			{"", "", []platform.UID{anything}, false, ""},
 		} {
@@ -96,7 +96,7 @@ func TestCandidatesComeWithTheirBindings(t *testing.T) {
 	})
 }
 
-// candidates are the identities whose rule may match.
+// candidates returns the identities whose rule may match.
 func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Candidate {
 	t.Helper()
 	found, _, err := w.store.Candidates(t.Context(), bearerOf(issuer, subject))
@@ -106,8 +106,7 @@ func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Cand
 	return found
 }
 
-// bearerOf is a bearer who looks up every key that the rules of these tests
-// have.
+// bearerOf returns a bearer who looks up all keys that the rules of these tests have.
 func bearerOf(issuer, subject string) platform.Bearer {
 	host, _, _ := strings.Cut(strings.TrimPrefix(issuer, "https://"), "/")
 	return platform.Bearer{

@@ -13,29 +13,30 @@ import (
 	"atrium/store/storetest"
 )
 
-// A hotRead is an operation whose statements must cost no more in a big
-// organisation than in a small one.
+// A hotRead is an operation whose statements must not cost more in a large organisation
+// than in a small one.
 type hotRead struct {
 	name    string
 	subject string
 	run     func(ctx context.Context) error
 
-	// maxBuffers is how many buffers PostgreSQL may touch for the rows, and total
-	// for their number. The bars are those of the store's design.
+	// PostgreSQL may touch maxBuffers buffers for the rows, and maxTotalBuffers for their
+	// number. The design of the store sets these limits.
 	maxBuffers, maxTotalBuffers int
-	// sorts allows SQLite a sort: of a page's rows, or of the first rows of
-	// several branches.
+	// If sorts is set, SQLite may sort the rows of a page, or the first rows of several
+	// branches.
 	sorts bool
-	// scans allows PostgreSQL to read all of a table that is small beside what
-	// is looked up in it.
+	// If scans is set, PostgreSQL may read a whole table that is small compared with the
+	// number of look-ups.
 	scans bool
 }
 
-// The tables that are big in a bigWorld. Groups, roles and subscriptions are
-// some thousand at most: reading such a table whole can be the best plan.
+// bigTables lists the tables that are large in a bigWorld. Groups, roles and
+// subscriptions have at most some thousand rows, so a scan of such a table can be the
+// best plan.
 var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event", "artifact", "artifact_version"}
 
-// maxSortedRows is how many rows a plan may sort: those of some pages.
+// maxSortedRows is the number of rows that a plan may sort: those of some pages.
 const maxSortedRows = 2500
 
 func TestABigDatabaseOnPostgreSQL(t *testing.T) {
@@ -74,8 +75,8 @@ func (b *bigWorld) checkHotReads(t *testing.T) {
 	t.Log("indexes that no hot read uses, those of rare kinds among them:", b.query(b.openDirect(), "SELECT indexrelname FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) WHERE idx_scan = 0 AND NOT i.indisunique ORDER BY 1"))
 }
 
-// cost explains statements, checks the shapes of their plans, and sums the
-// buffers of those that read rows and of those that count.
+// cost explains statements, checks the shapes of their plans, and adds up the buffers of
+// those that read rows and of those that count.
 func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statement, mode string) (rows, total int) {
 	t.Helper()
 	for _, s := range statements {
@@ -94,7 +95,7 @@ func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statem
 				sorted = max(sorted, below.Rows*max(below.Loops, 1))
 			}
 			switch {
-			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > totalBuffers && !read.scans: // else it stopped at once
+			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > totalBuffers && !read.scans: // A cheap scan stopped at once.
 				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read.name, mode, n.Relation, s.SQL, plan)
 			case strings.Contains(n.Type, "Sort") && sorted > maxSortedRows:
 				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read.name, mode, math.Round(sorted), s.SQL, plan)
@@ -104,13 +105,13 @@ func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statem
 	return rows, total
 }
 
-// isCount tells a statement that reads a total.
+// isCount reports whether a statement reads a total.
 func isCount(s sqlstore.Statement) bool {
 	return strings.Contains(s.SQL, "FROM counter") || strings.Contains(s.SQL, "COUNT(*) FROM")
 }
 
-// SQLite has no statistics unless somebody makes some, so its plans follow
-// from the schema alone. Its data is there for the operations to find.
+// SQLite normally has no statistics, so its plans follow from the schema alone.
+// Operations need the data, so that they find something.
 func TestABigDatabaseOnSQLite(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
@@ -136,7 +137,7 @@ func TestABigDatabaseOnSQLite(t *testing.T) {
 
 const sortsAll = "sorts"
 
-// findFault tells what is wrong with a step of a plan.
+// findFault describes what is wrong with a step of a plan.
 func findFault(step string, steps []string) string {
 	name, isScan := strings.CutPrefix(step, "SCAN ")
 	switch {
@@ -144,18 +145,18 @@ func findFault(step string, steps []string) string {
 		return sortsAll
 	case !isScan, name == "CONSTANT ROW", strings.Contains(name, "VIRTUAL TABLE"):
 		return ""
-	case name == "t USING INDEX sqlite_autoindex_vulnerability_1": // all of them, in order, up to the limit
+	case name == "t USING INDEX sqlite_autoindex_vulnerability_1": // This index returns all rows in order, up to the limit.
 		return ""
 	}
 	for _, other := range steps {
 		if other == "CO-ROUTINE "+name || other == "MATERIALIZE "+name {
-			return "" // a part of the statement, which is limited itself
+			return "" // This part of the statement has its own limit.
 		}
 	}
 	return "reads all of " + name
 }
 
-// What the design leaves to a fallback: what it costs grows with the scope.
+// These reads have no index of their own: their cost grows with the scope.
 //
 //   - update_time below a group of the second level or deeper has no index
 //     (it would make every update touch three more); the rows of the group of
@@ -231,7 +232,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 	}
 }
 
-// activity asks for two weeks of advisories.
+// activity reads two weeks of advisories.
 func (*bigWorld) activity(p *platform.Platform, within platform.UID) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 0, 13))})

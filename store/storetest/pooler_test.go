@@ -30,8 +30,8 @@ func openPooled(t *testing.T, url string, o store.Options) (s *sqlstore.Store, l
 	return s, log
 }
 
-// What fails through a pooler in transaction mode is said first, so that the test
-// below is known to be about such a pooler.
+// This test shows what fails through a pooler in transaction mode, so that the next test
+// is known to run through such a pooler.
 func TestAPoolerDoesNotPassOnWhatBelongsToASession(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
@@ -92,7 +92,7 @@ func TestManyReadAndWriteThroughAPooler(t *testing.T) {
 	})
 }
 
-// A connection of the pooler must not be left with what one transaction has set.
+// A transaction must not leave its settings in the connection of the pooler.
 func TestLimitsOfATransactionEndWithIt(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
@@ -141,8 +141,8 @@ func followPooled(t *testing.T, url string) *sqlstore.Store {
 	return s
 }
 
-// LISTEN through a pooler stays on one of its connections, whose later users would be
-// notified of everything.
+// LISTEN through a pooler stays on one of its connections. Its later users would receive
+// all notifications.
 func TestNobodyListensThroughAPooler(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
@@ -182,7 +182,7 @@ func TestLocksForMigrationsExcludeEachOtherThroughAPooler(t *testing.T) {
 			return nil
 		}
 		defer lock.Unlock()
-		_, err = p.Exec(t.Context(), "SELECT pg_sleep(0.05)") // on another connection
+		_, err = p.Exec(t.Context(), "SELECT pg_sleep(0.05)") // It uses another connection.
 		return err
 	})
 }

@@ -10,12 +10,12 @@ import (
 	"atrium/store/storetest"
 )
 
-// What must hold when many write at once. Each test has two stores over one
-// database, as two replicas of the service are.
+// These tests check what must hold while many write. Each test has two stores on one
+// database, like two replicas of the service.
 
 const writers = 16
 
-// replicas are two platforms over the world's database.
+// replicas returns two platforms on the world's database.
 func (w *world) replicas() [2]*platform.Platform {
 	w.t.Helper()
 	return [2]*platform.Platform{w.p, w.replica(storetest.Open(w.t, w.url))}
@@ -29,7 +29,7 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 		groups = append(groups, w.group(ctx, groups[1], "b"), w.group(ctx, org.Group.UID, "c"))
 		repo := w.repo(ctx, groups[2], "shared")
 		runTogether(t, writers+1, func(i int) error {
-			if i == writers { // counting anew amidst them all finds nothing wrong
+			if i == writers { // One more goroutine recounts during the writes and must find no error.
 				for range 5 {
 					if wrong, err := w.store.Recount(t.Context()); wrong != 0 || err != nil {
 						return fmt.Errorf("%d counters are wrong: %w", wrong, err)
@@ -115,9 +115,9 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 		})
 		w.checkCounters(t, 0)
 		if w.onSQLite() {
-			return // one writer has nobody to wait for
+			return // With one writer there is nothing to wait for.
 		}
-		// A connection tells what it met when it ends, at the latest.
+		// A connection reports its statistics at the latest when it ends.
 		if err := w.store.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -161,8 +161,8 @@ func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 	})
 }
 
-// oneOfTwo demands that of a creation and the deletion of its parent one
-// happened, and that the other tells why it did not.
+// oneOfTwo expects that either a creation or the deletion of its parent happened, and
+// that the other one failed with the right error.
 func oneOfTwo(t *testing.T, created, deleted error, parent string) {
 	t.Helper()
 	switch {

@@ -10,17 +10,17 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// The bars of the store's design, in buffers.
+// The design of the store sets these limits, in buffers.
 const (
-	pageBuffers   = 60    // 51 rows, and what leads to them
-	totalBuffers  = 25    // a counter at any size
-	eachBuffers   = 1_000 // 50 parents with 10 rows each
-	twentyBuffers = 300   // 20 branches: the keys of a page, then its rows
+	pageBuffers   = 60    // A page has 51 rows, which also need inner pages of the index.
+	totalBuffers  = 25    // A counter costs the same at any size.
+	eachBuffers   = 1_000 // There are 50 parents with 10 rows each.
+	twentyBuffers = 300   // There are 20 branches: the keys of a page are read first, then its rows.
 )
 
 var errNothing = errors.New("found nothing")
 
-// A reading collects hot reads.
+// A readList collects hot reads.
 type readList struct {
 	b   *bigWorld
 	p   *platform.Platform
@@ -52,7 +52,7 @@ func (r *readList) add(name string, bar int, run func(ctx context.Context) error
 	return &r.all[len(r.all)-1]
 }
 
-// askList adapts a list.
+// askList returns a function that calls a list.
 func askList[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
 	return func(ctx context.Context) error {
 		page, err := list(ctx, req)
@@ -63,7 +63,7 @@ func askList[T, F any](list func(context.Context, platform.ListRequest[F]) (plat
 	}
 }
 
-// checkEach adapts the children of many.
+// askEach returns a function that reads the children of many parents.
 func askEach[T, F any](list func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), order string, parents []platform.UID) func(context.Context) error {
 	scopes := make([]platform.UIDFilter, len(parents))
 	for i, p := range parents {
@@ -89,16 +89,17 @@ func checkNotEmpty[T any](pages []platform.Page[T], errs []error) error {
 func descendantsOf(uid platform.UID) platform.UIDFilter {
 	return platform.UIDFilter{DescendantsOf: uid}
 }
-func childrenOf(u platform.UID) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: u} }
 
-// addPages are the first ones and ones in the middle, of scopes on every level
-// and in every order that has an index there.
+func childrenOf(uid platform.UID) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: uid} }
+
+// addPages adds first pages and pages in the middle, of scopes on every level and in
+// every order that has an index there.
 func (r *readList) addPages() {
 	owner := r.b.contextOn(r.p, "owner")
 	for level, group := range r.b.deep {
 		bar := pageBuffers
 		if level > 2 {
-			bar = pageBuffers * (level - 1) // what lies beside the scope is read too
+			bar = pageBuffers * (level - 1) // Rows beside the scope are read too.
 		}
 		for _, scope := range []platform.UIDFilter{descendantsOf(group), childrenOf(group)} {
 			in := fmt.Sprintf("repos below level %d", level)
@@ -129,7 +130,7 @@ func (r *readList) addPages() {
 	}
 }
 
-// addKinds are the default orders of every kind, and what is special to some.
+// addKinds adds the default order of every kind, and special reads of some kinds.
 func (r *readList) addKinds() {
 	p, all, busy := r.p, descendantsOf(r.b.root), r.b.busyRepo
 	r.add("groups", pageBuffers, askList(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: all}))
@@ -156,8 +157,8 @@ func (r *readList) addKinds() {
 	}
 }
 
-// addParts are the lists of callers who see parts of the organisation, and pages
-// behind a skip.
+// addParts adds lists of callers who see parts of the organisation, and pages after a
+// skip.
 func (r *readList) addParts() {
 	type request = platform.ListRequest[platform.RepoFilter]
 	for _, order := range []string{"name", "create_time desc", "uid"} {
@@ -177,7 +178,7 @@ func (r *readList) addParts() {
 	})
 }
 
-// addNested are pages of many parents at once, big and small.
+// addNested adds pages of many parents at once, large and small.
 func (r *readList) addNested() {
 	p, groups, repos := r.p, r.b.groups[:50], append(slices.Clone(r.b.repos[1:50]), r.b.busyRepo)
 	for _, order := range []string{"name", "create_time desc", "update_time", "uid"} {

@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-// A server begins to count transactions anew, so that what was restored into it
-// is ahead of its own time.
+// A new server counts transactions from the beginning, so that restored rows have higher
+// numbers than new ones.
 func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")

@@ -11,14 +11,14 @@ import (
 	"atrium/store/storetest"
 )
 
-// describeNewestSchema is the schema that this program knows, as a message spells it.
+// describeNewestSchema returns the newest schema, as messages name it.
 func describeNewestSchema(t *testing.T, url string) string {
 	t.Helper()
 	states := must[[]store.MigrationState](t)(store.Migrations(t.Context(), url))
 	return fmt.Sprintf("schema %05d", states[len(states)-1].Version)
 }
 
-// expectSchemaError wants an error that names both schemas and says what to do.
+// expectSchemaError expects an error that names both schemas and says what to do.
 func expectSchemaError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH"}) {
@@ -41,7 +41,7 @@ func TestADatabaseOfANewerProgramIsRejected(t *testing.T) {
 		_, err := store.Open(t.Context(), w.url, store.Options{})
 		expectSchemaError(t, err, says...)
 		expectSchemaError(t, store.Migrate(t.Context(), w.url), says...)
-		// One that runs already is no longer ready.
+		// A running process is no longer ready.
 		expectSchemaError(t, w.p.Ready(t.Context()), says...)
 		states, err := store.Migrations(t.Context(), w.url)
 		expectSchemaError(t, err, says...)
@@ -73,7 +73,8 @@ func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 	})
 }
 
-// emptyDatabases makes, for each engine, a database without a schema.
+// emptyDatabases has, for each engine, a function that creates a database without a
+// schema.
 var emptyDatabases = map[string]func(testing.TB) string{
 	"sqlite":   emptySQLite,
 	"postgres": storetest.EmptyPostgres,

@@ -10,10 +10,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkSearch tells what searches cost in an organisation of 500,000 tags, what
-// their indexes take, and what they cost who writes tags.
-//
-//	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearch -benchtime 1x
+// BenchmarkSearch measures the cost of searches in an organisation of 500,000 tags, the
+// size of their indexes, and the cost for writers of tags. Run it with scripts/with-
+// postgres go test ./store/storetest -run '^$' -bench BenchmarkSearch -benchtime 1x
 func BenchmarkSearch(b *testing.B) {
 	for b.Loop() {
 		w := &bigWorld{world: newWorld(b, storetest.Postgres(b)), d: newDice(5)}
@@ -28,8 +27,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchOnSQLite tells what the same searches take there, and what the
-// index adds to the file.
+// BenchmarkSearchOnSQLite measures the same searches on SQLite, and what the index adds
+// to the file. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearchOnSQLite -benchtime 1x
 func BenchmarkSearchOnSQLite(b *testing.B) {
@@ -52,9 +51,9 @@ func BenchmarkSearchOnSQLite(b *testing.B) {
 	}
 }
 
-// createSearchableRepos makes 1,000 groups of 100 repos of 5 tags. One tag in 10,000 has the
-// word needle, every other one build, and one in a thousand groups is the part of
-// some caller.
+// createSearchableRepos creates 1,000 groups of 100 repos of 5 tags. One tag in 10,000
+// has the word needle, every other tag has the word build, and some caller sees one in a
+// thousand groups.
 func (b *bigWorld) createSearchableRepos() (repos []platform.UID) {
 	b.withoutIndexes(func() {
 		for i := range 1000 {
@@ -86,7 +85,7 @@ func (b *bigWorld) reportIndexes(t *testing.B) {
 	}
 }
 
-// A timedSearch is one that is measured.
+// A timedSearch is a search that is measured.
 type timedSearch struct {
 	name, subject string
 	run           func(context.Context, *platform.Platform) error
@@ -141,8 +140,8 @@ func (b *bigWorld) reportSearches(t *testing.B) {
 	}
 }
 
-// reportWrites adds tags in batches as imports do, without the index, and with more
-// and more of them that may wait for their place in it.
+// reportWrites adds tags in batches, as imports do: without the index, and with more and
+// more tags that may wait for their place in it.
 func (b *bigWorld) reportWrites(t *testing.B, repos []platform.UID) {
 	t.Helper()
 	for _, waiting := range []int{0, 64, 128, 512, 2048, 0, 128} {

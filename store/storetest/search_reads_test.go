@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// search adapts a search.
+// search returns a function that runs a search.
 func (r *readList) search(req platform.SearchRequest) func(context.Context) error {
 	return func(ctx context.Context) error {
 		page, err := r.p.Search.List(ctx, req)
@@ -19,16 +19,16 @@ func (r *readList) search(req platform.SearchRequest) func(context.Context) erro
 	}
 }
 
-// searchBuffers is what a search may touch: the index, and the rows of one page of what
-// it finds.
+// searchBuffers is what a search may touch: the index, and the rows of one page of
+// results.
 const searchBuffers = 500
 
-// addMatches are the advisories of tags, and how repos are spread.
+// addMatches adds reads of the advisories of tags, and of the facets of repos.
 func (r *readList) addMatches() {
 	tags := times(50, func(i int) *platform.Tag {
 		return &platform.Tag{UID: r.b.repos[i] + "/00000000000000ff", Digest: r.b.digests[i].Digest}
 	})
-	// Three names of each are looked for.
+	// Three names of each tag are looked up.
 	r.add("advisories of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
 		return checkNotEmpty(r.p.Advisories.ListOfTags(ctx, platform.ListRequest[platform.AdvisoryFilter]{PageSize: 10}, tags))
 	}).maxTotalBuffers = 2 * eachBuffers
@@ -38,7 +38,7 @@ func (r *readList) addMatches() {
 	}).maxTotalBuffers = 2 * eachBuffers
 }
 
-// addSearches are what is found by words.
+// addSearches adds searches by words.
 func (r *readList) addSearches() {
 	add := func(name string, run func(context.Context) error) *hotRead {
 		read := r.add(name, searchBuffers, run)

@@ -11,7 +11,7 @@ import (
 	"atrium/platform"
 )
 
-// A searchedRow is a row as a naive search sees it.
+// A searchedRow is a row for a simple search.
 type searchedRow struct {
 	kind       platform.SearchKind
 	capability platform.Capability
@@ -42,7 +42,8 @@ func (f *forest) searchable() (rows []searchedRow) {
 
 var searchOrder = []platform.SearchKind{platform.SearchGroups, platform.SearchIdentities, platform.SearchRoles, platform.SearchRepos, platform.SearchTags}
 
-// stage is how well a row answers a query, by the plainest rules; 0: not at all.
+// stage returns how well a row matches a query, computed in the simplest way; 0 means not
+// at all.
 func (r searchedRow) stage(query string) platform.SearchStage {
 	wanted := strings.Fields(strings.ToLower(query))
 	name := strings.Join(strings.Fields(strings.ToLower(r.name)), " ")
@@ -60,15 +61,15 @@ func (r searchedRow) stage(query string) platform.SearchStage {
 	return platform.SearchPart
 }
 
-// holds reports whether a text holds a word, in one of its words, or at the
-// beginning of one where the word is short.
+// holds reports whether a text contains a word: inside one of its words, or for a short
+// word only at the beginning of one.
 func holds(text, word string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool {
 		return strings.HasPrefix(w, word) || len([]rune(word)) > 2 && strings.Contains(w, word)
 	})
 }
 
-// expectedHits is what a caller finds, the best first.
+// expectedHits returns what a caller must find, the best first.
 func (f *forest) expectedHits(c *caller, req platform.SearchRequest) (found []platform.UID) {
 	stages := map[platform.UID]platform.SearchStage{}
 	var rows []searchedRow
@@ -107,14 +108,14 @@ func uidOfHit(t *testing.T, hit platform.SearchHit) platform.UID {
 	}
 }
 
-// searchQueries are some that find much, little and nothing, with letters that
-// patterns and indexes take for something else.
+// searchQueries has queries that find much, little and nothing, with letters that have a
+// special meaning in patterns and indexes.
 var searchQueries = []string{
 	"a", "A", "b", "a b", "b a", "latest", "LAT", "ates", "test lat", "v1", "1", "1.0", "9-r1", "%", "_x", "a_b", "a.b", "a/b", "b/c", "20260327", "x-2026", "ÄHRE", "ähr", "hre", "straße",
 	"pay team", "team pay", "pa", "pay_", "100%", "\\", `"pay"`, "'", "ops@example.com", "viewer", "reads every", "every reads", "zz", "owner", "日本", "日本語", "本語", "billing", "bil ing",
 }
 
-// addTexts gives rows texts to be found by.
+// addTexts gives rows texts that searches can find.
 func (f *forest) addTexts() {
 	texts := []string{"", "", "Pays the  team", "pay_ments 100%", "Ähre und Straße", "back\\slash", `says "pay"`, "it's", "日本語 の 文", "PAYTEAM", "team  of\u00a0billing"}
 	for _, g := range f.groups {

@@ -47,7 +47,7 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 
 func emptySQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "atrium.db") }
 
-// runTogether runs n functions at once and fails on the first error.
+// runTogether runs n functions concurrently and fails on the first error.
 func runTogether(t *testing.T, n int, run func(i int) error) {
 	t.Helper()
 	for i, err := range runAtOnce(n, run) {
@@ -57,7 +57,7 @@ func runTogether(t *testing.T, n int, run func(i int) error) {
 	}
 }
 
-// runAtOnce starts n functions at the same moment and gives their errors.
+// runAtOnce starts n functions at the same moment and returns their errors.
 func runAtOnce(n int, run func(i int) error) []error {
 	errs := make([]error, n)
 	var start, end sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"atrium/platform"
 )
 
-// A long list is read from its nearer end, so a page far from both, near to
-// one and past the end must all be the same as in a plain walk.
+// A long list is read from its nearer end. Pages far from both ends, near one end and
+// past the end must equal those of a plain walk.
 func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		k, callers := longList(w)
@@ -36,8 +36,8 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 	})
 }
 
-// longList makes 2,600 repos in 40 groups, for callers who see them through
-// one, some, and more scopes than one statement reads.
+// longList creates 2,600 repos in 40 groups. Its callers see them through one scope, some
+// scopes, and more scopes than one statement reads.
 func longList(w *world) (*kind[platform.Repo, platform.RepoFilter], []string) {
 	f := &forest{world: w, d: newDice(23)}
 	root := &platform.Group{UID: f.d.root(), Name: "long", CreateTime: f.randomTime()}
@@ -68,7 +68,7 @@ func (k *kind[T, F]) list(t *testing.T, ctx context.Context, req platform.ListRe
 	return k.uids(page.Items)
 }
 
-// wholeList walks a list without skipping.
+// wholeList reads a list without skips.
 func wholeList[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], order string) []platform.UID {
 	t.Helper()
 	var all []platform.UID
@@ -84,7 +84,7 @@ func wholeList[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], order
 	}
 }
 
-// checkSkip compares a page behind a skip with its place in the whole list.
+// checkSkip compares a page after a skip with the same part of the whole list.
 func (k *kind[T, F]) checkSkip(t *testing.T, ctx context.Context, all []platform.UID, req platform.ListRequest[F]) {
 	t.Helper()
 	page, err := k.ops.List(ctx, req)

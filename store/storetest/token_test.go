@@ -11,7 +11,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// repos makes n repos in a group, in one transaction.
+// repos creates n repos in a group, in one transaction.
 func (w *world) repos(group platform.UID, n int) []*platform.Repo {
 	w.t.Helper()
 	d := newDice(29)
@@ -52,7 +52,7 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 		if next[0] == sealedNew[0] && next[1] == sealedNew[1] {
 			t.Error("a token made after the rotation is sealed with the old key")
 		}
-		// The first replica has not heard of the new key.
+		// The first replica does not know the new key yet.
 		for _, token := range []string{next, sealedNew} {
 			if names, _ := read(w.p, token); !slices.Equal(names, []string{"repo-0006", "repo-0007", "repo-0008"}) {
 				t.Fatalf("a replica with the old key reads %v", names)

@@ -14,7 +14,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// Two units that wait for each other: one is undone, and run again.
+// Two units wait for each other. The database undoes one of them, which must then run
+// again.
 func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
@@ -30,7 +31,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 					if err := platform.RowsOf[platform.Repo](tx).Update(ctx, r, "description"); err != nil {
 						return err
 					}
-					if !w.onSQLite() && run <= 2 && n == 0 { // until the other has its first
+					if !w.onSQLite() && run <= 2 && n == 0 { // The first unit waits until the other has its first lock.
 						started.Done()
 						started.Wait()
 					}
@@ -77,15 +78,15 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 	})
 }
 
-// A server that restarts or fails over costs some requests, which may be tried
-// again, and nothing else.
+// A server that restarts or fails over may fail some requests, which clients can retry,
+// and nothing else.
 func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
 			t.Skip("there is no server to lose")
 		}
 		ctx, org := w.createOrganisation("acme")
-		runTogether(t, 8, func(int) error { return w.p.Ready(ctx) }) // as many connections as the pool has
+		runTogether(t, 8, func(int) error { return w.p.Ready(ctx) }) // This opens as many connections as the pool may have.
 		w.exec(w.openDirect(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 		for try := range 20 {
 			_, err := w.p.Groups.Get(ctx, org.Group.UID)
@@ -100,8 +101,8 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 	})
 }
 
-// A process that hangs in the middle of a transaction, such as one that is suspended,
-// must not keep others from hearing of events for longer than its limit.
+// A process that hangs in a transaction, for example because it is suspended, must not
+// delay the events of others for longer than its limit.
 func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
@@ -119,7 +120,7 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			done <- hanging.Write(t.Context(), func(tx platform.Tx) error {
-				if err := tx.SetRelayPosition(t.Context(), platform.EventPosition{}); err != nil { // it has an id now
+				if err := tx.SetRelayPosition(t.Context(), platform.EventPosition{}); err != nil { // The transaction now has an id.
 					return err
 				}
 				close(began)
@@ -147,8 +148,8 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 	})
 }
 
-// A server that was demoted goes on with its connections, and refuses writes. New
-// connections find the one that was promoted.
+// A demoted server keeps its connections and rejects writes. New connections find the
+// promoted server.
 func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() || storetest.Direct(w.url) != w.url {

@@ -10,8 +10,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// The bar leaves room for writers that are not scheduled at once. At random some
-// of them wait for eight times as many others as there are.
+// The limit leaves room for writers that are not scheduled at once. In a random order,
+// some writers would wait for eight times as many others as there are.
 func TestNoWriterOfSQLiteStarves(t *testing.T) {
 	t.Parallel()
 	const writers, turns, most = 200, 20, 5 * 200
@@ -22,7 +22,7 @@ func TestNoWriterOfSQLiteStarves(t *testing.T) {
 			came := served.Load()
 			err := store.Write(t.Context(), func(platform.Tx) error {
 				others := served.Add(1) - 1 - came
-				longest.Store(max(longest.Load(), others)) // there is one writer
+				longest.Store(max(longest.Load(), others)) // There is only one writer at a time.
 				return nil
 			})
 			if err != nil {
@@ -39,7 +39,7 @@ func TestNoWriterOfSQLiteStarves(t *testing.T) {
 	}
 }
 
-// Whoever gives up while waiting leaves no turn behind that nobody takes.
+// A writer that gives up while it waits must not keep its turn.
 func TestACancelledWriterOfSQLiteDelaysNobody(t *testing.T) {
 	t.Parallel()
 	store := storetest.Open(t, storetest.SQLite(t))

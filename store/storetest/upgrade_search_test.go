@@ -13,8 +13,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A database of schema 12 has nothing that words could be looked for in. After the
-// upgrade a search finds what it finds in one that was written by this program.
+// A database of schema 12 has no search texts. After the upgrade, a search must find the
+// same as in a new database.
 func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		engine := "postgres"
@@ -26,7 +26,7 @@ func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 			columns, row = rowAsIs(t, rows)
 			if i := slices.Index(columns, "root"); i >= 0 {
 				if key, ok := row[i].([]byte); ok && len(key) == 0 {
-					row[i] = []byte{} // of a built-in role, which the driver takes for nothing
+					row[i] = []byte{} // The column of a built-in role is empty, and the driver reads that as nil.
 				}
 			}
 			return columns, row
@@ -52,8 +52,8 @@ func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 	})
 }
 
-// Where the extensions of the index are not allowed, a search finds the same, and
-// the store says that it has no index, until they are there.
+// If the extensions of the index are not allowed, a search finds the same, and the store
+// reports that it has no index until the extensions exist.
 func TestASearchNeedsNoIndex(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		indexed := func() bool { return must[bool](t)(f.store.IsSearchIndexed(t.Context())) }
@@ -79,8 +79,8 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 	})
 }
 
-// A role that may make tables and no extensions gets a database without the index,
-// and the index once somebody else has made the extensions.
+// A role that may create tables but no extensions gets a database without the index. It
+// gets the index as soon as somebody else has created the extensions.
 func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t, url: storetest.EmptyPostgres(t)}

@@ -8,8 +8,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A database of schema 10 has advisories without severities. What the upgrade
-// computes is what writing them computes.
+// A database of schema 10 has advisories without severities. The upgrade must compute the
+// same values as a write.
 func TestTheSeveritiesOfAnOlderDatabaseAreComputed(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		f.insert(func(tx platform.Tx) error {
@@ -30,7 +30,7 @@ func TestTheSeveritiesOfAnOlderDatabaseAreComputed(t *testing.T) {
 		inherited := 0
 		for i := range want {
 			if string(platform.SeverityOfVulnerability) == got[i][4] {
-				inherited++ // the forest was written before there was the vulnerability
+				inherited++ // The forest was written before the vulnerability existed.
 				continue
 			}
 			for column := range want[i] {

@@ -17,8 +17,7 @@ const (
 	upgradedRoot = platform.UID("1111111111111111111111111111111111111111")
 )
 
-// A version5 is a database as the program wrote it before there were proofs of
-// issuers, which was schema 5.
+// A version5 is a database of schema 5, before issuers could be proven.
 type version5 struct {
 	*world
 	rows int
@@ -37,8 +36,8 @@ func newVersion5(t *testing.T, url string) *version5 {
 	return &version5{world: &world{t: t, url: url}}
 }
 
-// row adds a row of values and times, which are a second after those of the row
-// before.
+// row adds a row of values and times. The times are a second after those of the previous
+// row.
 func (v *version5) row(table, columns, times string, values ...any) {
 	v.t.Helper()
 	v.rows++
@@ -50,7 +49,7 @@ func (v *version5) row(table, columns, times string, values ...any) {
 	v.exec(v.openDirect(), "INSERT INTO "+table+" ("+columns+", "+times+") VALUES ("+strings.Join(marks, ", ")+moments+")", values...)
 }
 
-// identity adds an identity with a rule and its key of that time.
+// identity adds an identity with a rule and the key that the rule had at that time.
 func (v *version5) identity(claimMatch, key string) platform.UID {
 	v.t.Helper()
 	uid := upgradedRoot + platform.UID(fmt.Sprintf("/%016x", v.rows))
@@ -59,8 +58,8 @@ func (v *version5) identity(claimMatch, key string) platform.UID {
 	return uid
 }
 
-// fill adds what organisations had: a provider with somebody whom it has let in,
-// and rules.
+// fill adds what organisations had: a provider, a person who signed in through it, and
+// rules.
 func (v *version5) fill() (alice platform.UID) {
 	v.t.Helper()
 	root := string(upgradedRoot)
@@ -84,7 +83,7 @@ func (v *version5) fill() (alice platform.UID) {
 	return alice
 }
 
-// lastTime is the time of the row that was made last.
+// lastTime returns the time of the last row.
 func (v *version5) lastTime() string {
 	if v.onSQLite() {
 		return fmt.Sprint((1_700_000_000 + v.rows) * 1000)
@@ -152,7 +151,7 @@ func (w *world) checkUpgraded(t *testing.T, alice platform.UID) {
 	acting("once the operator allowed all", map[string]int{"alice": 2, "a newcomer": 2, "a robot": 3, "ada": 22, "a pipeline": 21, "another's": 1, "other": 2, "bob of a host": 2, "anybody": 1})
 }
 
-// expectIssuers demands what the operator sees: issuers with their methods.
+// expectIssuers expects the list of issuers with their methods, as the operator sees it.
 func (w *world) expectIssuers(t *testing.T, want string) {
 	t.Helper()
 	proofs, err := w.p.Issuers.List(w.operator())

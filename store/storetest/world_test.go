@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver of raw reads
+	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/platform"
 	"atrium/store/sqlstore"
@@ -19,18 +19,17 @@ import (
 
 const issuer = "https://issuer.example.com"
 
-// A world is a platform over a database of the test's own.
+// A world is a platform on its own database.
 type world struct {
 	t          testing.TB
 	url        string
 	store      *sqlstore.Store
 	p          *platform.Platform
-	clockAhead atomic.Int64 // what its clock is ahead, in milliseconds
+	clockAhead atomic.Int64 // Its clock is ahead by this number of milliseconds.
 	directDB   *sql.DB
 }
 
-// onEachEngine runs test on every engine with a world that holds nothing but the
-// built-in roles.
+// onEachEngine runs test on every engine. The world has only the built-in roles.
 func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -44,7 +43,7 @@ func newWorld(t testing.TB, url string) *world {
 	return w
 }
 
-// replica is one more platform over the same data.
+// replica returns another platform on the same data.
 func (w *world) replica(s platform.Store) *platform.Platform {
 	w.t.Helper()
 	p, err := platform.New(w.t.Context(), s, platform.Options{Clock: w.now, AllowSignup: true, AllowIssuers: true})
@@ -58,12 +57,12 @@ func (w *world) now() time.Time {
 	return time.Now().Add(time.Duration(w.clockAhead.Load()) * time.Millisecond)
 }
 
-// operator gives the context of an operator's command.
+// operator returns the context of a command of the operator.
 func (w *world) operator() context.Context {
 	return platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 }
 
-// createOrganisation makes an organisation and gives the context of its owner.
+// createOrganisation creates an organisation and returns the context of its owner.
 func (w *world) createOrganisation(name string) (context.Context, *platform.Organisation) {
 	w.t.Helper()
 	org, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
@@ -73,7 +72,7 @@ func (w *world) createOrganisation(name string) (context.Context, *platform.Orga
 	return w.contextAs("owner of " + name), org
 }
 
-// subject gives the context of a request of whoever has the token of subject.
+// contextAs returns the context of a request with the token of subject.
 func (w *world) contextAs(subject string) context.Context {
 	w.t.Helper()
 	return w.contextOn(w.p, subject)
@@ -91,8 +90,7 @@ func (w *world) contextOn(p *platform.Platform, subject string) context.Context 
 	return platform.WithActor(w.t.Context(), actor)
 }
 
-// openDirect opens the database beside the store: what it does, the store does not
-// know of.
+// openDirect opens the database without the store, which does not notice these changes.
 func (w *world) openDirect() *sql.DB {
 	w.t.Helper()
 	if w.directDB != nil {
@@ -120,7 +118,7 @@ func (w *world) exec(db *sql.DB, statement string, args ...any) {
 	}
 }
 
-// query reads rows of texts.
+// query returns the rows of a query as texts.
 func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]string) {
 	w.t.Helper()
 	rows, err := db.QueryContext(w.t.Context(), statement, args...)
@@ -149,13 +147,13 @@ func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]stri
 	return found
 }
 
-// pack is a UID as the tables keep it.
+// pack returns a UID in the form of the tables.
 func pack(u platform.UID) []byte {
 	b, _ := u.Packed()
 	return b
 }
 
-// insert stores rows of any kinds in one transaction.
+// insert stores rows of any kind in one transaction.
 func (w *world) insert(unit func(tx platform.Tx) error) {
 	w.t.Helper()
 	if err := w.store.Write(w.t.Context(), unit); err != nil {
@@ -163,7 +161,7 @@ func (w *world) insert(unit func(tx platform.Tx) error) {
 	}
 }
 
-// A dice makes what is random in a test; the same seed makes the same.
+// A dice makes random values. The same seed makes the same values.
 type dice struct{ *rand.Rand }
 
 func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, seed))} }

@@ -19,8 +19,8 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 			return must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[platform.Repo](body, mask...)))
 		}
 		before := update(`{"description": "d", "bundles": ["a", "b"], "catalogTier": "CATALOG_TIER_BASE", "aliases": ["x"]}`)
-		// What is there changes behind the store's back: an update that wrote
-		// back what it had read would undo it.
+		// The row changes without the store. An update that wrote back everything that it
+		// had read would undo the change.
 		w.exec(w.openDirect(), "UPDATE repo SET aliases = '[\"y\"]'")
 		after := update(`{"description": "e", "name": "ignored"}`, "description")
 		if after.Description != "e" || after.Name != "nginx" || !slices.Equal(after.Aliases, []string{"y"}) || !slices.Equal(after.Bundles, []string{"a", "b"}) {
@@ -64,10 +64,10 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 		_, err = w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "someone else")
 		expectError(t, err, platform.CodeAlreadyExists, "")
 
-		w.repo(ctx, root, "nginx") // the same name elsewhere is no other's
+		w.repo(ctx, root, "nginx") // The same name is allowed in another parent.
 		w.group(ctx, group, "a")
 		w.identity(ctx, root, "twin")
-		w.identity(ctx, root, "twin") // identities have no unique key
+		w.identity(ctx, root, "twin") // Identities have no unique key.
 	})
 }
 
@@ -139,7 +139,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 		must[*platform.Readme](t)(w.p.Repos.UpdateReadme(ctx, repo, input[platform.Readme](`{"content": "# nginx"}`)))
 		must[*platform.Group](t)(w.p.Groups.Update(ctx, group, input[platform.Group](`{"description": "d"}`)))
 
-		// None of these changes anything.
+		// None of these calls changes anything.
 		_, err := w.p.Repos.Create(ctx, group, input[platform.Repo](`{"name": "nginx"}`))
 		expectError(t, err, platform.CodeAlreadyExists, string(repo))
 		expectError(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")

@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// What each filter means, said once more in Go.
+// This file says in Go what each filter means.
 
 func (f *forest) groupFilters() []filterCase[platform.Group, platform.GroupFilter] {
 	name := pick(f.d, f.groups).Name
@@ -48,7 +48,8 @@ func (f *forest) bindingFilters() []filterCase[platform.RoleBinding, platform.Ro
 	}
 }
 
-// containsWords is whether texts of a row hold all words of a query.
+// containsWords returns a function that reports whether the texts of a row contain all
+// words of a query.
 func containsWords[T any](query string, texts func(*T) []string) func(*T) bool {
 	return func(row *T) bool { return searchedRow{texts: texts(row)}.stage(query) > 0 }
 }
@@ -95,7 +96,8 @@ func (f *forest) subscriptionFilters() []filterCase[platform.Subscription, platf
 	}
 }
 
-// anyEvent is whether one of an advisory's events is as asked.
+// anyEvent returns a function that reports whether an event of an advisory meets a
+// condition.
 func anyEvent(is func(*platform.AdvisoryEvent) bool) func(*platform.Advisory) bool {
 	return func(a *platform.Advisory) bool {
 		for i := range a.Events {
