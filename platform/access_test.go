@@ -16,7 +16,7 @@ func names(repos []*platform.Repo) []string {
 	return all
 }
 
-// reposOf lists repos by name, and demands that the total says the same.
+// reposOf lists repos by name and expects that the total agrees.
 func (w *world) reposOf(ctx context.Context, f platform.UIDFilter) []string {
 	w.Helper()
 	page, err := w.p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{UIDP: f})
@@ -34,8 +34,8 @@ func (w *world) namedRepo(group platform.UID, name string) platform.UID {
 	return made.UID
 }
 
-// Specification, Identity: one created under a subgroup is scoped to it and
-// cannot see the registry, which lies in the root.
+// The specification says about identities: an identity of a subgroup is limited to it and
+// cannot see the registry in the root.
 func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -46,7 +46,7 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 		if got := violationFields(err); got != "identityUid" {
 			t.Errorf("a binding that reaches out of the identity's group: %s, want identityUid", got)
 		}
-		// Even one that got there in another way reaches no further.
+		// Even a binding that was created in another way reaches no further.
 		stray := &platform.RoleBinding{UID: acme.uid + "/0123456789abcdef", IdentityUID: low, RoleUID: platform.OwnerRole, CreateTime: platform.At(epoch)}
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
 			return platform.RowsOf[platform.RoleBinding](tx).Insert(t.Context(), stray)
@@ -90,7 +90,7 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 			what string
 			ctx  context.Context
 			f    f
-			want []string // nil: denied
+			want []string // nil means that the list is denied.
 		}{
 			{"the owner, everything", acme.owner, f{}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},
 			{"the owner, below the root", acme.owner, f{DescendantsOf: acme.uid}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},

@@ -25,7 +25,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 		if e := refusal(t, "a second one", err, platform.CodeAlreadyExists); e.Resource.Name != string(a) {
 			t.Errorf("it names %+v", e.Resource)
 		}
-		sub := w.with(platform.ViewerRole, b, acme.uid) // sees a part
+		sub := w.with(platform.ViewerRole, b, acme.uid) // This caller sees a part.
 		for what, x := range map[string]struct {
 			uidp        platform.UIDFilter
 			owner, part int64
@@ -36,7 +36,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 			"below a group, deeper":            {platform.UIDFilter{DescendantsOf: b}, 2, 2},
 			"below a very deep group":          {platform.UIDFilter{DescendantsOf: deep}, 1, 1},
 			"children":                         {platform.UIDFilter{ChildrenOf: b}, 1, 1},
-			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, -1}, // is refused
+			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, -1}, // The caller sees only a part of these children, so the list is rejected.
 			"in the root":                      {platform.UIDFilter{InRoot: true}, 1, 0},
 			"by id":                            {platform.UIDFilter{IDs: []platform.UID{a, b}, DescendantsOf: b}, 1, 1},
 			"above":                            {platform.UIDFilter{AncestorsOf: deep}, 3, 1},
@@ -62,8 +62,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 	})
 }
 
-// What is bound to an identity elsewhere must not show in how a service
-// binding to it is refused.
+// The error must not show whether an identity of another group has a binding.
 func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")

@@ -50,7 +50,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			"fixed":              {f{EventTypes: []platform.EventType{platform.EventTypeFixed}}, "GO-1"},
 			"fixed or patched":   {f{EventTypes: []platform.EventType{platform.EventTypeFixed, platform.EventTypePatched}}, "GO-1 GO-3_%"},
 			"latest":             {f{LatestEventType: platform.EventTypeDetection}, "GO-2"},
-			"author":             {f{EventAuthors: []string{"a"}}, "GO-2"}, // not a part of ada
+			"author":             {f{EventAuthors: []string{"a"}}, "GO-2"}, // The author a is not a part of ada.
 			"without an author":  {f{ExcludeEventAuthors: []string{"a", "eve"}}, "GO-1"},
 			"reviewer":           {f{EventReviewers: []string{"bob", "b"}}, "GO-1 GO-2"},
 			"state":              {f{EventReviewStates: []platform.ReviewState{platform.ReviewStateApproved}}, "GO-1"},
@@ -92,7 +92,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 	})
 }
 
-// nobodies are n names that nobody has.
+// nobodies returns n names that nothing has.
 func nobodies(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -101,7 +101,7 @@ func nobodies(n int) []string {
 	return names
 }
 
-// everyVariant is an event of each variant, with every field that there is.
+// everyVariant returns an event of each variant, with all its fields.
 func everyVariant() []platform.AdvisoryEvent {
 	manual := &struct{}{}
 	scan := &platform.ScanV1{
@@ -146,7 +146,7 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 	})
 }
 
-// The order of a list is not that of time, and times can be equal.
+// A list need not be sorted by time, and times can be equal.
 func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -187,7 +187,7 @@ func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 			"events[0]":                                 {FixNotPlanned: note, AnalysisNotPlanned: note},
 			"events[0].detection":                       {Detection: &platform.Detection{Manual: &struct{}{}, ScanV1: &platform.ScanV1{}}},
 			"events[0].reviewState":                     {FixNotPlanned: note, ReviewState: "GOOD"},
-			"events[0].author":                          {FixNotPlanned: note, Author: "ann\nbob"}, // would pass for two authors
+			"events[0].author":                          {FixNotPlanned: note, Author: "ann\nbob"}, // Such a text would look like two authors.
 			"events[0].reviewer":                        {FixNotPlanned: note, Reviewer: "\x00"},
 			"events[0].falsePositiveDetermination.type": {FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "WHIM"}},
 		}

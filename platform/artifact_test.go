@@ -15,7 +15,7 @@ type (
 	versionList  = platform.ListRequest[platform.ArtifactVersionFilter]
 )
 
-// artifact is a record of an import.
+// artifact returns a record for an import.
 func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *platform.ImportedArtifact {
 	a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name}}
 	for _, v := range versions {
@@ -24,7 +24,7 @@ func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *pl
 	return a
 }
 
-// bring imports artifacts and demands what became of them and their versions.
+// bring imports artifacts and expects these results for them and their versions.
 func (w *world) bring(t *testing.T, artifacts, versions string, records ...*platform.ImportedArtifact) {
 	t.Helper()
 	done, of, err := w.p.Artifacts.Import(w.operator(), records)
@@ -32,7 +32,7 @@ func (w *world) bring(t *testing.T, artifacts, versions string, records ...*plat
 	expectImported(t, "versions", of, err, versions)
 }
 
-// shown draws the artifacts of a filter: name latest/count.
+// shown returns the artifacts of a filter, each as name latest/count.
 func (w *world) shown(t *testing.T, ctx context.Context, f platform.ArtifactFilter, orderBy string) string {
 	t.Helper()
 	page, err := w.p.Artifacts.List(ctx, artifactList{Filter: f, OrderBy: orderBy})
@@ -47,7 +47,7 @@ func (w *world) shown(t *testing.T, ctx context.Context, f platform.ArtifactFilt
 	return strings.Join(all, ", ")
 }
 
-// versionsOf walks the versions of an artifact, two at a time.
+// versionsOf reads the versions of an artifact, two at a time.
 func (w *world) versionsOf(t *testing.T, ctx context.Context, uid platform.UID, orderBy string) string {
 	t.Helper()
 	var all []string
@@ -94,15 +94,15 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 			}
 		}
 
-		// One version more, one changed, one not named: it stays.
+		// One version is new, one is changed, and one is not named. The last one stays.
 		more := artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")
 		more.Versions[0].SizeBytes, more.Versions[0].CreateTime = 7, onDay(1)
 		w.bring(t, mustSucceed(0, 1, 0, 0), mustSucceed(1, 1, 0, 0), more)
 		if got := w.versionsOf(t, acme.owner, uid, ""); got != "4.2.0.Final 4.2.0.RC1 4.2.0.Alpha1 4.1.100.Final 4.1.99.Final 4.1.0.Final" {
 			t.Error(got)
 		}
-		w.bring(t, mustSucceed(0, 0, 1, 0), mustSucceed(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // says nothing of size and time
-		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                              // not by the import that changed nothing
+		w.bring(t, mustSucceed(0, 0, 1, 0), mustSucceed(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // The record does not name the other versions.
+		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                              // The import does not change it.
 		if err != nil || changed.LatestVersion != "4.2.0.Final" || changed.VersionCount != 6 || !changed.UpdateTime.After(changed.CreateTime.Time) {
 			t.Errorf("%+v (%v)", changed, err)
 		}
@@ -151,7 +151,7 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 		if err != nil || len(counts) != 2 || *counts[0] != (platform.EcosystemCount{Ecosystem: platform.EcosystemJava, TotalCount: 1}) || *counts[1] != (platform.EcosystemCount{Ecosystem: platform.EcosystemPython, TotalCount: 2}) {
 			t.Errorf("%v, want 2 of them (%v)", counts, err)
 		}
-		// The order in which ecosystems are named is no other list.
+		// The order of the named ecosystems does not make another list.
 		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: platform.ArtifactFilter{Ecosystems: all}, PageSize: 1})
 		must(t, err)
 		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken(), Filter: platform.ArtifactFilter{
@@ -229,8 +229,8 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 	})
 }
 
-// Each import brings versions of its own to the same artifacts: none is lost
-// from a count.
+// Each import adds other versions to the same artifacts. The counts must include all
+// versions.
 func TestImportsOfTheSameArtifactAtOnceCountEveryVersion(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

@@ -62,7 +62,7 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 		before = len(w.events())
 
 		bodies := []string{tagBody("zero", 7), tagBody("one", 8)}
-		for i := range 20 { // so many are copied
+		for i := range 20 { // This number is inserted with COPY.
 			bodies = append(bodies, tagBody("more-"+string(rune('a'+i)), i))
 		}
 		made, err := w.p.Tags.CreateBatch(acme.owner, append(requests[platform.Tag](repo, bodies...), requests[platform.Tag](other, tagBody("one", 9))...))

@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// changesOf are the changes of the newest event, as "field: before -> after".
+// changesOf returns the changes of the newest event, as "field: before -> after".
 func (w *world) changesOf(o org) string {
 	w.Helper()
 	page, err := w.p.AuditLog.List(o.owner, platform.AuditRequest{PageSize: 1})
@@ -36,7 +36,7 @@ func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 			{`{"name": "go"}`, "", `name: "go" -> "go"`},
 			{`{"name": "golang", "description": "left out"}`, "name", `name: "go" -> "golang"`},
 			{`{"sync_config": {"google": "g"}}`, "sync_config.google", `sync_config.google:  -> "g"`},
-			{`{"bundles": [` + long + strings.Repeat(", "+long, 50) + `]}`, "bundles", `bundles: ["b"] -> `}, // too long to be kept
+			{`{"bundles": [` + long + strings.Repeat(", "+long, 50) + `]}`, "bundles", `bundles: ["b"] -> `}, // This value is too long to be kept.
 		} {
 			var mask []string
 			if c.mask != "" {
@@ -88,8 +88,8 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 	})
 }
 
-// Two updates at once: each tells what it found, so that one begins where the
-// other ended.
+// Two updates run concurrently. The recorded change of one must begin where the other
+// ended.
 func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

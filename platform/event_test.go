@@ -25,7 +25,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 			o, rpc := operations[name], rpcs[name]
 			uid := o.on()
 			before := w.events()
-			// What is refused or fails records nothing.
+			// A call that is rejected or fails records nothing.
 			if rpc.event != "" {
 				_, denied := o.call(viewer, uid)
 				_, failed := o.call(acme.owner, missingBelow(uid))
@@ -33,7 +33,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 					t.Errorf("%s: %v, %v", name, denied, failed)
 				}
 			}
-			made := since(w.events(), before, "identity.created", "roles.created") // what the calls make to work with
+			made := since(w.events(), before, "identity.created", "roles.created") // These events are those of what the calls need.
 			if len(made) > 0 {
 				t.Errorf("%s: refused, it records %s", name, types(made))
 			}
@@ -42,7 +42,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			made = since(w.events(), before)
-			made = made[max(0, len(made)-1):] // before it come what the call makes to work with
+			made = made[max(0, len(made)-1):] // The events before it are those of what the call needs.
 			if rpc.event == "" {
 				if len(made) > 0 {
 					t.Errorf("%s: records %s", name, types(made))
@@ -86,7 +86,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 	})
 }
 
-// since gives the events that came after, but those of kinds to be left out.
+// since returns the later events, except those of the kinds in without.
 func since(all, before []event, without ...string) []event {
 	return slices.DeleteFunc(slices.Clone(all[len(before):]), func(e event) bool {
 		return slices.Contains(without, strings.TrimPrefix(e.kind, "iam."))
@@ -173,8 +173,8 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 	})
 }
 
-// again loses every transaction once before it commits it, as one can that
-// met another: the unit of work is run a second time.
+// again makes every transaction fail once before its commit, like a conflict, so that the
+// unit runs twice.
 type again struct{ platform.Store }
 
 func (s again) Write(ctx context.Context, unit func(platform.Tx) error) error {
@@ -260,7 +260,7 @@ func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 			t.Errorf("%s: the provider is %q, want %q", e.Type, got, want)
 		}
 	}
-	// Twelve kinds have events, each its own body.
+	// Twelve kinds have events, and each has its own body.
 	if !bodies["iam.Group"] || !bodies["registry.Tag"] || !bodies["iam.AcceptedTerms"] || len(bodies) != 12 {
 		t.Errorf("the bodies are %v", slices.Sorted(maps.Keys(bodies)))
 	}

@@ -61,7 +61,8 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 		if err != nil || again.UID != bound.UID {
 			t.Errorf("accepted again: %+v (%v)", again, err)
 		}
-		// Neither a stranger nor somebody of another organisation can act here: both get an identity in the group.
+		// The caller is a stranger or a member of another organisation. Neither can act
+		// here, and both get an identity in the group.
 		for _, subject := range []string{"a stranger", "owner of elsewhere"} {
 			bound, err := w.p.GroupInvites.Accept(w.as(subject), invite.Code)
 			must(t, err)

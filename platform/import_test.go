@@ -16,7 +16,7 @@ func mustSucceed(added, updated, unchanged, rejected int) string {
 	return fmt.Sprintf("%d added, %d updated, %d unchanged, %d rejected", added, updated, unchanged, rejected)
 }
 
-// expectImported demands what an import did.
+// expectImported expects these results of an import.
 func expectImported(t *testing.T, what string, got platform.Imported, err error, want string) {
 	t.Helper()
 	must(t, err)
@@ -25,7 +25,7 @@ func expectImported(t *testing.T, what string, got platform.Imported, err error,
 	}
 }
 
-// rejectedFields lists, by place, the fields for which records were left out.
+// rejectedFields returns the invalid fields of rejected records, by position.
 func rejectedFields(got platform.Imported) string {
 	var all []string
 	for i := range 20 {
@@ -53,7 +53,7 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 				{AdvisoryID: "GO-1", ArtifactName: "toolchain", Author: author, UpdateTime: onDay(day)},
 				{AdvisoryID: "GO-2", ArtifactName: "stdlib", Author: author, UpdateTime: onDay(day), ComponentName: "net/http", ArtifactArchitecture: "amd64", LegacyAdvisoryID: "old-2"},
 			}
-			for n := range 20 { // enough that they are copied
+			for n := range 20 { // This number is inserted with COPY.
 				all = append(all, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-X", n), ArtifactName: "x", Author: author, UpdateTime: onDay(day)})
 			}
 			return all
@@ -178,7 +178,7 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 	})
 }
 
-// A record that points to a repo that is not there is a bad one as well.
+// A record with a missing repo is invalid.
 func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

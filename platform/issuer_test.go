@@ -13,7 +13,7 @@ import (
 	"atrium/platform"
 )
 
-// files are those that issuers serve, by issuer; an issuer of none is away.
+// files has the files that issuers serve. An issuer without a file cannot be reached.
 type files map[string][]platform.UID
 
 var errAway = errors.New("connection refused")
@@ -25,7 +25,7 @@ func (f files) read(_ context.Context, issuer string) ([]platform.UID, error) {
 	return nil, errAway
 }
 
-// strict lets the world's platform ask for proofs.
+// strict makes the platform of the world require proofs.
 func (w *world) strict() files {
 	f := files{}
 	w.p = w.replica(w.store, platform.Options{
@@ -76,7 +76,8 @@ func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
 			t.Errorf("with a proof she acts as %v, want 1 of them", actor.Identities)
 		}
 
-		// What the issuer takes back is gone with the next look, and so are its people.
+		// When the issuer withdraws its file, the next check ends the proof and the
+		// access.
 		served[workplace] = nil
 		must(t, w.p.Issuers.Recheck(t.Context()))
 		if n := in(visitor("alice", nil)); n != 1 {

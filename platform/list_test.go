@@ -13,7 +13,7 @@ import (
 
 type repoList = platform.ListRequest[platform.RepoFilter]
 
-// twelve makes repos r01 to r12, the later the earlier in the alphabet.
+// twelve creates repos r12 to r01, in this order.
 func (w *world) twelve(group platform.UID) {
 	w.Helper()
 	for n := 12; n > 0; n-- {
@@ -28,7 +28,7 @@ func (w *world) mustList(ctx context.Context, req repoList) platform.Page[platfo
 	return page
 }
 
-// Specification, Pagination: page_size 5, order_by name and skip 10 over 12
+// The specification says about pagination: page_size 5, order_by name and skip 10 over 12
 // matching items.
 func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
@@ -63,7 +63,7 @@ func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
 					if page.NextPageToken() == "" {
 						break
 					}
-					req.PageToken, req.OrderBy = page.NextPageToken(), "" // the token keeps the order
+					req.PageToken, req.OrderBy = page.NextPageToken(), "" // The token contains the order.
 				}
 				if !slices.Equal(walked, whole) || len(whole) != 12 {
 					t.Errorf("%s by %d: %q, in one page %q, want 12 of them", order, size, walked, whole)
@@ -178,7 +178,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 				t.Errorf("%q: %q", order, names(page.Items))
 			}
 		}
-		// It authorises nothing: each page is what its caller may see.
+		// A token grants nothing: each page contains what its caller may see.
 		viewer := w.with(platform.ViewerRole, team, acme.uid)
 		if page := w.mustList(viewer, repoList{UIDP: below, PageToken: token}); page.TotalCount != 12 || len(page.Items) != 11 {
 			t.Errorf("a caller who sees half: %q of %d, want 12", names(page.Items), page.TotalCount)
@@ -228,7 +228,7 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 				}
 			}
 		}
-		// Forged key ids must not make it read keys again and again.
+		// Forged key ids must not cause repeated reads of keys.
 		var trace platform.Trace
 		ctx := platform.WithTrace(acme.owner, &trace)
 		for n := range 20 {
@@ -257,7 +257,7 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 	})
 }
 
-// What no row can hold finds nothing, on every engine.
+// A text that no row can contain must find nothing, on every engine.
 func TestAFilterOfOddTextFindsNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// decodeInput decodes an update of a repo, and tells what it would write.
+// decodeInput decodes an update of a repo. It returns what the update would write.
 func decodeInput(body string, mask ...string) (Repo, []string, violations) {
 	var v violations
 	c := JSONInput[Repo]([]byte(body), mask).decodeUpdate(repoKind.Fields, &v)
 	return *c.row, c.fields, v.sortByField(repoKind.fieldNames())
 }
 
-// fieldsOf lists the fields of violations.
+// fieldsOf returns the fields of violations.
 func fieldsOf(v violations) string {
 	names := make([]string, len(v))
 	for i, x := range v {
@@ -31,14 +31,14 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 	for _, x := range []struct {
 		body   string
 		mask   []string
-		change string // fields to be written
-		refuse string // fields of violations
+		change string // These fields are written.
+		refuse string // These are the fields of the violations.
 	}{
 		{body, nil, "bundles description name", ""},
 		{`{}`, nil, "", ""},
 		{``, nil, "", ""},
 		{`{"catalog_tier": "CATALOG_TIER_BASE", "activeTags": []}`, nil, "activeTags catalogTier", ""},
-		{`{"uid": "x", "createTime": "2020-01-01T00:00:00Z", "name": "n"}`, nil, "name", ""}, // output only: compared with what is stored
+		{`{"uid": "x", "createTime": "2020-01-01T00:00:00Z", "name": "n"}`, nil, "name", ""}, // Output-only fields are compared with the stored values.
 		{`{"uid": 5, "createTime": "never", "update_time": {}, "name": "n"}`, nil, "name", "uid createTime updateTime"},
 		{body, []string{"description"}, "description", ""},
 		{body, []string{"description", "description"}, "description", ""},
@@ -72,7 +72,7 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{`{"sync_config": {"source": "a", "source": "b"}}`, []string{"sync_config.source"}, "", "sync_config.source"},
 		{`{"sync_config": {"nope": 1}}`, []string{"sync_config.source"}, "sync_config", ""},
 		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask updateMask updateMask updateMask"},
-		// What a mask does not list is ignored, whatever it is; * lists all.
+		// A mask ignores all fields that it does not list; * lists all.
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"description"}, "description", ""},
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"name"}, "name", "name"},
 		{`{"nope": 1, "name": "n"}`, []string{"*"}, all, "nope"},
@@ -240,7 +240,7 @@ func FuzzInput(f *testing.F) {
 		if row.UID != "" || !row.CreateTime.IsZero() || !row.UpdateTime.IsZero() {
 			t.Fatalf("%s sets what only the service sets: %+v", body, row)
 		}
-		// What was decoded and is written again decodes to the same.
+		// A decoded value that is encoded must decode to the same value.
 		again, err := json.Marshal(row)
 		if err != nil {
 			t.Fatal(err)

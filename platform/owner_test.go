@@ -17,20 +17,21 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		if e.Preconditions[0].Subject != string(acme.uid) {
 			t.Errorf("%+v", e.Preconditions)
 		}
-		// Owners of groups below, or by another role that holds the same, do not count.
+		// Owners of groups below do not count, and neither do other roles with the same
+		// capabilities.
 		team, second := w.group(acme.uid), w.member(acme.uid, "second")
 		below := w.bind(team, second, platform.OwnerRole)
 		w.bind(acme.uid, second, w.role(acme.uid, platform.Capabilities()...))
 		expectRefused(t, "deleting the only one at the root", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
-		must(t, p.Delete(acme.owner, below)) // a group below needs none
+		must(t, p.Delete(acme.owner, below)) // A group below needs no owner.
 
-		// The owner's binding may go over to another identity.
+		// The binding of the owner may change to another identity.
 		moved, err := p.Update(acme.owner, only, body[platform.RoleBinding](`{"identityUid": %q}`, second))
 		must(t, err)
 		if moved.Identity.UID != second || moved.Role.UID != platform.OwnerRole {
 			t.Errorf("%+v", moved)
 		}
-		// Of two, either may go, and then the other may not.
+		// Either of two owners may be removed, but then not the other.
 		owner := w.as("second")
 		first := w.bind(acme.uid, acme.Identity.UID, platform.OwnerRole)
 		_, err = p.Update(owner, only, demote)
@@ -45,7 +46,7 @@ func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		expectRefused(t, "with a group", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		// Nothing of the owner is gone after a refusal.
+		// A rejected call must not change anything of the owner.
 		if _, err := w.p.RoleBindings.Get(acme.owner, acme.Binding.UID); err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +149,8 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 	})
 }
 
-// A token that was made for another service matched by an audience rule; in
-// the new organisation its bearer must be let in by the same token.
+// The token was made for another service and matched by an audience rule. Its bearer must
+// have access to the new organisation with the same token.
 func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

@@ -71,8 +71,8 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 	}
 }
 
-// Forty rules of one organisation must not cost a token of another more than
-// some milliseconds, whatever their patterns are.
+// Forty rules of one organisation must not cost a token of another one more than some
+// milliseconds, whatever their patterns are.
 func TestTheWorkForPatternsOfAnOrganisationIsLimited(t *testing.T) {
 	t.Parallel()
 	m := &matcher{patterns: newPatterns()}

@@ -45,7 +45,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 		must(t, p.Roles.Delete(owner, role))
 		must(t, p.Identities.Delete(owner, identity))
 		expectRefused(t, "what is deleted already", p.Identities.Delete(owner, identity), platform.CodeNotFound)
-		must(t, p.Repos.Delete(owner, w.newImage(acme.uid))) // images are no tags
+		must(t, p.Repos.Delete(owner, w.newImage(acme.uid))) // Images do not count as tags.
 		w.checkCounters()
 	})
 }
@@ -67,14 +67,14 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		_, err = p.Groups.Create(owner, acme.uid, body[platform.Group](`{"name": "same"}`))
 		named("group", err, "Group", "iam", group.UID)
 		_, err = p.Groups.Create(owner, team, body[platform.Group](`{"name": "same"}`))
-		must(t, err) // elsewhere the name is free
+		must(t, err) // Another parent may have the name.
 		_, err = p.Groups.Update(owner, team, body[platform.Group](`{"name": "same"}`))
 		named("renaming a group", err, "Group", "iam", group.UID)
 		_, err = p.Groups.Update(owner, group.UID, body[platform.Group](`{"name": "same"}`))
-		must(t, err) // its own name
+		must(t, err) // This is its own name.
 
 		role, err := p.Roles.Create(owner, acme.uid, body[platform.Role](`{"name": "viewer"}`))
-		must(t, err) // a built-in role does not take the name
+		must(t, err) // A built-in role does not reserve its name.
 		_, err = p.Roles.Create(owner, acme.uid, body[platform.Role](`{"name": "viewer"}`))
 		named("role", err, "Role", "iam", role.UID)
 		_, err = p.Roles.Update(owner, w.role(acme.uid), body[platform.Role](`{"name": "viewer"}`))
@@ -91,7 +91,7 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		_, err = p.RoleBindings.Create(owner, team, binding(identity, platform.ViewerRole))
 		named("binding", err, "RoleBinding", "iam", bound)
 		_, err = p.RoleBindings.Create(owner, acme.uid, binding(identity, platform.ViewerRole))
-		must(t, err) // on another group
+		must(t, err) // The binding is on another group.
 		other := w.bind(team, identity, platform.EditorRole)
 		_, err = p.RoleBindings.Update(owner, other, body[platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
 		named("changing a binding", err, "RoleBinding", "iam", bound)
@@ -104,7 +104,7 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		_, err = p.Identities.Create(owner, acme.uid, body[platform.Identity](`{"name": "twin"}`))
 		must(t, err)
 		_, err = p.Identities.Create(owner, acme.uid, body[platform.Identity](`{"name": "twin"}`))
-		must(t, err) // identities have no unique name
+		must(t, err) // Names of identities are not unique.
 	})
 }
 
@@ -163,7 +163,7 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 				t.Errorf("%s: %s, want %s", x.what, got, x.field)
 			}
 		}
-		// What no group holds is a built-in role, or does not exist either.
+		// A UID in no group is a built-in role or does not exist.
 		for _, gone := range []platform.UID{missingBelow(acme.uid), other.uid} {
 			for what, uids := range map[string][2]platform.UID{"Identity": {gone, platform.ViewerRole}, "Role": {high, gone}} {
 				_, err := w.p.RoleBindings.Create(acme.owner, team, binding(uids[0], uids[1]))
@@ -202,7 +202,7 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 		}
 		page, err := w.p.Roles.List(reader, platform.ListRequest[platform.RoleFilter]{})
 		must(t, err)
-		if page.TotalCount != 8 || len(page.Items) != 8 { // the custom ones lie above
+		if page.TotalCount != 8 || len(page.Items) != 8 { // The custom roles are above.
 			t.Errorf("%d of %d, want 8 and 8", len(page.Items), page.TotalCount)
 		}
 		page, err = w.p.Roles.List(acme.owner, platform.ListRequest[platform.RoleFilter]{})

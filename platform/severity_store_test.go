@@ -18,7 +18,7 @@ func cvss3(vector string) []platform.Severity {
 	return []platform.Severity{{Type: "TYPE_CVSS_V3", Score: vector}}
 }
 
-// rating tells how an advisory is rated, and what the counters say of that.
+// rating returns the rating of an advisory, and the counters of ratings.
 func (w *world) rating(o org, id string) string {
 	w.Helper()
 	type request = platform.ListRequest[platform.AdvisoryFilter]
@@ -71,7 +71,7 @@ func TestAnAdvisoryInheritsFromItsVulnerability(t *testing.T) {
 		vulnerability("GHSA-1", cvss3(mediumVector), "CVE-1")
 		expect(acme, "GO-1", "3065"+inherited)
 		expect(other, "GO-1", "3065"+inherited)
-		vulnerability("GHSA-1", cvss3(mediumVector)) // it loses the alias
+		vulnerability("GHSA-1", cvss3(mediumVector)) // It loses the alias.
 		expect(acme, "GO-1", "0 ")
 		vulnerability("GO-1", []platform.Severity{{Score: "Moderate"}})
 		expect(acme, "GO-1", "3 SEVERITY_SOURCE_FEED")

@@ -15,7 +15,7 @@ import (
 
 const workplace = "https://login.example.com"
 
-// visitor is a token of the workplace's issuer, made for its client.
+// visitor returns the claims of a token of the workplace's issuer, made for its client.
 func visitor(subject string, more map[string]any) platform.Claims {
 	values := map[string]any{"iss": workplace, "sub": subject}
 	maps.Copy(values, more)
@@ -98,7 +98,8 @@ func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
 			{"for this service, handed to the client", func(c *platform.Claims) {
 				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "client"
 			}, true},
-			// The issuer can serve other tenants too, whose clients get tokens of the same audience.
+			// The issuer may serve other tenants, too. Their clients get tokens with the
+			// same audience.
 			{"for this service, handed to another client", func(c *platform.Claims) {
 				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "other"
 			}, false},
@@ -164,7 +165,7 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
-		provider := w.providerOf(team, workplace, w.role(team)).UID // a default role that grants nothing
+		provider := w.providerOf(team, workplace, w.role(team)).UID // The default role has no capabilities.
 		mapping := w.mappingTo(provider, "admins", platform.EditorRole, sub)
 		w.mappingTo(provider, "others", platform.OwnerRole, team)
 
@@ -180,7 +181,8 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		_, elsewhere := w.enter(visitor("alice", map[string]any{"groups": []any{"staff"}, "roles": []any{"admins"}}))
 		expectRefused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
 
-		// What a mapping grants holds inside transactions, and can be handed on.
+		// The capabilities of a mapping also count inside transactions, and the caller
+		// can grant them.
 		hand := func(ctx context.Context) error {
 			_, err := w.p.Roles.Create(ctx, team, body[platform.Role](`{"name": %q, "capabilities": ["repo.create"]}`, w.name()))
 			return err
@@ -225,7 +227,7 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		acts(c, claimed)
 		c.StaticIdentities = []platform.UID{mine}
 		acts(c, mine)
-		c.StaticIdentities = []platform.UID{claimed} // has no keys of its own
+		c.StaticIdentities = []platform.UID{claimed} // The identity has no keys of its own.
 		acts(c)
 		c.StaticIdentities = []platform.UID{other}
 		acts(c)
@@ -253,8 +255,8 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 	})
 }
 
-// The attack: a few organisations name somebody else's subject as often as they
-// may, before that person's own organisation does.
+// The attack is that some organisations name the subject of another person as often as
+// they may, before that person's own organisation does.
 func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const organisations, rules = 21, 20

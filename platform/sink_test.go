@@ -32,8 +32,8 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 	}
 }
 
-// Every spelling of an address that some resolver or client takes for one
-// that is not on the public internet.
+// privateHosts has every spelling that some resolver or client reads as an address
+// outside the public internet.
 var privateHosts = []string{
 	"127.0.0.1", "127.1", "127.0.1", "127.255.255.254", "127.0.0.1.", "0.0.0.0", "0", "0.1.2.3",
 	"2130706433", "0x7f000001", "0x7f.0.0.1", "0x7f.1", "0177.0.0.1", "0177.1", "017700000001", "127.0.0.0x1", "127.0.0.01", "00127.0.0.1",

@@ -23,11 +23,12 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		accept(team, "beta")
 		accept(sub, "alpha", "alpha")
 		before := len(w.events())
-		accept(acme.uid, "privacy") // which is no error, and changes nothing
+		accept(acme.uid, "privacy") // A second acceptance is no error and changes nothing.
 		if len(w.events()) != before {
 			t.Error("accepting again is recorded as a change")
 		}
-		// Whoever may list on the group sees what counts for it, wherever it was accepted.
+		// A caller who may list on the group sees all acceptances that apply to it, also
+		// those of groups above.
 		page, err := w.p.Terms.ListOf(w.with(platform.ViewerRole, team, team), team, platform.ListRequest[platform.TermsFilter]{})
 		must(t, err)
 		var found []string
@@ -67,7 +68,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 			t.Errorf("got %v (%v)", rows, errs)
 		}
 		expectRefused(t, "of another group", errs[1], platform.CodeNotFound)
-		for _, id := range []string{"a\x00", "\xff"} { // no engine takes them
+		for _, id := range []string{"a\x00", "\xff"} { // No engine accepts these texts.
 			_, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: id}})
 			expectRefused(t, "what is no text", errs[0], platform.CodeNotFound)
 		}

@@ -75,8 +75,8 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 	})
 }
 
-// A field that a caller names is applied or refused; what a read gives can be
-// sent back.
+// A field that a caller sends is either applied or rejected, and an unchanged value can
+// be sent back.
 func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -115,18 +115,18 @@ func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
 		group, err := w.p.Groups.Get(acme.owner, acme.uid)
 		sentBack(t, w, acme, w.p.Groups.Update, group.UID, group, err)
 		identity, err := w.p.Identities.Get(acme.owner, who)
-		w.as("who") // who is seen now, which the resource that was read does not know
+		w.as("who") // This changes the time when the identity was seen, after the resource was read.
 		sentBack(t, w, acme, w.p.Identities.Update, who, identity, err)
 		binding, err := w.p.RoleBindings.Get(acme.owner, w.bind(acme.uid, who, platform.ViewerRole))
 		must(t, err)
-		_, err = w.p.Identities.Update(acme.owner, who, body[platform.Identity](`{"name": "renamed"}`)) // the binding shows its name
+		_, err = w.p.Identities.Update(acme.owner, who, body[platform.Identity](`{"name": "renamed"}`)) // The binding shows this name.
 		sentBack(t, w, acme, w.p.RoleBindings.Update, binding.UID, binding, err)
 		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		sentBack(t, w, acme, w.p.Repos.Update, repo.UID, repo, err)
 	})
 }
 
-// sentBack updates a resource twice by what was read of it once.
+// sentBack updates a resource twice with the fields of one read.
 func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, platform.Input[T]) (*T, error), uid platform.UID, read *T, err error) {
 	t.Helper()
 	must(t, err)
@@ -142,7 +142,7 @@ func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context,
 	}
 }
 
-// AIP-161: what a mask names of an object is written, and the rest stays.
+// AIP-161 says that a mask can name parts of objects. The rest must not change.
 func TestAMaskNamesPartsOfObjects(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -173,7 +173,7 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 				&platform.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "3"}}, ""},
 			{`{"claimMatch": {"subjectPattern": "o.*"}}`, "claimMatch.subject,claimMatch.subjectPattern",
 				&platform.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""},
-			{`{"claimMatch": {"subject": "x"}}`, "claimMatch.subject", nil, "claimMatch.subject"}, // beside its pattern
+			{`{"claimMatch": {"subject": "x"}}`, "claimMatch.subject", nil, "claimMatch.subject"}, // The rule also has a pattern.
 			{`{}`, "claimMatch.subjectPattern", nil, "claimMatch.subject"},
 			{`{"staticKeys": {"subject": "x"}}`, "staticKeys.subject", nil, "staticKeys.issuer staticKeys.issuerKeys"},
 			{`{"claimMatch": {"subject": 5}}`, "claimMatch.subject", nil, "claimMatch.subject"},
@@ -210,8 +210,8 @@ func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
 	})
 }
 
-// Specification, Error cases: creating an identity with an empty body, or with
-// a name that does not match the pattern.
+// The specification says about errors: creating an identity with an empty body, or with a
+// name that does not match the pattern.
 func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -242,7 +242,7 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 	})
 }
 
-// An identity has one rule: giving one of the other type replaces it.
+// An identity has one rule. A rule of the other type replaces it.
 func TestAnIdentityHasOneRule(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

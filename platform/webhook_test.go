@@ -14,9 +14,9 @@ import (
 func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
-		w.relay() // nobody subscribes yet
+		w.relay() // There is no subscription yet.
 		all, team := w.subscribe(acme.uid), w.group(acme.uid)
-		w.relay() // what is relayed late may come from before a subscription
+		w.relay() // An event that is relayed late may be older than a subscription.
 		below, repos := w.subscribe(team), w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		other := w.subscribe(elsewhere.uid)
 		repo := w.repo(team)
@@ -158,7 +158,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		if s := w.subscriptionAgain(sub); !s.DisableTime.IsZero() || s.FailingSince.IsZero() {
 			t.Fatalf("a minute early: %+v", s)
 		}
-		w.end(first, platform.Attempt{Status: 200}) // which starts the five days anew
+		w.end(first, platform.Attempt{Status: 200}) // This starts the five days again.
 		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() {
 			t.Fatalf("after a success: %+v", s)
 		}
@@ -212,8 +212,7 @@ func TestASinkThatAnswers410IsDisabledImmediately(t *testing.T) {
 	})
 }
 
-// Without the bound a sink that hangs would fill the queue, and all others
-// would wait behind it.
+// Without the limit, a sink that hangs would fill the queue, and all others would wait.
 func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -274,8 +273,8 @@ func TestDeliveriesThatTheQueueLostAreQueuedAgain(t *testing.T) {
 	})
 }
 
-// The queue may be slow to say what it has: till then the delivery may have
-// ended, and be wanted again.
+// The queue may report its jobs late. Meanwhile the delivery may have ended and been
+// requested again.
 func TestARequestedRedeliveryIsNotTreatedAsQueued(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

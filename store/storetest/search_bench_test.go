@@ -11,8 +11,9 @@ import (
 )
 
 // BenchmarkSearch measures the cost of searches in an organisation of 500,000 tags, the
-// size of their indexes, and the cost for writers of tags. Run it with scripts/with-
-// postgres go test ./store/storetest -run '^$' -bench BenchmarkSearch -benchtime 1x
+// size of their indexes, and the cost for writers of tags. Run it with
+//
+//	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearch -benchtime 1x
 func BenchmarkSearch(b *testing.B) {
 	for b.Loop() {
 		w := &bigWorld{world: newWorld(b, storetest.Postgres(b)), d: newDice(5)}
