@@ -41,7 +41,7 @@ for (const [name, file, from, to, why] of [
   ['a selector that selects nothing', 'templates/poddisruptionbudget.yaml', '{{- include "atrium.selector" . | nindent 6 }}', 'a: b', /PodDisruptionBudget does not select the pods/],
   ['a port that no container has', 'templates/service.yaml', 'targetPort: http', 'targetPort: web', /port web that no container has/],
   ['a root that can be written to', 'templates/_helpers.tpl', 'readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false', /may write to its root/],
-  ['a setting that the program does not have', 'values.yaml', 'drain-delay: 10s', 'drain-wait: 10s', /the program refuses its settings/],
+  ['a setting that the program does not have', 'values.yaml', 'drain-delay: 10s', 'drain-wait: 10s', /the program rejects its settings/],
   ['pods that are killed too early', 'values.yaml', 'terminationGracePeriodSeconds: 30', 'terminationGracePeriodSeconds: 20', /must be 30 or more/],
 ]) {
   await check(`the check of the chart finds ${name}`, () => refuses(packages('chart', spoilt(name, file, from, to), program), why));
