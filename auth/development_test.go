@@ -46,7 +46,7 @@ func TestDevelopmentTokensHoldInDevelopmentModeOnly(t *testing.T) {
 	f.accept(token)
 	c := f.directory.last()
 	if c.Issuer != DevelopmentIssuer || c.Subject != "ada" || c.Name != "Ada" || c.Email != "ada@example.com" || !c.EmailVerified {
-		t.Errorf("got %+v", c)
+		t.Errorf("got %+v, want Issuer %v, Subject 'ada', Name 'Ada' and Email 'ada@example.com'", c, DevelopmentIssuer)
 	}
 	if !c.ServiceAudience || !c.Expires.Equal(f.clock.now().Add(time.Hour)) {
 		t.Errorf("got %+v", c)

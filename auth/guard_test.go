@@ -115,7 +115,7 @@ func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 	err := get(t, NewGuard(nil).ReusingClient(5*time.Second, 100), "https://"+host)
 	var reason interface{ Reason() string }
 	if !errors.As(err, &reason) || reason.Reason() != "the host has a private address" {
-		t.Errorf("a private address: %v", err)
+		t.Errorf("a private address: %v, want Reason 'the host has a private address'", err)
 	}
 }
 

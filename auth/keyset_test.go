@@ -132,7 +132,7 @@ func TestAForgottenIssuerIsNotFetchedAgain(t *testing.T) {
 		t.Errorf("%d discoveries, want 1", n)
 	}
 	if n := len(f.verifier.issuers.sets); n != 0 {
-		t.Errorf("%d key sets held", n)
+		t.Errorf("%d key sets held, want 0", n)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestOnlyABooleanVerifiesAnEmail(t *testing.T) {
 	f := setUp(t)
 	f.accept(f.token(map[string]any{"email": "ada@example.com", "email_verified": "true", "name": 7}))
 	if c := f.directory.last(); c.EmailVerified || c.Email != "ada@example.com" || c.Name != "" {
-		t.Errorf("got %+v", c)
+		t.Errorf("got %+v, want Email 'ada@example.com' and Name \"\"", c)
 	}
 }
 

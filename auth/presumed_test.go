@@ -52,7 +52,7 @@ func TestABodyIsReadAgainFromItsBeginning(t *testing.T) {
 			t.Errorf("%d bytes: read %d, kept %d, error %v", size, len(first), len(body.kept), err)
 		}
 		if again, err := io.ReadAll(body.repeat()); string(again) != text || err != nil {
-			t.Errorf("%d bytes: read %d again (%v)", size, len(again), err)
+			t.Errorf("%d bytes: read %d again (%v), want %v", size, len(again), err, text)
 		}
 	}
 	long := strings.Repeat("x", 3*maxRepeatable)

@@ -52,7 +52,7 @@ func FuzzParse(f *testing.F) {
 		}
 		header := signed.Signatures[0].Protected
 		if header.Algorithm != string(got.alg) || header.KeyID != got.kid || string(signed.UnsafePayloadWithoutVerification()) != segments[1] {
-			t.Fatalf("two readings of %q", raw)
+			t.Fatalf("two readings of %q, want Algorithm %v and KeyID %v", raw, got.alg, got.kid)
 		}
 	})
 }

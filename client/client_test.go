@@ -167,7 +167,7 @@ func TestEveryAttemptAsksForAToken(t *testing.T) {
 		t.Errorf("%v with %v, want 2 of them", err, g.tokens)
 	}
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); connect.CodeOf(err) != connect.CodeUnauthenticated || len(g.tokens) != 2 {
-		t.Errorf("without a token: %v", err)
+		t.Errorf("without a token: %v, want code %v and 2 tokens", err, connect.CodeUnauthenticated)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestErrorsSetTheirHTTPHeaders(t *testing.T) {
 	SetHeaders(h, &platform.Error{Code: platform.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
 	SetHeaders(h, platform.Unauthenticated("no token"))
 	if h.Get("Retry-After") != "2" || h.Get("WWW-Authenticate") != "Bearer" {
-		t.Errorf("headers %v", h)
+		t.Errorf("headers %v, want Retry-After '2' and WWW-Authenticate 'Bearer'", h)
 	}
 }
 

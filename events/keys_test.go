@@ -67,14 +67,14 @@ func TestTheKeySetHoldsEveryKeyAndNoPrivateHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(set.Keys) != 2 || set.Keys[0]["kid"] == set.Keys[1]["kid"] {
-		t.Fatalf("the keys are %s", body)
+		t.Fatalf("the keys are %s, want 2 keys", body)
 	}
 	for _, k := range set.Keys {
 		if k["d"] != nil {
 			t.Error("a private key is published")
 		}
 		if k["alg"] != "ES256" || k["use"] != "sig" || k["crv"] != "P-256" {
-			t.Errorf("a key is %v", k)
+			t.Errorf("a key is %v, want alg 'ES256', use 'sig' and crv 'P-256'", k)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestAReplicaThatEndsReleasesItsTickets(t *testing.T) {
 		}
 		for _, ticket := range ready {
 			if ticket.Number != 1 {
-				t.Errorf("got %+v", ticket)
+				t.Errorf("got %+v, want Number 1", ticket)
 			}
 		}
 		other := w.p.Webhooks.Replica("other")

@@ -107,7 +107,7 @@ func TestARedirectIsAnAnswer(t *testing.T) {
 		sink.Close()
 	}
 	if n := len(followed()); n != 0 {
-		t.Errorf("%d redirects were followed", n)
+		t.Errorf("%d redirects were followed, want 0", n)
 	}
 }
 

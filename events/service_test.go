@@ -131,6 +131,6 @@ func dispatch(sink string) *platform.Dispatch {
 func (s *service) deliver(t *testing.T, d *platform.Dispatch) {
 	t.Helper()
 	if got := s.Send(t.Context(), d); got.Status != http.StatusOK || got.Error != "" {
-		t.Fatalf("the attempt: %+v", got)
+		t.Fatalf("the attempt: %+v, want Status 200 and Error \"\"", got)
 	}
 }

@@ -35,12 +35,12 @@ func TestADocumentSentOnceWithItsHashIsFoundByItsHash(t *testing.T) {
 	}
 	for _, body := range []string{hashRequest(hash, query), hashRequest(hash, ""), fmt.Sprintf(`{"documentId": "sha256:%s"}`, hash)} {
 		if r := send(t, h, "POST", "/", body).expectSuccess(); r.Data["ping"] != "pong" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want ping 'pong'", body, r.body)
 		}
 	}
 	extensions := url.QueryEscape(fmt.Sprintf(`{"persistedQuery": {"version": 1, "sha256Hash": %q}}`, hash))
 	if r := send(t, h, "GET", "/?extensions="+extensions, "").expectSuccess(); r.Data["ping"] != "pong" {
-		t.Errorf("by GET: got %s", r.body)
+		t.Errorf("by GET: got %s, want ping 'pong'", r.body)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestAHashOfAnotherDocumentIsRejected(t *testing.T) {
 	} {
 		r := send(t, h, "POST", "/", body)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "INVALID_ARGUMENT" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want 1 errors and code 'INVALID_ARGUMENT'", body, r.body)
 		}
 	}
 }
@@ -120,14 +120,14 @@ func TestOnlyTrustedDocumentsAreExecutedIfThereAreAny(t *testing.T) {
 		fmt.Sprintf(`{"documentId": "sha256:%s"}`, hashOf(query)),
 	} {
 		if r := send(t, h, "POST", "/", body).expectSuccess(); r.Data["ping"] != "pong" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want ping 'pong'", body, r.body)
 		}
 	}
 	other := "{a: ping}"
 	for _, body := range []string{`{"query": "{a: ping}"}`, `{"documentId": "other"}`, hashRequest(hashOf(other), other), hashRequest(hashOf(other), ""), hashRequest("ping", other)} {
 		r := send(t, h, "POST", "/", body)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "PERMISSION_DENIED" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want 1 errors and code 'PERMISSION_DENIED'", body, r.body)
 		}
 	}
 }

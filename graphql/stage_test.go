@@ -273,7 +273,7 @@ func (r reply) expectRefusal(name string, value, requested int) {
 func (r reply) expectSuccess() reply {
 	r.t.Helper()
 	if r.status != http.StatusOK || len(r.Errors) > 0 {
-		r.t.Fatalf("got %d %.300s", r.status, r.body)
+		r.t.Fatalf("got %d %.300s, want status 200", r.status, r.body)
 	}
 	return r
 }

@@ -202,7 +202,7 @@ func TestAStreamEndsResumablyWithTheServer(t *testing.T) {
 	}
 	text := strings.Join(rest, "\n")
 	if !strings.HasSuffix(text, "event: complete\ndata: \n") || !strings.Contains(text, `"code":"UNAVAILABLE"`) || len(rest) > 16 {
-		t.Errorf("got %q", rest)
+		t.Errorf("got %q, want a text with %q", rest, `"code":"UNAVAILABLE"`)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestAWebsocketReportsARejectedOperation(t *testing.T) {
 			Payload  []struct{ Extensions struct{ Code string } }
 		}
 		if err := json.Unmarshal([]byte(p.listen()), &got); err != nil || got.ID != "a" || got.Type != "error" || got.Payload[0].Extensions.Code != "INVALID_ARGUMENT" {
-			t.Errorf("%.60s gives %+v (%v)", payload, got, err)
+			t.Errorf("%.60s gives %+v (%v), want ID 'a', Type 'error' and Code 'INVALID_ARGUMENT'", payload, got, err)
 		}
 	}
 	p.subscribe("b", "subscription{panics}")
@@ -293,7 +293,7 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 		t.Errorf("again: %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
 	}
 	if n := open.Load(); n != 0 {
-		t.Errorf("%d are under way", n)
+		t.Errorf("%d are under way, want 0", n)
 	}
 }
 

@@ -121,12 +121,12 @@ func TestValidRequestsAreAnswered(t *testing.T) {
 		`{"query": "{ping} # 🏃", "variables": {"unused": 1}}`,
 	} {
 		if r := send(t, h, "POST", "/", body, "Content-Type", "application/json; charset=utf-8").expectSuccess(); r.Data["ping"] != "pong" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want ping 'pong'", body, r.body)
 		}
 	}
 	query := url.Values{"query": {"query A($id: ID) {ping item(id: $id){id}}"}, "operationName": {"A"}, "variables": {`{"id": "1"}`}, "extensions": {"{}"}}
 	if r := send(t, h, "GET", "/?"+query.Encode(), "").expectSuccess(); r.Data["ping"] != "pong" {
-		t.Errorf("GET gives %s", r.body)
+		t.Errorf("GET gives %s, want ping 'pong'", r.body)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestAPanicIsAnInternalErrorThatIsLogged(t *testing.T) {
 		t.Errorf("got status %d, want 500: %s, want it without 'stage'", r.status, r.body)
 	}
 	if !strings.Contains(logs.String(), "panic: of the stage") || !strings.Contains(logs.String(), "stageExec") {
-		t.Errorf("the log says %s", &logs)
+		t.Errorf("the log says %s, want a text with 'panic: of the stage' and a text with 'stageExec'", &logs)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestArchivesAreReadLikeFolders(t *testing.T) {
 		c := newFakeCore()
 		sum, r := importOSVFile(t, c, path)
 		if got := keysOf(c.vulnerabilities); !slices.Equal(got, []string{"A-1", "A-2"}) {
-			t.Errorf("%s: imported %v", path, got)
+			t.Errorf("%s: imported %v, want %v", path, got, []string{"A-1", "A-2"})
 		}
 		r.check(t, path+`: "osv/bad\x1b.json": has no id`)
 		if sum.Failed() != 1 {

@@ -40,7 +40,7 @@ func BenchmarkImportOSV(b *testing.B) {
 					start, used := time.Now(), processorTime()
 					sum, err := OSV(operator, p, []string{path}, Options{Group: org.Group.UID})
 					if err != nil || sum.Kinds[0].Added != records || sum.Failed() > 0 {
-						b.Fatalf("%+v (%v)", sum, err)
+						b.Fatalf("got %+v (%v), want Added %v", sum, err, records)
 					}
 					at = n
 					return float64(records) / time.Since(start).Seconds(), float64((processorTime() - used).Microseconds()) / float64(records)

@@ -132,7 +132,7 @@ func TestAnImageThatIsThereWithoutSizesIsCompleted(t *testing.T) {
 	o := h.pull(c, nil, "r")
 	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 1}, Kind{Name: "images", Updated: 1})
 	if got := c.images[key]; got.Architectures[0].Size != h.sizeOf(image) || !slices.Equal(got.Packages, []string{"bash"}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want Packages %v", got, []string{"bash"})
 	}
 }
 
@@ -163,7 +163,7 @@ func TestACatalogueIsReadPageByPage(t *testing.T) {
 		last = p
 	}}, 0)
 	if err != nil || last.Records != 7+28 || sum.Kinds[1].Unchanged != 28 {
-		t.Errorf("%+v, %+v (%v)", last, sum, err)
+		t.Errorf("got %+v, %+v (%v), want Unchanged 28", last, sum, err)
 	}
 }
 
@@ -192,12 +192,12 @@ func TestTagsAreRemovedOnlyOnRequest(t *testing.T) {
 	h.remove("r:1")
 	h.remove("r:4")
 	if h.pull(c, nil, "r"); len(c.tags) != 5 {
-		t.Errorf("left are %q", keysOf(c.tags))
+		t.Errorf("left are %q, want 5 tags", keysOf(c.tags))
 	}
 	h.remove("kept:1")
 	o := h.pull(c, func(from *OCISource) { from.Prune = true }, "r")
 	if !slices.Equal(keysOf(c.tags), []string{"uid of kept:1", "uid of r:2", "uid of r:3"}) || o.Kinds[1].Removed != 2 || len(c.repos) != 2 {
-		t.Errorf("left are %q, %+v", keysOf(c.tags), o)
+		t.Errorf("left are %q, %+v, want Removed 2 and 2 repos", keysOf(c.tags), o)
 	}
 }
 
@@ -234,16 +234,16 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 	o := h.pull(c, nil)
 	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there stay (--prune removes them)"})
 	if o.Kinds[0] != (Kind{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
-		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
+		t.Errorf("%+v, left are %q, want Failed 0 and 4 tags", o, keysOf(c.tags))
 	}
 	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // The caller named this repo.
 	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there are removed: 2"})
 	if !slices.Equal(keysOf(c.tags), []string{"uid of kept:1", "uid of lost:own"}) || o.Kinds[1].Removed != 2 || o.Failed() != 0 || len(c.repos) != 2 {
-		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
+		t.Errorf("%+v, left are %q, want Removed 2, Failed 0 and 2 repos", o, keysOf(c.tags))
 	}
 	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // No tag of the import is left.
 	if o.checkReports(t); o.Kinds[0].Vanished != 0 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Vanished 0", o)
 	}
 	if o = h.pull(c, nil, "lost"); o.Failed() != 1 {
 		t.Errorf("a repo of which the group has nothing: %+v", o)
@@ -267,7 +267,7 @@ func TestNothingIsPrunedIfARepoMayStillExist(t *testing.T) {
 		h.pull(c, nil)
 		h.setHandler(hideRepos(h, answer.status, answer.body, "hidden"))
 		if o := h.pull(c, func(from *OCISource) { from.Prune = true }); o.Failed() != 1 || o.Kinds[0].Vanished != 0 || len(c.tags) != 2 {
-			t.Errorf("%s: %+v, left are %q", why, o, keysOf(c.tags))
+			t.Errorf("%s: %+v, left are %q, want Failed 1, Vanished 0 and 2 tags", why, o, keysOf(c.tags))
 		}
 	}
 }
@@ -284,7 +284,7 @@ func TestACatalogueThatListsNothingIsAFailureAndPrunesNothing(t *testing.T) {
 	o := h.pull(c, func(from *OCISource) { from.Prune = true })
 	o.checkReports(t, [2]string{"HUB: ", "its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"})
 	if o.Failed() != 1 || len(c.tags) != 1 {
-		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
+		t.Errorf("%+v, left are %q, want Failed 1 and 1 tags", o, keysOf(c.tags))
 	}
 }
 
@@ -316,7 +316,7 @@ func TestARegistryWithoutHEADIsReadWithGET(t *testing.T) {
 		return r.Method == http.MethodHead
 	})
 	if o := h.pull(c, nil, "r"); o.err != nil || o.Failed() != 0 || len(c.tags) != 1 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Failed 0 and 1 tags", o)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestTheSameRepoOfTwoRegistriesIsImportedOnce(t *testing.T) {
 	o := h.pull(c, func(from *OCISource) { from.Names = append(from.Names, h.host, other.host) }, "r", "r")
 	o.checkReports(t, [2]string{other.host + "/r: ", "the group can have only one repo r, and the import takes the one of HUB"})
 	if o.err != nil || c.tags["uid of r:1"].Digest != first {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Digest %v", o, first)
 	}
 }
 
@@ -339,12 +339,12 @@ func TestInvalidRegistryNamesAreRejectedBeforeReading(t *testing.T) {
 		from.Names = append(from.Names, "golang", "https://ghcr.io/x", "ghcr.io/X", "ghcr.io/x:1", "gh cr.io")
 	}, "r")
 	if o.err == nil || strings.Count(o.err.Error(), "\n") != 4 || !strings.Contains(o.err.Error(), `"golang": must begin with the host of a registry, such as docker.io/golang`) || len(h.requests()) > 0 {
-		t.Errorf("error %v", o.err)
+		t.Errorf("error %v, want a text with %q", o.err, `"golang": must begin with the host of a registry, such as docker.io/golang`)
 	}
 	o = h.pull(newFakeCore(), func(from *OCISource) { h.setHandler(failWith(http.StatusUnauthorized, "/v2/_catalog")) })
 	o.checkReports(t, [2]string{"HUB: its catalogue cannot be read: ", "401"})
 	if o.err != nil || o.Failed() != 1 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Failed 1", o)
 	}
 }
 
@@ -363,13 +363,13 @@ func TestItSignsInAsTheContainerToolsOfTheMachineDo(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("DOCKER_CONFIG", home)
 	if o := h.pull(c, nil, "r"); o.Failed() != 1 || !strings.Contains(o.reports[0], "401") {
-		t.Errorf("as nobody: %+v", o)
+		t.Errorf("as nobody: %+v, want Failed 1 and a text with '401'", o)
 	}
 	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths": {"`+h.host+`": {"username": "me", "password": "secret"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if o := h.pull(c, nil, "r"); o.Failed() != 0 || len(c.tags) != 1 {
-		t.Errorf("as me: %+v", o)
+		t.Errorf("as me: %+v, want Failed 0 and 1 tags", o)
 	}
 }
 

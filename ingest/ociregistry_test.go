@@ -166,7 +166,7 @@ func (h *hub) putManifest(reference, mediaType, content string) {
 	h.check(err)
 	h.check(answer.Body.Close())
 	if answer.StatusCode != http.StatusCreated {
-		h.Fatalf("put %s: %s", reference, answer.Status)
+		h.Fatalf("put %s: %s, want StatusCode 201", reference, answer.Status)
 	}
 }
 

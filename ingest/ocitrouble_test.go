@@ -89,7 +89,7 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 
 	h.setHandler(nil) // The next import completes this one.
 	if o := h.pull(c, nil, "a"); describeImage(t, c, "a", "broken") == "no image" || o.Kinds[2].Added != 3 {
-		t.Errorf("%+v", o.Kinds)
+		t.Errorf("got %+v, want Added 3", o.Kinds)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
 	})
 	o := h.pull(newFakeCore(), nil, "r")
 	if o.err == nil || !strings.Contains(o.err.Error(), "the last 20 requests failed") || !strings.Contains(o.err.Error(), "429") {
-		t.Errorf("error %v", o.err)
+		t.Errorf("error %v, want a text with 'the last 20 requests failed' and a text with '429'", o.err)
 	}
 	for request, n := range h.requests() {
 		if strings.HasPrefix(request, "HEAD ") && n > 1 {
@@ -199,6 +199,6 @@ func TestEndlessListsAndAnswersAreAborted(t *testing.T) {
 	o := h.pull(c, nil)
 	o.checkReports(t, [2]string{"HUB/loop: ", "does not end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
 	if o.err != nil || len(c.tags) != 1 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want 1 tags", o)
 	}
 }

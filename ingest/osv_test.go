@@ -145,14 +145,14 @@ func TestExtraFieldsOfTheGoDatabaseAreRead(t *testing.T) {
 		"database_specific": {"review_status": "UNREVIEWED", "url": "https://pkg.go.dev/vuln/GO-1"}, "references": [{"type": "WEB", "url": "https://pkg.go.dev/vuln/GO-1"}]}`))
 	m := c.advisories["GO-1 m"]
 	if m == nil || m.ComponentName != "m/a, m/b" || m.ComponentType != "go-package" || len(m.Events) != 2 {
-		t.Fatalf("imported %+v", m)
+		t.Fatalf("imported %+v, want ComponentName 'm/a, m/b', ComponentType 'go-package' and 2 events", m)
 	}
 	if e := m.Events[1]; e.Fixed.FixedVersion != "2.9.12" || e.ReviewState != platform.ReviewStatePending {
-		t.Errorf("fixed by %+v", e)
+		t.Errorf("fixed by %+v, want FixedVersion '2.9.12' and ReviewState %v", e, platform.ReviewStatePending)
 	}
 	for _, name := range []string{"many", "odd"} {
 		if a := c.advisories["GO-1 "+name]; a == nil || a.ComponentName != "" || a.ComponentType != "" || a.Events[0].Detection == nil {
-			t.Errorf("imported %+v", a)
+			t.Errorf("imported %+v, want ComponentName \"\" and ComponentType \"\"", a)
 		}
 	}
 	if v := c.vulnerabilities["GO-1"]; len(v.References) != 1 || v.References[0].Type != "TYPE_WEB" {
@@ -214,7 +214,7 @@ func TestTheFirstVersionsOfTheSchemaAreRead(t *testing.T) {
 	importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-2020-1", "package": {"ecosystem": "Go", "name": "p"},
 		"affects": {"ranges": [{"type": "SEMVER", "fixed": "1.2", "events": [{"fixed": "1.2"}]}]}, "ecosystem_specific": {"url": "x"}}`))
 	if a := c.advisories["GO-2020-1 p"]; a == nil || len(a.Events) != 2 || a.Events[1].Fixed.FixedVersion != "1.2" || a.Origin != "Go" || a.ArtifactType != "Go" {
-		t.Errorf("imported %+v", a)
+		t.Errorf("imported %+v, want 2 events, FixedVersion '1.2', Origin 'Go' and ArtifactType 'Go'", a)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestBadRecordsAreReportedWithTheirPlaceAndTheRestIsImported(t *testing.T) {
 		in("refused.JSON")+"is rejected",
 	)
 	if got := keysOf(c.vulnerabilities); !slices.Equal(got, []string{"OK-1", "OK-2"}) {
-		t.Errorf("imported %v", got)
+		t.Errorf("imported %v, want %v", got, []string{"OK-1", "OK-2"})
 	}
 	if sum.Unreadable != 7 || sum.Failed() != 8 {
 		t.Errorf("%d unreadable, want 7, %d failed, want 8", sum.Unreadable, sum.Failed())

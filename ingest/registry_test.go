@@ -120,6 +120,6 @@ func TestProgressEndsAtTheWholeInput(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "a.jsonl"), `{"kind": "repo", "name": "r"}`+"\n"+`{"kind": "tag", "repo": "r", "name": "2"}`)
 	_, err := importRegistry(t.Context(), newFakeCore().destination(), path, Options{ReportProgress: func(p Progress) { last = p }})
 	if err != nil || last.Records != 2 || last.Read != last.Total || last.Total == 0 {
-		t.Errorf("%+v, %v", last, err)
+		t.Errorf("got %+v, %v, want Records 2", last, err)
 	}
 }

@@ -132,7 +132,7 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 		}
 		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: f{ChildrenOf: missingBelow(team)}})
 		if e := refusal(t, "tags of a missing repo", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" {
-			t.Errorf("%+v", e.Resource)
+			t.Errorf("got %+v, want Kind 'Repo' and Area 'registry'", e.Resource)
 		}
 	})
 }
@@ -183,11 +183,11 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 		}
 		_, err = w.p.Identities.Lookup(stranger, issuer, "nobody")
 		if e := refusal(t, "nobody", err, platform.CodeNotFound); e.Resource.Kind != "Identity" {
-			t.Errorf("%+v", e.Resource)
+			t.Errorf("got %+v, want Kind 'Identity'", e.Resource)
 		}
 		_, err = w.p.Identities.Lookup(stranger, "", "")
 		if got := violationFields(err); got != "issuer subject" {
-			t.Error(got)
+			t.Errorf("got %v, want 'issuer subject'", got)
 		}
 		_, err = w.p.Vulnerabilities.Get(stranger, "GO-1")
 		expectRefused(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")

@@ -18,12 +18,12 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 			made, err := w.p.AccountAssociations.Create(acme.owner, group, body[platform.AccountAssociation](`{"name": %q}`, w.name()))
 			must(t, err)
 			if made.UID != group {
-				t.Errorf("made %s in %s", made.UID, group)
+				t.Errorf("made %s in %s, want UID %v", made.UID, group, group)
 			}
 		}
 		_, err := w.p.AccountAssociations.Create(acme.owner, a, body[platform.AccountAssociation](`{"name": "second"}`))
 		if e := refusal(t, "a second one", err, platform.CodeAlreadyExists); e.Resource.Name != string(a) {
-			t.Errorf("it names %+v", e.Resource)
+			t.Errorf("it names %+v, want Name %v", e.Resource, a)
 		}
 		sub := w.with(platform.ViewerRole, b, acme.uid) // This caller sees a part.
 		for what, x := range map[string]struct {
@@ -108,12 +108,12 @@ func TestAnAssociationKeepsEveryAccount(t *testing.T) {
 		wrote, _ := json.Marshal(made)
 		read, _ := json.Marshal(got)
 		if string(wrote) != string(read) || got.GitHub.AppInstallations[7].Installations[0].InstallationID != 9007199254740993 || got.Google.ProjectID != "p" {
-			t.Errorf("wrote %s, read %s", wrote, read)
+			t.Errorf("wrote %s, read %s, want %v, InstallationID 9007199254740993 and ProjectID 'p'", wrote, read, read)
 		}
 		got, err = w.p.AccountAssociations.Update(acme.owner, acme.uid, body[platform.AccountAssociation](`{"amazon": null, "azure": {"tenantId": "u", "clientIds": {"push": "d"}}}`))
 		must(t, err)
 		if got.Amazon != nil || got.Azure.TenantID != "u" || len(got.Azure.ClientIDs) != 1 || got.Google == nil {
-			t.Errorf("changed to %+v", got)
+			t.Errorf("changed to %+v, want no Amazon, TenantID 'u' and 1 clientids", got)
 		}
 		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[platform.AccountAssociation](
 			`{"amazon": {}, "google": {"projectId": ""}, "platform": {}, "azure": {"clientIds": {"x": ""}}, "github": {"appInstallations": {"1": {"installations": [{}]}}}}`))

@@ -116,7 +116,7 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 			t.Errorf("repos: %s, want 27:1/3 28:0/0 29:2/0 30:0/0", got)
 		}
 		if got := show([]string{}...); got != "" {
-			t.Errorf("of no types: %s", got)
+			t.Errorf("of no types: %s, want \"\"", got)
 		}
 		_, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team}, []string{"none"})
 		if got := violationFields(err); got != "types[0]" {

@@ -77,7 +77,7 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 		}
 		_, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "\x00", CVEs: make([]string, 1001)})
 		if got := violationFields(err); got != "id cves" {
-			t.Error(got)
+			t.Errorf("got %v, want 'id cves'", got)
 		}
 		found, errs := w.p.AdvisoryDocuments.GetMany(acme.owner, []string{"stdlib", "none", "net", "\xff", "stdlib"})
 		if describeDocuments([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib: GO-1 GO-2 GO-3; net: GO-1; stdlib: GO-1 GO-2 GO-3" {

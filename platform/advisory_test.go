@@ -80,7 +80,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			AdvisoryIDs: make([]string, 1001), EventTypes: []platform.EventType{"FIXED"}, EventReviewStates: []platform.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb",
 			EventAuthors: []string{"a\neve"}, ExcludeEventAuthors: []string{strings.Repeat("x", 60_000)}, EventReviewers: []string{""}}})
 		if got := violationFields(err); got != "advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query" {
-			t.Error(got)
+			t.Errorf("got %v, want 'advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query'", got)
 		}
 		one, err := w.p.Advisories.List(acme.owner, platform.ListRequest[f]{Filter: f{AdvisoryIDs: []string{"GO-1"}}})
 		must(t, err)
@@ -141,7 +141,7 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 		}
 		again := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(), Severities: made.Severities}
 		if done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{again}); err != nil || done.Unchanged != 1 {
-			t.Errorf("again: %+v (%v)", done, err)
+			t.Errorf("again: %+v (%v), want Unchanged 1", done, err)
 		}
 	})
 }
@@ -194,16 +194,16 @@ func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 		for field, e := range bad {
 			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []platform.AdvisoryEvent{e}}})
 			if must(t, err); violationFields(done.Rejected[0]) != field {
-				t.Errorf("%s: %v", field, done.Rejected[0])
+				t.Errorf("%s: %v, want violations of %v", field, done.Rejected[0], field)
 			}
 		}
 		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []platform.Severity{{Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "severities[0].type" {
-			t.Error(done.Rejected[0])
+			t.Errorf("got %v, want violations of 'severities[0].type'", done.Rejected[0])
 		}
 		done, err = w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "GO-1", References: []platform.Reference{{Type: "HOME"}}, Severities: []platform.Severity{{}, {Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "references[0].type severities[1].type" {
-			t.Error(done.Rejected[0])
+			t.Errorf("got %v, want violations of 'references[0].type severities[1].type'", done.Rejected[0])
 		}
 	})
 }

@@ -80,7 +80,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		w.bring(t, mustSucceed(0, 0, 3, 0), mustSucceed(0, 0, 9, 0), netty(), numpy(), artifact(python, "empty"))
 		both := platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{python, javaEco}}
 		if got := w.shown(t, acme.owner, both, ""); got != "empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4" {
-			t.Error(got)
+			t.Errorf("got %v, want 'empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4'", got)
 		}
 		page, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: java})
 		must(t, err)
@@ -99,12 +99,12 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		more.Versions[0].SizeBytes, more.Versions[0].CreateTime = 7, onDay(1)
 		w.bring(t, mustSucceed(0, 1, 0, 0), mustSucceed(1, 1, 0, 0), more)
 		if got := w.versionsOf(t, acme.owner, uid, ""); got != "4.2.0.Final 4.2.0.RC1 4.2.0.Alpha1 4.1.100.Final 4.1.99.Final 4.1.0.Final" {
-			t.Error(got)
+			t.Errorf("got %v, want '4.2.0.Final 4.2.0.RC1 4.2.0.Alpha1 4.1.100.Final 4.1.99.Final 4.1.0.Final'", got)
 		}
 		w.bring(t, mustSucceed(0, 0, 1, 0), mustSucceed(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // The record does not name the other versions.
 		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                              // The import does not change it.
 		if err != nil || changed.LatestVersion != "4.2.0.Final" || changed.VersionCount != 6 || !changed.UpdateTime.After(changed.CreateTime.Time) {
-			t.Errorf("%+v (%v)", changed, err)
+			t.Errorf("got %+v (%v), want LatestVersion '4.2.0.Final' and VersionCount 6", changed, err)
 		}
 		first, err := w.p.ArtifactVersions.ListOf(acme.owner, uid, versionList{OrderBy: "version", PageSize: 1})
 		must(t, err)
@@ -179,11 +179,11 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 		}
 		_, err := w.p.Artifacts.Counts(acme.owner, nil)
 		if got := violationFields(err); got != "ecosystems" {
-			t.Error(got)
+			t.Errorf("got %v, want 'ecosystems'", got)
 		}
 		_, err = w.p.ArtifactVersions.ListOf(acme.owner, "log4j", versionList{Skip: -1, OrderBy: "size"})
 		if got := violationFields(err); got != "artifact_id skip order_by" {
-			t.Error(got)
+			t.Errorf("got %v, want 'artifact_id skip order_by'", got)
 		}
 		uid := w.artifact()
 		for what, other := range map[string]platform.UID{"a version": missingBelow(uid), "a group": acme.uid, "nothing": missingBelow(acme.uid).Root()[:39] + "x"} {
@@ -191,10 +191,10 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 			if other.Valid() {
 				e := refusal(t, what, err, platform.CodeNotFound)
 				if e.Resource.Kind != "Artifact" || e.Resource.Name != string(other) || e.Area != "libraries" {
-					t.Errorf("%s: %+v", what, e)
+					t.Errorf("%s: %+v, want Kind 'Artifact', Name %v and Area 'libraries'", what, e, other)
 				}
 			} else if violationFields(err) != "artifact_id" {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: %v, want violations of 'artifact_id'", what, err)
 			}
 		}
 		if got := w.versionsOf(t, acme.owner, uid, ""); got != "" {
@@ -222,7 +222,7 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 			t.Errorf("%s, want %s", fields, want)
 		}
 		if got := w.shown(t, acme.owner, java, ""); got != "good 1/1" {
-			t.Error(got)
+			t.Errorf("got %v, want 'good 1/1'", got)
 		}
 		_, _, err = w.p.Artifacts.Import(acme.owner, nil)
 		expectRefused(t, "an owner", err, platform.CodePermissionDenied)

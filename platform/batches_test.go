@@ -156,7 +156,7 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 			t.Errorf("it answers %+v, want 3 of them", rows)
 		}
 		if got := types(w.events()[before:]); got != "platform.registry.repo.updated platform.registry.repo.updated" {
-			t.Errorf("it recorded %s", got)
+			t.Errorf("it recorded %s, want 'platform.registry.repo.updated platform.registry.repo.updated'", got)
 		}
 	})
 }

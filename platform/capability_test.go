@@ -17,7 +17,7 @@ func TestACapabilityIsReadByBothItsNames(t *testing.T) {
 		b, err := json.Marshal(c)
 		var back Capability
 		if err != nil || string(b) != `"`+c.WireName()+`"` || json.Unmarshal(b, &back) != nil || back != c {
-			t.Errorf("%s is written %s, read %s (%v)", c, b, back, err)
+			t.Errorf("%s is written %s, read %s (%v), want %v", c, b, back, err, c)
 		}
 	}
 	for _, name := range []string{"", "repo", "repo.", "REPO.LIST", "cap_repo_list", "CAP_REPO_LIST ", "CAP_UNKNOWN", "1605"} {
@@ -69,7 +69,7 @@ func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
 		in := JSONInput[Role]([]byte(`{"name": "r", "capabilities": `+body+`}`), nil)
 		got := resources[Role, RoleFilter]{kind: &roleKind}.decode(in, &v)
 		if fieldsOf(v) != "capabilities" {
-			t.Errorf("%s: %v %v", body, got.Capabilities, v)
+			t.Errorf("%s: %v %v, want violations of 'capabilities'", body, got.Capabilities, v)
 		}
 	}
 }

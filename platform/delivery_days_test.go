@@ -173,7 +173,7 @@ func (d *post) checkEnded(s *platform.Subscription) {
 	d.must(err)
 	for _, delivery := range page.Items {
 		if delivery.State != platform.DeliveryFailed || delivery.LastError == "" {
-			d.t.Errorf("%s is %s: %q", delivery.UID, delivery.State, delivery.LastError)
+			d.t.Errorf("%s is %s: %q, want State %v", delivery.UID, delivery.State, delivery.LastError, platform.DeliveryFailed)
 		}
 	}
 	told := false

@@ -103,7 +103,7 @@ func TestKeysAreEncryptedInTheDatabase(t *testing.T) {
 		must(w, w.p.RotateKeys(w.Context()))
 		purposes, materials := w.sharedKeys()
 		if got := strings.Join(purposes, " "); got != "encryption-check page-token page-token webhook" {
-			w.Fatalf("the keys are %s", got)
+			w.Fatalf("the keys are %s, want 'encryption-check page-token page-token webhook'", got)
 		}
 		for i, material := range materials {
 			if bytes.Contains(material, signing[0].Material[10:]) || len(material) == 32 {
@@ -146,7 +146,7 @@ func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
 		starting.Wait()
 		purposes, materials := w.sharedKeys()
 		if got := strings.Join(purposes, " "); got != "encryption-check page-token webhook" || bytes.Equal(materials[1], thirdKey) {
-			w.Errorf("the keys are %s", got)
+			w.Errorf("the keys are %s, want 'encryption-check page-token webhook'", got)
 		}
 		if secret, err := w.fault(w.replica(w.store, platform.Options{EncryptionKey: firstKey}), sub.UID); secret != sub.Secret {
 			w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
@@ -252,7 +252,7 @@ func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
 		}
 		making.Wait()
 		if n, err := w.changeKey(secondKey, thirdKey, false); n != 0 || err != nil {
-			w.Errorf("%d secrets are lost: %v", n, err)
+			w.Errorf("%d secrets are lost: %v, want 0", n, err)
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestSecretsOfALostKeyAreDiscardedOnlyOnRequest(t *testing.T) {
 			w.Fatal("a lost key is ignored")
 		}
 		if n, err := w.changeKey(nil, thirdKey, true); n != 2 || err != nil { // These are the secret and the page token key.
-			w.Fatalf("%d are discarded: %v", n, err)
+			w.Fatalf("%d are discarded: %v, want 2", n, err)
 		}
 		next := w.replica(w.store, platform.Options{EncryptionKey: thirdKey})
 		if _, fault := w.fault(next, sub.UID); fault == nil {

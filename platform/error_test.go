@@ -94,7 +94,7 @@ func TestEveryCodeHasTheNameOfGoogleRPC(t *testing.T) {
 		status := (&Error{Code: code, Reason: want}).Status("atrium.dev", "req-1")
 		info := status.Details[0]
 		if status.Code != code || info["@type"] != "type.googleapis.com/google.rpc.ErrorInfo" || info["reason"] != want || info["domain"] != "iam.atrium.dev" {
-			t.Errorf("%s: %v", want, status)
+			t.Errorf("%s: %v, want Code %v, @type 'type.googleapis.com/google.rpc.ErrorInfo', reason %v and domain 'iam.atrium.dev'", want, status, code, want)
 		}
 		if _, shown := info["metadata"]; shown != (code == CodeInternal) {
 			t.Errorf("%s: the request id is shown: %t", want, shown)
@@ -113,7 +113,7 @@ func TestTheCauseIsForTheLogAndForErrorsIs(t *testing.T) {
 		t.Errorf("the cause is lost: %v, want %v", err, cause)
 	}
 	if got := AsError(fmt.Errorf("wrapped: %w", Unauthenticated("x"))); got.Code != CodeUnauthenticated {
-		t.Errorf("a wrapped error becomes %v", got)
+		t.Errorf("a wrapped error becomes %v, want Code %v", got, CodeUnauthenticated)
 	}
 	if !errors.Is(err, &Error{Code: CodeInternal}) || errors.Is(err, &Error{Code: CodeNotFound}) {
 		t.Error("an Error is compared by its code")
@@ -145,7 +145,7 @@ func TestViolationsComeInTheOrderOfFields(t *testing.T) {
 		v.add(field, "is wrong")
 	}
 	if got := fieldsOf(v.sortByField(identityKind.fieldNames())); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
-		t.Error(got)
+		t.Errorf("got %v, want 'parent name description claimMatch.subject claimMatch.issuer nope updateMask'", got)
 	}
 }
 

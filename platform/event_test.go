@@ -65,7 +65,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 				t.Errorf("%s: lies in %s, want %s", name, e.group, want)
 			}
 			if act := e.actor.Act; e.actor.Subject != string(acme.Identity.UID) || act["iss"] != issuer || act["sub"] != "owner of acme" {
-				t.Errorf("%s: by %+v", name, e.actor)
+				t.Errorf("%s: by %+v, want Subject %v, iss %v and sub 'owner of acme'", name, e.actor, acme.Identity.UID, issuer)
 			}
 			about := "uid"
 			if name == "AcceptTerms" {
@@ -126,7 +126,7 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 		}
 		for i, e := range events {
 			if e.kind != "iam.rolebindings.created.batch" || e.subject != made[i].UID || !strings.Contains(e.body, string(made[i].Identity.UID)) {
-				t.Errorf("event %d is %+v", i, e)
+				t.Errorf("event %d is %+v, want kind 'iam.rolebindings.created.batch'", i, e)
 			}
 		}
 	})
@@ -142,7 +142,7 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 			t.Errorf("a secret of the caller's own: %s, want secret", got)
 		}
 		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
-			t.Errorf("%+v", made)
+			t.Errorf("got %+v, want Sink 'https://example.com/hook' and 2 types", made)
 		}
 		other, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/other"}`))
 		must(t, err)
@@ -155,7 +155,7 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 		must(t, err)
 		for _, s := range append(page.Items, read) {
 			if s.Secret != "" {
-				t.Errorf("a later read shows %q", s.Secret)
+				t.Errorf("a later read shows %q, want Secret \"\"", s.Secret)
 			}
 		}
 		must(t, w.p.Subscriptions.Delete(acme.owner, other.UID))
@@ -212,7 +212,7 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		changed, err := w.p.RoleBindings.Update(acme.owner, bound, body[platform.RoleBinding](`{"roleUid": %q, "identityUid": %q}`, platform.ViewerRole, w.member(acme.uid, "y")))
 		must(t, err)
 		if changed.Role.Name != "viewer" || changed.Group.UID != team {
-			t.Errorf("%+v", changed)
+			t.Errorf("got %+v, want Name 'viewer' and UID %v", changed, team)
 		}
 		repo := w.repo(team)
 		tag, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q}`, digest(1)))
@@ -220,7 +220,7 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		moved, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q, "deprecated": true}`, digest(2)))
 		must(t, err)
 		if moved.UID != tag.UID || moved.Digest != digest(2) || !moved.Deprecated {
-			t.Errorf("%+v", moved)
+			t.Errorf("got %+v, want UID %v and Digest %v", moved, tag.UID, digest(2))
 		}
 		_, err = w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
 		must(t, err)
@@ -262,7 +262,7 @@ func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 	}
 	// Twelve kinds have events, and each has its own body.
 	if !bodies["iam.Group"] || !bodies["registry.Tag"] || !bodies["iam.AcceptedTerms"] || len(bodies) != 12 {
-		t.Errorf("the bodies are %v", slices.Sorted(maps.Keys(bodies)))
+		t.Errorf("the bodies are %v, want 12 items", slices.Sorted(maps.Keys(bodies)))
 	}
 	if e := (platform.Event{Type: "dev.atrium.api.iam.groupies.created.v1"}); e.BodyType() != "" {
 		t.Errorf("an unknown kind's body is %s", e.BodyType())

@@ -19,12 +19,12 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 			`{"roleUid": %q, "ttl": "3600s", "email": "bob@example.com"}`, platform.ViewerRole))
 		must(t, err)
 		if made.Code == "" || made.ExpirationTime.Sub(made.CreateTime.Time) != time.Hour || made.Role.Name != "viewer" || len(made.Role.Capabilities) == 0 || made.TTL != 0 {
-			t.Errorf("made %+v", made)
+			t.Errorf("made %+v, want Name 'viewer' and TTL 0", made)
 		}
 		got, err := w.p.GroupInvites.Get(acme.owner, made.UID)
 		must(t, err)
 		if got.Code != "" || got.KeyID != made.KeyID || got.Email != made.Email || got.Role.UID != platform.ViewerRole {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want Code \"\", KeyID %v, Email %v and UID %v", got, made.KeyID, made.Email, platform.ViewerRole)
 		}
 		_, secret, _ := strings.Cut(made.Code, ".")
 		for _, e := range w.events() {
@@ -55,7 +55,7 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 		bound, err := w.p.GroupInvites.Accept(w.as("insider"), invite.Code)
 		must(t, err)
 		if bound.Identity.UID != insider || bound.Group.UID != team || bound.Role.UID != platform.EditorRole {
-			t.Errorf("bound %+v", bound)
+			t.Errorf("bound %+v, want UID %v, UID %v and UID %v", bound, insider, team, platform.EditorRole)
 		}
 		again, err := w.p.GroupInvites.Accept(w.as("insider"), invite.Code)
 		if err != nil || again.UID != bound.UID {
@@ -67,7 +67,7 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 			bound, err := w.p.GroupInvites.Accept(w.as(subject), invite.Code)
 			must(t, err)
 			if bound.Identity.UID.Parent() != team || bound.Identity.Subject != subject {
-				t.Errorf("%s: bound %+v", subject, bound)
+				t.Errorf("%s: bound %+v, want Parent %v and Subject %v", subject, bound, team, subject)
 			}
 			if _, err := w.p.Repos.Create(w.as(subject), team, body[platform.Repo](`{"name": %q}`, w.name())); err != nil {
 				t.Errorf("%s: %v", subject, err)

@@ -41,7 +41,7 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 			}
 			image, err := w.p.Images.Get(acme.owner, key)
 			if err != nil || !slices.Equal(image.ArchitectureNames(), []string{"amd64", "arm64", "armv7"}) {
-				t.Errorf("%+v (%v)", image, err)
+				t.Errorf("got %+v (%v), want ArchitectureNames %v", image, err, []string{"amd64", "arm64", "armv7"})
 			}
 			_, err = w.p.Images.Size(acme.owner, key, "armv6")
 			expectRefused(t, "another architecture", err, platform.CodeNotFound)

@@ -76,7 +76,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		expectRefused(t, "a missing repo", err, platform.CodeNotFound)
 		_, err = w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: "nonsense", Source: hubApp}, nil, platform.ImportOptions{})
 		if got := violationFields(err); got != "repo" {
-			t.Error(got)
+			t.Errorf("got %v, want 'repo'", got)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		before := w.events()
 		bring(repo, hubApp, mustSucceed(0, 0, 1, 0), "listed") // An unchanged tag belongs to the source that imported it last.
 		if happened := since(w.events(), before); len(happened) != 0 {
-			t.Errorf("a claim has events: %v", happened)
+			t.Errorf("a claim has events: %v, want 0 items", happened)
 		}
 		_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "1", "digest": %q}`, digest(9)))
 		must(t, err) // A caller has moved it, so it belongs to the caller.
@@ -179,11 +179,11 @@ func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 		}
 		golang := repos("Go", "# Go", platform.ImportOptions{}, mustSucceed(1, 0, 0, 0))
 		if again := repos("", "", platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0)); again != golang {
-			t.Errorf("%s became %s", golang, again)
+			t.Errorf("%s became %s, want %v", golang, again, golang)
 		}
 		readme, err := w.p.Repos.Readme(acme.owner, golang)
 		if err != nil || readme.Content != "# Go" {
-			t.Errorf("%+v (%v)", readme, err)
+			t.Errorf("got %+v (%v), want Content '# Go'", readme, err)
 		}
 		tag := func(n int, deprecated bool, o platform.ImportOptions, want string) {
 			t.Helper()

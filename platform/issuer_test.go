@@ -194,7 +194,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 			states[proof.Issuer] = proof.Method
 		}
 		if method, ok := states[workplace+"/*"]; !ok || method != "" || states[workplace] != platform.ProofFile {
-			t.Errorf("listed: %v", states)
+			t.Errorf("listed: %v, want \"\"", states)
 		}
 		_, err = w.p.Issuers.List(acme.owner)
 		expectRefused(t, "listing by an owner", err, platform.CodePermissionDenied)
@@ -282,7 +282,7 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 			before = len(events)
 			if operator != "" {
 				if e := made[0]; e.kind != "iam.group."+operator || e.subject != acme.uid || e.group != acme.uid || e.body != fmt.Sprintf(`{"group":%q,"issuer":%q}`, acme.uid, workplace) {
-					t.Errorf("%s: recorded is %+v", what, e)
+					t.Errorf("%s: recorded is %+v, want subject %v and group %v", what, e, acme.uid, acme.uid)
 				}
 				made = made[1:]
 			}
@@ -293,7 +293,7 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 				var shown platform.IdentityProvider
 				must(t, json.Unmarshal([]byte(e.body), &shown))
 				if e.kind != "iam.identity_providers.updated" || e.subject != first.UID && e.subject != second.UID || shown.IssuerVerified != verified {
-					t.Errorf("%s: recorded is %+v", what, e)
+					t.Errorf("%s: recorded is %+v, want kind 'iam.identity_providers.updated' and IssuerVerified %v", what, e, verified)
 				}
 			}
 			if made[0].subject == made[1].subject {

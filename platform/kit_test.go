@@ -292,7 +292,7 @@ func types(events []event) string {
 func (w *world) checkCounters() {
 	w.Helper()
 	if wrong, err := w.store.Recount(w.Context()); err != nil || wrong != 0 {
-		w.Errorf("%d counters are wrong (%v)", wrong, err)
+		w.Errorf("%d counters are wrong (%v), want 0", wrong, err)
 	}
 }
 
@@ -302,7 +302,7 @@ func deleteOnlyBinding(ctx context.Context, w *world, group platform.UID) error 
 	page, err := w.p.RoleBindings.List(ctx, platform.ListRequest[platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: group}})
 	must(w, err)
 	if len(page.Items) != 1 {
-		w.Fatalf("%d bindings", len(page.Items))
+		w.Fatalf("%d bindings, want 1 items", len(page.Items))
 	}
 	return w.p.RoleBindings.Delete(ctx, page.Items[0].UID)
 }

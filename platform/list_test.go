@@ -40,7 +40,7 @@ func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 		}
 		past := w.mustList(acme.owner, repoList{PageSize: 5, Skip: 12})
 		if len(past.Items) != 0 || past.Skipped != 12 || past.TotalCount != 12 || past.NextPageToken() != "" {
-			t.Errorf("%+v", past)
+			t.Errorf("got %+v, want 0 items, Skipped 12, TotalCount 12 and NextPageToken \"\"", past)
 		}
 	})
 }
@@ -58,7 +58,7 @@ func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
 					page := w.mustList(acme.owner, req)
 					walked = append(walked, names(page.Items)...)
 					if page.TotalCount != 12 || len(page.Items) > size || page.HasNext != (page.NextPageToken() != "") || page.HasPrevious != (pages > 0) {
-						t.Errorf("%s by %d: page %d is %+v", order, size, pages, page)
+						t.Errorf("%s by %d: page %d is %+v, want TotalCount 12", order, size, pages, page)
 					}
 					if page.NextPageToken() == "" {
 						break
@@ -71,7 +71,7 @@ func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
 			}
 		}
 		if got := names(w.mustList(acme.owner, repoList{OrderBy: "created_at desc", PageSize: 2}).Items); !slices.Equal(got, []string{"r01", "r02"}) {
-			t.Errorf("the newest are %q", got)
+			t.Errorf("the newest are %q, want %v", got, []string{"r01", "r02"})
 		}
 	})
 }
@@ -82,15 +82,15 @@ func TestPagesAreWalkedBackwardToo(t *testing.T) {
 		w.twelve(acme.uid)
 		last := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true})
 		if got := names(last.Items); !slices.Equal(got, []string{"r08", "r09", "r10", "r11", "r12"}) || last.HasNext || !last.HasPrevious {
-			t.Errorf("%q %+v", got, last)
+			t.Errorf("got %q %+v, want %v", got, last, []string{"r08", "r09", "r10", "r11", "r12"})
 		}
 		before := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: last.NextPageToken()})
 		if got := names(before.Items); !slices.Equal(got, []string{"r03", "r04", "r05", "r06", "r07"}) || !before.HasNext || !before.HasPrevious {
-			t.Errorf("%q %+v", got, before)
+			t.Errorf("got %q %+v, want %v", got, before, []string{"r03", "r04", "r05", "r06", "r07"})
 		}
 		first := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: before.Cursor(0)})
 		if got := names(first.Items); !slices.Equal(got, []string{"r01", "r02"}) || first.HasPrevious || first.NextPageToken() != "" {
-			t.Errorf("%q %+v", got, first)
+			t.Errorf("got %q %+v, want %v and NextPageToken \"\"", got, first, []string{"r01", "r02"})
 		}
 		again := w.mustList(acme.owner, repoList{PageSize: 2, PageToken: before.Cursor(4)})
 		if got := names(again.Items); !slices.Equal(got, []string{"r08", "r09"}) {
@@ -175,7 +175,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 		refuses("another kind", err)
 		for _, order := range []string{"", "name desc"} {
 			if page := w.mustList(acme.owner, repoList{UIDP: below, PageToken: token, OrderBy: order, PageSize: 7}); len(page.Items) != 7 || page.Items[0].Name != "r11" {
-				t.Errorf("%q: %q", order, names(page.Items))
+				t.Errorf("%q: %q, want 7 items and Name 'r11'", order, names(page.Items))
 			}
 		}
 		// A token grants nothing: each page contains what its caller may see.
@@ -195,12 +195,12 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 		token := w.mustList(acme.owner, repoList{PageSize: 5, OrderBy: "name desc"}).NextPageToken()
 		w.pass(3*24*time.Hour - time.Minute)
 		if got := names(w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token}).Items); !slices.Equal(got, []string{"r07", "r06"}) {
-			t.Errorf("before three days: %q", got)
+			t.Errorf("before three days: %q, want %v", got, []string{"r07", "r06"})
 		}
 		w.pass(2 * time.Minute)
 		page := w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token})
 		if got := names(page.Items); !slices.Equal(got, []string{"r12", "r11"}) || page.HasPrevious {
-			t.Errorf("after three days: %q", got)
+			t.Errorf("after three days: %q, want %v", got, []string{"r12", "r11"})
 		}
 		if got := names(w.mustList(acme.owner, repoList{PageSize: 2, PageToken: page.NextPageToken()}).Items); !slices.Equal(got, []string{"r10", "r09"}) {
 			t.Errorf("the restarted list goes on with %q", got)
@@ -224,7 +224,7 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 			for age, token := range map[string]string{"old": token, "new": newer} {
 				page, err := p.Repos.List(acme.owner, repoList{PageToken: token, PageSize: 1})
 				if err != nil || len(page.Items) != 1 || page.Items[0].Name != "r06" {
-					t.Errorf("%s replica, %s token: %q (%v)", what, age, names(page.Items), err)
+					t.Errorf("%s replica, %s token: %q (%v), want 1 items and Name 'r06'", what, age, names(page.Items), err)
 				}
 			}
 		}
@@ -234,7 +234,7 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 		for n := range 20 {
 			_, err := second.Repos.List(ctx, repoList{PageToken: fmt.Sprintf("_%s%02d", strings.Repeat("A", 60), n)})
 			if got := violationFields(err); got != "page_token" {
-				t.Fatal(got)
+				t.Fatalf("got %v, want 'page_token'", got)
 			}
 		}
 		if n := trace.Statements.Load(); n > 1 {

@@ -95,7 +95,7 @@ func TestNullClearsAField(t *testing.T) {
 		t.Errorf("writes %q, %v", fields, v)
 	}
 	if row.Description != "" || row.Bundles != nil || row.SyncConfig != nil || row.CatalogTier != "" {
-		t.Errorf("%+v", row)
+		t.Errorf("got %+v, want Description \"\", no Bundles, no SyncConfig and CatalogTier \"\"", row)
 	}
 	if _, fields, v = decodeInput(`{}`, "description"); len(v) > 0 || !slices.Equal(fields, []string{"description"}) {
 		t.Errorf("a listed field that the body lacks: writes %q, %v", fields, v)
@@ -190,7 +190,7 @@ func TestATypedInputChangesTheFieldsItNames(t *testing.T) {
 	row, fields := *c.row, c.fields
 	slices.Sort(fields)
 	if len(v) > 0 || strings.Join(fields, " ") != "description name sync_config" || row.Description != "d" || row.Name != "n" || row.SyncConfig.Source != "s" {
-		t.Errorf("%+v %q %v", row, fields, v)
+		t.Errorf("got %+v %q %v, want Description 'd', Name 'n' and Source 's'", row, fields, v)
 	}
 }
 
@@ -225,7 +225,7 @@ func FuzzInput(f *testing.F) {
 		row, fields, v := decodeInput(string(body), paths...)
 		for _, name := range fields {
 			if f := findField(repoKind.Fields, name); f == nil || f.Mode != Updatable {
-				t.Fatalf("%s with mask %q writes %q", body, mask, name)
+				t.Fatalf("%s with mask %q writes %q, want Mode %v", body, mask, name, Updatable)
 			}
 		}
 		if sorted := slices.Clone(fields); len(slices.Compact(slices.Sorted(slices.Values(sorted)))) != len(fields) {

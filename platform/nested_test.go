@@ -22,7 +22,7 @@ func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, 
 		return s
 	}
 	if a, b := text(got, gotErr), text(want, wantErr); a != b {
-		t.Errorf("%s:\ntogether %s\n   alone %s", what, a, b)
+		t.Errorf("%s:\ntogether %s\n   alone %s, want %v", what, a, b, b)
 	}
 }
 

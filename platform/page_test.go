@@ -40,11 +40,11 @@ func TestATokenOpensToWhatWasSealed(t *testing.T) {
 		for _, desc := range []bool{false, true} {
 			in := token{issued: tokenTime.Time, order: 3, desc: desc, Position: p}
 			if first, second := s.seal(in, ofRepos), s.seal(in, ofRepos); first != second {
-				t.Errorf("%v has two tokens", in)
+				t.Errorf("%v has two tokens, want %v", in, second)
 			}
 			got, err := s.open(s.seal(in, ofRepos), ofRepos)
 			if err != nil || got.Position != p || got.order != 3 || got.desc != desc || !got.issued.Equal(in.issued) {
-				t.Errorf("%v came back as %v (%v)", in, got, err)
+				t.Errorf("%v came back as %v (%v), want Position %v, order 3 and desc %v", in, got, err, p, desc)
 			}
 		}
 	}
@@ -215,7 +215,7 @@ func TestAPageSealsOnlyRequestedTokens(t *testing.T) {
 	rows := Rows[Repo]{Items: []*Repo{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
 	q := Query[RepoFilter]{Order: repoKind.DefaultOrder}
 	if page := repos.newPage(ListRequest[RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
-		t.Errorf("the page is %+v", page)
+		t.Errorf("the page is %+v, want 2 items", page)
 	}
 	p.sealer.Store(testSealer(t))
 	forward := repos.newPage(ListRequest[RepoFilter]{}, q, rows)

@@ -81,7 +81,7 @@ func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
 		_, missing := w.p.Groups.GetByPath(ctx, "acme/none")
 		said := func(err error) string { return strings.ReplaceAll(platform.AsError(err).Message, "payx", "none") }
 		if said(hidden) != said(missing) || platform.AsError(hidden).Resource.Name != "acme/payx" {
-			t.Errorf("hidden: %v; missing: %v", hidden, missing)
+			t.Errorf("hidden: %v; missing: %v, want Name 'acme/payx'", hidden, missing)
 		}
 	})
 }

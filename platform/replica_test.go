@@ -101,7 +101,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 		}
 		for _, d := range w.deliveries(sub) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 200 {
-				t.Errorf("got %+v", d)
+				t.Errorf("got %+v, want State %v, Attempts 1 and LastStatus 200", d, platform.DeliveryDelivered)
 			}
 		}
 		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() || !s.DisableTime.IsZero() {
@@ -126,7 +126,7 @@ func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
 			}
 		}
 		if got := w.delivery(d); got.Attempts != 1 || got.State != platform.DeliveryRetrying {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want Attempts 1 and State %v", got, platform.DeliveryRetrying)
 		}
 	})
 }

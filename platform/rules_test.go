@@ -24,7 +24,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 			err := p.Groups.Delete(owner, group)
 			e := refusal(t, "a group with a "+what, err, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 			if e.Preconditions[0].Subject != string(group) || !strings.HasPrefix(e.Message, "Precondition failed: ") || e.Reason != "FAILED_PRECONDITION" {
-				t.Errorf("%+v", e)
+				t.Errorf("got %+v, want Subject %v and Reason 'FAILED_PRECONDITION'", e, group)
 			}
 			if _, err := p.Groups.Get(owner, group); err != nil {
 				t.Errorf("a group with a %s, after its deletion was refused: %v", what, err)
@@ -123,12 +123,12 @@ func TestAMissingParentIsNotFound(t *testing.T) {
 			e := refusal(t, what, err, platform.CodeNotFound, "NOT_FOUND")
 			shown := e.Status("atrium.dev", "").Details[1]
 			if shown["resourceType"] != "iam.atrium.dev/Group" || shown["resourceName"] != string(gone) || shown["description"] == "" {
-				t.Errorf("%s: %v", what, shown)
+				t.Errorf("%s: %v, want resourceType 'iam.atrium.dev/Group' and resourceName %v", what, shown, gone)
 			}
 		}
 		_, err = w.p.Tags.Create(acme.owner, gone, body[platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
 		if e := refusal(t, "tag", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" || e.Resource.Name != string(gone) {
-			t.Errorf("%+v", e.Resource)
+			t.Errorf("got %+v, want Kind 'Repo', Area 'registry' and Name %v", e.Resource, gone)
 		}
 		_, err = w.p.Repos.Create(acme.owner, w.repo(acme.uid), body[platform.Repo](`{"name": "x"}`))
 		expectRefused(t, "a repo in a repo", err, platform.CodeNotFound)
@@ -168,7 +168,7 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 			for what, uids := range map[string][2]platform.UID{"Identity": {gone, platform.ViewerRole}, "Role": {high, gone}} {
 				_, err := w.p.RoleBindings.Create(acme.owner, team, binding(uids[0], uids[1]))
 				if e := refusal(t, what, err, platform.CodeNotFound); e.Resource.Kind != what || e.Resource.Name != string(gone) {
-					t.Errorf("%+v", e.Resource)
+					t.Errorf("got %+v, want Kind %v and Name %v", e.Resource, what, gone)
 				}
 			}
 		}
@@ -181,11 +181,11 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 		must(t, err)
 		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"identityUid": %q}`, foreign))
 		if got := violationFields(err); got != "identityUid" {
-			t.Error(got)
+			t.Errorf("got %v, want 'identityUid'", got)
 		}
 		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"roleUid": null}`))
 		if got := violationFields(err); got != "roleUid" {
-			t.Error(got)
+			t.Errorf("got %v, want 'roleUid'", got)
 		}
 	})
 }
@@ -198,7 +198,7 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 		role, err := w.p.Roles.Get(reader, platform.ViewerRole)
 		must(t, err)
 		if role.Name != "viewer" || !role.CreateTime.IsZero() || !role.UpdateTime.IsZero() {
-			t.Errorf("%+v", role)
+			t.Errorf("got %+v, want Name 'viewer'", role)
 		}
 		page, err := w.p.Roles.List(reader, platform.ListRequest[platform.RoleFilter]{})
 		must(t, err)

@@ -55,7 +55,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 		who, err := w.p.Identities.Get(acme.owner, first.Identities[0])
 		must(t, err)
 		if who.Name != "alice n-e" || who.Email != "alice@example.com" || who.ClaimMatch != nil {
-			t.Errorf("her identity is %+v", who)
+			t.Errorf("her identity is %+v, want Name 'alice n-e', Email 'alice@example.com' and no ClaimMatch", who)
 		}
 		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{Filter: platform.RoleBindingFilter{Identity: who.UID}})
 		must(t, err)
@@ -149,7 +149,7 @@ func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				if actor, err := w.p.Authenticate(t.Context(), visitor("alice", nil)); err != nil || len(actor.Identities) != 1 {
-					t.Errorf("acts as %v (%v)", actor, err)
+					t.Errorf("acts as %v (%v), want 1 identities", actor, err)
 				}
 			})
 		}

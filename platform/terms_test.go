@@ -16,7 +16,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 			t.Helper()
 			got, err := w.p.Terms.Accept(acme.owner, group, documents)
 			if err != nil || got.Group != group || !slices.Equal(got.DocumentIDs, documents) {
-				t.Errorf("accepted %+v (%v)", got, err)
+				t.Errorf("accepted %+v (%v), want Group %v", got, err, group)
 			}
 		}
 		accept(acme.uid, "msa", "privacy")
@@ -35,7 +35,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		for _, a := range page.Items {
 			found = append(found, a.DocID+" "+string(a.OrgUID))
 			if a.AcceptedBy != string(acme.Identity.UID) || a.CreateTime.IsZero() {
-				t.Errorf("%+v", a)
+				t.Errorf("got %+v, want AcceptedBy %v", a, acme.Identity.UID)
 			}
 		}
 		if want := []string{"beta " + string(team), "msa " + string(acme.uid), "privacy " + string(acme.uid)}; !slices.Equal(found, want) || page.TotalCount != 3 {
@@ -43,7 +43,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		}
 		each, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageSize: 1}, []platform.UID{acme.uid, missingBelow("nonsense"), sub})
 		if failed[0] != nil || each[0].Items[0].DocID != "msa" || each[0].TotalCount != 2 || failed[2] != nil || each[2].Items[0].DocID != "alpha" || each[2].TotalCount != 4 {
-			t.Errorf("for each %v (%v)", each, failed)
+			t.Errorf("for each %v (%v), want DocID 'msa', TotalCount 2, DocID 'alpha' and TotalCount 4", each, failed)
 		}
 		expectRefused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
 		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageToken: each[2].NextPageToken()}, []platform.UID{sub, team})
@@ -65,7 +65,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		}
 		rows, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: "beta"}, {Group: team, DocID: "msa"}, {Group: acme.uid, DocID: "msa"}})
 		if errs[0] != nil || rows[0].DocID != "beta" || errs[2] != nil || rows[2].OrgUID != acme.uid {
-			t.Errorf("got %v (%v)", rows, errs)
+			t.Errorf("got %v (%v), want DocID 'beta'", rows, errs)
 		}
 		expectRefused(t, "of another group", errs[1], platform.CodeNotFound)
 		for _, id := range []string{"a\x00", "\xff"} { // No engine accepts these texts.

@@ -144,7 +144,7 @@ func TestUIDsOfABatchAreNeighbours(t *testing.T) {
 	for last, n := first, 1; n < 1000; n++ {
 		uid := one.child(group)
 		if !uid.Valid() || uid.Parent() != group {
-			t.Fatalf("made %q below %q", uid, group)
+			t.Fatalf("made %q below %q, want Parent %v", uid, group, group)
 		}
 		from, _ := strconv.ParseUint(string(last[len(group)+1:]), 16, 64)
 		to, _ := strconv.ParseUint(string(uid[len(group)+1:]), 16, 64)

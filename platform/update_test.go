@@ -20,7 +20,7 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": false}}`))
 		must(t, err)
 		if made.SyncConfig == nil || made.SyncConfig.Source != "s" || made.SyncConfig.UniqueTags || made.CatalogTier != platform.CatalogTierBase || !slices.Equal(made.ActiveTags, []string{"t"}) {
-			t.Errorf("%+v", made)
+			t.Errorf("got %+v, want Source 's', CatalogTier %v and ActiveTags %v", made, platform.CatalogTierBase, []string{"t"})
 		}
 		patch := func(body string, mask ...string) *platform.Repo {
 			t.Helper()
@@ -30,21 +30,21 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 			read, err := w.p.Repos.Get(acme.owner, made.UID)
 			must(t, err)
 			if changed.Description != read.Description || changed.Name != read.Name || changed.UpdateTime != read.UpdateTime || !read.CreateTime.Equal(made.CreateTime.Time) {
-				t.Errorf("%s answers %+v, stored is %+v", body, changed, read)
+				t.Errorf("%s answers %+v, stored is %+v, want Description %v, Name %v and UpdateTime %v", body, changed, read, read.Description, read.Name, read.UpdateTime)
 			}
 			return read
 		}
 		if got := patch(`{"description": "e"}`); got.Description != "e" || got.CatalogTier != platform.CatalogTierBase || got.SyncConfig == nil {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want Description 'e' and CatalogTier %v", got, platform.CatalogTierBase)
 		}
 		if got := patch(`{"description": "f", "name": "other", "uid": "x", "nope": 1}`, "description"); got.Description != "f" || got.Name != "golang" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want Description 'f' and Name 'golang'", got)
 		}
 		if got := patch(`{"bundles": null, "catalog_tier": "CATALOG_TIER_UNSPECIFIED", "aliases": []}`); got.Bundles != nil || got.CatalogTier != "" || got.Aliases != nil || got.Description != "f" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want no Bundles, CatalogTier \"\", no Aliases and Description 'f'", got)
 		}
 		if got := patch(`{"name": "go"}`, "*"); got.Name != "go" || got.Description != "" || got.SyncConfig != nil || got.ActiveTags != nil {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want Name 'go', Description \"\", no SyncConfig and no ActiveTags", got)
 		}
 		before, err := w.p.Repos.Get(acme.owner, made.UID)
 		must(t, err)
@@ -229,15 +229,15 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{}`))
 		e := platform.AsError(err)
 		if e.Message != `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"` || e.Reason != "INVALID_ARGUMENT" || e.Area != "iam" {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v, want Message %q, Reason 'INVALID_ARGUMENT' and Area 'iam'", e, `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"`)
 		}
 		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[platform.Identity](`{}`))
 		if got := violationFields(err); got != "parent name" {
-			t.Error(got)
+			t.Errorf("got %v, want 'parent name'", got)
 		}
 		_, err = w.p.Identities.Update(acme.owner, "nonsense", body[platform.Identity](`{"name": "A", "nope": 1}`))
 		if got := violationFields(err); got != "uid name nope" {
-			t.Error(got)
+			t.Errorf("got %v, want 'uid name nope'", got)
 		}
 	})
 }
@@ -251,7 +251,7 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		byKeys, err := w.p.Identities.Update(acme.owner, who, body[platform.Identity](keys))
 		must(t, err)
 		if byKeys.StaticKeys == nil || byKeys.ClaimMatch != nil {
-			t.Errorf("%+v", byKeys)
+			t.Errorf("got %+v, want no ClaimMatch", byKeys)
 		}
 		if actor := platform.ActorOf(w.as("who")); len(actor.Identities) != 0 {
 			t.Error("the replaced rule still matches")
@@ -259,12 +259,12 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		byClaims, err := w.p.Identities.Update(acme.owner, who, inputWithMask[platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
 		must(t, err)
 		if byClaims.StaticKeys != nil || byClaims.ClaimMatch == nil {
-			t.Errorf("%+v", byClaims)
+			t.Errorf("got %+v, want no StaticKeys", byClaims)
 		}
 		none, err := w.p.Identities.Update(acme.owner, who, body[platform.Identity](`{"claimMatch": null, "staticKeys": null}`))
 		must(t, err)
 		if none.StaticKeys != nil || none.ClaimMatch != nil {
-			t.Errorf("%+v", none)
+			t.Errorf("got %+v, want no StaticKeys and no ClaimMatch", none)
 		}
 		kept, err := w.p.Identities.Update(acme.owner, w.member(acme.uid, "kept"), body[platform.Identity](`{"staticKeys": null}`))
 		must(t, err)

@@ -34,7 +34,7 @@ func TestVersionsSortAsTheirEcosystemSortsThem(t *testing.T) {
 			key := ecosystem.versionKey(versions[0])
 			for _, same := range versions[1:] {
 				if got := ecosystem.versionKey(same); got != key {
-					t.Errorf("%s: %s is %q, and %s is %q", ecosystem, versions[0], key, same, got)
+					t.Errorf("%s: %s is %q, and %s is %q, want %v", ecosystem, versions[0], key, same, got, key)
 				}
 			}
 			for _, later := range lines[i+1:] {

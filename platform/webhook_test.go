@@ -56,7 +56,7 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if dispatch.Sink != sub.Sink || !slices.Equal(dispatch.Secrets, []string{sub.Secret}) || dispatch.Event.Subject != repo || dispatch.Event.ID != dispatch.Delivery.EventID {
-			t.Errorf("got %+v", dispatch)
+			t.Errorf("got %+v, want Sink %v, Secrets %v, Subject %v and ID %v", dispatch, sub.Sink, []string{sub.Secret}, repo, dispatch.Delivery.EventID)
 		}
 
 		rotated, err := w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
@@ -64,20 +64,20 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		dispatch, err = w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if rotated.Secret == sub.Secret || !slices.Equal(dispatch.Secrets, []string{rotated.Secret, sub.Secret}) {
-			t.Errorf("after the rotation: %v", dispatch.Secrets)
+			t.Errorf("after the rotation: %v, want Secrets %v", dispatch.Secrets, []string{rotated.Secret, sub.Secret})
 		}
 		w.pass(24 * time.Hour)
 		dispatch, err = w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if !slices.Equal(dispatch.Secrets, []string{rotated.Secret}) {
-			t.Errorf("a day later: %v", dispatch.Secrets)
+			t.Errorf("a day later: %v, want Secrets %v", dispatch.Secrets, []string{rotated.Secret})
 		}
 
 		if wait, again := w.end(ready[0], platform.Attempt{Status: 204, Answer: "thanks"}); again || wait > 0 {
 			t.Error("what has arrived is tried again")
 		}
 		if d := w.delivery(ready[0]); d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 204 || d.LastAnswer != "thanks" || !d.NextAttemptTime.IsZero() {
-			t.Errorf("got %+v", d)
+			t.Errorf("got %+v, want State %v, Attempts 1, LastStatus 204 and LastAnswer 'thanks'", d, platform.DeliveryDelivered)
 		}
 		if dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]}); dispatch != nil || err != nil {
 			t.Errorf("what has ended begins: %v, %v", dispatch, err)
@@ -117,7 +117,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 			t.Errorf("all attempts take %v", total)
 		}
 		if got := w.delivery(d); got.State != platform.DeliveryFailed || got.Attempts != 10 {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want State %v and Attempts 10", got, platform.DeliveryFailed)
 		}
 
 		again, err := w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d})
@@ -167,7 +167,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		fail()
 		s := w.subscriptionAgain(sub)
 		if s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "five days") {
-			t.Fatalf("after five days: %+v", s)
+			t.Fatalf("after five days: %+v, want a text with 'five days'", s)
 		}
 		if d := w.delivery(open); d.State != platform.DeliveryFailed || !strings.Contains(d.LastError, "disabled") {
 			t.Errorf("what was under way: %+v", d)
@@ -186,7 +186,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		enabled, err := w.p.Subscriptions.Enable(acme.owner, sub)
 		must(t, err)
 		if !enabled.DisableTime.IsZero() || enabled.DisableReason != "" || !enabled.FailingSince.IsZero() {
-			t.Errorf("enabled: %+v", enabled)
+			t.Errorf("enabled: %+v, want DisableReason \"\"", enabled)
 		}
 		fail()
 	})
@@ -204,10 +204,10 @@ func TestASinkThatAnswers410IsDisabledImmediately(t *testing.T) {
 			t.Error("it is tried again")
 		}
 		if s := w.subscriptionAgain(sub); s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "410") {
-			t.Errorf("got %+v", s)
+			t.Errorf("got %+v, want a text with '410'", s)
 		}
 		if d := w.delivery(ready[1]); d.State != platform.DeliveryFailed {
-			t.Errorf("the other: %+v", d)
+			t.Errorf("the other: %+v, want State %v", d, platform.DeliveryFailed)
 		}
 	})
 }
@@ -243,7 +243,7 @@ func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 		}
 		for _, d := range w.deliveries(sub) {
 			if d.State != platform.DeliveryDelivered {
-				t.Errorf("left over: %+v", d)
+				t.Errorf("left over: %+v, want State %v", d, platform.DeliveryDelivered)
 			}
 		}
 	})

@@ -136,7 +136,7 @@ func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 		expect("viewer.roleBindings.totalCount", 0)
 	got := w.askAs("eve", `{ viewer { roleBindings(where: {inRoot: true}) { totalCount } } }`)
 	if got.expectErrors("INVALID_ARGUMENT viewer.roleBindings").violations() != "uidp" {
-		t.Errorf("it names %q", got.violations())
+		t.Errorf("it names %q, want violations of 'uidp'", got.violations())
 	}
 }
 

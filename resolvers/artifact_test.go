@@ -44,6 +44,6 @@ func TestArtifactsAreForCallersWhoMayListThemSomewhere(t *testing.T) {
 	w.askAs("reader", query, "a", absent).expectErrors("NOT_FOUND artifact")
 	w.askAs("reader", `{ artifacts(where: {ecosystems: []}) { totalCount } }`).expectErrors("INVALID_ARGUMENT artifacts")
 	if got := w.askAs("reader", `{ artifacts(where: {ecosystems: [], cudaVersion: "\u0000"}) { totalCount } }`).violations(); got != "ecosystems cudaVersion" {
-		t.Error(got)
+		t.Errorf("got %v, want 'ecosystems cudaVersion'", got)
 	}
 }

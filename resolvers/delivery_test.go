@@ -115,7 +115,7 @@ func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
 		}
 		got := w.askAs(theOwner, `query($s: ID!) { subscription(uid: $s) { deliveries(first: 1, last: 1, where: {event: "\u0000"}) { totalCount } } }`, "s", sink)
 		if got.expectErrors("INVALID_ARGUMENT subscription.deliveries").violations() != "first event" {
-			t.Errorf("it names %q", got.violations())
+			t.Errorf("it names %q, want violations of 'first event'", got.violations())
 		}
 	})
 }

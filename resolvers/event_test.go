@@ -61,7 +61,7 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 		got.expect(one+"actor.subject", "test").expect(one+"actor.identity", nil).expect(one+"resource.name", "team")
 		refused := w.askAs(theOwner, query, "types", []string{"iam.group.created", "iam.group.made"})
 		if refused.expectErrors("INVALID_ARGUMENT auditLog").violations() != "types[1]" {
-			t.Errorf("it names %q", refused.violations())
+			t.Errorf("it names %q, want violations of 'types[1]'", refused.violations())
 		}
 	})
 }

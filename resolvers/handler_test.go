@@ -107,7 +107,7 @@ func TestAStoreThatIsAwayIsUnavailable(t *testing.T) {
 	got := w.askAs(theOwner, `{ repos { nodes { tags { totalCount } } } groups { totalCount } }`)
 	got.expectErrors("UNAVAILABLE repos.nodes.0.tags", "UNAVAILABLE repos.nodes.1.tags", "UNAVAILABLE repos.nodes.2.tags").expect("groups.totalCount", 1)
 	if e := got.Errors[0]; strings.Contains(e.Message, "refused") || e.Extensions.Details[1]["retryDelay"] != "1s" {
-		t.Errorf("shown as %+v", e)
+		t.Errorf("shown as %+v, want retryDelay '1s'", e)
 	}
 	if strings.Count(w.logs.String(), "level=WARN") != 1 {
 		t.Errorf("logged:\n%s", w.logs)

@@ -91,7 +91,7 @@ func TestAttacksGetShortErrors(t *testing.T) {
 		w := a.send(t, h)
 		var got struct{ Data, Errors any }
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Data != nil || got.Errors == nil || w.Body.Len() > 64<<10 {
-			t.Errorf("%s: %d bytes %.200s", a.name, w.Body.Len(), w.Body)
+			t.Errorf("%s: %d bytes %.200s, want no Data", a.name, w.Body.Len(), w.Body)
 		}
 		if want := max(a.status, http.StatusOK); w.Code != want {
 			t.Errorf("%s: %d, want %d", a.name, w.Code, want)

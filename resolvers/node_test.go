@@ -259,7 +259,7 @@ func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
 	w.handler = newPair(w.p, nil, endpoint.DefaultSettings(), refuse)
 	for _, query := range []string{"{_service{sdl}}", "{a: _service{b: sdl}}", "{...F} fragment F on Query {_service{sdl}}", "{ping _service{__typename}}"} {
 		if r := w.askAs(theOwner, query); r.expectErrors("PERMISSION_DENIED").Data != nil {
-			t.Errorf("%s shows %v", query, r.Data)
+			t.Errorf("%s shows %v, want no Data", query, r.Data)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 	} {
 		got := w.askAs(theOwner, other, "a", request.PageToken, "org", w.org)
 		if got.expectErrors("INVALID_ARGUMENT list").violations() != "after" {
-			t.Errorf("%s names %q", other, got.violations())
+			t.Errorf("%s names %q, want violations of 'after'", other, got.violations())
 		}
 	}
 }

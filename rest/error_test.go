@@ -51,7 +51,7 @@ func TestEveryCodeHasItsHTTPStatus(t *testing.T) {
 			}
 			info := got.body.Details[0]
 			if info["@type"] != "type.googleapis.com/google.rpc.ErrorInfo" || info["reason"] != code.String() || info["domain"] != "registry.atrium.dev" {
-				t.Errorf("ErrorInfo %v", info)
+				t.Errorf("ErrorInfo %v, want @type 'type.googleapis.com/google.rpc.ErrorInfo' and domain 'registry.atrium.dev'", info)
 			}
 			for name, want := range map[string]string{
 				"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
@@ -137,6 +137,6 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 	}
 	got := writeError(t, Options{}, httptest.NewRequest(http.MethodGet, "/", nil), secret)
 	if metadata, _ := got.body.Details[0]["metadata"].(map[string]any); metadata["requestId"] != "req-1" {
-		t.Errorf("ErrorInfo %v", got.body.Details[0])
+		t.Errorf("ErrorInfo %v, want requestId 'req-1'", got.body.Details[0])
 	}
 }

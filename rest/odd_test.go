@@ -55,7 +55,7 @@ func TestInvalidBodiesAreExplained(t *testing.T) {
 		}
 	}
 	if got := w.get("/registry/v2/repos"); got.json["totalCount"] != "1" {
-		t.Errorf("something was made: %s", got.raw)
+		t.Errorf("something was made: %s, want totalCount '1'", got.raw)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestInvalidBodiesChangeNothing(t *testing.T) {
 		}
 	}
 	if got := w.get("/registry/v2/repos/" + w.repo); got.text("description") != "" {
-		t.Errorf("changed: %s", got.raw)
+		t.Errorf("changed: %s, want description \"\"", got.raw)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestPageSizesAreLimited(t *testing.T) {
 	}
 	for _, query := range []string{"?page_size=-1", "?page_size=x", "?page_size=1e1", "?page_size=", "?page_size=99999999999", "?page_size=%205"} {
 		if got := w.do(http.MethodGet, "/registry/v2/repos"+query, "").expectStatus(http.StatusBadRequest); got.violations() != "page_size" {
-			t.Errorf("%s: %s", query, got.raw)
+			t.Errorf("%s: %s, want violations of 'page_size'", query, got.raw)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestInvalidURLsAreRejected(t *testing.T) {
 	for _, path := range []string{"/registry/v2", "/registry/v2/", "/registry/v2/Repos", "/registry/v2beta2/repos", "/registry/v2/./repos", "/registry/v2/x/../repos", "/ping/v2/ping/", "/registry/v2/repos;x=1", "/REGISTRY/v2/repos"} {
 		got := w.do(http.MethodGet, path, "").expectStatus(http.StatusNotFound)
 		if got.json["code"] != 5.0 || got.detail("ErrorInfo")["reason"] != "NOT_FOUND" {
-			t.Errorf("%s: %s", path, got.raw)
+			t.Errorf("%s: %s, want code 5.0 and reason 'NOT_FOUND'", path, got.raw)
 		}
 	}
 }

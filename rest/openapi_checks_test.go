@@ -215,7 +215,7 @@ func TestTheDescriptionIsServedInBothForms(t *testing.T) {
 	asJSON, text := ask(http.MethodGet, "/openapi.json")
 	asYAML, other := ask(http.MethodGet, "/openapi.yaml")
 	if asJSON.Header.Get("Content-Type") != "application/json" || asYAML.Header.Get("Content-Type") != "application/yaml" {
-		t.Errorf("%v, %v", asJSON.Header, asYAML.Header)
+		t.Errorf("got %v, %v, want Content-Type 'application/json' and Content-Type 'application/yaml'", asJSON.Header, asYAML.Header)
 	}
 	again, err := yaml.YAMLToJSON([]byte(other))
 	if err != nil {

@@ -79,7 +79,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 			t.Errorf("%s: %s", c.name, got.raw)
 		}
 		if got.header.Get("Content-Type") != "application/json" || (got.status == 401) != (got.header.Get("WWW-Authenticate") == "Bearer") {
-			t.Errorf("%s: %v", c.name, got.header)
+			t.Errorf("%s: %v, want Content-Type 'application/json'", c.name, got.header)
 		}
 		switch found := got.detail(c.kind); {
 		case c.kind == "":
@@ -90,7 +90,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		case c.kind == "PreconditionFailure":
 			list, _ := found["violations"].([]any)
 			if len(list) != 1 || list[0].(map[string]any)["type"] != c.value {
-				t.Errorf("%s: %s", c.name, got.raw)
+				t.Errorf("%s: %s, want 1 items", c.name, got.raw)
 			}
 		case found[c.member] != c.value:
 			t.Errorf("%s: %s, want %s %s", c.name, got.raw, c.member, c.value)
@@ -131,7 +131,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		`{"roleBinding":{"identityUid":"` + w.org + `/ffffffffffffffff"}}]}`
 	w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate", body).expectStatus(http.StatusNotFound)
 	if after := w.get("/iam/v2/roleBindings").json["totalCount"]; after != before {
-		t.Errorf("%v bindings, then %v", before, after)
+		t.Errorf("%v bindings, then %v, want %v", before, after, before)
 	}
 }
 
@@ -152,11 +152,11 @@ func TestBodiesOfAnotherTypeAreRejected(t *testing.T) {
 		}
 		got := w.do(http.MethodPost, path, body, c.header, c.value).expectStatus(c.status)
 		if got.json["code"] != 3.0 || got.detail("BadRequest") == nil {
-			t.Errorf("%s %s: %s", c.header, c.value, got.raw)
+			t.Errorf("%s %s: %s, want code 3.0", c.header, c.value, got.raw)
 		}
 	}
 	if got := w.get("/registry/v2/repos"); got.json["totalCount"] != "0" {
-		t.Errorf("something was made: %s", got.raw)
+		t.Errorf("something was made: %s, want totalCount '0'", got.raw)
 	}
 	w.do(http.MethodGet, "/registry/v2/repos", "not looked at", "Content-Type", "text/plain").expectStatus(http.StatusOK)
 }
@@ -205,7 +205,7 @@ func TestResponsesAreCompressedOnRequest(t *testing.T) {
 	for accept, want := range map[string]string{"gzip": "gzip", "deflate, gzip;q=0.5": "gzip", "identity": "", "gzip;q=0": ""} {
 		got := w.do(http.MethodGet, "/iam/v2/roles", "", "Accept-Encoding", accept).expectStatus(http.StatusOK)
 		if got.header.Get("Content-Encoding") != want || !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Encoding") {
-			t.Errorf("%s: %v", accept, got.header)
+			t.Errorf("%s: %v, want Content-Encoding %v and a text with 'Accept-Encoding'", accept, got.header, want)
 		}
 		if zipped := strings.HasPrefix(got.raw, "\x1f\x8b"); zipped != (want == "gzip") {
 			t.Errorf("%s: %q", accept, got.raw[:20])
@@ -213,6 +213,6 @@ func TestResponsesAreCompressedOnRequest(t *testing.T) {
 	}
 	made := w.create("/registry/v2/repos/"+w.org, `{"name":"x"}`)
 	if got := w.do(http.MethodDelete, "/registry/v2/repos/"+made, "", "Accept-Encoding", "gzip").expectStatus(http.StatusOK); got.raw != "" || got.header.Get("Content-Encoding") != "" {
-		t.Errorf("an empty body: %q %v", got.raw, got.header)
+		t.Errorf("an empty body: %q %v, want raw \"\" and Content-Encoding \"\"", got.raw, got.header)
 	}
 }

@@ -232,7 +232,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 				t.Errorf("%s: %v", got.asked, got.header)
 			}
 			if got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("ETag") != "" {
-				t.Errorf("%s: %v", got.asked, got.header)
+				t.Errorf("%s: %v, want Cache-Control 'no-store', X-Content-Type-Options 'nosniff' and ETag \"\"", got.asked, got.header)
 			}
 			if r.plural != "" && (got.json[r.plural] == nil || got.json["totalCount"] == nil || got.json["skipped"] != 0.0) {
 				t.Errorf("%s: %s", got.asked, got.raw)
@@ -240,7 +240,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 		}
 	}
 	if got := w.get("/registry/v2/repos/" + w.org + "%2F" + strings.TrimPrefix(w.repo, w.org+"/")); got.text("uid") != w.repo {
-		t.Errorf("mixed spellings: %s", got.raw)
+		t.Errorf("mixed spellings: %s, want uid %v", got.raw, w.repo)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestARootGroupIsCreatedWithoutAParent(t *testing.T) {
 	for i, path := range []string{"/iam/v2/groups", "/iam/v2/groups/", "/iam/v2beta1/groups", "/iam/v2beta1/groups/"} {
 		got := w.do(http.MethodPost, path, fmt.Sprintf(`{"name":"root %d"}`, i)).expectStatus(http.StatusOK)
 		if uid := got.text("uid"); len(uid) != 40 {
-			t.Errorf("%s: %s", path, got.raw)
+			t.Errorf("%s: %s, want 40 items", path, got.raw)
 		}
 	}
 }
@@ -332,7 +332,7 @@ func TestResponsesContainTheirValues(t *testing.T) {
 	}
 	artifacts := w.get("/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA").json["artifacts"].([]any)
 	if got := members(artifacts[0].(map[string]any)); got != "createTime description ecosystem latestVersion name uid updateTime versionCount" || artifacts[0].(map[string]any)["versionCount"] != 3.0 {
-		t.Errorf("an artifact is %v", artifacts[0])
+		t.Errorf("an artifact is %v, want 'createTime description ecosystem latestVersion name uid updateTime versionCount' and versionCount 3.0", artifacts[0])
 	}
 	made := w.do(http.MethodPost, "/events/v2/subscriptions/"+w.group, `{"sink":"https://sink.example.com"}`).expectStatus(200)
 	if !strings.HasPrefix(made.text("secret"), "whsec_") {
@@ -341,7 +341,7 @@ func TestResponsesContainTheirValues(t *testing.T) {
 	batch := w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate",
 		`{"parent":"`+w.group+`","roleUid":"`+w.role+`","requests":[{"roleBinding":{"identityUid":"`+w.identity+`"}}]}`).expectStatus(200)
 	if list, _ := batch.json["roleBindings"].([]any); len(list) != 1 || members(list[0].(map[string]any)) != "createTime group identity role uid" {
-		t.Errorf("batchCreate: %s", batch.raw)
+		t.Errorf("batchCreate: %s, want 1 items", batch.raw)
 	}
 	if got := w.get("/iam/v2/roles?name=viewer").raw; strings.Contains(got, "capabilities") {
 		t.Errorf("a built-in role in a list: %s", got)

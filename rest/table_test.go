@@ -85,7 +85,7 @@ func TestTheTableEqualsTheReference(t *testing.T) {
 		}
 		got := table[i]
 		if got.name != wire.name {
-			t.Errorf("%s is called %s", wire.name, got.name)
+			t.Errorf("%s is called %s, want name %v", wire.name, got.name, wire.name)
 		}
 		var capabilities []string
 		for _, c := range got.capabilities {

@@ -42,7 +42,7 @@ func TestAnUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", c.mask, c.body, got.raw, c.want)
 		}
 		if again := w.get("/registry/v2/repos/" + uid); again.raw != got.raw {
-			t.Errorf("%s %s: read back %s, answered %s", c.mask, c.body, again.raw, got.raw)
+			t.Errorf("%s %s: read back %s, answered %s, want raw %v", c.mask, c.body, again.raw, got.raw, got.raw)
 		}
 	}
 }

@@ -94,13 +94,13 @@ func TestJSONAcceptsEveryMaskOfREST(t *testing.T) {
 		return must[*registryv2.Repo](t)(c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: repo.GetUid()}))
 	}
 	if got := update(`"sync_config": {"source": "b", "google": "ignored"}, "name": "ignored", "nope": 1`, "sync_config.source"); got.GetSyncConfig().GetSource() != "b" || got.GetSyncConfig().GetGoogle() != "g" || got.GetName() != "one" {
-		t.Errorf("a part: %v", got)
+		t.Errorf("a part: %v, want Source 'b', Google 'g' and Name 'one'", got)
 	}
 	if got := update(`"name": "two"`, "syncConfig.google,name"); got.GetSyncConfig().GetSource() != "b" || got.GetSyncConfig().GetGoogle() != "" || got.GetName() != "two" {
-		t.Errorf("two fields: %v", got)
+		t.Errorf("two fields: %v, want Source 'b', Google \"\" and Name 'two'", got)
 	}
 	if got := update(`"name": "three"`, "*"); got.GetName() != "three" || got.GetDescription() != "" || got.GetSyncConfig() != nil {
-		t.Errorf("*: %v", got)
+		t.Errorf("*: %v, want Name 'three', Description \"\" and no SyncConfig", got)
 	}
 }
 

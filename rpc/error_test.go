@@ -101,7 +101,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 		e := expectError(t, err, connect.CodeInvalidArgument)
 		info := detail[*errdetails.ErrorInfo](t, e)
 		if info.GetReason() != "INVALID_ARGUMENT" || info.GetDomain() != "iam.atrium.dev" || violations(t, e) != "uid" {
-			t.Errorf("%s: %v %v", protocol, info, e.Details())
+			t.Errorf("%s: %v %v, want Reason 'INVALID_ARGUMENT', Domain 'iam.atrium.dev' and violations of 'uid'", protocol, info, e.Details())
 		}
 		if _, err := e.Details()[0].Value(); err != nil || e.Details()[0].Type() != "google.rpc.ErrorInfo" {
 			t.Errorf("%s: the first detail is %s, want google.rpc.ErrorInfo (%v)", protocol, e.Details()[0].Type(), err)
@@ -110,7 +110,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 		_, err = w.clientsAs("a stranger", protocol).repos.ListRepos(t.Context(), &registryv2.ListReposRequest{})
 		info = detail[*errdetails.ErrorInfo](t, expectError(t, err, connect.CodePermissionDenied))
 		if info.GetReason() != "IDENTITY_NOT_FOUND" || info.GetMetadata()["capability"] != "repo.list" || info.GetDomain() != "registry.atrium.dev" {
-			t.Errorf("%s: %v", protocol, info)
+			t.Errorf("%s: %v, want Reason 'IDENTITY_NOT_FOUND', capability 'repo.list' and Domain 'registry.atrium.dev'", protocol, info)
 		}
 
 		_, err = c.roles.DeleteRole(t.Context(), &iamv2.DeleteRoleRequest{Uid: string(platform.OwnerRole)})
@@ -121,7 +121,7 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 
 		_, err = c.groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{Group: &iamv2.Group{Name: "acme"}})
 		if r := detail[*errdetails.ResourceInfo](t, expectError(t, err, connect.CodeAlreadyExists)); r.GetResourceType() != "iam.atrium.dev/Group" {
-			t.Errorf("%s: %v", protocol, r)
+			t.Errorf("%s: %v, want ResourceType 'iam.atrium.dev/Group'", protocol, r)
 		}
 	}
 }
@@ -146,10 +146,10 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 		_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 		e := expectError(t, err, connect.CodeInternal)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetMetadata()["requestId"] != "req-7" || len(e.Details()) != 1 || strings.Contains(e.Error(), "secret") {
-			t.Errorf("%s: %v %v", name, e, info)
+			t.Errorf("%s: %v %v, want requestId 'req-7' and 1 details", name, e, info)
 		}
 		if !strings.Contains(log.String(), "the secret of the database") || !strings.Contains(log.String(), "req-7") {
-			t.Errorf("%s: the log is %s", name, &log)
+			t.Errorf("%s: the log is %s, want a text with 'the secret of the database' and a text with 'req-7'", name, &log)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestErrorsSayWhenToRetry(t *testing.T) {
 	_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 	e := expectError(t, err, connect.CodeUnavailable)
 	if d := detail[*errdetails.RetryInfo](t, e); d.GetRetryDelay().AsDuration() != time.Second || e.Meta().Get("Retry-After") != "1" {
-		t.Errorf("it says %v, %v", d, e.Meta())
+		t.Errorf("it says %v, %v, want AsDuration %v and Retry-After '1'", d, e.Meta(), time.Second)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestAnInvalidTokenIsAnErrorOfTheProtocol(t *testing.T) {
 		_, err := client.Ping(ctx, &pingv2.PingRequest{})
 		e := expectError(t, err, connect.CodeUnauthenticated)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetDomain() != "ping.example.com" || fmt.Sprint(e.Message()) != "Unauthenticated: the token has expired" {
-			t.Errorf("%s: %v %v", protocol, e, info)
+			t.Errorf("%s: %v %v, want Domain 'ping.example.com'", protocol, e, info)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestReflectionListsWhatIsServed(t *testing.T) {
 	}
 	files, err := stream.FileContainingSymbol("platform.registry.v2.Repo")
 	if err != nil || len(files) == 0 || files[0].GetName() != "platform/registry/v2/repos.proto" {
-		t.Errorf("a repo is in %v (%v)", files, err)
+		t.Errorf("a repo is in %v (%v), want Name 'platform/registry/v2/repos.proto'", files, err)
 	}
 }
 
@@ -193,6 +193,6 @@ func TestAnErrorOfTheDeadlineSaysThatARetryMayHelp(t *testing.T) {
 	t.Parallel()
 	e := Options{}.presentError(t.Context(), "/platform.iam.v2.GroupsService/GetGroup", "req-1", context.DeadlineExceeded)
 	if e.Code() != connect.CodeDeadlineExceeded || detail[*errdetails.RetryInfo](t, e) == nil || detail[*errdetails.ErrorInfo](t, e).GetDomain() != "iam.atrium.dev" {
-		t.Errorf("it is %v %v", e, e.Details())
+		t.Errorf("it is %v %v, want Code %v and Domain 'iam.atrium.dev'", e, e.Details(), connect.CodeDeadlineExceeded)
 	}
 }

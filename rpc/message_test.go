@@ -170,6 +170,6 @@ func TestBuiltInRolesShowWhatTheSpecificationShows(t *testing.T) {
 		UID: platform.ViewerRole, Name: "viewer", Description: "Reads.", Capabilities: platform.Capabilities(), CreateTime: platform.Time{},
 	})
 	if got.GetName() != "viewer" || got.GetDescription() != "Reads." || got.GetCapabilities() != nil {
-		t.Errorf("it shows %v", got)
+		t.Errorf("it shows %v, want Name 'viewer', Description 'Reads.' and no Capabilities", got)
 	}
 }

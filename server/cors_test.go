@@ -75,7 +75,7 @@ func TestAPreflightIsAnsweredOnlyForListedOrigins(t *testing.T) {
 		t.Errorf("status %d, want 204: %v", got.Code, h)
 	}
 	if vary := strings.Join(h.Values("Vary"), ", "); vary != "Origin, Access-Control-Request-Method, Access-Control-Request-Headers" {
-		t.Errorf("Vary %q", vary)
+		t.Errorf("Vary %q, want 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'", vary)
 	}
 	for name, got := range map[string]*httptest.ResponseRecorder{
 		"another origin":   sendFromOrigin(t, []string{app}, http.MethodOptions, "https://evil.example", asks...),
@@ -84,7 +84,7 @@ func TestAPreflightIsAnsweredOnlyForListedOrigins(t *testing.T) {
 		"no page, OPTIONS": sendFromOrigin(t, []string{app}, http.MethodOptions, "", asks...),
 	} {
 		if got.Header().Get("Access-Control-Allow-Methods") != "" || got.Body.String() != "fine" {
-			t.Errorf("%s: %d %v", name, got.Code, got.Header())
+			t.Errorf("%s: %d %v, want Access-Control-Allow-Methods \"\"", name, got.Code, got.Header())
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestEveryAnswerHasARequestIDAndStaysPrivate(t *testing.T) {
 			t.Errorf("%q became %q", sent, id)
 		}
 		if answer.Header().Get("Cache-Control") != "no-store" || answer.Header().Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("headers %v", answer.Header())
+			t.Errorf("headers %v, want Cache-Control 'no-store' and X-Content-Type-Options 'nosniff'", answer.Header())
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestTheLogShowsAShortenedPathWithoutItsQuery(t *testing.T) {
 	var logs bytes.Buffer
 	sendThrough(t, answerOK, &logs, func(*http.Request) {})
 	if !strings.Contains(logs.String(), `"path":"/a%2Fb"`) || strings.Contains(logs.String(), "hidden") || !strings.Contains(logs.String(), `"bytes":4`) {
-		t.Errorf("log %s", &logs)
+		t.Errorf("log %s, want a text with %q and a text with %q", &logs, `"path":"/a%2Fb"`, `"bytes":4`)
 	}
 	logs.Reset()
 	sendThrough(t, answerOK, &logs, func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/"+strings.Repeat("x", 5000), "" })

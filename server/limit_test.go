@@ -27,7 +27,7 @@ func TestACallerHasABurstAndThenItsRate(t *testing.T) {
 	_, left, err := l.enter("ann", now)
 	e := platform.AsError(err)
 	if err == nil || e.Code != platform.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
-		t.Errorf("the next: %v after %v, %+v", err, e.RetryAfter, left)
+		t.Errorf("the next: %v after %v, %+v, want Code %v", err, e.RetryAfter, left, platform.CodeResourceExhausted)
 	}
 	if _, _, err := l.enter("bob", now); err != nil {
 		t.Errorf("another caller: %v", err)
@@ -51,7 +51,7 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := enter("ann"); platform.AsError(err).RetryAfter != time.Second {
-		t.Errorf("the third: %v", err)
+		t.Errorf("the third: %v, want RetryAfter %v", err, time.Second)
 	}
 	if _, err := enter("bob"); err != nil {
 		t.Errorf("another caller: %v", err)

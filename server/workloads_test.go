@@ -159,7 +159,7 @@ func (p *preparedRequest) send(tb testing.TB, handler http.Handler, to *sink) {
 	}
 	handler.ServeHTTP(to, &r)
 	if to.status != http.StatusOK || bytes.Contains(to.body.Bytes(), []byte(`"errors"`)) {
-		tb.Fatal(to.status, to.body.String())
+		tb.Fatalf("got %v %v, want status 200", to.status, to.body.String())
 	}
 }
 

@@ -48,7 +48,7 @@ func TestTheConsoleSendsRequestsToItsProviderOnly(t *testing.T) {
 	console := web.ConsoleFrom(web.ConsoleOptions{Issuer: "https://login.example.com/realms/a", ClientID: "console"}, consoleBundle)
 	policy := askConsole(console, "/console", "localhost").Header().Get("Content-Security-Policy")
 	if !strings.Contains(policy, "connect-src 'self' https://login.example.com;") {
-		t.Error(policy)
+		t.Errorf("got %v, want a text with 'connect-src 'self' https://login.example.com;'", policy)
 	}
 }
 

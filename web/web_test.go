@@ -177,7 +177,7 @@ func TestTheZeroOptionsGiveAPageForGraphql(t *testing.T) {
 			t.Errorf("got status %d, want 200, %s, want text/html; charset=utf-8", res.Code, res.Header().Get("Content-Type"))
 		}
 		if got := settings(t, html); got.Endpoint != "/graphql" || got.Token != "" {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want Endpoint '/graphql' and Token \"\"", got)
 		}
 	})
 }

@@ -78,7 +78,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
 	token, acme := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h")), demoUID(t, first)
 	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	w := &writing{t: t, token: token, group: acme, acknowledged: map[string]time.Time{}}
 	w.at(first.url)
@@ -99,11 +99,11 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	restored := startAnotherPostgres(t)
 	runFromGuide(t, "pg_restore", folder, restored)
 	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
-		t.Errorf("the repair said %q", output)
+		t.Errorf("the repair said %q, want a text with %q", output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ")
 	}
 	second := start(t, restored, "--dev", "--allow-host", "127.0.0.1")
 	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	kept := slices.DeleteFunc(strings.Fields(w.names(second.url)), func(name string) bool { return !strings.HasPrefix(name, "proof-") && name != "after-the-restore" })
 	if len(kept) < 100 || len(kept) > w.countAcknowledged()-50 {

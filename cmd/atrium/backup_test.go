@@ -30,7 +30,7 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
 	token, acme := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h")), demoUID(t, first)
 	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	w := &writing{t: t, token: token, group: acme, acknowledged: map[string]time.Time{}}
 	w.at(first.url)
@@ -49,11 +49,11 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	if output := mustRun(t, url, "restore", "--replace", file); !strings.Contains(output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
-		t.Errorf("restoring said %q", output)
+		t.Errorf("restoring said %q, want a text with %q", output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ")
 	}
 	second := start(t, url, "--dev", "--allow-host", "127.0.0.1")
 	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	restored := slices.DeleteFunc(strings.Fields(w.names(second.url)), func(name string) bool { return !strings.HasPrefix(name, "proof-") && name != "after-the-restore" })
 	if len(restored) < 100 || len(restored) > w.countAcknowledged()-50 {
@@ -75,7 +75,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	file := filepath.Join(folder, "backup.db")
 	mustRun(t, url, "backup", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the backup is %v (%v)", info.Mode(), err)
+		t.Errorf("the backup is %v (%v), want Perm 0o600", info.Mode(), err)
 	}
 	whole, err := os.ReadFile(file)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	mustRun(t, url, "backup", "--overwrite", file)
 	mustRun(t, "sqlite:"+folder+"/new.db", "restore", "--encryption-key", strings.Repeat("ab", 32), file)
 	if info, err := os.Stat(folder + "/new.db"); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the database is %v (%v)", info, err)
+		t.Errorf("the database is %v (%v), want Perm 0o600", info, err)
 	}
 	if left, _ := filepath.Glob(folder + "/.*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -100,7 +100,7 @@ func (p *pair) ask(client *http.Client, url string) (protocol, name string) {
 	}
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-		p.t.Fatalf("%d %s %v", answer.StatusCode, body, err)
+		p.t.Fatalf("got %d %s %v, want StatusCode 200", answer.StatusCode, body, err)
 	}
 	return answer.Proto, answer.TLS.PeerCertificates[0].Subject.CommonName
 }
@@ -138,12 +138,12 @@ func TestGRPCIsServedOverTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		if pong, err := c.Ping.Ping(t.Context(), &pingv2.PingRequest{}); err != nil || pong.GetResponse() != "pong" {
-			t.Errorf("%s: it answers %v, %v", name, pong, err)
+			t.Errorf("%s: it answers %v, %v, want Response 'pong'", name, pong, err)
 		}
 		_, err = c.Repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: "nope"})
 		var refused *connect.Error
 		if !errors.As(err, &refused) || refused.Code() != connect.CodeUnauthenticated || len(refused.Details()) == 0 {
-			t.Errorf("%s: without a token: %v", name, err)
+			t.Errorf("%s: without a token: %v, want Code %v", name, err, connect.CodeUnauthenticated)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestAFailedHandshakeIsNotLoggedAsAnError(t *testing.T) {
 		defer answer.Body.Close()
 	}
 	if err != nil || answer.StatusCode != http.StatusBadRequest {
-		t.Errorf("clear text gets %v, %v", answer, err)
+		t.Errorf("clear text gets %v, %v, want StatusCode 400", answer, err)
 	}
 	if strings.Contains(server.stderr.String(), `"level":"ERROR"`) {
 		t.Errorf("logs:\n%s", server.stderr)

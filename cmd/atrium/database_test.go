@@ -142,7 +142,7 @@ func TestOnlyTheOwnerCanReadDatabaseFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		if info, err := file.Info(); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s is %v, %v", file.Name(), info.Mode(), err)
+			t.Errorf("%s is %v, %v, want Perm 0o600", file.Name(), info.Mode(), err)
 		}
 	}
 	if strings.Contains(server.stderr.String(), "chmod") {
@@ -183,7 +183,7 @@ func TestCommandsCreateNoKeys(t *testing.T) {
 		}
 		mustRun(t, url, "events", "export")
 		if n := countRows(t, url, "SELECT count(*) FROM shared_key"); n != 0 {
-			t.Errorf("%d keys are left", n)
+			t.Errorf("%d keys are left, want 0", n)
 		}
 	})
 }

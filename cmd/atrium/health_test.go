@@ -19,7 +19,7 @@ func TestTheHealthCommandReportsReadiness(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := atrium(t, nil, "health", "--url", server.url); exitCode(err) != 1 || !strings.Contains(err.Error(), "no server answers at "+server.url) {
-		t.Errorf("of none: %v", err)
+		t.Errorf("of none: %v, want exit code 1", err)
 	}
 	starting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -30,6 +30,6 @@ func TestTheHealthCommandReportsReadiness(t *testing.T) {
 		t.Errorf("of one that starts: %v, want an error with 'is not ready: the server is starting'", err)
 	}
 	if _, _, err := atrium(t, nil, "health", "--url", "x", "--timeout", "0s"); exitCode(err) != 2 {
-		t.Errorf("a faulty URL: %v", err)
+		t.Errorf("a faulty URL: %v, want exit code 2", err)
 	}
 }

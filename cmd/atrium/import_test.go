@@ -118,7 +118,7 @@ func checkCursors(t *testing.T, server *running, token, acme string) {
 		third = append(third, n.Name)
 	}
 	if !slices.Equal(second, []string{"alpine", "alt", "amazoncorretto"}) || !slices.Equal(third, []string{"amazonlinux", "api-firewall", "arangodb"}) {
-		t.Errorf("page 2 is %v, page 3 %v", second, third)
+		t.Errorf("page 2 is %v, page 3 %v, want %v and %v", second, third, []string{"alpine", "alt", "amazoncorretto"}, []string{"amazonlinux", "api-firewall", "arangodb"})
 	}
 }
 
@@ -143,7 +143,7 @@ func TestALaterModifiedUpdatesAndBadRecordsFailTheCommand(t *testing.T) {
 		record("never", "1")
 		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "osv", "--group", acme, file)
 		if exitCode(err) != 1 || !strings.Contains(errOut, file+": modified: must be") {
-			t.Errorf("%v\n%s", err, errOut)
+			t.Errorf("got %v\n%s, want exit code 1", err, errOut)
 		}
 		expectSummary(t, out, "0 0 0 0 advisories", "0 0 0 0 vulnerability metadata", "1 unreadable")
 	})

@@ -79,20 +79,20 @@ func TestALogLineHasTheCallerTheOperationAndTheResult(t *testing.T) {
 			return l.Code == "NOT_FOUND" || l.Code == "PERMISSION_DENIED" && l.Protocol == "rest"
 		})
 		if missing.Operation != "GetGroup" || missing.Kind != "Group" || missing.UID != strings.Repeat("0", 40) {
-			t.Errorf("what is missing: %+v", missing)
+			t.Errorf("what is missing: %+v, want Operation 'GetGroup' and Kind 'Group'", missing)
 		}
 		partly := findLine(t, all, "the query", func(l requestLine) bool { return l.Msg == "request" && l.Operation == "Names" })
 		if partly.Protocol != "graphql" || partly.Status != http.StatusOK || partly.Code == "OK" || partly.Cost == 0 || partly.Kind != "Repo" {
-			t.Errorf("the query: %+v", partly)
+			t.Errorf("the query: %+v, want Protocol 'graphql', Status 200 and Kind 'Repo'", partly)
 		}
 		if refused := findLine(t, all, "the costly query", func(l requestLine) bool { return l.Limit != "" }); refused.Code != "INVALID_ARGUMENT" || refused.Limit != "cost" {
-			t.Errorf("the costly query: %+v", refused)
+			t.Errorf("the costly query: %+v, want Code 'INVALID_ARGUMENT' and Limit 'cost'", refused)
 		}
 		if remote := findLine(t, all, "Connect", func(l requestLine) bool { return l.Protocol == "connect" }); remote.Operation != "ListRepos" || remote.Code != "INVALID_ARGUMENT" {
-			t.Errorf("Connect: %+v", remote)
+			t.Errorf("Connect: %+v, want Operation 'ListRepos' and Code 'INVALID_ARGUMENT'", remote)
 		}
 		if slow := findLine(t, all, "a slow statement", func(l requestLine) bool { return l.Msg == "slow statement" }); !strings.Contains(slow.SQL, "SELECT") {
-			t.Errorf("a slow statement: %+v", slow)
+			t.Errorf("a slow statement: %+v, want a text with 'SELECT'", slow)
 		}
 	})
 }

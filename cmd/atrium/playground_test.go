@@ -31,7 +31,7 @@ func (r *running) query(token, document, variables string, into any) {
 		Errors []struct{ Message string }
 	}
 	if err := json.Unmarshal([]byte(answer), &decoded); err != nil || status != http.StatusOK || len(decoded.Errors) > 0 {
-		r.t.Fatalf("%d: %.2000s\nfor %s", status, answer, document)
+		r.t.Fatalf("%d: %.2000s\nfor %s, want 200", status, answer, document)
 	}
 	if err := json.Unmarshal(decoded.Data, into); err != nil {
 		r.t.Fatal(err)

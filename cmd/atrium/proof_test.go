@@ -124,7 +124,7 @@ func subscribe(t *testing.T, server *process, token, group, sink string) {
 	r := &running{t: t, url: server.url}
 	body := fmt.Sprintf(`{"sink": %q, "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`, sink)
 	if status, answer := r.send(http.MethodPost, token, "/events/v2/subscriptions/"+group, body); status != http.StatusOK {
-		t.Fatal(answer)
+		t.Fatalf("got %v, want 200", answer)
 	}
 }
 

@@ -168,7 +168,7 @@ func TestAnAddressInUseIsAnErrorThatNamesIt(t *testing.T) {
 	defer listener.Close()
 	_, _, err = atrium(t, map[string]string{"ATRIUM_DATABASE_URL": storetest.SQLite(t)}, "serve", "--addr", listener.Addr().String())
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), listener.Addr().String()) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want exit code 1", err)
 	}
 }
 

@@ -55,7 +55,7 @@ group: for another command
 		t.Errorf("parsed %+v", c)
 	}
 	if c := parseServe(t, nil, "--config", file); c.LogLevel != "debug" || c.Addr != "127.0.0.1:7" {
-		t.Errorf("by the flag: %+v", c)
+		t.Errorf("by the flag: %+v, want LogLevel 'debug' and Addr '127.0.0.1:7'", c)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 	key := strings.Repeat("ab", 32)
 	c := parseServe(t, map[string]string{"ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "key", key+"\n"), "ATRIUM_DATABASE_URL_FILE": writeFile(t, "url", "sqlite:other.db\n")})
 	if len(c.key) != 32 || c.DatabaseURL != "sqlite:other.db" {
-		t.Errorf("parsed %+v", c)
+		t.Errorf("parsed %+v, want 32 key and DatabaseURL 'sqlite:other.db'", c)
 	}
 	for name, env := range map[string]map[string]string{
 		"are both set":      {"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_ENCRYPTION_KEY_FILE": "x"},
@@ -92,7 +92,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 	} {
 		_, _, err := atrium(t, env, "rotate-keys")
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), key) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want exit code 2", name, err)
 		}
 	}
 }
@@ -118,10 +118,10 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	}
 	file := writeFile(t, "c.yaml", strings.Replace(out, "(hidden)", key, 1))
 	if c := parseServe(t, nil, "--config", file); !c.Dev || c.GraphqlLimit["depth"] != 4 || len(c.key) != 32 {
-		t.Errorf("parsed %+v", c)
+		t.Errorf("parsed %+v, want depth 4 and 32 key", c)
 	}
 	if _, _, err := atrium(t, nil, "config", "--log-level", "loud"); exitCode(err) != 2 {
-		t.Errorf("a faulty configuration: %v", err)
+		t.Errorf("a faulty configuration: %v, want exit code 2", err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 		}
 	}
 	if _, _, err := atrium(t, nil, "completion", "cmd"); exitCode(err) != 2 {
-		t.Errorf("an unknown shell: %v", err)
+		t.Errorf("an unknown shell: %v, want exit code 2", err)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 			}
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url[:at] + "x" + url[at:]}, "migrate", "up")
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "FATAL") {
-				t.Errorf("%s: %v", want, err)
+				t.Errorf("%s: %v, want exit code 1", want, err)
 			}
 		}
 	})

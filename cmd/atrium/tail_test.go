@@ -34,7 +34,7 @@ func (r *running) expectMessage(text string) {
 func (r *running) makeRepo(token, group, name string) {
 	r.t.Helper()
 	if status, body := r.send(http.MethodPost, token, "/registry/v2/repos/"+group, `{"name": "`+name+`"}`); status != http.StatusOK {
-		r.t.Fatalf("%d: %s", status, body)
+		r.t.Fatalf("%d: %s, want 200", status, body)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestATailPrintsNewEvents(t *testing.T) {
 		fields := strings.Fields(line)
 		if len(fields) != 5 || fields[1] != "platform.registry.repo.created" || !strings.HasPrefix(fields[2], acme+"/") ||
 			fields[3] != "owner" || !strings.HasPrefix(fields[4], "late-") {
-			t.Errorf("printed %q", line)
+			t.Errorf("printed %q, want 5 items, 'platform.registry.repo.created' and 'owner'", line)
 		}
 		if _, err := time.Parse(eventTime, fields[0]); err != nil {
 			t.Error(err)
@@ -121,7 +121,7 @@ func TestATailContinuesAfterARestartWithoutGapOrRepeat(t *testing.T) {
 			t.Errorf("over the restarts it printed\n%s\nand without any\n%s", followed, whole)
 		}
 		if !strings.Contains(followed, `"meanwhile-1"`) || !strings.Contains(tail.stderr.String(), "retrying in 1s") {
-			t.Errorf("stdout\n%s\nstderr\n%s", followed, tail.stderr)
+			t.Errorf("stdout\n%s\nstderr\n%s, want a text with %q and a text with 'retrying in 1s'", followed, tail.stderr, `"meanwhile-1"`)
 		}
 		if strings.Contains(followed+tail.stderr.String(), token) {
 			t.Error("the token is in the output")
@@ -253,7 +253,7 @@ func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	const wrong = "eyJhbGciOiJFUzI1NiJ9.c2VjcmV0.c2VjcmV0"
 	out, errOut, err := atrium(t, map[string]string{"ATRIUM_TOKEN": wrong}, "events", "tail", "--url", server.url, "--after", "")
 	if exitCode(err) != 1 || !strings.HasPrefix(err.Error(), "Unauthenticated: ") {
-		t.Errorf("a wrong token: %v", err)
+		t.Errorf("a wrong token: %v, want exit code 1", err)
 	}
 	if strings.Contains(out+errOut+err.Error(), "c2VjcmV0") {
 		t.Errorf("the token is shown: %s%s%v", out, errOut, err)
@@ -315,7 +315,7 @@ func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\x1b[31mx.deleted\x1b[0m") {
-		t.Errorf("printed %q", &out)
+		t.Errorf("printed %q, want a text with %q", &out, "\x1b[31mx.deleted\x1b[0m")
 	}
 }
 

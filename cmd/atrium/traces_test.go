@@ -43,7 +43,7 @@ func startCollector(t *testing.T, refuse ...int) *collector {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" || r.Header.Get("X-Key") != "a b" {
-			t.Errorf("%s %v: %v", r.URL, r.Header, err)
+			t.Errorf("%s %v: %v, want Path '/v1/traces', Content-Type 'application/x-protobuf' and X-Key 'a b'", r.URL, r.Header, err)
 		}
 		var data otlp.TracesData
 		if err := proto.Unmarshal(body, &data); err != nil {
@@ -126,7 +126,7 @@ func sendTraced(t *testing.T, server *running, token, trace, path, body string, 
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK || strings.Contains(string(answer), `"errors"`) {
-		t.Fatalf("%s: %s: %s, %v", path, response.Status, answer, err)
+		t.Fatalf("%s: %s: %s, %v, want StatusCode 200", path, response.Status, answer, err)
 	}
 	var resource struct{ UID string }
 	_ = json.Unmarshal(answer, &resource) // Some responses are not resources.
@@ -205,10 +205,10 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 		}
 		proxied, _ := c.find(t, traceID(5), "GET")
 		if h := <-passed; h.Get("Traceparent") != "00-"+traceID(5)+"-"+hex.EncodeToString(proxied.GetSpanId())+"-01" || h.Get("Tracestate") != "vendor=1" {
-			t.Errorf("v1 is asked with %v", h)
+			t.Errorf("v1 is asked with %v, want Tracestate 'vendor=1'", h)
 		}
 		if c.about["service.name"] != "atrium" {
-			t.Errorf("the service is %v", c.about)
+			t.Errorf("the service is %v, want service.name 'atrium'", c.about)
 		}
 		line := findLine(t, linesOf(t, server), "the trace", func(l requestLine) bool { return l.TraceID == traceID(1) })
 		if line.Operation != "Page" {

@@ -29,7 +29,7 @@ func TestAChangeArrivesAtItsSink(t *testing.T) {
 			select {
 			case h := <-arrived:
 				if h.Get("ce-source") != "https://atrium.example.com" || !strings.HasPrefix(h.Get("User-Agent"), "atrium/") {
-					t.Errorf("the headers are %v", h)
+					t.Errorf("the headers are %v, want ce-source 'https://atrium.example.com'", h)
 				}
 				if !strings.Contains(h.Get("ce-type"), ".repo.created.") {
 					continue
@@ -62,7 +62,7 @@ func TestInvalidWebhookFlagsAreNamed(t *testing.T) {
 	t.Parallel()
 	_, _, err := atrium(t, nil, "serve", "--public-url", "atrium.example.com", "--audit-retention", "95h", "--delivery-retention", "0s", "--sink-port", "70000")
 	if exitCode(err) != 2 {
-		t.Fatalf("error %v", err)
+		t.Fatalf("error %v, want exit code 2", err)
 	}
 	for _, flag := range []string{"public-url", "audit-retention", "delivery-retention", "sink-port"} {
 		if !strings.Contains(err.Error(), "--"+flag+" (") {

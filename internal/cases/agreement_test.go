@@ -190,7 +190,7 @@ func (c *randomState) expectSame(k *kind, asked call) {
 	for i, p := range c.w.protocols {
 		got := p.do(c.token, asked)
 		if got.brokenRule != "" {
-			c.Fatalf("%s by %s: %s", asked.rpc, p.name(), got.brokenRule)
+			c.Fatalf("%s by %s: %s, want brokenRule \"\"", asked.rpc, p.name(), got.brokenRule)
 		}
 		var answers []string
 		for _, item := range got.items {
@@ -200,7 +200,7 @@ func (c *randomState) expectSame(k *kind, asked call) {
 		if i == 0 {
 			first = strings.Join(answers, "\n")
 		} else if now := strings.Join(answers, "\n"); now != first {
-			c.Errorf("%s on %s\n%s:\n%s\n%s:\n%s", asked.rpc, asked.target, c.w.protocols[0].name(), first, p.name(), now)
+			c.Errorf("%s on %s\n%s:\n%s\n%s:\n%s, want %v", asked.rpc, asked.target, c.w.protocols[0].name(), first, p.name(), now, first)
 		}
 	}
 }

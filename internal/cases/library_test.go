@@ -148,7 +148,7 @@ func (r *reader) expectPage(params fields, want []entry, total int) {
 	for i, p := range r.w.protocols {
 		got := r.read(p, params)
 		if got.failure != nil || got.brokenRule != "" {
-			r.Errorf("%s %s: %s %s", p.name(), asJSON(params), got.raw, got.brokenRule)
+			r.Errorf("%s %s: %s %s, want no failure and brokenRule \"\"", p.name(), asJSON(params), got.raw, got.brokenRule)
 			return
 		}
 		if r.labels(got.items) != labels(want) || got.total != fmt.Sprint(total) || got.skipped != fmt.Sprint(valueOr(params["skip"], 0)) {

@@ -85,7 +85,7 @@ func (r *reader) walk(order string, want []entry, by func(page int) protocol) {
 	for page := 0; page == 0 || params["page_token"] != ""; page++ {
 		got := r.read(by(page), params)
 		if got.failure != nil || got.total != fmt.Sprint(len(r.entries)) || len(got.items) == 0 || page > len(want) {
-			r.Fatalf("page %d by %s with %s: %s", page, by(page).name(), asJSON(params), got.raw)
+			r.Fatalf("page %d by %s with %s: %s, want no failure", page, by(page).name(), asJSON(params), got.raw)
 		}
 		seen = append(seen, got.items...)
 		params = fields{"page_size": 2, "page_token": got.next} // The token contains the order.

@@ -230,7 +230,7 @@ func (j judge) what(c call) string {
 func (j judge) expectAllowed(c call, got answer) {
 	j.Helper()
 	if got.failure != nil || got.brokenRule != "" {
-		j.Errorf("%s: %s %s", j.what(c), got.raw, got.brokenRule)
+		j.Errorf("%s: %s %s, want no failure and brokenRule \"\"", j.what(c), got.raw, got.brokenRule)
 	}
 }
 

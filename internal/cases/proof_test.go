@@ -25,7 +25,7 @@ func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 					"name": "theirs", "defaultRole": viewer, "oidc": fields{"issuer": auth.DevelopmentIssuer, "clientId": audience},
 				}})
 				if made.failure != nil || made.resource["issuerVerified"] != false {
-					t.Fatalf("the provider: %s", made.raw)
+					t.Fatalf("the provider: %s, want no failure and issuerVerified false", made.raw)
 				}
 				provider := keyOf(made.resource)
 				for _, c := range []call{
@@ -34,7 +34,7 @@ func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 					{rpc: "CreateIdentity", target: org, fields: fields{"name": "all", "claimMatch": identityRule}},
 				} {
 					if got := p.do(thief.token, c); got.failure == nil || got.failure.blocked != "ISSUER_NOT_VERIFIED" {
-						t.Errorf("%s by the thief: %s", c.rpc, got.raw)
+						t.Errorf("%s by the thief: %s, want blocked 'ISSUER_NOT_VERIFIED'", c.rpc, got.raw)
 					}
 				}
 				groups := call{rpc: "ListGroups"}
@@ -43,7 +43,7 @@ func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 				}
 				people := thief.mustCall(call{rpc: "ListIdentities", params: fields{"uidp.descendants_of": org}})
 				if len(people.items) != 1 {
-					t.Errorf("the thief sees %s", people.raw)
+					t.Errorf("the thief sees %s, want 1 items", people.raw)
 				}
 				if err := w.p.Issuers.Allow(operator, platform.UID(org), auth.DevelopmentIssuer); err != nil {
 					t.Fatal(err)

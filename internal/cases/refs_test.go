@@ -65,7 +65,7 @@ func (e *env) mustCall(c call) answer {
 	e.Helper()
 	got := e.w.setup.do(e.token, c)
 	if got.failure != nil || got.brokenRule != "" {
-		e.Fatalf("%s on %q with %s: %s %s", c.rpc, c.target, asJSON(c.fields), got.raw, got.brokenRule)
+		e.Fatalf("%s on %q with %s: %s %s, want no failure and brokenRule \"\"", c.rpc, c.target, asJSON(c.fields), got.raw, got.brokenRule)
 	}
 	return got
 }

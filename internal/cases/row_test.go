@@ -137,7 +137,7 @@ func (e *env) expectation(p protocol, c call, want any, others map[string]otherA
 func (e *env) check(k *kind, c call, got answer, want any) {
 	e.Helper()
 	if got.brokenRule != "" {
-		e.Fatalf("%s: %s", asJSON(c.fields), got.brokenRule)
+		e.Fatalf("%s: %s, want brokenRule \"\"", asJSON(c.fields), got.brokenRule)
 	}
 	if _, ok := want.(rejectedInput); ok {
 		if got.failure == nil || got.failure.code != platform.CodeInvalidArgument {
@@ -153,7 +153,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		return
 	}
 	if got.failure != nil {
-		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
+		e.Errorf("%s on %s with %s %s %s: %s, want no failure", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
 		return
 	}
 	if items, ok := want.(expectedItems); ok {

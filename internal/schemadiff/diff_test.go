@@ -100,7 +100,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 			got = append(got, fmt.Sprint(c.level, " ", c.at, " ", c.what))
 		}
 		if got := strings.Join(got, "; "); got != row.want {
-			t.Errorf("%s\n-> %s\nis  %q\nnot %q", row.before, row.after, got, row.want)
+			t.Errorf("%s\n-> %s\nis  %q\nnot %q, want %v", row.before, row.after, got, row.want, row.want)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestAFileIsCreatedOnceAndOnlyForItsOwner(t *testing.T) {
 	making.Wait()
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 0 {
-		t.Fatalf("the file is %v, %v", info, err)
+		t.Fatalf("the file is %v, %v, want Perm 0o600 and Size 0", info, err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("there are %v, want 1 of them, %v", left, err)

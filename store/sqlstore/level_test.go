@@ -81,7 +81,7 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took != 0 {
-			t.Errorf("calls waited for %v", took)
+			t.Errorf("calls waited for %v, want 0", took)
 		}
 		slices.SortFunc(conn.trips, slices.Compare)
 		want := [][]string{{"SELECT COUNT(*) FROM x"}, {"a", "b", "c"}, {"d"}}
@@ -127,7 +127,7 @@ func TestACallWithoutAStatementDelaysNobody(t *testing.T) {
 		began := time.Now()
 		runLevel(&scriptedConn{}, read, aside)
 		if took := time.Since(began); took != 0 {
-			t.Errorf("a call waited for %v", took)
+			t.Errorf("a call waited for %v, want 0", took)
 		}
 		there = make(chan struct{})
 		stuck := func(context.Context, Conn) error { <-there; return nil }

@@ -235,7 +235,7 @@ func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.List
 	req.PageSize, req.Skip, req.Backward = 1, at, false
 	page, err := k.ops.List(ctx, req)
 	if err != nil || len(page.Items) != 1 {
-		t.Fatalf("no item %d: %v", at, err)
+		t.Fatalf("no item %d: %v, want 1 items", at, err)
 	}
 	return page.Cursor(0)
 }

@@ -68,7 +68,7 @@ func TestAPoolerIsNoticedAndReportedOnce(t *testing.T) {
 	} {
 		_, log := openPooled(t, url, store.Options{DirectURL: c.direct})
 		if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), c.said) || !strings.Contains(log.String(), "not prepared") {
-			t.Errorf("%s: the log is %q", c.name, log)
+			t.Errorf("%s: the log is %q, want 1 and a text with 'not prepared'", c.name, log)
 		}
 	}
 	_, log := openPooled(t, storetest.Direct(url), store.Options{})

@@ -190,7 +190,7 @@ func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 			})
 			got := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo))
 			if want := fmt.Sprint("d", i); got.Description != want || !slices.Equal(got.Bundles, []string{fmt.Sprint("b", i)}) || !slices.Equal(got.Aliases, []string{fmt.Sprint("a", i)}) {
-				t.Fatalf("round %d leaves %+v", i, got)
+				t.Fatalf("round %d leaves %+v, want Description %v, Bundles %v and Aliases %v", i, got, want, []string{fmt.Sprint("b", i)}, []string{fmt.Sprint("a", i)})
 			}
 		}
 	})

@@ -233,7 +233,7 @@ func TestASearchFollowsEveryChange(t *testing.T) {
 		finds("cart")
 		for _, query := range []string{"", " ", strings.Repeat("a ", 17), "a\x00", "a\nb", strings.Repeat("a", 513)} {
 			if _, err := w.p.Search.List(ctx, platform.SearchRequest{Query: query}); platform.AsError(err).Code != platform.CodeInvalidArgument {
-				t.Errorf("%.20q: %v", query, err)
+				t.Errorf("%.20q: %v, want Code %v", query, err, platform.CodeInvalidArgument)
 			}
 		}
 	})

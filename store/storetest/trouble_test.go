@@ -70,10 +70,10 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 			t.Errorf("got %v (%v), want DEADLINE_EXCEEDED", code, err)
 		}
 		if _, err := w.p.Repos.List(short, platform.ListRequest[platform.RepoFilter]{}); platform.AsError(err).Code != platform.CodeDeadlineExceeded {
-			t.Errorf("a list answers %v", err)
+			t.Errorf("a list answers %v, want Code %v", err, platform.CodeDeadlineExceeded)
 		}
 		if got := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); got.Content != "" {
-			t.Errorf("the readme is %q", got.Content)
+			t.Errorf("the readme is %q, want Content \"\"", got.Content)
 		}
 	})
 }

@@ -24,16 +24,16 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 		w.exec(w.openDirect(), "UPDATE repo SET aliases = '[\"y\"]'")
 		after := update(`{"description": "e", "name": "ignored"}`, "description")
 		if after.Description != "e" || after.Name != "nginx" || !slices.Equal(after.Aliases, []string{"y"}) || !slices.Equal(after.Bundles, []string{"a", "b"}) {
-			t.Errorf("got %+v", after)
+			t.Errorf("got %+v, want Description 'e', Name 'nginx', Aliases %v and Bundles %v", after, []string{"y"}, []string{"a", "b"})
 		}
 		if after.CreateTime != before.CreateTime || !after.UpdateTime.After(before.UpdateTime.Time) {
 			t.Errorf("times are %v and %v, want %v and something after %v", after.CreateTime, after.UpdateTime, before.CreateTime, before.UpdateTime)
 		}
 		if cleared := update(`{"bundles": null}`); cleared.Bundles != nil || cleared.Description != "e" {
-			t.Errorf("null leaves %+v", cleared)
+			t.Errorf("null leaves %+v, want no Bundles and Description 'e'", cleared)
 		}
 		if read := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo)); read.Description != "e" || read.CatalogTier != platform.CatalogTierBase {
-			t.Errorf("read back %+v", read)
+			t.Errorf("read back %+v, want Description 'e' and CatalogTier %v", read, platform.CatalogTierBase)
 		}
 	})
 }
