@@ -36,7 +36,7 @@ func TestArchivesAreReadLikeFolders(t *testing.T) {
 	}
 	c := newFakeCore()
 	sum, _ := importOSVFile(t, c, dir) // This also imports the archives in a folder. Records that were imported before are unchanged.
-	checkKinds(t, sum, Kind{Name: "advisories"}, Kind{Name: "vulnerability metadata", Added: 2, Unchanged: 6})
+	checkKinds(t, sum, KindCounts{Name: "advisories"}, KindCounts{Name: "vulnerability metadata", Added: 2, Unchanged: 6})
 }
 
 func TestABrokenArchiveIsReportedAndTheNextOneRead(t *testing.T) {

@@ -136,7 +136,7 @@ func (r reports) check(t *testing.T, want ...string) {
 	}
 }
 
-func checkKinds(t *testing.T, got Summary, want ...Kind) {
+func checkKinds(t *testing.T, got Summary, want ...KindCounts) {
 	t.Helper()
 	if !slices.Equal(got.Kinds, want) {
 		t.Errorf("imported %+v, want %+v", got.Kinds, want)

@@ -76,7 +76,7 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 			t.Errorf("%s runs on %q, want %q", tag, got, want)
 		}
 	}
-	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 10}, Kind{Name: "images", Added: 8})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 10}, KindCounts{Name: "images", Added: 8})
 	for request, n := range h.requests() {
 		// A manifest may be read once without its platform and once with it.
 		if most := 2; strings.Contains(request, "/manifests/sha256:") && n > most {
@@ -104,7 +104,7 @@ func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 	}
 	h.resetRequests()
 	o := h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: tagChunk + 10}, Kind{Name: "images", Added: 1})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: tagChunk + 10}, KindCounts{Name: "images", Added: 1})
 	if n := h.countRequests("GET /v2/r/manifests/" + digest); n != 1 || o.err != nil {
 		t.Errorf("it was read %d times, want 1 (%v)", n, o.err)
 	}
@@ -112,7 +112,7 @@ func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 	moved := h.push("r:t1", other)
 	h.resetRequests()
 	o = h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Unchanged: 1}, Kind{Name: "tags", Updated: 1, Unchanged: tagChunk + 9}, Kind{Name: "images", Added: 1, Unchanged: 1})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Unchanged: 1}, KindCounts{Name: "tags", Updated: 1, Unchanged: tagChunk + 9}, KindCounts{Name: "images", Added: 1, Unchanged: 1})
 	if at := c.tags["uid of r:t1"].Digest; at != moved {
 		t.Errorf("t1 is at %s, want %s", at, moved)
 	}
@@ -130,7 +130,7 @@ func TestAnImageThatIsThereWithoutSizesIsCompleted(t *testing.T) {
 	key := "uid of r@" + h.push("r:1", image)
 	c.images[key] = &platform.Image{Repo: "uid of r", Digest: strings.TrimPrefix(key, "uid of r@"), Architectures: []platform.Architecture{{Name: "amd64"}}, Packages: []string{"bash"}}
 	o := h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 1}, Kind{Name: "images", Updated: 1})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 1}, KindCounts{Name: "images", Updated: 1})
 	if got := c.images[key]; got.Architectures[0].Size != h.sizeOf(image) || !slices.Equal(got.Packages, []string{"bash"}) {
 		t.Errorf("got %+v, want Packages %v", got, []string{"bash"})
 	}
@@ -233,7 +233,7 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 
 	o := h.pull(c, nil)
 	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there stay (--prune removes them)"})
-	if o.Kinds[0] != (Kind{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
+	if o.Kinds[0] != (KindCounts{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
 		t.Errorf("%+v, left are %q, want Failed 0 and 4 tags", o, keysOf(c.tags))
 	}
 	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // The caller named this repo.

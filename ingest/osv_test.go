@@ -58,13 +58,13 @@ func TestTheGoVulnerabilityDatabaseImportsWholeAndTwiceChangesNothing(t *testing
 	skipWithout(t, osvData)
 	c := newFakeCore()
 	sum, r := importOSVFile(t, c, osvData)
-	checkKinds(t, sum, Kind{Name: "advisories", Added: 6060}, Kind{Name: "vulnerability metadata", Added: 4291})
+	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 6060}, KindCounts{Name: "vulnerability metadata", Added: 4291})
 	r.check(t)
 	if largest := slices.Max(c.batches); largest > platform.ImportBatch {
 		t.Errorf("a batch had %d records", largest)
 	}
 	sum, r = importOSVFile(t, c, osvData)
-	checkKinds(t, sum, Kind{Name: "advisories", Unchanged: 6060}, Kind{Name: "vulnerability metadata", Unchanged: 4291})
+	checkKinds(t, sum, KindCounts{Name: "advisories", Unchanged: 6060}, KindCounts{Name: "vulnerability metadata", Unchanged: 4291})
 	r.check(t)
 	stdlib := 0
 	for _, a := range c.advisories {
@@ -99,7 +99,7 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	c := newFakeCore()
 	sum, r := importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV))
 	r.check(t)
-	checkKinds(t, sum, Kind{Name: "advisories", Added: 2}, Kind{Name: "vulnerability metadata", Added: 1})
+	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 2}, KindCounts{Name: "vulnerability metadata", Added: 1})
 
 	published, modified := parseTime(t, "2024-05-01T10:00:00.500Z"), parseTime(t, "2024-05-02T00:00:00Z")
 	event := platform.AdvisoryEvent{CreateTime: published, Author: "OSV", ReviewState: platform.ReviewStateApproved}

@@ -49,7 +49,7 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 		c := newFakeCore()
 		sum, r := importOSVFile(t, c, path)
 		r.check(t)
-		checkKinds(t, sum, Kind{Name: "advisories", Added: 1}, Kind{Name: "vulnerability metadata", Added: 2})
+		checkKinds(t, sum, KindCounts{Name: "advisories", Added: 1}, KindCounts{Name: "vulnerability metadata", Added: 2})
 		a := c.advisories["PYSEC-2021-1 pillow"]
 		if a == nil {
 			t.Fatalf("%s: imported %v", path, keysOf(c.advisories))
