@@ -70,7 +70,7 @@ export function problemsOf(error?: CombinedError): Problem[] {
 let changed = 0;
 const changeWatchers = new Set<() => void>();
 /** How many changes the reader has made. Lists that are read page by page are read anew after each. */
-const useChanged = () => useSyncExternalStore((watcher) => { changeWatchers.add(watcher); return () => changeWatchers.delete(watcher); }, () => changed);
+export const useChanged = () => useSyncExternalStore((watcher) => { changeWatchers.add(watcher); return () => changeWatchers.delete(watcher); }, () => changed);
 
 /** What came of a change: data where it was made, else problems. */
 export interface Outcome<Data> { data?: Data; problems: Problem[] }
