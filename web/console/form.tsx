@@ -99,19 +99,17 @@ function inputOf(fields: Field[], rules: Record<string, Rule>, values: Values, r
 }
 
 /** Puts each violation that the server found at its field; what is about none of them is returned as problems. */
-function placeFaults(problems: Problem[], fields: Field[], rules: Record<string, Rule>, unique?: string): [Record<string, string>, Problem[]] {
+function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Record<string, string>, Problem[]] {
   const faults: Record<string, string> = {}, rest: Problem[] = [];
   for (const problem of problems) {
     const others: string[] = [];
-    for (const { field, description } of problem.violations) {
-      const place = field.replace(/\[\d+\].*/, ''), index = field.match(/\[(\d+)\]/)?.[1];
+    for (const { field, message } of problem.violations) {
+      const place = field.replace(/\[\d+\].*/, '');
       const found = fields.findLast(({ name }) => place === name || place.startsWith(name + '.')) ?? fields.find(({ name }) => name.startsWith(place + '.'));
-      if (!found) { others.push(`${field} ${description}`); continue; }
-      const { words } = rules[found.name], said = words && description.includes('match "^') ? `Only ${words}.` : description.replace(/^\w+ (?=must )/, '').replace(/^./, (first) => first.toUpperCase());
-      faults[found.name] ??= index === undefined ? said : `Number ${Number(index) + 1}: ${said}`;
+      if (found) faults[found.name] ??= message; else others.push(message);
     }
     if (unique && problem.code === 'ALREADY_EXISTS') faults[unique] = 'This is taken already.';
-    else if (others.length > 0) rest.push({ ...problem, message: others.join('; ') });
+    else if (others.length > 0) rest.push({ ...problem, message: others.join(' ') });
     else if (problem.violations.length === 0) rest.push(problem);
   }
   return [faults, rest];
@@ -168,7 +166,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     if (resource && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // nothing differs
     const { data, problems: answered } = await run(input);
     if (data) { onDone(data); return; }
-    const [placed, rest] = placeFaults(answered, fields, rules, unique);
+    const [placed, rest] = placeFaults(answered, fields, unique);
     setFaults(placed);
     setProblems(rest);
     setTries(tries + 1);
@@ -224,7 +222,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
 }
 
 /** What the server refused, if it was about no field. */
-function Refusal({ problems }: { problems: Problem[] }) {
+export function Refusal({ problems }: { problems: Problem[] }) {
   if (problems.length === 0) return null;
   return <div className="problem" role="alert"><Icon name="warning" /><div>{problems.map(({ code, message }, i) => <p key={i}><strong>{sentence(code || 'That did not work')}.</strong> {message}{adviceFor(code) && ` ${adviceFor(code)}`}</p>)}</div></div>;
 }
@@ -300,7 +298,7 @@ function Question<Data, Input>({ document, input, title, submit, harmless, obsta
   const go = async () => {
     setProblems([]);
     const { data, problems: answered } = await run(input);
-    if (!data) { setProblems(answered.map((one) => ({ ...one, message: one.violations.length > 0 ? one.violations.map(({ field, description }) => `${field} ${description}`).join('; ') : one.message }))); return; }
+    if (!data) { setProblems(answered); return; }
     onClose();
     onDone(data);
   };

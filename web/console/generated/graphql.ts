@@ -244,6 +244,14 @@ export type DeliveryState =
   /** It has failed. There are no further attempts, unless `redeliver` asks for them. */
   | 'FAILED';
 
+/** Which deliveries to list; all given fields must match. */
+export type DeliveryFilter = {
+  /** Only those in this state. */
+  state?: DeliveryState | null | undefined;
+  /** Only those of this event, by its id. */
+  event?: string | number | null | undefined;
+};
+
 /** The deliveries to send again. */
 export type RedeliverInput = {
   /** Their uids, 1 to 200. */
@@ -1052,6 +1060,27 @@ export type SearchQuery = { __typename: 'Query', search: { __typename: 'SearchCo
 
 export type CountsFragment = { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number };
 
+export type WebhooksQueryVariables = Exact<{
+  uid: string | number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type WebhooksQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, types: Array<string>, createTime: string, updateTime: string, failingSince: string | null, disableTime: string | null, disableReason: string | null, latest: { __typename: 'DeliveryConnection', nodes: Array<{ __typename: 'Delivery', uid: string, state: DeliveryState, lastStatus: number | null, createTime: string }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
+
+export type WebhookQueryVariables = Exact<{
+  uid: string | number;
+  where?: DeliveryFilter | null | undefined;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type WebhookQuery = { __typename: 'Query', subscription: { __typename: 'EventSubscription', viewerCapabilities?: Array<Capability>, uid: string, sink: string, types: Array<string>, createTime: string, updateTime: string, failingSince: string | null, disableTime: string | null, disableReason: string | null, failed?: { __typename: 'DeliveryConnection', totalCount: number } | null, deliveries: { __typename: 'DeliveryConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Delivery', uid: string, eventId: string, eventType: string, state: DeliveryState, attempts: number, lastStatus: number | null, lastError: string | null, lastAnswer: string | null, lastAttemptTime: string | null, nextAttemptTime: string | null, createTime: string }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null };
+
+export type HookFragment = { __typename: 'EventSubscription', uid: string, sink: string, types: Array<string>, createTime: string, updateTime: string, failingSince: string | null, disableTime: string | null, disableReason: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null };
+
 /** The text of a document, which knows the types of its answer and of its variables. */
 export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: Variables) => Data };
 
@@ -1086,3 +1115,5 @@ export const UpdateGroup = "mutation UpdateGroup($input: UpdateGroupInput!) {\n 
 export const UpdateIdentity = "mutation UpdateIdentity($input: UpdateIdentityInput!) {\n  updateIdentity(input: $input) {\n    identity {\n      uid\n      name\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateIdentityMutation, UpdateIdentityMutationVariables>;
 export const UpdateRepo = "mutation UpdateRepo($input: UpdateRepoInput!) {\n  updateRepo(input: $input) {\n    repo {\n      uid\n      name\n      description\n      catalogTier\n      bundles\n      aliases\n      activeTags\n      updateTime\n      syncConfig {\n        source\n        google\n        amazon\n        azure\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoMutation, UpdateRepoMutationVariables>;
 export const UpdateRepoReadme = "mutation UpdateRepoReadme($input: UpdateRepoReadmeInput!) {\n  updateRepoReadme(input: $input) {\n    repo {\n      uid\n      readme\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoReadmeMutation, UpdateRepoReadmeMutationVariables>;
+export const Webhook = "query Webhook($uid: ID!, $where: DeliveryFilter, $after: String, $start: Boolean!) {\n  subscription(uid: $uid) {\n    ...Hook\n    viewerCapabilities @include(if: $start)\n    failed: deliveries(first: 1, where: {state: FAILED}) @include(if: $start) {\n      totalCount\n      __typename\n    }\n    deliveries(first: 50, where: $where, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        eventId\n        eventType\n        state\n        attempts\n        lastStatus\n        lastError\n        lastAnswer\n        lastAttemptTime\n        nextAttemptTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhookQuery, WebhookQueryVariables>;
+export const Webhooks = "query Webhooks($uid: ID!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    subscriptions(\n      first: 50\n      after: $after\n      orderBy: {field: CREATE_TIME, direction: DESC}\n    ) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Hook\n        latest: deliveries(first: 1) {\n          nodes {\n            uid\n            state\n            lastStatus\n            createTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhooksQuery, WebhooksQueryVariables>;

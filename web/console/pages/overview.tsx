@@ -44,7 +44,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
 function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
   const tiles: [string, number | undefined, string | undefined][] = [
     ['Groups', group?.descendants?.totalCount, undefined], ['Repos', group?.repos?.totalCount, 'repos'], ['Tags', group?.tags?.totalCount, undefined],
-    ['Identities', group?.identities?.totalCount, undefined], ['Bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, undefined],
+    ['Identities', group?.identities?.totalCount, undefined], ['Bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, 'webhooks'],
   ];
   return (
     <ul className="tiles">{tiles.map(([label, n, view]) => {
@@ -120,7 +120,7 @@ function Hands({ group, names }: { group: Group; names: string[] }) {
   const hands: Hand[] = [
     ...failing.map(({ uid, sink, disableTime, disableReason, failingSince }) => ({
       key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook fails',
-      detail: <><code>{sink.replace(/^https:\/\//, '')}</code> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
+      detail: <><Link to={groupAddress(names, group.uid, 'webhooks', { hook: uid })}>{sink.replace(/^https:\/\//, '')}</Link> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
     })),
     ...(unseen && old.length > 0 ? [{
       key: 'unseen', icon: 'person' as const, title: `${plural(unseen.totalCount, 'identity', 'identities')} not seen for ${unseenDays} days`,
