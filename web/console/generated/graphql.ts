@@ -398,6 +398,63 @@ export type DeleteGroupInviteInput = {
   uid: string | number;
 };
 
+/** The code that the caller received. */
+export type AcceptGroupInviteInput = {
+  /** The code of the invite. */
+  code: string;
+};
+
+/** The type of rule by which tokens act as an identity. */
+export type RelationshipType =
+  /** By the claims of a token of a known issuer. */
+  | 'CLAIM_MATCH'
+  /** By keys stored with the identity. */
+  | 'STATIC';
+
+/** Which identities to list; all given fields must match. */
+export type IdentityFilter = {
+  /** Exactly this name. */
+  name?: string | null | undefined;
+  /** Only those with this kind of rule. */
+  relationshipType?: RelationshipType | null | undefined;
+  /** Only those without a request since this time, including those never seen. */
+  lastSeenBefore?: string | null | undefined;
+  /**
+   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
+   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   */
+  query?: string | null | undefined;
+  /** Only these, at most 1000. Unknown ones are ignored. */
+  uids?: Array<string | number> | null | undefined;
+  /** Only those strictly above this uid. */
+  ancestorsOf?: string | number | null | undefined;
+  /** Only those without a parent; this kind has none. */
+  inRoot?: boolean | null | undefined;
+};
+
+/** How to sort identities. */
+export type IdentityOrder = {
+  /** Field to sort by. */
+  field: IdentityOrderField;
+  /** Sort direction; also applies to the uid tie-break. */
+  direction?: OrderDirection;
+};
+
+/** What identities can be sorted by. */
+export type IdentityOrderField =
+  /** By name, in byte order. */
+  | 'NAME'
+  /** By the time of creation. */
+  | 'CREATE_TIME'
+  /** By the time of the last change. */
+  | 'UPDATE_TIME'
+  /** By uid: depth first along the tree of groups. */
+  | 'UID'
+  /** By the time of the last request, never seen ones earliest. */
+  | 'LAST_SEEN_TIME'
+  /** By email, in byte order, those without one first. Reads and sorts all of the list: filter long ones first. */
+  | 'EMAIL';
+
 /** A new identity. */
 export type CreateIdentityInput = {
   /** Uid of the group it will live under. */
@@ -865,7 +922,7 @@ export type CreateGroupInviteMutationVariables = Exact<{
 }>;
 
 
-export type CreateGroupInviteMutation = { __typename: 'Mutation', createGroupInvite: { __typename: 'CreateGroupInvitePayload', groupInvite: { __typename: 'GroupInvite', uid: string, code: string | null, email: string | null, expirationTime: string, singleUse: boolean, role: { __typename: 'Role', name: string } | null, group: { __typename: 'Group', name: string } | null } } | null };
+export type CreateGroupInviteMutation = { __typename: 'Mutation', createGroupInvite: { __typename: 'CreateGroupInvitePayload', groupInvite: { __typename: 'GroupInvite', uid: string, code: string | null, email: string | null, expirationTime: string } } | null };
 
 export type DeleteGroupInviteMutationVariables = Exact<{
   input: DeleteGroupInviteInput;
@@ -873,6 +930,40 @@ export type DeleteGroupInviteMutationVariables = Exact<{
 
 
 export type DeleteGroupInviteMutation = { __typename: 'Mutation', deleteGroupInvite: { __typename: 'DeleteGroupInvitePayload', deletedUid: string } | null };
+
+export type AcceptGroupInviteMutationVariables = Exact<{
+  input: AcceptGroupInviteInput;
+}>;
+
+
+export type AcceptGroupInviteMutation = { __typename: 'Mutation', acceptGroupInvite: { __typename: 'AcceptGroupInvitePayload', roleBinding: { __typename: 'RoleBinding', uid: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } } | null };
+
+export type IdentitiesQueryVariables = Exact<{
+  uid: string | number;
+  where?: IdentityFilter | null | undefined;
+  orderBy?: IdentityOrder | null | undefined;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type IdentitiesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, identities: { __typename: 'IdentityConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, emailUnverified: string | null, lastSeenTime: string | null, createTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null }> } | null } | null };
+
+export type IdentityQueryVariables = Exact<{
+  uid: string | number;
+}>;
+
+
+export type IdentityQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, emailUnverified: string | null, company: string | null, lastSeenTime: string | null, createTime: string, updateTime: string, viewerCapabilities: Array<Capability>, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, claimMatch: { __typename: 'ClaimMatch', issuer: string | null, issuerPattern: string | null, subject: string | null, subjectPattern: string | null, audience: string | null, audiencePattern: string | null, claims: Record<string, string> | null, claimPatterns: Record<string, string> | null } | null, staticKeys: { __typename: 'StaticKeys', issuer: string, subject: string, issuerKeys: string, expirationTime: string | null, audiences: Array<string> } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number, nodes: Array<{ __typename: 'RoleBinding', uid: string, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
+
+export type InvitesQueryVariables = Exact<{
+  uid: string | number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type InvitesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null, ancestors?: Array<{ __typename: 'Group', uid: string, name: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null }> | null, invites: { __typename: 'GroupInviteConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, singleUse: boolean, keyId: string, createTime: string, mayDelete: boolean, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null };
 
 export type OverviewQueryVariables = Exact<{
   uid: string | number;
@@ -1084,11 +1175,12 @@ export type HookFragment = { __typename: 'EventSubscription', uid: string, sink:
 /** The text of a document, which knows the types of its answer and of its variables. */
 export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: Variables) => Data };
 
+export const AcceptGroupInvite = "mutation AcceptGroupInvite($input: AcceptGroupInviteInput!) {\n  acceptGroupInvite(input: $input) {\n    roleBinding {\n      uid\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<AcceptGroupInviteMutation, AcceptGroupInviteMutationVariables>;
 export const Advisories = "query Advisories($uid: ID!, $where: AdvisoryFilter, $orderBy: AdvisoryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        ...Counts\n        __typename\n      }\n      notAffected {\n        ...Counts\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
 export const Audit = "query Audit($uid: ID!, $types: [String!], $actor: String, $denied: Boolean, $since: DateTime, $until: DateTime, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    descendantsOf: $uid\n    types: $types\n    actor: $actor\n    denied: $denied\n    since: $since\n    until: $until\n    first: 50\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, types: $types) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
 export const Branch = "query Branch($uid: ID!, $after: String) {\n  group(uid: $uid) {\n    uid\n    ...Branches\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      repos(first: 1) {\n        totalCount\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<BranchQuery, BranchQueryVariables>;
 export const CreateGroup = "mutation CreateGroup($input: CreateGroupInput!) {\n  createGroup(input: $input) {\n    group {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupMutation, CreateGroupMutationVariables>;
-export const CreateGroupInvite = "mutation CreateGroupInvite($input: CreateGroupInviteInput!) {\n  createGroupInvite(input: $input) {\n    groupInvite {\n      uid\n      code\n      email\n      expirationTime\n      singleUse\n      role {\n        name\n        __typename\n      }\n      group {\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupInviteMutation, CreateGroupInviteMutationVariables>;
+export const CreateGroupInvite = "mutation CreateGroupInvite($input: CreateGroupInviteInput!) {\n  createGroupInvite(input: $input) {\n    groupInvite {\n      uid\n      code\n      email\n      expirationTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupInviteMutation, CreateGroupInviteMutationVariables>;
 export const CreateIdentity = "mutation CreateIdentity($input: CreateIdentityInput!) {\n  createIdentity(input: $input) {\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateIdentityMutation, CreateIdentityMutationVariables>;
 export const CreateRepo = "mutation CreateRepo($input: CreateRepoInput!) {\n  createRepo(input: $input) {\n    repo {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateRepoMutation, CreateRepoMutationVariables>;
 export const CreateSubscription = "mutation CreateSubscription($input: CreateSubscriptionInput!) {\n  createSubscription(input: $input) {\n    secret\n    subscription {\n      uid\n      sink\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateSubscriptionMutation, CreateSubscriptionMutationVariables>;
@@ -1098,6 +1190,9 @@ export const DeleteIdentity = "mutation DeleteIdentity($input: DeleteIdentityInp
 export const DeleteRepo = "mutation DeleteRepo($input: DeleteRepoInput!) {\n  deleteRepo(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteRepoMutation, DeleteRepoMutationVariables>;
 export const DeleteSubscription = "mutation DeleteSubscription($input: DeleteSubscriptionInput!) {\n  deleteSubscription(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteSubscriptionMutation, DeleteSubscriptionMutationVariables>;
 export const EnableSubscription = "mutation EnableSubscription($input: EnableSubscriptionInput!) {\n  enableSubscription(input: $input) {\n    subscription {\n      uid\n      failingSince\n      disableTime\n      disableReason\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<EnableSubscriptionMutation, EnableSubscriptionMutationVariables>;
+export const Identities = "query Identities($uid: ID!, $where: IdentityFilter, $orderBy: IdentityOrder, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    identities(first: 50, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        email\n        emailUnverified\n        lastSeenTime\n        createTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        roleBindings(first: 1) {\n          totalCount\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentitiesQuery, IdentitiesQueryVariables>;
+export const Identity = "query Identity($uid: ID!) {\n  identity(uid: $uid) {\n    uid\n    name\n    description\n    email\n    emailUnverified\n    company\n    lastSeenTime\n    createTime\n    updateTime\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      audience\n      audiencePattern\n      claims\n      claimPatterns\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      issuerKeys\n      expirationTime\n      audiences\n      __typename\n    }\n    viewerCapabilities\n    roleBindings(first: 20) {\n      totalCount\n      nodes {\n        uid\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentityQuery, IdentityQueryVariables>;
+export const Invites = "query Invites($uid: ID!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        uid\n        name\n        description\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          uid\n          name\n          description\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50, after: $after, orderBy: {field: EXPIRATION_TIME}) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        email\n        expirationTime\n        singleUse\n        keyId\n        createTime\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        mayDelete: viewerCan(capabilities: [GROUP_INVITES_DELETE])\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<InvitesQuery, InvitesQueryVariables>;
 export const Live = "subscription Live($uid: ID!, $types: [String!], $after: String) {\n  events(descendantsOf: $uid, types: $types, after: $after) {\n    ...Happening\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LiveSubscription, LiveSubscriptionVariables>;
 export const Overview = "query Overview($uid: ID!, $unseenSince: DateTime!, $from: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCapabilities\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisoryActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    opened\n    fixed\n    __typename\n  }\n  auditLog(descendantsOf: $uid, first: 8, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
 export const Place = "query Place($path: String!, $below: Boolean!) {\n  group(path: $path) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PlaceQuery, PlaceQueryVariables>;

@@ -171,7 +171,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       </div>
       {rows.length === 0 ? <div className="table"><Empty title={state || event ? 'No such delivery' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink takes it.'}</Empty></div>
         : <List label="Deliveries" rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore}
-            head={<div className="head delivery-columns"><span>State</span><span>Event</span><span className="answer">Answer</span><span>Attempts</span><span className="when">When</span></div>}
+            head={<div className="head delivery-columns"><span>State</span><span>Event</span><span className="answer">Answer</span><span className="attempts">Attempts</span><span className="when">When</span></div>}
             render={(row) => <OneDelivery row={row} open={openRows.has(row.uid)} onToggle={() => toggle(row.uid)} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
       {list.problems.length > 0 && <Problems of={list} />}
     </div>
@@ -192,7 +192,7 @@ function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: 
         <span className={'state ' + look[state]}>{states.find(({ value }) => value === state)!.name}</span>
         <span className="cut">{typeName(row.eventType)}</span>
         <span className="answer dim cut">{lastStatus ?? lastError ?? '–'}</span>
-        <span className="dim">{attempts}<span className="unit"> {attempts === 1 ? 'attempt' : 'attempts'}</span></span>
+        <span className="attempts dim">{attempts}</span>
         <span className="when dim"><Time at={lastAttemptTime ?? row.createTime} /></span>
       </button>
       {open && (
