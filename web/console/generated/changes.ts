@@ -40,7 +40,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    }
   }
@@ -99,12 +99,12 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "company": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "claimMatch.issuer": {
@@ -187,7 +187,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "catalogTier": {
@@ -393,7 +393,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    }
   }
@@ -419,12 +419,12 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "company": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "claimMatch.issuer": {
@@ -507,7 +507,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "catalogTier": {

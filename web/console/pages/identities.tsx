@@ -61,7 +61,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
           <button type="button" className="identity-columns" aria-expanded={open.has(row.uid)} onClick={() => toggle(row.uid)}>
             <span className="two"><b>{row.name}</b><small>{[row.email ?? row.emailUnverified, row.description].filter(Boolean).join(' · ') || ' '}</small></span>
             <span className="dim cut">{namesOf(row.group).join(' / ')}</span>
-            <span className="dim">{row.roleBindings ? (row.roleBindings.totalCount === 0 ? 'none' : plural(row.roleBindings.totalCount, 'binding')) : '–'}</span>
+            <span className="roles dim">{row.roleBindings ? (row.roleBindings.totalCount === 0 ? 'none' : plural(row.roleBindings.totalCount, 'binding')) : '–'}</span>
             <span className="when dim">{seen(row)}</span>
           </button>
           {open.has(row.uid) && <Details uid={row.uid} names={names} />}
