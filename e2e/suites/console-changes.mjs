@@ -172,7 +172,7 @@ await check('a test event arrives with a good signature, and its delivery shows 
   await button(page, 'Send a test event').click();
   const [delivery] = await sink.arrived('/hook');
   new Webhook(secret).verify(delivery.body, delivery.headers);
-  await page.getByText('the sink has taken it and answered 204').waitFor();
+  await page.getByText('The sink has taken the test event and answered 204').waitFor();
   const row = page.locator('.row').first();
   assert.match(await row.innerText(), /Delivered\s+Webhook tested\s+204/);
   await row.getByRole('button').first().click();
@@ -203,7 +203,7 @@ await check('what a sink refused is shown with its answer', async () => {
   await page.waitForURL(/hook=/);
   await loaded(page);
   await button(page, 'Send a test event').click();
-  await page.getByText(/the sink has not taken it/).waitFor();
+  await page.getByText(/The sink has not taken the test event/).waitFor();
   assert.match(await page.locator('.row').first().innerText(), /Retrying[^]*400/);
   await eventually(async () => /Failing/.test(await page.locator('.facts').innerText()), async () => page.locator('.facts').innerText());
 }, 30);
@@ -225,7 +225,7 @@ await check('a webhook that was disabled says why, and is enabled again', async 
   await eventually(async () => (await page.locator('.notice').count()) === 0, 'the notice stays');
   await eventually(async () => (await test.getAttribute('aria-disabled')) === null, 'it is not enabled');
   await test.click();
-  await page.getByText('the sink has taken it and answered 204').waitFor();
+  await page.getByText('The sink has taken the test event and answered 204').waitFor();
   await open(page, '/console/acme/~webhooks');
   assert.match(await text(page), /console-test/);
 }, 40);

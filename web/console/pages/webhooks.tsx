@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { Fragment, useEffect, useState, type ReactNode } from 'react';
 import { useChange, usePages, type Problem } from '../client';
 import { Action, ConfirmButton, FormButton, reasonAgainst, Refusal, type Field, type Held } from '../form';
 import {
@@ -127,12 +127,13 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
     setAgain({ ...again, ...Object.fromEntries(which.map((row) => [row.uid, row.lastAttemptTime ?? ''])) });
     void act(redeliver.run({ uids: which.map((row) => row.uid) }), () => setAgain(before));
   };
+  const tested = rows.find(({ eventId }) => eventId === sent);
   const failed = rows.filter((row) => row.state === 'FAILED').slice(0, mostAtOnce);
   const toggle = (key: string) => setOpenRows((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
   return (
     <div className="page">
       <p className="back"><Link to={page}>Webhooks</Link></p>
-      <div className="title"><h1>{host(hook.sink)}</h1><CopyButton text={hook.sink} label="Copy the URL of the sink" />
+      <div className="title"><h1>{host(hook.sink).split('/').map((part, i) => <Fragment key={i}>{i > 0 && <>/<wbr /></>}{part}</Fragment>)}</h1><CopyButton text={hook.sink} label="Copy the URL of the sink" />
         <div className="actions">
           <Action icon="play" reason={disabled ? 'A webhook that is disabled is sent nothing: enable it first.' : reasonAgainst(TestSubscription, held)} busy={test.busy}
             onClick={() => void act(test.run({ uid }).then(({ data, problems: found }) => { setSent(data?.testSubscription?.eventId); return { problems: found }; }))}>Send a test event</Action>
@@ -155,14 +156,14 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
         <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {ago(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
-          <p>Repair the sink, then enable the webhook: it gets events from then on. What it missed while it was disabled stays unsent; what failed before can be redelivered below.</p>
+          <p>Repair the sink, then enable the webhook: it gets events from then on. What it missed is below as failed, and can be redelivered.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
       <Refusal problems={problems} />
-      {sent && <p className="sent" role="status"><Icon name="done" />A test event is on its way: {ofTest(rows.find(({ eventId }) => eventId === sent))}</p>}
+      {sent && <p className="sent" role="status"><Icon name={delivered(tested) ? 'done' : 'webhook'} />{ofTest(tested)}</p>}
       <div className="filters">
         <h2>Deliveries</h2>
-        <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed ? count(hook.failed.totalCount) : undefined }))} />
+        <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed?.totalCount ? count(hook.failed.totalCount) : undefined }))} />
         {event && <Toggles label="Event" chosen={['event']} onChange={() => narrow({ event: undefined })} options={[{ value: 'event', name: 'Only one event ×' }]} />}
         <span className="total" role="status">{hook.deliveries ? plural(hook.deliveries.totalCount ?? 0, 'delivery', 'deliveries') : ''}</span>
         {failed.length > 0 && <ConfirmButton label={`Redeliver ${plural(failed.length, 'that failed', 'that failed')}`} icon="repeat" held={held} harmless document={Redeliver} input={{ uids: failed.map((row) => row.uid) }} title="Redeliver what failed?" submit={`Redeliver ${count(failed.length)}`} affects={['Delivery']} onDone={() => {}}>
@@ -178,10 +179,12 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   );
 }
 
+const delivered = (delivery?: Delivery) => delivery?.state === 'DELIVERED';
+
 function ofTest(delivery?: Delivery): string {
-  if (!delivery || delivery.state === 'PENDING') return 'waiting for the answer …';
-  if (delivery.state === 'DELIVERED') return `the sink has taken it and answered ${delivery.lastStatus}.`;
-  return `the sink has not taken it: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
+  if (!delivery || delivery.state === 'PENDING') return 'A test event is on its way. Waiting for the answer of the sink …';
+  if (delivered(delivery)) return `The sink has taken the test event and answered ${delivery.lastStatus}.`;
+  return `The sink has not taken the test event: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
 }
 
 function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: boolean; onToggle: () => void; redeliver: ReactNode }) {
