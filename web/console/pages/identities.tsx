@@ -42,7 +42,7 @@ const unseenDays = 90;
 function People({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), query = search.get('q') ?? '', unseen = search.get('unseen') === 'yes', since = useDaysAgo(unseenDays);
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
-  const variables: IdentitiesQueryVariables = { uid, start: true, orderBy: sorts[sort], where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
+  const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorts[sort], where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
   const list = usePages<IdentitiesQuery, Row, IdentitiesQueryVariables>(IdentitiesDocument, variables, (data) => data.group?.identities, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount ?? 0, name = names.at(-1)!;
   const [open, setOpen] = useState(() => new Set<string>()), height = useNarrow() ? 84 : 58;
@@ -125,7 +125,7 @@ function Rules({ identity: { claimMatch: rule, staticKeys: keys } }: { identity:
 const matches = (pattern: string | null) => (pattern ? <>matches <code>{pattern}</code></> : null);
 
 function Invites({ uid, names }: { uid: string; names: string[] }) {
-  const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, start: true }, (data) => data.group?.invites, { start: false });
+  const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, first: 50, start: true }, (data) => data.group?.invites, { start: false });
   const { first, loading, started } = list, name = names.at(-1)!, [gone, setGone] = useState<string[]>([]), [problems, setProblems] = useState<Problem[]>([]);
   const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount ?? 0, height = useNarrow() ? 92 : 58;
   const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path));

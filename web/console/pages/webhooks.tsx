@@ -47,7 +47,7 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
 const theSecret = <>It signs the deliveries, so that the sink can tell them from others. Keep it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that check it.</>;
 
 function All({ uid, names }: { uid: string; names: string[] }) {
-  const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, start: true }, (data) => data.group?.subscriptions, { start: false });
+  const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount ?? 0, name = names.at(-1)!;
   const height = useNarrow() ? 84 : 60;
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
@@ -95,7 +95,7 @@ const mostAtOnce = 200, mostAttempts = 10;
 
 function Webhook({ uid, page, name }: { uid: string; page: string; name: string }) {
   const { search } = useLocation(), state = states.find(({ value }) => value === search.get('state'))?.value, event = search.get('event') ?? undefined;
-  const variables: WebhookQueryVariables = { uid, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
+  const variables: WebhookQueryVariables = { uid, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
   const list = usePages<WebhookQuery, Delivery, WebhookQueryVariables>(WebhookDocument, variables, (data) => data.subscription?.deliveries, { start: false });
   const { first, started, loading } = list, hook = first?.subscription;
   const [again, setAgain] = useState<Record<string, string>>({}); // what the reader has sent again, with the attempts that it had, before the server says so
@@ -108,17 +108,18 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
 
   // What is under way is looked at again, for as long as the reader has not gone further down.
   const soon = Date.now() + 15_000, moving = started && !loading && rows.length <= 50 && (rows.some((row) => row.state === 'PENDING' || (row.state === 'RETRYING' && row.nextAttemptTime && Date.parse(row.nextAttemptTime) < soon)) || sent !== undefined && !rows.some(({ eventId }) => eventId === sent));
-  const waits = moving && !hook?.disableTime;
+  const waits = moving && !hook?.disableTime, [looks, setLooks] = useState(0);
   useEffect(() => {
     if (!waits) return;
-    const timer = setTimeout(list.reload, 1500);
+    const timer = setTimeout(() => { setLooks(looks + 1); list.reload(); }, Math.min(1000 * 1.3 ** looks, 20_000));
     return () => clearTimeout(timer);
-  }, [waits, list.rows]);
+  }, [waits, list.rows, looks]);
 
   if (!hook) return <div className="page">{started ? <Problems of={list} /> : <Lines rows={6} height={30} />}</div>;
   const held: Held = { capabilities: hook.viewerCapabilities, on: host(hook.sink) }, group = namesOf(hook.group), disabled = hook.disableTime !== enabled ? hook.disableTime : null;
   const act = async (made: Promise<{ problems: Problem[] }>, undo?: () => void) => {
     setProblems([]);
+    setLooks(0);
     const { problems: found } = await made;
     if (found.length > 0) { undo?.(); setProblems(found); }
   };
@@ -156,7 +157,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
         <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {ago(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
-          <p>Repair the sink, then enable the webhook: it gets events from then on. What it missed is below as failed, and can be redelivered.</p>
+          <p>Repair the sink, then enable the webhook: it gets events from then on. What was under way when it was disabled is below as failed, and can be redelivered; what happened since is in the audit log alone.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
       <Refusal problems={problems} />
