@@ -77,7 +77,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
           <option value="name">By name</option><option value="seen">Last seen first</option><option value="unseen">Longest unseen first</option><option value="created">Newest first</option>
         </select>
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
-        <span className="total" role="status">{started && !loading ? plural(total, 'identity', 'identities') : ' '}</span>
+        <span className="total" role="status">{started && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
       </div>
       {body}
       {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
