@@ -141,6 +141,98 @@ export type AdvisoryOrderField =
   /** By rating, then by score; the worst is last, so DESC shows it first. */
   | 'SEVERITY';
 
+/**
+ * The right to one kind of operation. A role holds capabilities; bound to an identity on a group it grants them on that
+ * group and everything below it. The dotted names of other interfaces (`repo.list`) are written in upper snake case.
+ */
+export type Capability =
+  /** Create groups. */
+  | 'GROUPS_CREATE'
+  /** Change groups. */
+  | 'GROUPS_UPDATE'
+  /** Read and list groups. */
+  | 'GROUPS_LIST'
+  /** Delete groups. */
+  | 'GROUPS_DELETE'
+  /** Create invites to groups. */
+  | 'GROUP_INVITES_CREATE'
+  /** Read and list invites to groups. */
+  | 'GROUP_INVITES_LIST'
+  /** Delete invites to groups. */
+  | 'GROUP_INVITES_DELETE'
+  /** Create roles. */
+  | 'ROLES_CREATE'
+  /** Change roles. */
+  | 'ROLES_UPDATE'
+  /** Read and list roles. */
+  | 'ROLES_LIST'
+  /** Delete roles. */
+  | 'ROLES_DELETE'
+  /** Create role bindings, for roles whose every capability one holds oneself. */
+  | 'ROLE_BINDINGS_CREATE'
+  /** Change role bindings. */
+  | 'ROLE_BINDINGS_UPDATE'
+  /** Read and list role bindings. */
+  | 'ROLE_BINDINGS_LIST'
+  /** Delete role bindings. */
+  | 'ROLE_BINDINGS_DELETE'
+  /** Create a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_CREATE'
+  /** Change a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_UPDATE'
+  /** Read and list a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_LIST'
+  /** Delete a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_DELETE'
+  /** Create identities. */
+  | 'IDENTITY_CREATE'
+  /** Change identities. */
+  | 'IDENTITY_UPDATE'
+  /** Read and list identities. */
+  | 'IDENTITY_LIST'
+  /** Delete identities. */
+  | 'IDENTITY_DELETE'
+  /** Create identity providers and their group mappings. */
+  | 'IDENTITY_PROVIDERS_CREATE'
+  /** Change identity providers. */
+  | 'IDENTITY_PROVIDERS_UPDATE'
+  /** Read and list identity providers and their group mappings. */
+  | 'IDENTITY_PROVIDERS_LIST'
+  /** Delete identity providers and their group mappings. */
+  | 'IDENTITY_PROVIDERS_DELETE'
+  /** Create event subscriptions. */
+  | 'SUBSCRIPTIONS_CREATE'
+  /** Read and list event subscriptions. */
+  | 'SUBSCRIPTIONS_LIST'
+  /** Delete event subscriptions. */
+  | 'SUBSCRIPTIONS_DELETE'
+  /** Create repos. */
+  | 'REPO_CREATE'
+  /** Change repos and their readmes. */
+  | 'REPO_UPDATE'
+  /** Read and list repos and their readmes. */
+  | 'REPO_LIST'
+  /** Delete repos. */
+  | 'REPO_DELETE'
+  /** Create tags, and move existing ones to another digest. */
+  | 'TAG_CREATE'
+  /** Change tags. */
+  | 'TAG_UPDATE'
+  /** Read and list tags. */
+  | 'TAG_LIST'
+  /** Delete tags. */
+  | 'TAG_DELETE'
+  /** Read architectures and sizes of images. */
+  | 'MANIFEST_METADATA_LIST'
+  /** Read library artifacts and their versions. */
+  | 'LIBRARIES_ARTIFACTS_LIST'
+  /** Read and list advisories. */
+  | 'ADVISORIES_LIST'
+  /** Accept terms for a group. */
+  | 'TERMS_ACCEPT'
+  /** List which terms a group has accepted. */
+  | 'TERMS_LIST';
+
 /** The kind of an event: its type without prefix and version, in upper snake case. */
 export type EventKind =
   /** A group was made. */
@@ -229,6 +321,34 @@ export type OrgStatus =
   /** Suspended by the operator. */
   | 'SUSPENDED';
 
+/** The type of rule by which tokens act as an identity. */
+export type RelationshipType =
+  /** By the claims of a token of a known issuer. */
+  | 'CLAIM_MATCH'
+  /** By keys stored with the identity. */
+  | 'STATIC';
+
+/** Which identities to list; all given fields must match. */
+export type IdentityFilter = {
+  /** Exactly this name. */
+  name?: string | null | undefined;
+  /** Only those with this kind of rule. */
+  relationshipType?: RelationshipType | null | undefined;
+  /** Only those without a request since this time, including those never seen. */
+  lastSeenBefore?: string | null | undefined;
+  /**
+   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
+   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   */
+  query?: string | null | undefined;
+  /** Only these, at most 1000. Unknown ones are ignored. */
+  uids?: Array<string | number> | null | undefined;
+  /** Only those strictly above this uid. */
+  ancestorsOf?: string | number | null | undefined;
+  /** Only those without a parent; this kind has none. */
+  inRoot?: boolean | null | undefined;
+};
+
 /** A part of the catalog. */
 export type CatalogTier =
   /** Applications. */
@@ -285,6 +405,38 @@ export type RepoOrderField =
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID';
+
+/** A new role binding. */
+export type CreateRoleBindingInput = {
+  /** Uid of the group on which it applies. */
+  parent: string | number;
+  /** Uid of the identity that gets the role; it must be in that group or above it. */
+  identityUid: string | number;
+  /** Uid of the role: a built-in one, or one of that group or above it. */
+  roleUid: string | number;
+};
+
+/** Changes to a role binding. */
+export type UpdateRoleBindingInput = {
+  /** Its uid. */
+  uid: string | number;
+  /** Uid of the new identity; cannot be cleared. */
+  identityUid?: string | number | null | undefined;
+  /** Uid of the new role; cannot be cleared. */
+  roleUid?: string | number | null | undefined;
+  /**
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
+   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+   * INVALID_ARGUMENT for a name that is no updatable field.
+   */
+  updateMask?: Array<string> | null | undefined;
+};
+
+/** Which role binding to delete. */
+export type DeleteRoleBindingInput = {
+  /** Its uid. */
+  uid: string | number;
+};
 
 /** The direction of a sort order. */
 export type OrderDirection =
@@ -345,6 +497,83 @@ export type TagFilter = {
   /** Only those without a parent; this kind has none. */
   inRoot?: boolean | null | undefined;
 };
+
+export type AccessQueryVariables = Exact<{
+  uid: string | number;
+  root: string | number;
+  capability?: Capability | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type AccessQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, viewerCapabilities?: Array<Capability>, mayBind: boolean, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, ancestors?: Array<{ __typename: 'Group', uid: string, name: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null }> | null, effectiveBindings: { __typename: 'RoleBindingConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'RoleBinding', uid: string, createTime: string, mayChange: boolean, mayRevoke: boolean, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null, role: { __typename: 'Role', uid: string, name: string } | null }> } | null } | null, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, viewer?: { __typename: 'Viewer', seesAll: boolean, seesExternal: boolean, identities: Array<{ __typename: 'Identity', uid: string, name: string }> } | null, externalGroupRoleMappings?: { __typename: 'ExternalGroupRoleMappingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'ExternalGroupRoleMapping', uid: string, externalGroupId: string, scopeUid: string, identityProvider: { __typename: 'IdentityProvider', name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null }> } | null };
+
+export type ReachQueryVariables = Exact<{
+  identity: string | number;
+  on: string | number;
+  root: string | number;
+  after?: string | null | undefined;
+}>;
+
+
+export type ReachQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, lastSeenTime: string | null, held: Array<Capability> | null, claimMatch: { __typename: 'ClaimMatch', issuer: string | null, issuerPattern: string | null, subject: string | null, subjectPattern: string | null } | null, staticKeys: { __typename: 'StaticKeys', issuer: string, subject: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'RoleBinding', uid: string, createTime: string, mayChange: boolean, mayRevoke: boolean, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, repos: { __typename: 'RepoConnection', totalCount: number } | null } | null, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null }> } | null } | null, viewer: { __typename: 'Viewer', seesAll: boolean, identities: Array<{ __typename: 'Identity', uid: string }> } | null };
+
+export type CanQueryVariables = Exact<{
+  identity: string | number;
+  me: boolean;
+  capability: Capability;
+  on: string | number;
+}>;
+
+
+export type CanQuery = { __typename: 'Query', identity?: { __typename: 'Identity', uid: string, name: string, can: boolean | null, roleBindings: { __typename: 'RoleBindingConnection', nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, viewer?: { __typename: 'Viewer', can: boolean, identities: Array<{ __typename: 'Identity', uid: string, name: string }>, roleBindings: { __typename: 'RoleBindingConnection', nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
+
+export type BindableQueryVariables = Exact<{
+  uid: string | number;
+  where?: IdentityFilter | null | undefined;
+}>;
+
+
+export type BindableQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null }> } | null, ancestors: Array<{ __typename: 'Group', uid: string, name: string, identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null }> } | null }> | null } | null };
+
+export type ImpactQueryVariables = Exact<{
+  identity: string | number;
+  on: string | number;
+}>;
+
+
+export type ImpactQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, held: Array<Capability> | null, roleBindings: { __typename: 'RoleBindingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, group: { __typename: 'Group', uid: string, name: string, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null } | null, viewer: { __typename: 'Viewer', capabilities: Array<Capability>, identities: Array<{ __typename: 'Identity', uid: string }> } | null };
+
+export type BindMutationVariables = Exact<{
+  input: CreateRoleBindingInput;
+}>;
+
+
+export type BindMutation = { __typename: 'Mutation', createRoleBinding: { __typename: 'CreateRoleBindingPayload', roleBinding: { __typename: 'RoleBinding', uid: string } } | null };
+
+export type RebindMutationVariables = Exact<{
+  input: UpdateRoleBindingInput;
+}>;
+
+
+export type RebindMutation = { __typename: 'Mutation', updateRoleBinding: { __typename: 'UpdateRoleBindingPayload', roleBinding: { __typename: 'RoleBinding', uid: string } } | null };
+
+export type UnbindMutationVariables = Exact<{
+  input: DeleteRoleBindingInput;
+}>;
+
+
+export type UnbindMutation = { __typename: 'Mutation', deleteRoleBinding: { __typename: 'DeleteRoleBindingPayload', deletedUid: string } | null };
+
+export type GivenRoleFragment = { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> };
+
+export type BoundFragment = { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null };
+
+export type GrantFragment = { __typename: 'RoleBinding', uid: string, createTime: string, mayChange: boolean, mayRevoke: boolean, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null, role: { __typename: 'Role', uid: string, name: string } | null };
+
+export type GrantedFragment = { __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null };
 
 export type AuditQueryVariables = Exact<{
   uid: string | number;
@@ -582,12 +811,19 @@ export type CountsFragment = { __typename: 'SeverityCount', total: number, criti
 /** The text of a document, which knows the types of its answer and of its variables. */
 export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: Variables) => Data };
 
+export const Access = "query Access($uid: ID!, $root: ID!, $capability: Capability, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    name\n    mayBind: viewerCan(capabilities: [ROLE_BINDINGS_CREATE])\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    effectiveBindings(capability: $capability, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      name\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    seesExternal: can(capability: IDENTITY_PROVIDERS_LIST, on: $root)\n    __typename\n  }\n  externalGroupRoleMappings(descendantsOf: $root, first: 100) @include(if: $start) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      identityProvider {\n        name\n        __typename\n      }\n      role {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessQuery, AccessQueryVariables>;
 export const Advisories = "query Advisories($uid: ID!, $where: AdvisoryFilter, $orderBy: AdvisoryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        ...Counts\n        __typename\n      }\n      notAffected {\n        ...Counts\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
 export const Audit = "query Audit($uid: ID!, $types: [String!], $actor: String, $denied: Boolean, $since: DateTime, $until: DateTime, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    descendantsOf: $uid\n    types: $types\n    actor: $actor\n    denied: $denied\n    since: $since\n    until: $until\n    first: 50\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, types: $types) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
+export const Bind = "mutation Bind($input: CreateRoleBindingInput!) {\n  createRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<BindMutation, BindMutationVariables>;
+export const Bindable = "query Bindable($uid: ID!, $where: IdentityFilter) {\n  group(uid: $uid) {\n    uid\n    name\n    identities(directOnly: true, where: $where, first: 20) {\n      totalCount\n      nodes {\n        ...Bound\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      identities(directOnly: true, where: $where, first: 20) {\n        totalCount\n        nodes {\n          ...Bound\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<BindableQuery, BindableQueryVariables>;
 export const Branch = "query Branch($uid: ID!, $after: String) {\n  group(uid: $uid) {\n    uid\n    ...Branches\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      repos(first: 1) {\n        totalCount\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<BranchQuery, BranchQueryVariables>;
+export const Can = "query Can($identity: ID!, $me: Boolean!, $capability: Capability!, $on: ID!) {\n  identity(uid: $identity) @skip(if: $me) {\n    uid\n    name\n    can(capability: $capability, on: $on)\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $me) {\n    can(capability: $capability, on: $on)\n    identities {\n      uid\n      name\n      __typename\n    }\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CanQuery, CanQueryVariables>;
+export const Impact = "query Impact($identity: ID!, $on: ID!) {\n  identity(uid: $identity) {\n    uid\n    name\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 200) {\n      pageInfo {\n        hasNextPage\n        __typename\n      }\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $on) {\n    uid\n    name\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    capabilities(on: $on)\n    identities {\n      uid\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ImpactQuery, ImpactQueryVariables>;
 export const Live = "subscription Live($uid: ID!, $types: [String!], $after: String) {\n  events(descendantsOf: $uid, types: $types, after: $after) {\n    ...Happening\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LiveSubscription, LiveSubscriptionVariables>;
 export const Overview = "query Overview($uid: ID!, $unseenSince: DateTime!, $from: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCan(capabilities: [GROUPS_UPDATE])\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisoryActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    opened\n    fixed\n    __typename\n  }\n  auditLog(descendantsOf: $uid, first: 8, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
 export const Place = "query Place($path: String!, $below: Boolean!) {\n  group(path: $path) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PlaceQuery, PlaceQueryVariables>;
+export const Reach = "query Reach($identity: ID!, $on: ID!, $root: ID!, $after: String) {\n  identity(uid: $identity) {\n    uid\n    name\n    description\n    email\n    lastSeenTime\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 100, after: $after, orderBy: {field: UID}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        role {\n          ...GivenRole\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ReachQuery, ReachQueryVariables>;
+export const Rebind = "mutation Rebind($input: UpdateRoleBindingInput!) {\n  updateRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RebindMutation, RebindMutationVariables>;
 export const Repo = "query Repo($uid: ID!, $tags: TagFilter) {\n  repo(uid: $uid) {\n    uid\n    name\n    description\n    catalogTier\n    bundles\n    aliases\n    activeTags\n    createTime\n    updateTime\n    readme\n    syncConfig {\n      source\n      uniqueTags\n      expirationTime\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    viewerCan(capabilities: [REPO_UPDATE])\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    tags(first: 50, where: $tags, orderBy: {field: UPDATE_TIME, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    advisories(first: 20, orderBy: {field: SEVERITY, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    __typename\n  }\n  advisorySummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoQuery, RepoQueryVariables>;
 export const RepoAdvisories = "query RepoAdvisories($uid: ID!, $after: String) {\n  repo(uid: $uid) {\n    uid\n    advisories(\n      first: 20\n      after: $after\n      orderBy: {field: SEVERITY, direction: DESC}\n    ) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoAdvisoriesQuery, RepoAdvisoriesQueryVariables>;
 export const RepoTags = "query RepoTags($uid: ID!, $tags: TagFilter, $after: String) {\n  repo(uid: $uid) {\n    uid\n    tags(\n      first: 50\n      after: $after\n      where: $tags\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    __typename\n  }\n  advisorySummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoTagsQuery, RepoTagsQueryVariables>;
@@ -595,3 +831,4 @@ export const Repos = "query Repos($uid: ID!, $where: RepoFilter, $orderBy: RepoO
 export const Search = "query Search($query: String!, $within: ID, $kinds: [SearchKind!]) {\n  search(query: $query, within: $within, kinds: $kinds, first: 20) {\n    edges {\n      matchedField\n      node {\n        ... on Group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        ... on Repo {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Tag {\n          uid\n          name\n          repo {\n            uid\n            name\n            group {\n              uid\n              name\n              ancestors {\n                uid\n                name\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Identity {\n          uid\n          name\n          description\n          email\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Role {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<SearchQuery, SearchQueryVariables>;
 export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean!, $path: String!, $below: Boolean!) {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    __typename\n  }\n  groups(where: {inRoot: true}, first: 50) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n  org: group(path: $org) @include(if: $inOrg) {\n    uid\n    name\n    ...Branches\n    __typename\n  }\n  group(path: $path) @include(if: $below) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      repos(first: 1) {\n        totalCount\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ShellQuery, ShellQueryVariables>;
 export const Start = "query Start {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    roleBindings(first: 50) {\n      nodes {\n        uid\n        role {\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          advisorySummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<StartQuery, StartQueryVariables>;
+export const Unbind = "mutation Unbind($input: DeleteRoleBindingInput!) {\n  deleteRoleBinding(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<UnbindMutation, UnbindMutationVariables>;
