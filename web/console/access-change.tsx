@@ -1,118 +1,115 @@
 // Creating, changing and revoking bindings. What a change would give and take is shown before it is made.
 
 import { useId, useState, type ReactNode } from 'react';
-import { useClient } from 'urql';
-import { everything, foresee, homeOf, kinds, reachOf, summarize, tell, verbs, within, enumerate, type Outcome } from './access';
-import { problemsOf, useData, type Loaded } from './client';
-import { Bind, Bindable, Impact, Rebind, Unbind, type BoundFragment, type Capability, type GivenRoleFragment, type GrantFragment, type ImpactQuery } from './generated/graphql';
+import { enumerate, everything, foresee, homeOf, kinds, reachOf, summarize, tell, verbs, within, type Outcome } from './access';
+import { useData } from './client';
+import { Action, ConfirmButton, Form, FormButton, reasonAgainst, type ControlProps, type Field } from './form';
+import { Bind, Bindable, Holds, Impact, Rebind, Unbind, type BoundFragment, type Capability, type GivenRoleFragment, type GrantFragment, type ImpactQuery } from './generated/graphql';
 import { Find } from './list';
-import { Dialog, Icon, Lines, namesOf, Problems } from './ui';
+import { Icon, Lines, namesOf, Problems } from './ui';
 import { plural } from './words';
 
-/** What is changed: a new binding on a group, another role for a binding, or none. */
-export type Change =
-  | { kind: 'bind'; group: string; identity?: BoundFragment }
-  | { kind: 'rebind' | 'unbind'; binding: GrantFragment };
-
-interface ChangeProps {
-  change?: Change;
+/** What all changes of bindings need to know. */
+export interface Ground {
   roles: readonly GivenRoleFragment[]; // all that can be bound on the way to the group
   nameOfGroup: (uid: string) => string;
   seesAll: boolean; // whether the reader may see the bindings of all groups above
-  lastOwner?: boolean;
-  onClose: () => void;
+  isLastOwner: (binding: GrantFragment) => boolean;
   onDone: (what: string) => void;
 }
 
-const titles = { bind: 'Give a role', rebind: 'Change the role', unbind: 'Revoke the role' };
+const ownerNeeded = 'This is the last owner, and an organisation needs one: give the role to another identity first.';
+const nameOf = ({ identity }: GrantFragment) => identity?.name ?? 'somebody';
 
-export function ChangeBinding(props: ChangeProps) {
-  const { change, onClose } = props;
-  return <Dialog open={change !== undefined} onClose={onClose} label={change ? titles[change.kind] : ''} className="sheet change-binding">{change && <Form {...props} change={change} />}</Dialog>;
-}
-
-function Form({ change, roles, nameOfGroup, seesAll, lastOwner, onClose, onDone }: ChangeProps & { change: Change }) {
-  const client = useClient();
-  const binding = change.kind === 'bind' ? undefined : change.binding, group = change.kind === 'bind' ? change.group : homeOf(change.binding.uid);
-  const [identity, setIdentity] = useState<BoundFragment | undefined>(change.kind === 'bind' ? change.identity : change.binding.identity ?? undefined);
-  const [role, setRole] = useState<GivenRoleFragment>(), [sending, setSending] = useState(false), [failed, setFailed] = useState<Loaded<unknown>['problems']>([]);
-  const old = binding?.role ? roles.find(({ uid }) => uid === binding.role!.uid) : undefined;
-  const on = binding ? reachOf(binding) ?? group : group;
-  const impact = useData(Impact, { identity: identity?.uid ?? '', on }, { pause: !identity });
-  const ready = identity !== undefined && (change.kind === 'unbind' || (role !== undefined && role.uid !== binding?.role?.uid));
-  const outcome = ready && impact.data?.identity ? foresee(on, impact.data.identity.held, impact.data.identity.roleBindings?.nodes ?? [],
-    binding ? { uid: binding.uid, capabilities: old?.capabilities ?? [] } : undefined, role?.capabilities ?? []) : undefined;
-
-  const send = async () => {
-    if (!ready || sending) return;
-    setSending(true);
-    const { error } = change.kind === 'bind' ? await client.mutation(Bind, { input: { parent: group, identityUid: identity.uid, roleUid: role!.uid } } as never).toPromise()
-      : change.kind === 'rebind' ? await client.mutation(Rebind, { input: { uid: change.binding.uid, roleUid: role!.uid } } as never).toPromise()
-      : await client.mutation(Unbind, { input: { uid: change.binding.uid } } as never).toPromise();
-    setSending(false);
-    setFailed(problemsOf(error));
-    if (error) return;
-    const where = nameOfGroup(group);
-    onDone(change.kind === 'bind' ? `${identity.name} now has the role ${role!.name} on ${where}.` : change.kind === 'rebind' ? `${identity.name} now has the role ${role!.name} on ${where}, no longer ${binding!.role?.name}.`
-      : `${identity.name} no longer has the role ${binding!.role?.name} on ${where}.`);
-  };
+/** A button to give an identity a role on a group. */
+export function BindButton({ group, mayBind, ground }: { group: string; mayBind: boolean; ground: Ground }) {
+  const { roles, nameOfGroup, seesAll, onDone } = ground, where = nameOfGroup(group);
+  const [chosen, setChosen] = useState<BoundFragment>();
+  const fields: Field[] = [
+    { name: 'identityUid', label: 'Who', hint: '', control: (props) => <ChooseIdentity {...props} group={group} chosen={chosen} onChoose={setChosen} nameOfGroup={nameOfGroup} /> },
+    { name: 'roleUid', label: 'Role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} nameOfGroup={nameOfGroup} /> },
+  ];
   return (
-    <form onSubmit={(event) => { event.preventDefault(); void send(); }}>
-      <header><div><h2>{titles[change.kind]}</h2><p className="dim">{change.kind === 'bind' ? <>On <b>{nameOfGroup(group)}</b> and everything below it.</>
-        : <><b>{binding!.identity?.name ?? 'Somebody'}</b> is <b>{binding!.role?.name ?? 'something'}</b> on <b>{nameOfGroup(group)}</b>.</>}</p></div>
-        <button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
-      {change.kind === 'bind' && <section><h3>Who</h3><ChooseIdentity group={group} chosen={identity} onChoose={setIdentity} nameOfGroup={nameOfGroup} /></section>}
-      {change.kind !== 'unbind' && <section><h3>{change.kind === 'bind' ? 'Role' : 'New role'}</h3>
-        <ChooseRole roles={roles.filter(({ uid }) => homeOf(uid) === '' || within(group, homeOf(uid)))} chosen={role} onChoose={setRole} current={binding?.role?.uid} may={impact.data?.viewer?.capabilities} nameOfGroup={nameOfGroup} /></section>}
-      <section aria-live="polite"><h3>What it changes</h3>
-        {!identity ? <p className="dim">{binding ? 'Your role does not include this identity, so that what it would lose cannot be shown.' : 'Choose who gets the role.'}</p>
-          : !ready ? <p className="dim">Choose {change.kind === 'bind' ? 'a' : 'another'} role.</p>
-          : impact.problems.length > 0 && !impact.data?.identity ? <Problems of={impact} />
-          : !outcome ? <Lines rows={4} />
-          : <Effect outcome={outcome} name={identity.name} data={impact.data!} nameOfGroup={nameOfGroup} seesAll={seesAll} self={impact.data!.viewer?.identities.some(({ uid }) => uid === identity.uid) ?? false} />}
-      </section>
-      {failed.length > 0 && <section><Problems of={{ problems: failed, reload: () => void send() }} /></section>}
-      <footer>
-        <button type="submit" className={change.kind === 'unbind' ? 'danger' : 'primary'} disabled={!(change.kind === 'unbind' ? !lastOwner : ready) || sending} title={lastOwner ? 'An organisation needs an owner: bind the role to another identity first' : undefined}>{titles[change.kind]}</button>
-        <button type="button" onClick={onClose}>Cancel</button>
-        {change.kind === 'unbind' && lastOwner && <p className="dim">This is the last owner. An organisation needs one: give the role to another identity first.</p>}
-      </footer>
-    </form>
+    <FormButton label="Give a role" icon="plus" className="primary" held={{ capabilities: mayBind ? ['ROLE_BINDINGS_CREATE'] : [], on: where }} document={Bind} title={`Give a role on ${where}`} submit="Give the role"
+      fields={fields} fixed={{ parent: group }} affects={['RoleBinding']} below={({ identityUid, roleUid }) => <Forecast identity={String(identityUid)} on={group} after={roles.find(({ uid }) => uid === roleUid)} nameOfGroup={nameOfGroup} seesAll={seesAll} />}
+      onDone={() => { onDone(`${chosen?.name} has a further role on ${where}.`); setChosen(undefined); }} />
   );
 }
 
-function ChooseIdentity({ group, chosen, onChoose, nameOfGroup }: { group: string; chosen?: BoundFragment; onChoose: (one: BoundFragment | undefined) => void; nameOfGroup: (uid: string) => string }) {
+/** Buttons to change the role of a binding, and to revoke it. */
+export function BindingActions({ binding, ground }: { binding: GrantFragment; ground: Ground }) {
+  const { roles, nameOfGroup, seesAll, isLastOwner, onDone } = ground, group = homeOf(binding.uid), where = nameOfGroup(group), who = nameOf(binding), role = binding.role?.name ?? 'the role';
+  const [open, setOpen] = useState(false);
+  const before = { uid: binding.uid, capabilities: roles.find(({ uid }) => uid === binding.role?.uid)?.capabilities ?? [] }, on = reachOf(binding) ?? group;
+  const reason = binding.mayChange ? (isLastOwner(binding) ? ownerNeeded : undefined) : reasonAgainst(Rebind, { capabilities: [], on: where });
+  const forecast = (after: GivenRoleFragment | undefined, revoked: boolean) => <Forecast identity={binding.identity?.uid ?? ''} on={on} before={before} after={after} revoked={revoked} nameOfGroup={nameOfGroup} seesAll={seesAll} />;
+  return (
+    <span className="acts">
+      <Action label={`Change ${role} of ${who}`} reason={reason} onClick={() => setOpen(true)}>Change</Action>
+      <Form open={open} onClose={() => setOpen(false)} document={Rebind} title={`Another role for ${who}`} lead={<>{who} is {role} on {where}.</>} submit="Change the role" fixed={{ uid: binding.uid }} affects={['RoleBinding']}
+        fields={[{ name: 'roleUid', label: 'New role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} current={binding.role?.uid} nameOfGroup={nameOfGroup} /> }]}
+        below={({ roleUid }) => forecast(roles.find(({ uid }) => uid === roleUid), false)} onDone={() => onDone(`${who} has another role on ${where}, no longer ${role}.`)} />
+      <ConfirmButton label="Revoke" name={`Revoke ${role} of ${who}`} held={{ capabilities: binding.mayRevoke ? ['ROLE_BINDINGS_DELETE'] : [], on: where }} document={Unbind} input={{ uid: binding.uid }} title={`Revoke ${role} of ${who}?`} submit="Revoke the role"
+        obstacle={isLastOwner(binding) ? <p>{ownerNeeded}</p> : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} is no longer ${role} on ${where}.`)}>{forecast(undefined, true)}</ConfirmButton>
+    </span>
+  );
+}
+
+type IdentityProps = ControlProps & { group: string; chosen?: BoundFragment; onChoose: (one: BoundFragment) => void; nameOfGroup: (uid: string) => string };
+
+/** The identities that can have a role on a group: those of the group, and of the groups above. */
+function ChooseIdentity({ value, onChange, group, chosen, onChoose, nameOfGroup, ...common }: IdentityProps) {
   const [words, setWords] = useState('');
-  const loaded = useData(Bindable, { uid: group, where: words ? { query: words } : null }, { pause: chosen !== undefined });
-  if (chosen) return <p className="chosen-one"><Icon name="person" /><span className="two"><b>{chosen.name}</b><small>{chosen.email ?? chosen.description ?? nameOfGroup(homeOf(chosen.uid))}</small></span><button type="button" onClick={() => onChoose(undefined)}>Choose another</button></p>;
+  const found = value !== '' && chosen?.uid === value ? chosen : undefined;
+  const loaded = useData(Bindable, { uid: group, where: words ? { query: words } : null }, { pause: found !== undefined });
+  if (found) return <p className="chosen-one"><Icon name="person" /><span className="two"><b>{found.name}</b><small>{found.email ?? found.description ?? nameOfGroup(homeOf(found.uid))}</small></span><button type="button" id={common.id} onClick={() => onChange('')}>Choose another</button></p>;
   const levels = loaded.data?.group ? [loaded.data.group, ...(loaded.data.group.ancestors ?? []).toReversed()] : [];
-  const found = levels.flatMap((level) => level.identities?.nodes ?? []), total = levels.reduce((sum, level) => sum + (level.identities?.totalCount ?? 0), 0);
+  const nodes = levels.flatMap((level) => level.identities?.nodes ?? []), total = levels.reduce((sum, level) => sum + (level.identities?.totalCount ?? 0), 0);
   return (
-    <>
+    <div className="choosing" id={common.id} tabIndex={-1} role="group" aria-label="Who" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>
       <div className="filters"><Find value={words} label="Find by name, description or email" onChange={setWords} /></div>
-      {!loaded.data && loaded.loading ? <Lines rows={3} /> : found.length === 0 ? (loaded.problems.length > 0 ? <Problems of={loaded} /> : <p className="dim">{words ? 'No identity that can have a role here is found by these words.' : 'There is no identity in this group or above it. Only such a one can have a role here.'}</p>)
-        : <ul className="choices">{found.map((one) => (
-          <li key={one.uid}><button type="button" onClick={() => onChoose(one)}><Icon name="person" /><span className="two"><b>{one.name}</b><small>{[nameOfGroup(homeOf(one.uid)), one.email ?? one.description].filter(Boolean).join(' · ')}</small></span></button></li>
+      {!loaded.data && loaded.loading ? <Lines rows={3} /> : nodes.length === 0 ? (loaded.problems.length > 0 ? <Problems of={loaded} /> : <p className="dim">{words ? 'No identity that can have a role here is found by these words.' : 'There is no identity in this group or above it. Only such a one can have a role here.'}</p>)
+        : <ul className="choices">{nodes.map((one) => (
+          <li key={one.uid}><button type="button" onClick={() => { onChoose(one); onChange(one.uid); }}><Icon name="person" /><span className="two"><b>{one.name}</b><small>{[nameOfGroup(homeOf(one.uid)), one.email ?? one.description].filter(Boolean).join(' · ')}</small></span></button></li>
         ))}</ul>}
-      {total > found.length && <p className="dim note">The first {found.length} of {plural(total, 'identity', 'identities')}. Words find the others.</p>}
-    </>
+      {total > nodes.length && <p className="dim note">The first {nodes.length} of {plural(total, 'identity', 'identities')}. Words find the others.</p>}
+    </div>
   );
 }
 
-function ChooseRole({ roles, chosen, onChoose, current, may, nameOfGroup }: { roles: readonly GivenRoleFragment[]; chosen?: GivenRoleFragment; onChoose: (role: GivenRoleFragment) => void; current?: string; may?: readonly Capability[]; nameOfGroup: (uid: string) => string }) {
-  const name = useId();
+type RoleProps = ControlProps & { roles: readonly GivenRoleFragment[]; group: string; current?: string; nameOfGroup: (uid: string) => string };
+
+/** The roles that can be bound on a group. Nobody can give more than they hold there themselves. */
+function ChooseRole({ value, onChange, roles, group, current, nameOfGroup, ...common }: RoleProps) {
+  const name = useId(), may = useData(Holds, { on: group }).data?.viewer?.capabilities;
+  const bindable = roles.filter(({ uid }) => homeOf(uid) === '' || within(group, homeOf(uid))).toSorted((a, b) => b.capabilities.length - a.capabilities.length || (a.name < b.name ? -1 : 1));
   return (
-    <ul className="choices roles">{roles.toSorted((a, b) => b.capabilities.length - a.capabilities.length || (a.name < b.name ? -1 : 1)).map((role) => {
-      // Nobody can give more than they hold themselves.
+    <ul className="choices" id={common.id} tabIndex={-1} role="radiogroup" aria-label="Role" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>{bindable.map((role) => {
       const lacking = may ? role.capabilities.filter((one) => !may.includes(one)) : [];
-      const reason = role.uid === current ? 'It has this role' : lacking.length > 0 ? `You cannot give it, because you may not ${enumerate(lacking.map(tell), 2)} yourself` : '';
+      const reason = role.uid === current ? 'This is the role it has.' : lacking.length > 0 ? `You cannot give it, because you may not ${enumerate(lacking.map(tell), 2)} there yourself.` : '';
       return (
-        <li key={role.uid}><label title={reason || undefined} className={reason ? 'off' : ''}>
-          <input type="radio" name={name} checked={chosen?.uid === role.uid} disabled={reason !== ''} onChange={() => onChoose(role)} />
+        <li key={role.uid} role="none"><label title={reason || undefined} className={reason ? 'off' : ''}>
+          <input type="radio" name={name} checked={value === role.uid} disabled={reason !== ''} onChange={() => onChange(role.uid)} />
           <span className="two"><b>{role.name}</b><small>{reason || [homeOf(role.uid) && `of ${nameOfGroup(homeOf(role.uid))}`, role.description ?? summarize(role.capabilities)].filter(Boolean).join(' · ')}</small></span>
         </label></li>
       );
     })}</ul>
+  );
+}
+
+interface ForecastProps { identity: string; on: string; before?: { uid: string; capabilities: readonly Capability[] }; after?: GivenRoleFragment; revoked?: boolean; nameOfGroup: (uid: string) => string; seesAll: boolean }
+
+/** What a change would give and take, before it is made. */
+function Forecast({ identity, on, before, after, revoked = false, nameOfGroup, seesAll }: ForecastProps) {
+  const loaded = useData(Impact, { identity, on }, { pause: identity === '' }), { data } = loaded;
+  const outcome = data?.identity && (after || revoked) ? foresee(on, data.identity.held, data.identity.roleBindings?.nodes ?? [], before, after?.capabilities ?? []) : undefined;
+  return (
+    <section className="forecast" aria-live="polite" aria-label="What it changes"><h3>What it changes</h3>
+      {identity === '' ? <p className="dim">{before ? 'Your role does not include this identity, so that what it would lose cannot be shown.' : 'Choose who gets which role.'}</p>
+        : !after && !revoked ? <p className="dim">Choose a role.</p>
+        : !data?.identity ? (loaded.loading ? <Lines rows={4} /> : <Problems of={loaded} />)
+        : <Effect outcome={outcome!} name={data.identity.name} data={data} nameOfGroup={nameOfGroup} seesAll={seesAll} self={data.viewer?.identities.some(({ uid }) => uid === identity) ?? false} />}
+    </section>
   );
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { countsOn, enumerate, homeOf, isCapability, kinds, rootOf, summarize, tell, within } from '../access';
-import { CapabilityTable, ChangeBinding, type Change } from '../access-change';
+import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
 import { Picture, type Given, type Holder, type Station } from '../access-picture';
 import { useData, usePages } from '../client';
-import { Access as AccessDocument, Can, Reach as ReachDocument, type AccessQuery, type AccessQueryVariables, type Capability, type GivenRoleFragment, type GrantFragment, type ReachQuery, type ReachQueryVariables } from '../generated/graphql';
+import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type AccessQuery, type AccessQueryVariables, type Capability, type GivenRoleFragment, type GrantFragment, type ReachQuery, type ReachQueryVariables } from '../generated/graphql';
 import { Find, List, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
@@ -25,10 +25,10 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
   const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, first: 200, start: true };
   const list = usePages<AccessQuery, GrantFragment, AccessQueryVariables>(AccessDocument, variables, (data) => data.group?.effectiveBindings, { start: false });
   const { rows, first, started, loading } = list, group = first?.group, total = group?.effectiveBindings?.totalCount ?? 0;
-  const [change, setChange] = useState<Change>(), [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
+  const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
 
   const way = [...(group?.ancestors ?? []).map((one) => ({ uid: one.uid, name: one.name })), { uid, name: group?.name ?? names.at(-1)! }];
-  const roles = [...(first?.roles?.nodes ?? []), ...(group?.ancestors ?? []).flatMap((one) => one.roles?.nodes ?? []), ...(group?.roles?.nodes ?? [])];
+  const roles = first ? rolesOf(first) : [];
   const nameOfGroup = (one: string) => { const at = way.findIndex((step) => step.uid === one); return at < 0 ? 'a group above' : way.slice(0, at + 1).map(({ name }) => name).join(' / '); };
   const mappings = (first?.externalGroupRoleMappings?.nodes ?? []).filter(({ scopeUid, role }) => within(uid, scopeUid) && (!capability || role?.capabilities.includes(capability)));
   const query = search.get('q') ?? '', words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -36,19 +36,19 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
   const shown = rows.filter(({ identity: who, role }) => says(who?.name, who?.email, who?.description, role?.name));
   const externals = mappings.filter((one) => says(one.externalGroupId, one.role?.name));
   const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !soft(code));
-  const done = (what: string) => { setChange(undefined); setGiven(undefined); setSaid(what); list.reload(); };
   const owners = rows.filter(({ uid: binding, role }) => homeOf(binding) === rootOf(uid) && role?.name === 'owner' && homeOf(role.uid) === '');
   const isLastOwner = (one: GrantFragment) => !list.more && !capability && owners.length === 1 && owners[0].uid === one.uid;
   // A picture of a few hundred bindings is drawn whole, from a second page: the newest alone may lack the organisation's owners.
   const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !soft(code));
   useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows.length]);
+  const ground: Ground = { roles, nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner, onDone: (what) => { setGiven(undefined); setSaid(what); } };
   const drawn = started ? draw(counting, externals, roles, way, uid, names) : undefined;
   const shownGiven = drawn?.given.find(({ key }) => key === given);
   const denied = started && !group?.effectiveBindings && problems.length === 0;
   return (
     <div className="page">
       <div className="title"><h1>Access</h1>
-        {group && !denied && <button type="button" className="primary push" disabled={!group.mayBind} title={group.mayBind ? undefined : 'Your role does not include creating role bindings here'} onClick={() => { setSaid(''); setChange({ kind: 'bind', group: uid }); }}>Give a role</button>}</div>
+        {group && !denied && <span className="actions"><BindButton group={uid} mayBind={group.mayBind} ground={ground} /></span>}</div>
       <p className="lead">Who can do what in {names.join(' / ')}, and why</p>
       {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
       {problems.length > 0 && rows.length === 0 ? <Problems of={{ ...list, problems }} /> : denied ? <Denied capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
@@ -64,21 +64,23 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
           {!started || !whole ? <div className="card"><Lines rows={6} height={40} /></div>
             : rows.length + mappings.length === 0 && !loading ? <div className="card"><Empty title={capability ? `Nobody may ${tell(capability)} here` : 'Nobody has a role here'}>{capability ? 'No role that is bound here or above includes it.' : 'Roles that are bound to this group, or to one above it, show up here.'}</Empty></div>
             : shown.length + externals.length === 0 && !list.more ? <div className="card"><Empty title="Nothing is found">No binding has all of “{query}” in the identity or the role. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty></div>
-            : table ? <Table rows={shown} total={total} uid={uid} names={names} roles={roles} mappings={externals} busy={loading} nameOfGroup={nameOfGroup} end={list.readMore} isLastOwner={isLastOwner} onChange={(next) => { setSaid(''); setChange(next); }} />
+            : table ? <Table rows={shown} total={total} uid={uid} names={names} mappings={externals} busy={loading} end={list.readMore} ground={ground} />
             : <div className={loading ? 'card flush busy' : 'card flush'} aria-busy={loading}><Picture label={`Who has which role on ${names.join(' / ')}`} given={drawn!.given} stations={drawn!.stations} way onGiven={setGiven} /></div>}
           {started && whole && !table && list.more && <p className="end">Drawn from the newest {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, total - rows.length))} more</button></p>}
           {started && <Notes seesAll={first?.viewer?.seesAll ?? false} seesExternal={first?.viewer?.seesExternal ?? false} moreMappings={first?.externalGroupRoleMappings?.pageInfo.hasNextPage ?? false} deep={way.length > 1 || uid.includes('/')} />}
           {started && <Question uid={uid} names={names} people={people(rows)} />}
         </>
       )}
-      <Dialog open={shownGiven !== undefined && change === undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
-        {shownGiven && <GivenSheet given={shownGiven} bindings={counting.filter((one) => keyOf(one) === shownGiven.key)} mappings={mappings.filter((one) => mappingKey(one) === shownGiven.key)} role={roles.find(({ uid: one }) => one === shownGiven.roleUid)} where={nameOfGroup(shownGiven.station)} uid={uid} names={names} onClose={() => setGiven(undefined)} isLastOwner={isLastOwner} onChange={setChange} />}
+      <Dialog open={shownGiven !== undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
+        {shownGiven && <GivenSheet given={shownGiven} bindings={counting.filter((one) => keyOf(one) === shownGiven.key)} mappings={mappings.filter((one) => mappingKey(one) === shownGiven.key)} role={roles.find(({ uid: one }) => one === shownGiven.roleUid)} where={nameOfGroup(shownGiven.station)} uid={uid} names={names} onClose={() => setGiven(undefined)} ground={ground} />}
       </Dialog>
-      <ChangeBinding change={change} roles={roles} nameOfGroup={nameOfGroup} seesAll={first?.viewer?.seesAll ?? false} lastOwner={change?.kind === 'unbind' && isLastOwner(change.binding)} onClose={() => setChange(undefined)} onDone={done} />
     </div>
   );
 }
 
+/** The roles that can be bound on a group: the built-in ones, and those of the group and of the groups above. */
+const rolesOf = ({ roles, group }: Pick<AccessQuery, 'roles'> & { group: Pick<NonNullable<AccessQuery['group']>, 'roles'> & { ancestors?: { roles: NonNullable<AccessQuery['group']>['roles'] | null }[] | null } | null }): GivenRoleFragment[] =>
+  [...(roles?.nodes ?? []), ...(group?.ancestors ?? []).flatMap((one) => one.roles?.nodes ?? []), ...(group?.roles?.nodes ?? [])];
 const keyOf = (one: GrantFragment) => `${one.role?.uid ?? 'unknown'} ${homeOf(one.uid)}`;
 const mappingKey = (one: Mapping) => `${one.role?.uid ?? 'unknown'} ${one.scopeUid}`;
 const unseenName = 'An identity that you may not see';
@@ -146,12 +148,10 @@ function Denied({ capabilities, uid, names }: { capabilities: readonly Capabilit
   );
 }
 
-interface TableProps {
-  rows: GrantFragment[]; total: number; uid: string; names: string[]; roles: readonly GivenRoleFragment[]; mappings: readonly Mapping[]; busy: boolean;
-  nameOfGroup: (uid: string) => string; end: () => void; isLastOwner: (one: GrantFragment) => boolean; onChange: (change: Change) => void;
-}
+interface TableProps { rows: GrantFragment[]; total: number; uid: string; names: string[]; mappings: readonly Mapping[]; busy: boolean; ground: Ground; end: () => void }
 
-function Table({ rows, total, uid, names, roles, mappings, busy, nameOfGroup, end, isLastOwner, onChange }: TableProps) {
+function Table({ rows, total, uid, names, mappings, busy, ground, end }: TableProps) {
+  const { roles, nameOfGroup } = ground;
   const height = useNarrow() ? 104 : 58;
   const where = (group: string) => (group === uid ? <span>this group</span> : <><span className="cut" title={nameOfGroup(group)}>{nameOfGroup(group).split(' / ').at(-1)}</span><span className="chip">inherited</span></>);
   return (
@@ -164,7 +164,7 @@ function Table({ rows, total, uid, names, roles, mappings, busy, nameOfGroup, en
             <span className="two"><b>{row.role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === row.role?.uid)?.capabilities)}</small></span>
             <span className="bound">{countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity is in a group below, and has no rights outside of it">does not count here</span></>}</span>
             <span className="when dim"><Time at={row.createTime} /></span>
-            <span className="acts"><BindingActs binding={row} lastOwner={isLastOwner(row)} onChange={onChange} /></span>
+            <BindingActions binding={row} ground={ground} />
           </div>
         )} />
       {mappings.length > 0 && <Card title="By an external group" className="below">
@@ -176,19 +176,9 @@ function Table({ rows, total, uid, names, roles, mappings, busy, nameOfGroup, en
   );
 }
 
-function BindingActs({ binding, lastOwner, onChange }: { binding: GrantFragment; lastOwner: boolean; onChange: (change: Change) => void }) {
-  const of = `${binding.role?.name ?? 'the role'} of ${binding.identity?.name ?? 'somebody'}`, owner = 'An organisation needs an owner: give the role to another identity first';
-  return (
-    <>
-      <button type="button" disabled={!binding.mayChange || lastOwner} title={!binding.mayChange ? 'Your role does not include changing this binding' : lastOwner ? owner : undefined} aria-label={`Change ${of}`} onClick={() => onChange({ kind: 'rebind', binding })}>Change</button>
-      <button type="button" disabled={!binding.mayRevoke || lastOwner} title={!binding.mayRevoke ? 'Your role does not include revoking this binding' : lastOwner ? owner : undefined} aria-label={`Revoke ${of}`} onClick={() => onChange({ kind: 'unbind', binding })}>Revoke</button>
-    </>
-  );
-}
-
 /** One role of the picture: what it allows, and all who have it there. */
-function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClose, isLastOwner, onChange }: {
-  given: DrawnRole; bindings: GrantFragment[]; mappings: Mapping[]; role?: GivenRoleFragment; where: string; uid: string; names: string[]; onClose: () => void; isLastOwner: (one: GrantFragment) => boolean; onChange: (change: Change) => void;
+function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClose, ground }: {
+  given: DrawnRole; bindings: GrantFragment[]; mappings: Mapping[]; role?: GivenRoleFragment; where: string; uid: string; names: string[]; onClose: () => void; ground: Ground;
 }) {
   const [shown, setShown] = useState(25);
   return (
@@ -199,7 +189,7 @@ function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClos
       <section><h3>{plural(bindings.length + mappings.length, 'has it', 'have it')}</h3>
         <ul className="rows">
           {bindings.slice(0, shown).map((one) => (
-            <li key={one.uid} className="row-link still"><Icon name="person" /><span className="grow">{one.identity ? <Link to={pageAddressOf(names, uid, { identity: one.identity.uid })}><b>{one.identity.name}</b></Link> : <b>{unseenName}</b>}<small>since {dayOf(one.createTime)}</small></span><span className="acts"><BindingActs binding={one} lastOwner={isLastOwner(one)} onChange={onChange} /></span></li>
+            <li key={one.uid} className="row-link still"><Icon name="person" /><span className="grow">{one.identity ? <Link to={pageAddressOf(names, uid, { identity: one.identity.uid })}><b>{one.identity.name}</b></Link> : <b>{unseenName}</b>}<small>since {dayOf(one.createTime)}</small></span><BindingActions binding={one} ground={ground} /></li>
           ))}
           {mappings.map((one) => <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>all whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span></li>)}
         </ul>
@@ -247,7 +237,7 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
   type Row = NonNullable<NonNullable<ReachQuery['identity']>['roleBindings']>['nodes'][number];
   const list = usePages<ReachQuery, Row, ReachQueryVariables>(ReachDocument, variables, (data) => data.identity?.roleBindings);
   const { rows, first, started } = list, one = first?.identity, total = one?.roleBindings?.totalCount ?? 0;
-  const [change, setChange] = useState<Change>(), [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
+  const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
   const problems = list.problems.filter(({ code }) => !soft(code) || !one);
   const home = namesOf(one?.group), pathOf = (row: Row) => namesOf(row.group).join(' / ') || 'a group that you may not see';
   const nameOfGroup = (group: string) => { const row = rows.find((binding) => homeOf(binding.uid) === group); return row ? pathOf(row) : group === uid ? names.join(' / ') : 'a group above'; };
@@ -277,15 +267,22 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
           {one && <Question uid={uid} names={names} people={[]} fixed={{ uid: id, name: one.name }} className="wide-6" />}</div>
         </>
       )}
-      <Dialog open={chosen !== undefined && change === undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
-        {chosen && <>
-          <header><div><h2>{chosen.role?.name ?? 'A role'} on {pathOf(chosen)}</h2><p className="dim">{chosen.role?.description ?? summarize(chosen.role?.capabilities)}</p></div><button type="button" className="icon-button" aria-label="Close" onClick={() => setGiven(undefined)}><Icon name="close" /></button></header>
-          <section><h3>What it allows</h3>{chosen.role ? <CapabilityTable held={new Set(chosen.role.capabilities)} /> : <p className="dim">Your role does not include this role.</p>}</section>
-          <section className="acts"><button type="button" disabled={!chosen.mayRevoke} title={chosen.mayRevoke ? undefined : 'Your role does not include revoking this binding'} onClick={() => setChange({ kind: 'unbind', binding: chosen })}>Revoke</button></section>
-        </>}
+      <Dialog open={chosen !== undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
+        {chosen && <BindingSheet binding={chosen} where={pathOf(chosen)} onClose={() => setGiven(undefined)} ground={{ roles: [], nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner: () => false, onDone: (what) => { setGiven(undefined); setSaid(what); } }} />}
       </Dialog>
-      <ChangeBinding change={change} roles={rows.flatMap(({ role }) => (role ? [role] : []))} nameOfGroup={nameOfGroup} seesAll={first?.viewer?.seesAll ?? false} onClose={() => setChange(undefined)} onDone={(what) => { setChange(undefined); setGiven(undefined); setSaid(what); list.reload(); }} />
     </div>
+  );
+}
+
+/** One binding of an identity: what its role allows, and what can be changed. */
+function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragment & { role: GivenRoleFragment | null }; where: string; onClose: () => void; ground: Ground }) {
+  const { data } = useData(RolesFor, { uid: homeOf(binding.uid) }), { role } = binding;
+  return (
+    <>
+      <header><div><h2>{role?.name ?? 'A role'} on {where}</h2><p className="dim">{role?.description ?? summarize(role?.capabilities)}</p></div><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
+      <section>{data ? <BindingActions binding={binding} ground={{ ...ground, roles: rolesOf(data) }} /> : <Lines rows={1} />}</section>
+      <section><h3>What it allows</h3>{role ? <CapabilityTable held={new Set(role.capabilities)} /> : <p className="dim">Your role does not include this role.</p>}</section>
+    </>
   );
 }
 

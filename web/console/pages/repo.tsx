@@ -6,6 +6,7 @@ import { Repo as RepoDocument, RepoAdvisories, RepoTags, type AdvisoryRowFragmen
 import { Find, Toggles } from '../list';
 import { Markdown } from '../markdown';
 import { groupAddress } from '../places';
+import { EditReadme, RepoActions } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
 import { Card, CopyButton, Empty, Lines, NotShown, Problems, SeverityBar, Time } from '../ui';
 import { bytes, count, dayOf, shorten, tierName } from '../words';
@@ -23,7 +24,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
   const name = repo?.name ?? names.slice(groupNames.length).join('/');
   return (
     <div className="page">
-      <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}</div>
+      <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}{repo && <RepoActions repo={repo} groupNames={groupNames} />}</div>
       <p className="lead">{repo ? repo.description ?? 'No description' : ' '}</p>
       {repo ? <Facts repo={repo} groupNames={groupNames} /> : <dl className="facts"><div>&nbsp;</div></dl>}
       <div className="grid">
@@ -40,8 +41,8 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
           {!repo ? <Lines rows={2} height={34} /> : !repo.advisories ? <NotShown what="advisories" /> : repo.advisories.nodes.length === 0
             ? <Empty title="No advisories">No advisory names {name}. Packages in its images can have some: see the tags.</Empty> : <Advisories uid={uid} first={repo.advisories} />}
         </Card>
-        <Card title="Readme" className="wide-12">
-          {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">{repo.viewerCan ? 'updateRepoReadme of the graph writes one.' : 'Whoever may change the repo can write one.'}</Empty>}
+        <Card title="Readme" aside={repo && <EditReadme repo={repo} />} className="wide-12">
+          {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">A readme says what an image is for and how to run it.</Empty>}
         </Card>
       </div>
     </div>
