@@ -6,74 +6,16 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
+import { enter, eventually, follow, loaded, look, most, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
 import { check, data, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
 
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
-const pictures = process.env.ATRIUM_PICTURES; // a folder, for whoever wants to look at the pages
 const web = join(import.meta.dirname, '../../web');
-const most = 3; // requests that a page may take to show, beside the stream of events
-
-/** Opens a browser of its own, and gives a page that tells its faults and counts its requests. */
-async function newPage(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'], reducedMotion: 'reduce', ...options });
-  return watchPage(await context.newPage());
-}
-
-function watchPage(page) {
-  page.faults = [];
-  page.asked = [];
-  page.on('console', (message) => { if (message.type() === 'error' && !page.failing?.test(message.text())) page.faults.push('console: ' + message.text()); });
-  page.on('pageerror', (error) => page.faults.push('error: ' + error));
-  page.on('request', (request) => { if (request.url().endsWith('/graphql')) page.asked.push(request.postDataJSON().query); });
-  return page;
-}
-
-const reads = (page) => page.asked.filter((text) => text.startsWith('query'));
-const loaded = (page) => page.waitForFunction(() => document.querySelector('#main h1, #main .empty, .sign-in') && !document.querySelector('.lines, .blank, [aria-busy=true]'), undefined, { timeout: 15_000 });
-const text = (page) => page.locator('#main').innerText();
-
-async function open(page, path) {
-  page.asked = [];
-  await page.goto(path.startsWith('http') ? path : site + path);
-  await loaded(page);
-}
-
-async function look(page, name) {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
-  if (pictures) await page.screenshot({ path: `${pictures}/console-${name}.png` });
-}
-
-async function eventually(holds, otherwise, seconds = 8) {
-  for (const end = Date.now() + seconds * 1000; ; await new Promise((go) => setTimeout(go, 50))) {
-    const value = await holds();
-    if (value) return value;
-    assert.ok(Date.now() < end, typeof otherwise === 'function' ? await otherwise() : otherwise);
-  }
-}
-
-const token = async (...who) => {
-  const { code, out, text: said } = await run(program, ['token', ...who, '--database-url', process.env.ATRIUM_DATABASE_URL]);
-  assert.equal(code, 0, said);
-  return out.trim();
-};
-
-/** Signs in with a token in the place of the one of development. */
-async function enter(page, bearer, path = '/console') {
-  await page.goto(site + path);
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  await page.evaluate(() => document.querySelector('[aria-label="Sign out"]').click());
-  await page.getByLabel('Bearer token').fill(bearer);
-  page.asked = [];
-  await page.getByRole('button', { name: 'Use this token' }).click();
-  await loaded(page);
-}
 
 // These take a while, beside the browser.
 const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}, web);
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log' };
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log' };
 const costs = {};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -221,9 +163,8 @@ for (const who of ['editor', 'viewer']) {
   await check(`a ${who} sees what the role includes`, async () => {
     const page = await newPage();
     await enter(page, await token('--as', who), '/console');
-    for (const path of ['', '/~repos', '/~advisories', '/~activity?show=log']) {
-      await page.evaluate((to) => { history.pushState({ key: to }, '', to); dispatchEvent(new PopStateEvent('popstate')); }, '/console/acme' + path);
-      await loaded(page);
+    for (const path of ['', '/~repos', '/~advisories', '/~access', '/~access?show=table', '/~activity?show=log']) {
+      await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${path}: ${await text(page)}`);
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);
     }
@@ -332,7 +273,7 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
 
 await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
   page.failing = undefined;
-  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~activity', /Quiet so far/], ['/~activity?show=log', /empty/]]) {
+  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /alice[^]*owner/], ['/~activity', /Quiet so far/], ['/~activity?show=log', /empty/]]) {
     await page.goto(other + '/console/empty' + path);
     await page.locator('.shell').waitFor();
     await loaded(page);

@@ -50,7 +50,7 @@ export function BindingActions({ binding, ground }: { binding: GrantFragment; gr
         fields={[{ name: 'roleUid', label: 'New role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} current={binding.role?.uid} nameOfGroup={nameOfGroup} /> }]}
         below={({ roleUid }) => forecast(roles.find(({ uid }) => uid === roleUid), false)} onDone={() => onDone(`${who} has another role on ${where}, no longer ${role}.`)} />
       <ConfirmButton label="Revoke" name={`Revoke ${role} of ${who}`} held={{ capabilities: binding.mayRevoke ? ['ROLE_BINDINGS_DELETE'] : [], on: where }} document={Unbind} input={{ uid: binding.uid }} title={`Revoke ${role} of ${who}?`} submit="Revoke the role"
-        obstacle={isLastOwner(binding) ? <p>{ownerNeeded}</p> : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} is no longer ${role} on ${where}.`)}>{forecast(undefined, true)}</ConfirmButton>
+        obstacle={isLastOwner(binding) ? <p>{ownerNeeded}</p> : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} is no longer ${role} on ${where}.`)}><p>{who} is {role} on {where}{on !== group && `, which counts from ${nameOfGroup(on)} on`}.</p>{forecast(undefined, true)}</ConfirmButton>
     </span>
   );
 }
