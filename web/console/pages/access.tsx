@@ -205,7 +205,8 @@ function Question({ uid, names, people: known, fixed, className = 'below' }: { u
   const who = fixed?.uid ?? search.get('who') ?? 'me', doing = search.get('do'), capability = isCapability(doing) ? doing : undefined, me = who === 'me';
   const loaded = useData(Can, { identity: me ? '' : who, me, capability: capability ?? 'REPO_LIST', on: uid }, { pause: !capability });
   const answer = me ? loaded.data?.viewer : loaded.data?.identity, can = answer?.can;
-  const bindings = (answer?.roleBindings?.nodes ?? []).filter((one) => countsOn(one, uid)), ways = bindings.filter((one) => one.role?.capabilities.includes(capability!));
+  const bindings = (answer?.roleBindings?.nodes ?? []).filter((one) => countsOn(one, uid)), ways = bindings.filter((one) => one.role?.capabilities.includes(capability!)), unknown = bindings.filter(({ role }) => !role);
+  const placeOf = (one: (typeof bindings)[number]) => namesOf(one.group).join(' / ') || 'a group that you may not see';
   const name = me ? 'You' : loaded.data?.identity?.name ?? fixed?.name ?? known.find(([one]) => one === who)?.[1] ?? 'It', here = names.join(' / ');
   return (
     <Card title={fixed ? `Can ${fixed.name} do something here?` : 'Can somebody do something here?'} className={className}>
@@ -217,9 +218,10 @@ function Question({ uid, names, people: known, fixed, className = 'below' }: { u
       <div role="status">{!capability ? null : loaded.loading && !answer ? <Lines rows={2} /> : can == null ? <Problems of={loaded} /> : (
         <>
           <p className="verdict"><span className={can ? 'chip good' : 'chip bad'}>{can ? 'Yes' : 'No'}</span>{name} {can ? 'may' : 'may not'} {tell(capability)} in {here}.</p>
-          {can && ways.map((one) => <Grantway key={one.uid} who={name === 'You' ? one.identity?.name ?? 'You' : name} role={one.role!.name} group={namesOf(one.group).join(' / ') || 'a group above'} here={here} direct={homeOf(one.uid) === uid} />)}
-          {can && ways.length === 0 && <p className="dim">{me ? 'It comes from an external group that your token lists, or from a binding that is not shown.' : 'It comes from a binding on a group above that you may not see.'}</p>}
-          {!can && <p className="dim">{bindings.length > 0 ? `No role that counts here includes it: ${name === 'You' ? 'you have' : `${name} has`} ${enumerate([...new Set(bindings.map((one) => `${one.role?.name ?? 'a role'} on ${namesOf(one.group).join(' / ') || 'a group above'}`))], 4)}.` : `${name} ${me ? 'have' : 'has'} no role here or above.`} {known.length > 0 && <Link to={pageAddressOf(names, uid, { can: capability })}>Who may</Link>}</p>}
+          {can && ways.map((one) => <Grantway key={one.uid} who={name === 'You' ? one.identity?.name ?? 'You' : name} role={one.role!.name} group={placeOf(one)} here={here} direct={homeOf(one.uid) === uid} />)}
+          {can && ways.length === 0 && <p className="dim">{unknown.length > 0 ? `It comes from a role on ${enumerate(unknown.map(placeOf), 3)} that you may not see into${me ? ', or from an external group that your token lists' : ''}.`
+            : me ? 'It comes from an external group that your token lists, or from a binding that is not shown.' : 'It comes from a binding on a group above that you may not see.'}</p>}
+          {!can && <p className="dim">{bindings.length > 0 ? `No role that counts here includes it: ${name === 'You' ? 'you have' : `${name} has`} ${enumerate([...new Set(bindings.map((one) => `${one.role?.name ?? 'a role'} on ${placeOf(one)}`))], 4)}.` : `${name} ${me ? 'have' : 'has'} no role here or above.`} {known.length > 0 && <Link to={pageAddressOf(names, uid, { can: capability })}>Who may</Link>}</p>}
           {!me && <p className="dim note">What comes with an external group of an identity provider is known only when the identity signs in, and is not counted.</p>}
         </>
       )}</div>
