@@ -24,7 +24,7 @@ interface PictureProps {
   onGiven: (key: string) => void;
 }
 
-const row = 44, node = 38, apart = 14;
+const row = 44, node = 38, apart = 14, highBlock = 8 * row;
 const fewHolders = 5, manyHolders = 24, furtherHolders = 25, manyOnNarrow = 12;
 
 /** One box on the left: a holder, or how many more there are. */
@@ -35,7 +35,7 @@ function layOut(given: Given[], stations: Station[], opened: ReadonlyMap<string,
   const placed = new Set<string>(), boxes: (Box & { y: number })[] = [], roles: { one: Given; y: number }[] = [], groups: { one: Station; y: number }[] = [];
   let y = 0;
   for (const station of stations) {
-    const here = given.filter((one) => one.station === station.key), top = y;
+    const here = given.filter((one) => one.station === station.key), from = roles.length;
     for (const one of here) {
       const fresh = one.holders.filter(({ key }) => !placed.has(key)), shown = opened.get(one.key) ?? (all.size <= manyHolders ? fresh.length : fewHolders);
       const own: Box[] = fresh.slice(0, fresh.length <= shown + 1 ? fresh.length : shown).map((holder) => ({ id: holder.key, holders: [holder] }));
@@ -44,11 +44,11 @@ function layOut(given: Given[], stations: Station[], opened: ReadonlyMap<string,
       fresh.forEach(({ key }) => placed.add(key));
       const height = Math.max(own.length, 1) * row;
       own.forEach((box, i) => boxes.push({ ...box, y: y + i * row }));
-      roles.push({ one, y: y + (height - row) / 2 });
+      roles.push({ one, y: y + (Math.min(height, highBlock) - row) / 2 }); // in sight of the first of many
       y += height + apart;
     }
+    groups.push({ one: station, y: here.length === 0 ? y : (roles[from].y + roles.at(-1)!.y) / 2 });
     if (here.length === 0) y += row + apart;
-    groups.push({ one: station, y: top + (y - apart - top - row) / 2 });
   }
   return { boxes, roles, groups, height: Math.max(y - apart, row) };
 }

@@ -139,7 +139,7 @@ function Notes({ seesAll, seesExternal, moreMappings, deep }: { seesAll: boolean
 function Denied({ capabilities, uid, names }: { capabilities: readonly Capability[]; uid: string; names: string[] }) {
   return (
     <>
-      <Card title="What you may do here">
+      <Card title="What you may do here" className="below">
         {capabilities.length > 0 ? <CapabilityTable held={new Set(capabilities)} /> : <p className="dim">Nothing.</p>}
         <p className="dim note">Your role does not include who else has a role here.</p>
       </Card>
