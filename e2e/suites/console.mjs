@@ -243,7 +243,9 @@ await check('a server with a provider for the console and with trusted documents
   const { code, text: said } = await run(program, ['bootstrap', '--org', 'empty', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
   assert.equal(code, 0, said);
   mkdirSync(join(module, '..'), { recursive: true });
-  writeFileSync(module, block.replace('127.0.0.1:8080', `127.0.0.1:${port}`));
+  const refreshing = [["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
+  for (const [before] of refreshing) assert.ok(block.includes(before), before);
+  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replace('127.0.0.1:8080', `127.0.0.1:${port}`)));
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said, 15);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
@@ -314,6 +316,40 @@ await check('a long list is read page by page, has few rows in the page, and kee
   const seen = await page.getByText('repo-120').boundingBox();
   assert.ok(seen.y > 0 && seen.y < 900, `the row is at ${seen.y}`);
   assert.deepEqual(page.faults, []);
+}, 40);
+
+await check('a refresh token renews the token before it expires, and a session that the provider ended is left', async () => {
+  const tab = watchPage(await page.context().newPage());
+  const bearers = [], grants = [];
+  tab.on('request', (request) => { if (request.url() === other + '/graphql') bearers.push(request.headers().authorization); });
+  tab.on('response', async (response) => { if (response.url() === issuer + '/token' && response.request().method() === 'POST') grants.push({ asked: new URLSearchParams(response.request().postData()), answer: await response.json() }); });
+  await tab.clock.install();
+  await tab.goto(other + '/console/empty/~repos');
+  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+  await tab.waitForURL(other + '/console/empty/~repos');
+  await loaded(tab);
+  assert.ok(grants[0].answer.refresh_token, 'the provider gives no refresh token');
+  const lives = grants[0].answer.expires_in;
+  await tab.clock.fastForward((lives - 120) * 1000);
+  assert.equal(grants.length, 1, 'the token is renewed too early');
+  await tab.clock.fastForward(61_000);
+  await eventually(() => grants.length === 2, 'the token is not renewed');
+  assert.deepEqual([grants[1].asked.get('grant_type'), grants[1].asked.get('refresh_token')], ['refresh_token', grants[0].answer.refresh_token]);
+  await eventually(() => bearers.at(-1) === 'Bearer ' + grants[1].answer.access_token, 'the new token is not used');
+  await loaded(tab);
+  assert.equal(tab.url(), other + '/console/empty/~repos');
+  const stored = await tab.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
+  for (const { answer } of grants) assert.ok(!stored.includes(answer.refresh_token) && !stored.includes(answer.access_token), 'a token is stored');
+  assert.deepEqual(tab.faults, []);
+  // Who uses a refresh token a second time may be a thief: the provider ends the session.
+  const again = await fetch(issuer + '/token', { method: 'POST', body: new URLSearchParams({ client_id: 'console', grant_type: 'refresh_token', refresh_token: grants[0].answer.refresh_token }) });
+  assert.equal(again.status, 400);
+  tab.failing = /400/;
+  await tab.clock.fastForward((lives - 59) * 1000);
+  await tab.getByRole('alert').waitFor();
+  assert.match(await tab.getByRole('alert').innerText(), /Your session has ended/);
+  assert.deepEqual(tab.faults, []);
+  await tab.close();
 }, 40);
 
 await check('the types and the manifest are those of the documents and the schema, and the types hold', async () => {
