@@ -54,8 +54,7 @@ export function useShownQuery(text: string, variables: object, cost?: number, sh
   }, [text, key, cost, shown]);
 }
 
-export interface Problem { code: string; message: string; path: string; violations: { field: string; description: string }[] }
-interface Detail { '@type': string; fieldViolations?: Problem['violations'] }
+export interface Problem { code: string; message: string; path: string; violations: { field: string; message: string }[] }
 
 /** What went wrong, in words for the reader. */
 export function problemsOf(error?: CombinedError): Problem[] {
@@ -63,7 +62,7 @@ export function problemsOf(error?: CombinedError): Problem[] {
   if (error.networkError) return [{ code: 'UNAVAILABLE', message: 'The server cannot be reached. Check your connection, then try again.', path: '', violations: [] }];
   return error.graphQLErrors.map(({ message, path, extensions }) => ({
     code: String(extensions?.code ?? ''), message, path: (path ?? []).join('.'),
-    violations: ((extensions?.details ?? []) as Detail[]).flatMap(({ fieldViolations }) => fieldViolations ?? []),
+    violations: (extensions?.fields ?? []) as Problem['violations'],
   }));
 }
 

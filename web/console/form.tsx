@@ -21,7 +21,8 @@ export interface Field {
   placeholder?: string;
   code?: boolean; // whether what is typed is for machines
   control?: (props: ControlProps) => ReactNode; // in the place of the one that its type has
-  shown?: (values: Values) => boolean; // a field that is not shown sends nothing
+  shown?: (values: Values) => boolean; // a field that is not shown is as if it were empty
+  local?: Rule; // makes it a field of the form alone, which is not sent
 }
 
 export interface FormProps<Data, Input> {
@@ -84,14 +85,15 @@ function faultOfText({ most, mostBytes, pattern, words }: Rule, text: string): s
   if (pattern && !new RegExp(`^(?:${pattern})$`, 'u').test(text)) return `Only ${words}.`;
 }
 
+const isShown = ({ shown }: Field, values: Values) => shown?.(values) ?? true;
+
 /** The input of a change: all that was given or, of a resource that is there, what differs from it. What was emptied is null. */
-function inputOf(fields: Field[], rules: Record<string, Rule>, values: Values, resource?: object): object {
-  const input: Record<string, unknown> = {};
+function inputOf(all: Field[], rules: Record<string, Rule>, values: Values, resource?: object): object {
+  const input: Record<string, unknown> = {}, fields = all.filter(({ local }) => !local);
   for (const top of new Set(fields.map(({ name }) => name.split('.')[0]))) {
-    const parts = fields.filter(({ name }) => name.split('.')[0] === top);
-    const differs = !resource || parts.some(({ name }) => JSON.stringify(encode(rules[name], values[name])) !== JSON.stringify(encode(rules[name], decode(rules[name], at(resource, name)))));
-    if (!differs) continue;
-    const encoded = parts.map(({ name }) => [name.slice(top.length + 1), encode(rules[name], values[name])] as const).filter(([, value]) => value !== undefined);
+    const parts = fields.filter(({ name }) => name.split('.')[0] === top).map((field) => ({ name: field.name, given: isShown(field, values) ? encode(rules[field.name], values[field.name]) : undefined }));
+    if (resource && parts.every(({ name, given }) => JSON.stringify(given) === JSON.stringify(encode(rules[name], decode(rules[name], at(resource, name)))))) continue;
+    const encoded = parts.map(({ name, given }) => [name.slice(top.length + 1), given] as const).filter(([, value]) => value !== undefined);
     const value = parts[0].name === top ? encoded[0]?.[1] : encoded.length > 0 ? Object.fromEntries(encoded) : undefined;
     if (value !== undefined) input[top] = value; else if (resource) input[top] = null;
   }
@@ -99,19 +101,17 @@ function inputOf(fields: Field[], rules: Record<string, Rule>, values: Values, r
 }
 
 /** Puts each violation that the server found at its field; what is about none of them is returned as problems. */
-function placeFaults(problems: Problem[], fields: Field[], rules: Record<string, Rule>, unique?: string): [Record<string, string>, Problem[]] {
+function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Record<string, string>, Problem[]] {
   const faults: Record<string, string> = {}, rest: Problem[] = [];
   for (const problem of problems) {
     const others: string[] = [];
-    for (const { field, description } of problem.violations) {
-      const place = field.replace(/\[\d+\].*/, ''), index = field.match(/\[(\d+)\]/)?.[1];
+    for (const { field, message } of problem.violations) {
+      const place = field.replace(/\[\d+\].*/, '');
       const found = fields.findLast(({ name }) => place === name || place.startsWith(name + '.')) ?? fields.find(({ name }) => name.startsWith(place + '.'));
-      if (!found) { others.push(`${field} ${description}`); continue; }
-      const { words } = rules[found.name], said = words && description.includes('match "^') ? `Only ${words}.` : description.replace(/^\w+ (?=must )/, '').replace(/^./, (first) => first.toUpperCase());
-      faults[found.name] ??= index === undefined ? said : `Number ${Number(index) + 1}: ${said}`;
+      if (found) faults[found.name] ??= message; else others.push(message);
     }
     if (unique && problem.code === 'ALREADY_EXISTS') faults[unique] = 'This is taken already.';
-    else if (others.length > 0) rest.push({ ...problem, message: others.join('; ') });
+    else if (others.length > 0) rest.push({ ...problem, message: others.join(' ') });
     else if (problem.violations.length === 0) rest.push(problem);
   }
   return [faults, rest];
@@ -136,12 +136,12 @@ export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, In
 type BodyProps<Data, Input> = FormProps<Data, Input> & { onClose: () => void; onDirty: (yes: boolean) => void; leaving: false | { stay: () => void; go: () => void } };
 
 function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource, start, submit, unique, affects, below, onDone, onClose, onDirty, leaving }: BodyProps<Data, Input>) {
-  const rules = changes[nameOf(document)].fields, { run, busy } = useChange(document, affects);
+  const rules: Record<string, Rule> = { ...changes[nameOf(document)].fields, ...Object.fromEntries(all.flatMap(({ name, local }) => (local ? [[name, local]] : []))) }, { run, busy } = useChange(document, affects);
   const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], at(resource, name))])));
   const [faults, setFaults] = useState<Record<string, string>>({}), [problems, setProblems] = useState<Problem[]>([]), [tries, setTries] = useState(0);
   const form = useRef<HTMLFormElement>(null), id = useId();
   useEffect(() => { form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(); }, [tries]);
-  const fields = all.filter(({ shown }) => shown?.(values) ?? true);
+  const fields = all.filter((field) => isShown(field, values));
 
   // A part of an input that is needed is so once another part of it is given.
   const ruleOf = (name: string): Rule => {
@@ -157,7 +157,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     const fault = faultOf(ruleOf(name), values[name]);
     if (fault && !isBlank(values[name])) setFaults((old) => ({ ...old, [name]: fault }));
   };
-  const input = { ...fixed, ...inputOf(fields, rules, values, resource) } as Input;
+  const input = { ...fixed, ...inputOf(all, rules, values, resource) } as Input;
   const send = async (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
@@ -168,7 +168,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     if (resource && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // nothing differs
     const { data, problems: answered } = await run(input);
     if (data) { onDone(data); return; }
-    const [placed, rest] = placeFaults(answered, fields, rules, unique);
+    const [placed, rest] = placeFaults(answered, fields, unique);
     setFaults(placed);
     setProblems(rest);
     setTries(tries + 1);
@@ -196,7 +196,7 @@ interface EntryProps { id: string; field: Field; rule: Rule; value: Value; fault
 
 /** One field: its name, its control, what it takes, and what is wrong with it. */
 function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps) {
-  const { label, hint = <Described text={rule.about} />, choices, placeholder, code, control } = field;
+  const { label, hint = rule.about && <Described text={rule.about} />, choices, placeholder, code, control } = field;
   const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
   const common = { id, 'aria-invalid': fault ? true as const : undefined, 'aria-describedby': described, 'aria-required': rule.required ? true as const : undefined, onBlur: onLeave };
   const text = { ...common, value: value as string, placeholder, className: code ? 'code' : undefined, spellCheck: code ? false : undefined, autoComplete: 'off' };
@@ -224,7 +224,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
 }
 
 /** What the server refused, if it was about no field. */
-function Refusal({ problems }: { problems: Problem[] }) {
+export function Refusal({ problems }: { problems: Problem[] }) {
   if (problems.length === 0) return null;
   return <div className="problem" role="alert"><Icon name="warning" /><div>{problems.map(({ code, message }, i) => <p key={i}><strong>{sentence(code || 'That did not work')}.</strong> {message}{adviceFor(code) && ` ${adviceFor(code)}`}</p>)}</div></div>;
 }
@@ -279,6 +279,7 @@ interface ConfirmProps<Data, Input> {
   obstacle?: ReactNode; // what is in the way, if that is known before
   affects?: string[];
   children: ReactNode; // what it does, and what it removes
+  immediately?: (input: Input) => void; // makes the change in the place of the dialog, which closes at once
   onDone: (data: Data) => void;
 }
 
@@ -295,12 +296,13 @@ export function ConfirmButton<Data, Input>({ label, icon, className, name, held,
   );
 }
 
-function Question<Data, Input>({ document, input, title, submit, harmless, obstacle, affects, children, onDone, onClose }: ConfirmProps<Data, Input> & { onClose: () => void }) {
+function Question<Data, Input>({ document, input, title, submit, harmless, obstacle, affects, immediately, children, onDone, onClose }: ConfirmProps<Data, Input> & { onClose: () => void }) {
   const { run, busy } = useChange(document, affects), [problems, setProblems] = useState<Problem[]>([]);
   const go = async () => {
+    if (immediately) { onClose(); immediately(input); return; }
     setProblems([]);
     const { data, problems: answered } = await run(input);
-    if (!data) { setProblems(answered.map((one) => ({ ...one, message: one.violations.length > 0 ? one.violations.map(({ field, description }) => `${field} ${description}`).join('; ') : one.message }))); return; }
+    if (!data) { setProblems(answered); return; }
     onClose();
     onDone(data);
   };

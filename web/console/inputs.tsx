@@ -22,7 +22,7 @@ export interface ControlProps {
 export function Several({ choices, chosen, onChange }: { choices: Choice[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
   const groups = [...new Set(choices.map(({ group }) => group ?? ''))];
   return (
-    <div className="several">{groups.map((group) => {
+    <div className="several"><div>{groups.map((group) => {
       const members = choices.filter((one) => (one.group ?? '') === group), all = members.every(({ value }) => chosen.includes(value));
       const without = chosen.filter((value) => !members.some((one) => one.value === value));
       return (
@@ -33,7 +33,7 @@ export function Several({ choices, chosen, onChange }: { choices: Choice[]; chos
           ))}
         </div>
       );
-    })}</div>
+    })}</div></div>
   );
 }
 

@@ -10,6 +10,16 @@ export interface Rule {
 export interface Change { needs: string[]; fields: Record<string, Rule> }
 
 export const changes: Record<string, Change> = {
+ "AcceptGroupInvite": {
+  "needs": [],
+  "fields": {
+   "code": {
+    "type": "text",
+    "required": true,
+    "about": "The code of the invite."
+   }
+  }
+ },
  "Bind": {
   "needs": [
    "role_bindings.create"

@@ -9,6 +9,7 @@ import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, plural } from '../words';
+import { seen } from './identities';
 
 /** Who can do what in a group and why, or where one identity reaches. */
 export function Access({ uid, names }: { uid: string; names: string[] }) {
@@ -291,6 +292,6 @@ function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragm
 function SignsIn({ one }: { one: NonNullable<ReachQuery['identity']> }) {
   const rule = one.claimMatch ?? one.staticKeys, by: ReactNode = rule
     ? <>tokens of <code>{rule.issuer ?? (one.claimMatch?.issuerPattern || 'any known issuer')}</code> for <code>{rule.subject ?? (one.claimMatch?.subjectPattern || 'any subject')}</code></> : 'an identity provider, or none';
-  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{one.lastSeenTime ? <Time at={one.lastSeenTime} /> : 'never'}</dd></div></dl>;
+  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{seen(one)}</dd></div></dl>;
 }
 
