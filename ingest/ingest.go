@@ -130,9 +130,9 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 		vulnerabilities: p.Vulnerabilities.Import,
 		artifacts:       p.Artifacts.Import,
 		findRepo: func(ctx context.Context, name string) (platform.UID, error) {
-			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{
+			page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{
 				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},
-				Filter: platform.RepoFilter{Name: name}, PageSize: 1, Parts: platform.PartItems,
+				Filter: &platform.RepoFilter{Name: name}, PageSize: 1, Parts: platform.PartItems,
 			})
 			if err != nil || len(page.Items) == 0 {
 				return "", err

@@ -211,7 +211,7 @@ func (k *kind[T, F]) ask(t *testing.T, d dice) {
 }
 
 // refusal is the code that a list must answer instead of a page; 0: none.
-func (k *kind[T, F]) refusal(c *caller, scope platform.UIDFilter, want []*T) platform.Code {
+func (k *kind[T, F]) refusal(c *caller, scope platform.UIDFilter, want []T) platform.Code {
 	if k.f.isRefused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
 		return platform.CodePermissionDenied
 	}

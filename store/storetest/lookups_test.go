@@ -14,7 +14,7 @@ const barHydrated = 12
 
 // bindings are role bindings from every side.
 func (r *reading) bindings() {
-	type request = platform.ListRequest[platform.RoleBindingFilter]
+	type request = platform.ListRequest[*platform.RoleBindingFilter]
 	p, all, page := r.p, below(r.b.root), barPage+51*barHydrated
 	for level, group := range r.b.deep[:4] {
 		r.add(fmt.Sprintf("bindings below level %d", level), page, askList(p.RoleBindings.List, request{UIDP: below(group)}))
@@ -45,10 +45,10 @@ func (r *reading) bindings() {
 	}).total = len(r.b.repos) / 20
 	filtered := []struct {
 		of     string
-		filter platform.RoleBindingFilter
+		filter *platform.RoleBindingFilter
 	}{
-		{"the busiest identity", platform.RoleBindingFilter{Identity: r.b.identities[0]}},
-		{"the owner role", platform.RoleBindingFilter{Role: platform.OwnerRole}},
+		{"the busiest identity", &platform.RoleBindingFilter{Identity: r.b.identities[0]}},
+		{"the owner role", &platform.RoleBindingFilter{Role: platform.OwnerRole}},
 	}
 	for _, f := range filtered {
 		r.add("bindings of "+f.of, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).total = 8 * barTotal
@@ -65,16 +65,16 @@ func (r *reading) bindings() {
 // filters are lists that an index answers together with a filter.
 func (r *reading) filters() {
 	p, all, names := r.p, below(r.b.root), r.b.repoNames
-	r.add("repos by name", barPage, askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Name: names[5]}}))
-	some := r.add("repos by 50 names", 5*barPage, askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Names: names[5:55]}}))
+	r.add("repos by name", barPage, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Name: names[5]}}))
+	some := r.add("repos by 50 names", 5*barPage, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Names: names[5:55]}}))
 	some.total, some.sorts = 10*barTotal, true
-	r.add("identities by name", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, Filter: platform.IdentityFilter{Name: "twenty"}}))
-	r.add("tags by name", barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Name: r.b.tagName}}))
-	r.add("tags by digest", barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
-	r.add("advisories by artifact", 2*barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, Filter: platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
+	r.add("identities by name", barPage, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, Filter: &platform.IdentityFilter{Name: "twenty"}}))
+	r.add("tags by name", barPage, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Name: r.b.tagName}}))
+	r.add("tags by digest", barPage, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
+	r.add("advisories by artifact", 2*barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, Filter: &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
 	of := r.add("advisories of 50 repos", barEach, func(ctx context.Context) error {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
-		return foundIn(p.Advisories.ListOfRepos(ctx, platform.ListRequest[platform.AdvisoryFilter]{PageSize: 10}, repos))
+		return foundIn(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
 	})
 	of.total = 50 * barTotal
 	r.add("a summary of the root", barPage, func(ctx context.Context) error {
@@ -198,7 +198,7 @@ func (r *reading) imports() {
 	operator := func(ctx context.Context) context.Context {
 		return platform.WithActor(ctx, platform.NewOperator("test"))
 	}
-	known, err := r.p.Advisories.List(operator(r.b.t.Context()), platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
+	known, err := r.p.Advisories.List(operator(r.b.t.Context()), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
 	if err != nil {
 		r.b.t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func (r *reading) pages() {
 				orders = append(orders, "update_time", "update_time desc")
 			}
 			for _, order := range orders {
-				req := platform.ListRequest[platform.RepoFilter]{UIDP: scope, OrderBy: order}
+				req := platform.ListRequest[*platform.RepoFilter]{UIDP: scope, OrderBy: order}
 				r.add(in+" by "+order, bar, askList(r.p.Repos.List, req))
 				page, err := r.p.Repos.List(owner, req)
 				if err != nil || page.TotalCount < 200 {
@@ -130,26 +130,26 @@ func (r *reading) pages() {
 // kinds are the default orders of every kind, and what is special to some.
 func (r *reading) kinds() {
 	p, all, busy := r.p, below(r.b.root), r.b.busyRepo
-	r.add("groups", barPage, askList(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: all}))
-	r.add("groups in the root", barPage, askList(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: childrenOf(r.b.root)}))
-	r.add("identities", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all}))
-	r.add("identities by last_seen_time", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
-	r.add("identities in the root by uid", barPage, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
-	r.add("roles", barPage, askList(p.Roles.List, platform.ListRequest[platform.RoleFilter]{UIDP: all}))
-	r.add("roles with built-in ones", barTwenty, askList(p.Roles.List, platform.ListRequest[platform.RoleFilter]{})).sorts = true
-	r.add("advisories", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all}))
-	r.add("advisories in the root", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
-	critical := platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
-	r.add("advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
-	r.add("bad advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).total = 2 * barTotal
-	r.add("advisories by advisory_id", barPage, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
-	r.add("vulnerabilities", barPage, askList(p.Vulnerabilities.List, platform.ListRequest[platform.VulnerabilityFilter]{}))
-	r.add("subscriptions", barPage, askList(p.Subscriptions.List, platform.ListRequest[platform.SubscriptionFilter]{UIDP: all}))
+	r.add("groups", barPage, askList(p.Groups.List, platform.ListRequest[*platform.GroupFilter]{UIDP: all}))
+	r.add("groups in the root", barPage, askList(p.Groups.List, platform.ListRequest[*platform.GroupFilter]{UIDP: childrenOf(r.b.root)}))
+	r.add("identities", barPage, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all}))
+	r.add("identities by last_seen_time", barPage, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
+	r.add("identities in the root by uid", barPage, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
+	r.add("roles", barPage, askList(p.Roles.List, platform.ListRequest[*platform.RoleFilter]{UIDP: all}))
+	r.add("roles with built-in ones", barTwenty, askList(p.Roles.List, platform.ListRequest[*platform.RoleFilter]{})).sorts = true
+	r.add("advisories", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all}))
+	r.add("advisories in the root", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
+	critical := &platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
+	r.add("advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
+	r.add("bad advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).total = 2 * barTotal
+	r.add("advisories by advisory_id", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
+	r.add("vulnerabilities", barPage, askList(p.Vulnerabilities.List, platform.ListRequest[*platform.VulnerabilityFilter]{}))
+	r.add("subscriptions", barPage, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
-		r.add("tags of the busy repo by "+order, barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
-		r.add("tags below the root by "+order, barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: all, OrderBy: order}))
+		r.add("tags of the busy repo by "+order, barPage, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
+		r.add("tags below the root by "+order, barPage, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: order}))
 		if order != "update_time desc" {
-			r.add("tags below the busy repo by "+order, barPage, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: below(busy), OrderBy: order}))
+			r.add("tags below the busy repo by "+order, barPage, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: below(busy), OrderBy: order}))
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (r *reading) kinds() {
 // parts are the lists of callers who see parts of the organisation, and pages
 // behind a skip.
 func (r *reading) parts() {
-	type request = platform.ListRequest[platform.RepoFilter]
+	type request = platform.ListRequest[*platform.RepoFilter]
 	for _, order := range []string{"name", "create_time desc", "uid"} {
 		twenty := r.add("repos in twenty scopes by "+order, barTwenty, askList(r.p.Repos.List, request{OrderBy: order}))
 		twenty.as, twenty.total, twenty.sorts = "twenty", 20*barTotal, true
