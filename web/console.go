@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -53,6 +54,7 @@ func Console(opts ConsoleOptions) http.Handler { return newConsole(opts, embedde
 func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {
 	mux := http.NewServeMux()
 	page, status := "console/console.html", http.StatusOK
+	var modules []string
 	if _, err := fs.Stat(files, consoleBundle+"/main.js"+gzipExtension); err != nil {
 		page, status = "console/missing.html", http.StatusNotImplemented
 		mux.Handle("GET "+consoleAssets+"missing.css", newAsset("missing.css", readEmbedded(consoleFiles, "console/missing.css"), false))
@@ -60,8 +62,9 @@ func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {
 		for name, file := range loadFolder(files, consoleBundle) {
 			mux.Handle("GET "+consoleAssets+name, file)
 		}
+		modules = readModules(files)
 	}
-	serve := newConsolePage(opts, page, status)
+	serve := newConsolePage(opts, page, modules, status)
 	mux.Handle("GET /console", serve)
 	mux.Handle("GET /console/", serve)
 	mux.Handle("GET "+consoleAssets, http.NotFoundHandler())
@@ -83,8 +86,26 @@ func restrictConsole(next http.Handler, issuer string) http.Handler {
 	})
 }
 
+// readModules returns the names of the scripts that all pages of the console need. The HTML names them, so that browsers do
+// not ask for one after the other.
+func readModules(files fs.FS) []string {
+	packed, err := fs.ReadFile(files, consoleBundle+"/modules.json"+gzipExtension)
+	if err != nil {
+		return nil // the bundle is one script
+	}
+	var modules []string
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err == nil {
+		err = json.NewDecoder(unpacked).Decode(&modules)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("the modules of the console: %v", err)) // the build wrote another file
+	}
+	return modules
+}
+
 // newConsolePage serves the named template with the settings. It adds the token for a local browser only.
-func newConsolePage(opts ConsoleOptions, name string, status int) http.Handler {
+func newConsolePage(opts ConsoleOptions, name string, modules []string, status int) http.Handler {
 	parsed := template.Must(template.ParseFS(consoleFiles, name))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := consoleSettings{Endpoint: opts.Endpoint, Issuer: opts.Issuer, ClientID: opts.ClientID, Playground: opts.Playground}
@@ -92,7 +113,11 @@ func newConsolePage(opts ConsoleOptions, name string, status int) http.Handler {
 			s.Token = opts.Token(r)
 		}
 		var html bytes.Buffer
-		if err := parsed.ExecuteTemplate(&html, path.Base(name), s); err != nil {
+		values := struct {
+			Settings consoleSettings
+			Modules  []string
+		}{s, modules}
+		if err := parsed.ExecuteTemplate(&html, path.Base(name), values); err != nil {
 			http.Error(w, "the page of the console could not be generated", http.StatusInternalServerError)
 			return
 		}

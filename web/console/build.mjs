@@ -27,8 +27,13 @@ const licences = [...packages].sort().map((path) => {
   return [`${name} ${version} (${license})`, ...text].join('\n\n');
 });
 
+// The scripts that main.js imports: the HTML names them, so that browsers do not ask for one after the other.
+const outputs = Object.fromEntries(Object.entries(metafile.outputs).map(([path, { imports }]) => [basename(path), imports]));
+const modules = new Set(['main.js']);
+for (const name of modules) for (const { path, kind } of outputs[name]) if (kind === 'import-statement') modules.add(basename(path));
+
 const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
-files.push(['licences.txt', licences.join(`\n\n${'-'.repeat(80)}\n\n`)]);
+files.push(['licences.txt', licences.join(`\n\n${'-'.repeat(80)}\n\n`)], ['modules.json', JSON.stringify([...modules])]);
 // The program takes main.js as the sign that all the others are there.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 
@@ -42,9 +47,9 @@ for (const [name, content] of packed) writeFileSync(`dist/console/${name}.gz`, c
 console.log(`console: ${files.length} files, ${Math.round(total / 1000)} KB: ${packed.map(([name, { length }]) => `${name} ${(length / 1000).toFixed(1)}`).join(', ')}`);
 
 if (process.argv.includes('--parts')) {
-  const { inputs } = Object.entries(metafile.outputs).find(([path]) => path.endsWith('/main.js'))[1];
+  const inputs = Object.values(metafile.outputs).filter(({ entryPoint }) => entryPoint !== 'console/style.css').flatMap(({ inputs }) => Object.entries(inputs));
   const parts = {};
-  for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+  for (const [path, { bytesInOutput }] of inputs) {
     const part = path.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? (path.includes('generated') ? 'documents' : 'console');
     parts[part] = (parts[part] ?? 0) + bytesInOutput;
   }

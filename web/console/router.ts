@@ -48,6 +48,9 @@ addEventListener('popstate', () => {
 // The place in a list is noted while the reader scrolls, because the browser has left the page when popstate comes.
 addEventListener('scroll', () => scrolled.set(current.key, scrollY), { passive: true });
 
+/** The page of a group that the address names. */
+export const currentView = (): string => current.view;
+
 /** Where a page was scrolled to when it was left. */
 export const scrolledTo = (key: string): number => scrolled.get(key) ?? 0;
 

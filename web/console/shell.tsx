@@ -1,20 +1,11 @@
 // What is around every page: where one is, where one can go, search, and the queries that the page was made of.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState, type ComponentType } from 'react';
 import { useData, type Loaded } from './client';
 import { Shell as ShellDocument, type ShellQuery } from './generated/graphql';
-import { Access } from './pages/access';
-import { Activity } from './pages/activity';
-import { Advisories } from './pages/advisories';
-import { Identities } from './pages/identities';
-import { Overview } from './pages/overview';
-import { Repo } from './pages/repo';
-import { Repos } from './pages/repos';
-import { Start } from './pages/start';
-import { Webhooks } from './pages/webhooks';
 import type { Located } from './known';
 import { groupAddress, pageAddress, usePlace } from './places';
-import { address, Link, navigate, scrolledTo, useLocation } from './router';
+import { address, currentView, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search } from './search';
 import { signOut } from './session';
 import { settings } from './settings';
@@ -22,15 +13,29 @@ import { ShowQuery } from './show-query';
 import { Tree } from './tree';
 import { Empty, Icon, Lines, Mark, type IconName } from './ui';
 
-const pages: { view: string; name: string; icon: IconName; page: (at: { uid: string; names: string[] }) => React.ReactNode }[] = [
-  { view: '', name: 'Overview', icon: 'overview', page: Overview },
-  { view: 'repos', name: 'Repos', icon: 'repos', page: Repos },
-  { view: 'advisories', name: 'Advisories', icon: 'advisories', page: Advisories },
-  { view: 'identities', name: 'Identities', icon: 'person', page: Identities },
-  { view: 'access', name: 'Access', icon: 'key', page: Access },
-  { view: 'activity', name: 'Activity', icon: 'activity', page: Activity },
-  { view: 'webhooks', name: 'Webhooks', icon: 'webhook', page: Webhooks },
-];
+/** A page whose script is loaded when it is first shown, or by `load` before. */
+function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
+  const loadOrExplain = () => load().then((page) => ({ default: page }), () => ({ default: MissingPage as ComponentType<P> }));
+  return { load, page: lazy(loadOrExplain) };
+}
+
+/** A server that was updated has other scripts than those that an open tab knows. */
+const MissingPage = () => <Empty title="This page could not be loaded">The server was updated, or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
+
+const pages = [
+  { view: '', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
+  { view: 'repos', name: 'Repos', icon: 'repos', ...pageOf(() => import('./pages/repos').then(({ Repos }) => Repos)) },
+  { view: 'advisories', name: 'Advisories', icon: 'advisories', ...pageOf(() => import('./pages/advisories').then(({ Advisories }) => Advisories)) },
+  { view: 'identities', name: 'Identities', icon: 'person', ...pageOf(() => import('./pages/identities').then(({ Identities }) => Identities)) },
+  { view: 'access', name: 'Access', icon: 'key', ...pageOf(() => import('./pages/access').then(({ Access }) => Access)) },
+  { view: 'activity', name: 'Activity', icon: 'activity', ...pageOf(() => import('./pages/activity').then(({ Activity }) => Activity)) },
+  { view: 'webhooks', name: 'Webhooks', icon: 'webhook', ...pageOf(() => import('./pages/webhooks').then(({ Webhooks }) => Webhooks)) },
+] satisfies { view: string; name: string; icon: IconName; page: ComponentType<{ uid: string; names: string[] }>; load: () => Promise<unknown> }[];
+const repo = pageOf(() => import('./pages/repo').then(({ Repo }) => Repo));
+const start = pageOf(() => import('./pages/start').then(({ Start }) => Start));
+
+// The script of the page arrives while the first query is under way.
+pages.find(({ view }) => view === currentView())?.load().catch(() => undefined);
 
 export function Shell() {
   const at = useLocation();
@@ -76,11 +81,11 @@ export function Shell() {
       <Side shell={shell} place={place} view={at.view} org={org} />
       <div className="veil" onClick={() => setMenu(false)} />
       <main id="main" tabIndex={-1}>
-        {at.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
+        <Suspense fallback={<PageLines />}>{at.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
           : problem ? <Empty title="The server did not answer">{problem}</Empty>
           : loading || shell.loading && !place ? <PageLines />
           : !place ? <Empty title="There is nothing here">“{at.path}” is no group and no repo, or you may not see it. <Link to="/console">Go to your groups</Link></Empty>
-          : <Page place={place} view={at.view} names={at.names} />}
+          : <Page place={place} view={at.view} names={at.names} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} />
     </div>
@@ -88,13 +93,13 @@ export function Shell() {
 }
 
 function StartPage({ shell, redirected }: { shell: Loaded<ShellQuery>; redirected: boolean }) {
-  return shell.loading || redirected ? <PageLines /> : <Start roots={shell.data?.groups?.nodes ?? []} />;
+  return shell.loading || redirected ? <PageLines /> : <start.page roots={shell.data?.groups?.nodes ?? []} />;
 }
 
 const PageLines = () => <div className="page"><Lines rows={1} height={30} /><Lines rows={6} height={22} /></div>;
 
 function Page({ place, view, names }: { place: Located; view: string; names: string[] }) {
-  if (place.kind === 'repo') return view ? <Empty title="There is no such page">A repo has one page. <Link to={address(names)}>Open it</Link></Empty> : <Repo key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
+  if (place.kind === 'repo') return view ? <Empty title="There is no such page">A repo has one page. <Link to={address(names)}>Open it</Link></Empty> : <repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
   const found = pages.find((one) => one.view === view);
   if (!found) return <Empty title="There is no such page">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
   return <found.page key={place.uid + view} uid={place.uid} names={names} />;
