@@ -126,7 +126,7 @@ func (k *Kind[T]) changing(capability Capability) []Capability {
 	return []Capability{capability}
 }
 
-// parent is what a resource of the kind lies in.
+// parent returns the UID of the parent of a resource.
 func (k *Kind[T]) parent(uid UID) UID {
 	if k.SharesUID {
 		return uid
