@@ -11,7 +11,7 @@ WITH_POSTGRES := scripts/with-postgres
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # The files that `make generate` writes. Nobody edits them.
-GENERATED := graph internal/oracle rpc/gen rest/openapi.json.gz rest/openapi.yaml.gz
+GENERATED := graph internal/oracle rpc/gen docs/pages rest/openapi.json.gz rest/openapi.yaml.gz
 
 .PHONY: help
 help: ## Print this help
@@ -94,9 +94,10 @@ lint: ## Run the linter, pinned in tools/lint/go.mod
 	go tool -modfile=tools/lint/go.mod golangci-lint run
 
 .PHONY: generate
-generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, and the OpenAPI document from the REST routes
+generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, the OpenAPI document from the REST routes, and the pages of the guide
 	go run ./internal/gqlgen
 	go -C tools/proto run ./generate ../..
+	go -C tools/guide run . ../..
 	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
 
 # Generation comes last, because a generator may tidy go.mod, which would hide the result of the check before it.
@@ -105,7 +106,7 @@ verify: ## Check formatting, vet, go.mod, that generated files are current, and 
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt on these files:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
-	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate
+	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate && go -C tools/guide vet .
 	go vet ./...
 	go run ./internal/schemadiff
 	$(BUF) lint schema/proto

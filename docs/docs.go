@@ -1,12 +1,13 @@
-// Package docs holds the guide, in Markdown. It must contain nothing else. A server shows
-// the guide at /guide, and e2e/suites/guide.mjs runs the commands in it.
+// Package docs holds the guide: in Markdown, and as the HTML that tools/guide makes from
+// it. It must contain nothing else. A server shows the guide at /guide, and
+// e2e/suites/guide.mjs runs the commands in the Markdown.
 package docs
 
 import "embed"
 
-// Files has the pages.
+// Files has the pages in HTML, in the folder pages.
 //
-//go:embed *.md
+//go:embed pages
 var Files embed.FS
 
 // Names lists the pages in reading order.

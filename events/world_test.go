@@ -120,7 +120,7 @@ func (l testLog) Write(line []byte) (int, error) {
 
 func (w *world) subscribe(sink string) *platform.Subscription {
 	w.t.Helper()
-	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(platform.Subscription{Sink: sink}, "sink"))
+	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(&platform.Subscription{Sink: sink}, "sink"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (w *world) write(n int) []platform.UID {
 	w.t.Helper()
 	uids := make([]platform.UID, n)
 	for i := range uids {
-		g, err := w.p.Repos.Create(w.ctx, w.org, platform.TypedInput(platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
+		g, err := w.p.Repos.Create(w.ctx, w.org, platform.TypedInput(&platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func await(t testing.TB, what string, done func() bool) {
 func (w *world) deliveries(s *platform.Subscription) map[string]*platform.Delivery {
 	w.t.Helper()
 	all := map[string]*platform.Delivery{}
-	request := platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
+	request := platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
 	for {
 		page, err := w.p.Deliveries.List(w.ctx, request)
 		if err != nil {

@@ -71,7 +71,7 @@ type Progress struct {
 // A Summary is the result of an import.
 type Summary struct {
 	Kinds      []KindCounts // in the order of the import
-	Unreadable int    // documents and lines whose kind could not be read
+	Unreadable int          // documents and lines whose kind could not be read
 }
 
 // A Kind counts the results for the records of one kind.
@@ -130,9 +130,9 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 		vulnerabilities: p.Vulnerabilities.Import,
 		artifacts:       p.Artifacts.Import,
 		findRepo: func(ctx context.Context, name string) (platform.UID, error) {
-			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{
+			page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{
 				UIDP:   platform.UIDFilter{ChildrenOf: o.Group},
-				Filter: platform.RepoFilter{Name: name}, PageSize: 1, Parts: platform.PartItems,
+				Filter: &platform.RepoFilter{Name: name}, PageSize: 1, Parts: platform.PartItems,
 			})
 			if err != nil || len(page.Items) == 0 {
 				return "", err

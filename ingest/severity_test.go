@@ -72,7 +72,7 @@ func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 		t.Fatalf("%+v (%v)", sum, err)
 	}
 	words, versions, compared := feedWords(t), map[string]int{}, 0
-	req := platform.ListRequest[platform.AdvisoryFilter]{UIDP: platform.UIDFilter{DescendantsOf: org.Group.UID}, PageSize: 200, Filter: platform.AdvisoryFilter{Withdrawn: true}}
+	req := platform.ListRequest[*platform.AdvisoryFilter]{UIDP: platform.UIDFilter{DescendantsOf: org.Group.UID}, PageSize: 200, Filter: &platform.AdvisoryFilter{Withdrawn: true}}
 	for {
 		page, err := p.Advisories.List(operator, req)
 		if err != nil {

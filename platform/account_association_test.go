@@ -15,13 +15,13 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 		b := w.group(a)
 		deep := w.group(w.group(w.group(b)))
 		for _, group := range []platform.UID{acme.uid, a, b, deep} {
-			made, err := w.p.AccountAssociations.Create(acme.owner, group, body[platform.AccountAssociation](`{"name": %q}`, w.name()))
+			made, err := w.p.AccountAssociations.Create(acme.owner, group, body[*platform.AccountAssociation](`{"name": %q}`, w.name()))
 			must(t, err)
 			if made.UID != group {
 				t.Errorf("made %s in %s, want UID %v", made.UID, group, group)
 			}
 		}
-		_, err := w.p.AccountAssociations.Create(acme.owner, a, body[platform.AccountAssociation](`{"name": "second"}`))
+		_, err := w.p.AccountAssociations.Create(acme.owner, a, body[*platform.AccountAssociation](`{"name": "second"}`))
 		if e := refusal(t, "a second one", err, platform.CodeAlreadyExists); e.Resource.Name != string(a) {
 			t.Errorf("it names %+v, want Name %v", e.Resource, a)
 		}
@@ -42,11 +42,11 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 			"above":                            {platform.UIDFilter{AncestorsOf: deep}, 3, 1},
 		} {
 			for _, order := range []string{"", "uid"} {
-				page, err := w.p.AccountAssociations.List(acme.owner, platform.ListRequest[platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
+				page, err := w.p.AccountAssociations.List(acme.owner, platform.ListRequest[*platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
 				if err != nil || page.TotalCount != x.owner || int64(len(page.Items)) != x.owner {
 					t.Errorf("%s, ordered by %q: %d of %d, want %d (%v)", what, order, len(page.Items), page.TotalCount, x.owner, err)
 				}
-				page, err = w.p.AccountAssociations.List(sub, platform.ListRequest[platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
+				page, err = w.p.AccountAssociations.List(sub, platform.ListRequest[*platform.AccountAssociationFilter]{UIDP: x.uidp, OrderBy: order})
 				if x.part < 0 {
 					expectRefused(t, what, err, platform.CodePermissionDenied)
 				} else if err != nil || page.TotalCount != x.part || int64(len(page.Items)) != x.part {
@@ -72,7 +72,7 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 		w.bind(secret, above, platform.ViewerRole)
 		lead := w.with(platform.OwnerRole, team, team)
 		as := func(identity platform.UID) error {
-			_, err := w.p.AccountAssociations.Create(lead, team, body[platform.AccountAssociation](
+			_, err := w.p.AccountAssociations.Create(lead, team, body[*platform.AccountAssociation](
 				`{"name": "x", "platform": {"serviceBindings": {"scans": "me", "builds": %q}}}`, identity))
 			return err
 		}
@@ -101,7 +101,7 @@ func TestAnAssociationKeepsEveryAccount(t *testing.T) {
 		const full = `{"name": "Accounts of Acme", "description": "d", "amazon": {"account": "123456789012"},
 			"google": {"project_id": "p", "projectNumber": "42"}, "platform": {"serviceBindings": {"catalog": "syncer"}},
 			"azure": {"tenantId": "t", "clientIds": {"pull": "c"}}, "github": {"appInstallations": {"7": {"installations": [{"installationId": "9007199254740993", "name": "org"}]}}}}`
-		made, err := w.p.AccountAssociations.Create(acme.owner, acme.uid, body[platform.AccountAssociation]("%s", full))
+		made, err := w.p.AccountAssociations.Create(acme.owner, acme.uid, body[*platform.AccountAssociation]("%s", full))
 		must(t, err)
 		got, err := w.p.AccountAssociations.Get(acme.owner, acme.uid)
 		must(t, err)
@@ -110,12 +110,12 @@ func TestAnAssociationKeepsEveryAccount(t *testing.T) {
 		if string(wrote) != string(read) || got.GitHub.AppInstallations[7].Installations[0].InstallationID != 9007199254740993 || got.Google.ProjectID != "p" {
 			t.Errorf("wrote %s, read %s, want %v, InstallationID 9007199254740993 and ProjectID 'p'", wrote, read, read)
 		}
-		got, err = w.p.AccountAssociations.Update(acme.owner, acme.uid, body[platform.AccountAssociation](`{"amazon": null, "azure": {"tenantId": "u", "clientIds": {"push": "d"}}}`))
+		got, err = w.p.AccountAssociations.Update(acme.owner, acme.uid, body[*platform.AccountAssociation](`{"amazon": null, "azure": {"tenantId": "u", "clientIds": {"push": "d"}}}`))
 		must(t, err)
 		if got.Amazon != nil || got.Azure.TenantID != "u" || len(got.Azure.ClientIDs) != 1 || got.Google == nil {
 			t.Errorf("changed to %+v, want no Amazon, TenantID 'u' and 1 clientids", got)
 		}
-		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[platform.AccountAssociation](
+		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[*platform.AccountAssociation](
 			`{"amazon": {}, "google": {"projectId": ""}, "platform": {}, "azure": {"clientIds": {"x": ""}}, "github": {"appInstallations": {"1": {"installations": [{}]}}}}`))
 		if got, want := violationFields(err), "name amazon.account google.projectId google.projectNumber platform.serviceBindings azure.tenantId azure.clientIds.x github.appInstallations.1.installations[0].installationId"; got != want {
 			t.Errorf("violated: %s, want %s", got, want)

@@ -18,7 +18,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		repo, err := w.p.Repos.Create(acme.owner, team, body[platform.Repo](`{"name": "openssl"}`))
+		repo, err := w.p.Repos.Create(acme.owner, team, body[*platform.Repo](`{"name": "openssl"}`))
 		must(t, err)
 		advisory := func(id, artifact string, opened, fixed platform.Time) *platform.Advisory {
 			a := &platform.Advisory{AdvisoryID: id, ArtifactName: artifact, CreateTime: opened}
@@ -93,7 +93,7 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
 		w.repo(team)
 		for range 3 {
-			_, err := w.p.Repos.Create(viewer, team, body[platform.Repo](`{"name": "no"}`))
+			_, err := w.p.Repos.Create(viewer, team, body[*platform.Repo](`{"name": "no"}`))
 			expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
 		}
 		w.pass(48 * time.Hour)

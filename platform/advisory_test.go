@@ -66,7 +66,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			"text with signs":    {f{Query: "_%"}, "GO-3_%"},
 			"text across":        {f{Query: "1\\"}, ""},
 		} {
-			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[f]{OrderBy: "advisory_id", Filter: x.f})
+			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*f]{OrderBy: "advisory_id", Filter: &x.f})
 			must(t, err)
 			var got []string
 			for _, a := range page.Items {
@@ -76,13 +76,13 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 				t.Errorf("%s: %q of %d, want %q", what, got, page.TotalCount, x.want)
 			}
 		}
-		_, err = w.p.Advisories.List(acme.owner, platform.ListRequest[f]{Filter: f{
+		_, err = w.p.Advisories.List(acme.owner, platform.ListRequest[*f]{Filter: &f{
 			AdvisoryIDs: make([]string, 1001), EventTypes: []platform.EventType{"FIXED"}, EventReviewStates: []platform.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb",
 			EventAuthors: []string{"a\neve"}, ExcludeEventAuthors: []string{strings.Repeat("x", 60_000)}, EventReviewers: []string{""}}})
 		if got := violationFields(err); got != "advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query" {
 			t.Errorf("got %v, want 'advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query'", got)
 		}
-		one, err := w.p.Advisories.List(acme.owner, platform.ListRequest[f]{Filter: f{AdvisoryIDs: []string{"GO-1"}}})
+		one, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*f]{Filter: &f{AdvisoryIDs: []string{"GO-1"}}})
 		must(t, err)
 		read, err := w.p.Advisories.Get(acme.owner, one.Items[0].UID)
 		must(t, err)
@@ -164,7 +164,7 @@ func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 			{AdvisoryID: "nothing", ArtifactName: "a"},
 		})
 		must(t, err)
-		page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[platform.AdvisoryFilter]{OrderBy: "advisory_id", Filter: platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed}})
+		page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{OrderBy: "advisory_id", Filter: &platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed}})
 		must(t, err)
 		var got []string
 		for _, a := range page.Items {
@@ -224,18 +224,18 @@ func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 			}
 		}
 		for what, x := range map[string]struct {
-			f    platform.VulnerabilityFilter
+			f    *platform.VulnerabilityFilter
 			want []string
 		}{
-			"all":                {platform.VulnerabilityFilter{}, []string{"CVE-1", "GO-1", "GO-2"}},
-			"id":                 {platform.VulnerabilityFilter{ID: "GO-1"}, []string{"GO-1"}},
-			"alias":              {platform.VulnerabilityFilter{ID: "CVE-1"}, []string{"CVE-1", "GO-1", "GO-2"}},
-			"ids":                {platform.VulnerabilityFilter{IDs: []string{"GHSA-1", "GO-2"}}, []string{"GO-1", "GO-2"}},
-			"both":               {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1", "GO-2"}}, []string{"GO-2"}},
-			"both, one by alias": {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GHSA-1", "CVE-1"}}, []string{"GO-2"}},
-			"conflict":           {platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1"}}, nil},
+			"all":                {&platform.VulnerabilityFilter{}, []string{"CVE-1", "GO-1", "GO-2"}},
+			"id":                 {&platform.VulnerabilityFilter{ID: "GO-1"}, []string{"GO-1"}},
+			"alias":              {&platform.VulnerabilityFilter{ID: "CVE-1"}, []string{"CVE-1", "GO-1", "GO-2"}},
+			"ids":                {&platform.VulnerabilityFilter{IDs: []string{"GHSA-1", "GO-2"}}, []string{"GO-1", "GO-2"}},
+			"both":               {&platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1", "GO-2"}}, []string{"GO-2"}},
+			"both, one by alias": {&platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GHSA-1", "CVE-1"}}, []string{"GO-2"}},
+			"conflict":           {&platform.VulnerabilityFilter{ID: "GO-2", IDs: []string{"GO-1"}}, nil},
 		} {
-			page, err := w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[platform.VulnerabilityFilter]{Filter: x.f})
+			page, err := w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[*platform.VulnerabilityFilter]{Filter: x.f})
 			must(t, err)
 			var got []string
 			for _, v := range page.Items {

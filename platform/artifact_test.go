@@ -11,8 +11,8 @@ import (
 )
 
 type (
-	artifactList = platform.ListRequest[platform.ArtifactFilter]
-	versionList  = platform.ListRequest[platform.ArtifactVersionFilter]
+	artifactList = platform.ListRequest[*platform.ArtifactFilter]
+	versionList  = platform.ListRequest[*platform.ArtifactVersionFilter]
 )
 
 // artifact returns a record for an import.
@@ -33,7 +33,7 @@ func (w *world) bring(t *testing.T, artifacts, versions string, records ...*plat
 }
 
 // shown returns the artifacts of a filter, each as name latest/count.
-func (w *world) shown(t *testing.T, ctx context.Context, f platform.ArtifactFilter, orderBy string) string {
+func (w *world) shown(t *testing.T, ctx context.Context, f *platform.ArtifactFilter, orderBy string) string {
 	t.Helper()
 	page, err := w.p.Artifacts.List(ctx, artifactList{Filter: f, OrderBy: orderBy})
 	must(t, err)
@@ -78,7 +78,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		}
 		w.bring(t, mustSucceed(3, 0, 0, 0), mustSucceed(9, 0, 0, 0), netty(), numpy(), artifact(python, "empty"))
 		w.bring(t, mustSucceed(0, 0, 3, 0), mustSucceed(0, 0, 9, 0), netty(), numpy(), artifact(python, "empty"))
-		both := platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{python, javaEco}}
+		both := &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{python, javaEco}}
 		if got := w.shown(t, acme.owner, both, ""); got != "empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4" {
 			t.Errorf("got %v, want 'empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4'", got)
 		}
@@ -134,7 +134,7 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 		log4j.Remediated = true
 		w.bring(t, mustSucceed(3, 0, 0, 0), mustSucceed(3, 0, 0, 0), torch, older, log4j)
 		all := []platform.Ecosystem{platform.EcosystemPython, platform.EcosystemJava, platform.EcosystemPython}
-		for want, f := range map[string]platform.ArtifactFilter{
+		for want, f := range map[string]*platform.ArtifactFilter{
 			"log4j:log4j_core 2.17.1/1, torch 2.1.0/1, torch-cu118 2.1.0/1": {Ecosystems: all},
 			"torch 2.1.0/1, torch-cu118 2.1.0/1":                            {Ecosystems: all, Query: "TENSORS"},
 			"torch 2.1.0/1":                                                 {Ecosystems: all, Query: "0% OF"},
@@ -152,9 +152,9 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 			t.Errorf("%v, want 2 of them (%v)", counts, err)
 		}
 		// The order of the named ecosystems does not make another list.
-		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: platform.ArtifactFilter{Ecosystems: all}, PageSize: 1})
+		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: &platform.ArtifactFilter{Ecosystems: all}, PageSize: 1})
 		must(t, err)
-		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken(), Filter: platform.ArtifactFilter{
+		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken(), Filter: &platform.ArtifactFilter{
 			Ecosystems: []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython},
 		}})
 		if err != nil || len(next.Items) != 2 || next.Items[0].Name != "torch" {
@@ -168,8 +168,8 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 		acme := w.found("acme")
 		for want, req := range map[string]artifactList{
 			"ecosystems":           {},
-			"ecosystems page_size": {Filter: platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{"COBOL", "ADA"}}, PageSize: -1},
-			"ecosystems query cuda_version page_token": {Filter: platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{""}, Query: "\x00", CudaVersion: "\xff"}, PageToken: "x"},
+			"ecosystems page_size": {Filter: &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{"COBOL", "ADA"}}, PageSize: -1},
+			"ecosystems query cuda_version page_token": {Filter: &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{""}, Query: "\x00", CudaVersion: "\xff"}, PageToken: "x"},
 			"order_by": {Filter: java, OrderBy: "version"},
 		} {
 			_, err := w.p.Artifacts.List(acme.owner, req)

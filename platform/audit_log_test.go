@@ -45,7 +45,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 		for _, g := range []platform.UID{team, side, deep, w.group(deep)} {
 			w.repo(g)
 		}
-		_, err := w.p.Repos.Create(lead, team, body[platform.Repo](`{"name": "of-the-lead"}`))
+		_, err := w.p.Repos.Create(lead, team, body[*platform.Repo](`{"name": "of-the-lead"}`))
 		must(t, err)
 		expectRefused(t, "a change", w.p.Groups.Delete(lead, side), platform.CodePermissionDenied)
 		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), team), platform.CodePermissionDenied)
@@ -159,7 +159,7 @@ func TestOldEventsGoOnceTheyAreRelayed(t *testing.T) {
 		sub := w.subscription(acme.uid)
 		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)
 		w.relay()
-		page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
+		page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
 		must(t, err)
 		for _, d := range page.Items {
 			w.end(d.UID, platform.Attempt{Status: 200})
@@ -168,7 +168,7 @@ func TestOldEventsGoOnceTheyAreRelayed(t *testing.T) {
 			t.Helper()
 			w.pass(after)
 			must(t, w.p.Purge(t.Context()))
-			page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
+			page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
 			must(t, err)
 			if e, d := len(w.events()), len(w.denials()); e != events || d != denials || len(page.Items) != deliveries {
 				t.Errorf("%d events, %d denials and %d deliveries are left, want %d, %d and %d", e, d, len(page.Items), events, denials, deliveries)

@@ -12,7 +12,7 @@ import (
 // newIdentity creates an identity with a rule.
 func (w *world) newIdentity(group platform.UID, rule string) platform.UID {
 	w.Helper()
-	made, err := w.p.Identities.Create(w.operator(), group, body[platform.Identity](`{"name": %q, "claimMatch": %s}`, w.name(), rule))
+	made, err := w.p.Identities.Create(w.operator(), group, body[*platform.Identity](`{"name": %q, "claimMatch": %s}`, w.name(), rule))
 	must(w, err)
 	return made.UID
 }
@@ -33,7 +33,7 @@ func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
 			"audience":        w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audience": "runner"}`),
 			"audiences":       w.newIdentity(acme.uid, `{"issuer": "https://a.example.com", "subject": "ada", "audiencePattern": "run.*"}`),
 		}
-		ruleless, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ruleless"}`))
+		ruleless, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{"name": "ruleless"}`))
 		must(t, err)
 		rules["no rule"] = ruleless.UID
 		for _, x := range []struct {
@@ -126,7 +126,7 @@ func TestARevokedBindingHasNoEffectFromTheNextRequest(t *testing.T) {
 		if !sees() {
 			t.Error("a custom role is not seen")
 		}
-		_, err := w.p.Roles.Update(acme.owner, role, body[platform.Role](`{"capabilities": ["repo.list"]}`))
+		_, err := w.p.Roles.Update(acme.owner, role, body[*platform.Role](`{"capabilities": ["repo.list"]}`))
 		must(t, err)
 		if sees() {
 			t.Error("a capability taken from a role is seen")
@@ -243,7 +243,7 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 		ada := w.member(acme.uid, "ada")
 		high, low := w.bind(acme.uid, ada, w.builtIn("registry.pull")), w.bind(team, ada, platform.ViewerRole)
 		w.bind(w.group(acme.uid), ada, platform.OwnerRole) // This happens concurrently.
-		uids := func(page platform.Page[platform.RoleBinding], err error) []platform.UID {
+		uids := func(page platform.Page[*platform.RoleBinding], err error) []platform.UID {
 			t.Helper()
 			must(t, err)
 			var all []platform.UID
@@ -255,7 +255,7 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 			}
 			return all
 		}
-		none := platform.ListRequest[platform.RoleBindingFilter]{}
+		none := platform.ListRequest[*platform.RoleBindingFilter]{}
 		if got := uids(w.p.RoleBindings.ListEffectiveOn(acme.owner, team, "", none)); !slices.Equal(got, []platform.UID{low, high, acme.Binding.UID}) {
 			t.Errorf("on the team count %v", got)
 		}

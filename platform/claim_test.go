@@ -159,8 +159,8 @@ func TestARuleIsCheckedAsAWhole(t *testing.T) {
 		`[]`:  "claimMatch",
 	} {
 		var v violations
-		in := JSONInput[Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
-		_ = resources[Identity, IdentityFilter]{kind: &identityKind}.decode(in, &v)
+		in := JSONInput[*Identity]([]byte(`{"name": "n", "claimMatch": `+rule+`}`), nil)
+		_ = (&resources[*Identity, *IdentityFilter]{kind: &identityKind}).decode(in, &v)
 		if got := fieldsOf(v.sortByField(identityKind.fieldNames())); got != want {
 			t.Errorf("%.120s: violations of %q, want %q: %v", rule, got, want, v)
 		}

@@ -42,7 +42,7 @@ func newPost(t *testing.T, answer platform.Attempt) *post {
 
 func (d *post) subscribe() *platform.Subscription {
 	d.t.Helper()
-	s, err := d.p.Subscriptions.Create(d.ctx, d.org, platform.TypedInput(platform.Subscription{Sink: "https://sink.example.com/"}, "sink"))
+	s, err := d.p.Subscriptions.Create(d.ctx, d.org, platform.TypedInput(&platform.Subscription{Sink: "https://sink.example.com/"}, "sink"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		for time.Since(start) < 5*24*time.Hour-time.Hour {
 			time.Sleep(30 * time.Second)
 			if time.Since(start)%(6*time.Hour) < 30*time.Second { // New events are recorded meanwhile.
-				_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(platform.Repo{Name: newName()}, "name"))
+				_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
 				d.must(err)
 				d.round()
 			} else if len(d.due) > 0 && d.anyDue() {
@@ -128,7 +128,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		}
 		for range 4 {
 			time.Sleep(time.Hour)
-			_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(platform.Repo{Name: newName()}, "name"))
+			_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
 			d.must(err)
 			d.round()
 		}
@@ -168,7 +168,7 @@ func (d *post) anyDue() bool {
 // subscription is disabled.
 func (d *post) checkEnded(s *platform.Subscription) {
 	d.t.Helper()
-	request := platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: 200}
+	request := platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: 200}
 	page, err := d.p.Deliveries.List(d.ctx, request)
 	d.must(err)
 	for _, delivery := range page.Items {

@@ -126,7 +126,7 @@ func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
 		for name, a := range map[string]func() error{
 			"a change in no organisation": func() error { return w.p.Repos.Delete(stranger, nowhere+"/0000000000000000") },
 			"a new organisation": func() error {
-				_, err := w.p.Groups.Create(stranger, "", body[platform.Group](`{"name": "x"}`))
+				_, err := w.p.Groups.Create(stranger, "", body[*platform.Group](`{"name": "x"}`))
 				return err
 			},
 			"no caller": func() error { return w.p.Groups.Delete(w.Context(), team) },
@@ -152,7 +152,7 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
-		ins := []platform.Input[platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
+		ins := []platform.Input[*platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
 		_, err := w.p.RoleBindings.CreateBatch(binder, team, ins)
 		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()
@@ -185,7 +185,7 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 		p := w.replica(unrecorded{w.store}, platform.Options{NoSecrets: true, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		uid := w.repo(acme.uid)
 		stranger := w.as("stranger")
-		_, err := p.Repos.Update(stranger, uid, body[platform.Repo](`{"description": "x"}`))
+		_, err := p.Repos.Update(stranger, uid, body[*platform.Repo](`{"description": "x"}`))
 		if e := refusal(t, "a change", err, platform.CodeUnavailable); e.RetryAfter == 0 || strings.Contains(e.Message, "disk") {
 			t.Errorf("got %+v", e)
 		}
@@ -269,7 +269,7 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 					case <-done:
 						return
 					default:
-						_, _ = w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i)))
+						_, _ = w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i)))
 					}
 				}
 			})

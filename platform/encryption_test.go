@@ -193,7 +193,7 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 
 		// A running server must not store anything that the new key cannot decrypt.
 		expectRefused(w, "ready", w.p.Ready(w.Context()), platform.CodeUnavailable)
-		_, err = w.p.Subscriptions.Create(w.operator(), acme.uid, body[platform.Subscription](`{"sink": "https://late.example.com/"}`))
+		_, err = w.p.Subscriptions.Create(w.operator(), acme.uid, body[*platform.Subscription](`{"sink": "https://late.example.com/"}`))
 		expectRefused(w, "a subscription", err, platform.CodeUnavailable)
 		_, err = w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
 		expectRefused(w, "a secret", err, platform.CodeUnavailable)
@@ -234,7 +234,7 @@ func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
 				begun := sync.OnceFunc(first.Done)
 				defer begun()
 				for {
-					_, err := w.p.Subscriptions.Create(w.operator(), acme.uid, body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+					_, err := w.p.Subscriptions.Create(w.operator(), acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
 					if errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) {
 						return
 					}

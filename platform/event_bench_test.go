@@ -65,7 +65,7 @@ func besideFeeds(b *testing.B, w *world, counting *countingStore, feeds, callers
 	var took []time.Duration
 	for b.Loop() {
 		at := time.Now()
-		_, err := w.p.Repos.List(tenant.owner, platform.ListRequest[platform.RepoFilter]{PageSize: 50})
+		_, err := w.p.Repos.List(tenant.owner, platform.ListRequest[*platform.RepoFilter]{PageSize: 50})
 		must(b, err)
 		took = append(took, time.Since(at))
 		time.Sleep(10 * time.Millisecond) // The caller pauses between lists.

@@ -22,7 +22,7 @@ func (w *world) changesOf(o org) string {
 func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "go", "description": "one", "bundles": ["b"], "sync_config": {"source": "docker.io/go"}}`))
+		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "go", "description": "one", "bundles": ["b"], "sync_config": {"source": "docker.io/go"}}`))
 		must(t, err)
 		if got := w.changesOf(acme); got != "" {
 			t.Errorf("a creation has the changes %s", got)
@@ -42,13 +42,13 @@ func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 			if c.mask != "" {
 				mask = []string{c.mask}
 			}
-			_, err := w.p.Repos.Update(acme.owner, made.UID, platform.JSONInput[platform.Repo]([]byte(c.body), mask))
+			_, err := w.p.Repos.Update(acme.owner, made.UID, platform.JSONInput[*platform.Repo]([]byte(c.body), mask))
 			must(t, err)
 			if got := w.changesOf(acme); got != c.want {
 				t.Errorf("%s: %s, want %s", c.body, got, c.want)
 			}
 		}
-		_, err = w.p.Repos.UpdateReadme(acme.owner, made.UID, body[platform.Readme](`{"content": "# Go"}`))
+		_, err = w.p.Repos.UpdateReadme(acme.owner, made.UID, body[*platform.Readme](`{"content": "# Go"}`))
 		must(t, err)
 		if got := w.changesOf(acme); got != `readme: "" -> "# Go"` {
 			t.Errorf("a readme: %s, want %q", got, `readme: "" -> "# Go"`)
@@ -61,7 +61,7 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 		acme := w.found("acme")
 		ann := w.member(acme.uid, "ann")
 		bound := w.bind(acme.uid, ann, platform.ViewerRole)
-		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		_, err := w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
 		must(t, err)
 		if got, want := w.changesOf(acme), `roleUid: "`+string(platform.ViewerRole)+`" -> "`+string(platform.EditorRole)+`"`; got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -72,15 +72,15 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 		if got := w.changesOf(acme); got != "secret:  -> " {
 			t.Errorf("a rotation: %s, want %q", got, "secret:  -> ")
 		}
-		provider, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
+		provider, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
 			`{"name": "okta", "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, platform.ViewerRole))
 		must(t, err)
-		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[platform.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*platform.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
 		must(t, err)
 		if got := w.changesOf(acme); got != `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"` {
 			t.Errorf("a client secret: %s, want %q", got, `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"`)
 		}
-		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[platform.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
+		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*platform.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
 		must(t, err)
 		if got := w.changesOf(acme); strings.Contains(got, "shout") || !strings.Contains(got, `"clientId":"e"`) {
 			t.Errorf("a configuration: %s, want it without 'shout'", got)
@@ -99,7 +99,7 @@ func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 		for range writers {
 			go func() {
 				for range writes {
-					if _, err := w.p.Repos.Update(acme.owner, repo, body[platform.Repo](`{"description": %q}`, w.name())); err != nil {
+					if _, err := w.p.Repos.Update(acme.owner, repo, body[*platform.Repo](`{"description": %q}`, w.name())); err != nil {
 						done <- err
 						return
 					}
@@ -154,7 +154,7 @@ func TestShortEventTypesAreAcceptedAndUnknownOnesRejected(t *testing.T) {
 			if exported != 1 {
 				t.Errorf("%s exports %d events, want 1", spelled, exported)
 			}
-			sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://%s.example.com/", "types": [%q]}`, w.name(), spelled))
+			sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/", "types": [%q]}`, w.name(), spelled))
 			must(t, err)
 			if sub.Types[0] != "dev.atrium.api.iam.group.created.v1" {
 				t.Errorf("%s is kept as %s, want dev.atrium.api.iam.group.created.v1", spelled, sub.Types[0])

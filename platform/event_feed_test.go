@@ -37,7 +37,7 @@ func TestTheFeedSendsEachEventInOrderAndThenNewOnes(t *testing.T) {
 			if names = append(names, e.Type); len(names) == 3 { // These are the events of the organisation; now the feed is live.
 				go func() {
 					for range repos {
-						if _, err := p.Repos.Create(ctx, org.Group.UID, platform.TypedInput(platform.Repo{Name: newName()}, "name")); err != nil {
+						if _, err := p.Repos.Create(ctx, org.Group.UID, platform.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
 							t.Error(err)
 							cancel()
 						}
@@ -70,13 +70,13 @@ func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader, err := p.Identities.Create(operator, org.Group.UID, platform.TypedInput(platform.Identity{
+		reader, err := p.Identities.Create(operator, org.Group.UID, platform.TypedInput(&platform.Identity{
 			Name: "reader", ClaimMatch: &platform.ClaimMatch{Issuer: "https://issuer.example.com", Subject: "reader"},
 		}, "name", "claimMatch"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		binding, err := p.RoleBindings.Create(operator, org.Group.UID, platform.TypedInput(platform.RoleBinding{IdentityUID: reader.UID, RoleUID: platform.ViewerRole}, "identityUid", "roleUid"))
+		binding, err := p.RoleBindings.Create(operator, org.Group.UID, platform.TypedInput(&platform.RoleBinding{IdentityUID: reader.UID, RoleUID: platform.ViewerRole}, "identityUid", "roleUid"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func TestTheFeedContinuesAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
 		for range writers {
 			writing.Go(func() {
 				for range creates {
-					if _, err := replicas[0].Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": %q}`, w.name())); err != nil {
+					if _, err := replicas[0].Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": %q}`, w.name())); err != nil {
 						t.Error(err)
 					}
 				}
@@ -155,7 +155,7 @@ func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
 			if err := w.p.RoleBindings.Delete(acme.owner, bound); err != nil {
 				t.Error(err)
 			}
-			made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "after"}`))
+			made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "after"}`))
 			if err != nil {
 				t.Error(err)
 				return

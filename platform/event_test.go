@@ -113,7 +113,7 @@ func TestEventsAreOrderedByTheirIDs(t *testing.T) {
 func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		var ins []platform.Input[platform.RoleBinding]
+		var ins []platform.Input[*platform.RoleBinding]
 		for range platform.MaxBatch {
 			ins = append(ins, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
 		}
@@ -135,23 +135,23 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"]}`))
+		made, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/hook", "types": ["dev.atrium.api.iam.group.created.v1", "dev.atrium.api.events.subscription.test.v1"]}`))
 		must(t, err)
-		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
+		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
 		if got := violationFields(err); got != "secret" {
 			t.Errorf("a secret of the caller's own: %s, want secret", got)
 		}
 		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
 			t.Errorf("got %+v, want Sink 'https://example.com/hook' and 2 types", made)
 		}
-		other, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://example.com/other"}`))
+		other, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/other"}`))
 		must(t, err)
 		if other.Secret == made.Secret {
 			t.Error("two have the same secret")
 		}
 		read, err := w.p.Subscriptions.Get(acme.owner, made.UID)
 		must(t, err)
-		page, err := w.p.Subscriptions.List(acme.owner, platform.ListRequest[platform.SubscriptionFilter]{})
+		page, err := w.p.Subscriptions.List(acme.owner, platform.ListRequest[*platform.SubscriptionFilter]{})
 		must(t, err)
 		for _, s := range append(page.Items, read) {
 			if s.Secret != "" {
@@ -209,20 +209,20 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 			}
 		}
 		bound := w.bind(team, w.member(acme.uid, "x"), platform.EditorRole)
-		changed, err := w.p.RoleBindings.Update(acme.owner, bound, body[platform.RoleBinding](`{"roleUid": %q, "identityUid": %q}`, platform.ViewerRole, w.member(acme.uid, "y")))
+		changed, err := w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q, "identityUid": %q}`, platform.ViewerRole, w.member(acme.uid, "y")))
 		must(t, err)
 		if changed.Role.Name != "viewer" || changed.Group.UID != team {
 			t.Errorf("got %+v, want Name 'viewer' and UID %v", changed, team)
 		}
 		repo := w.repo(team)
-		tag, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q}`, digest(1)))
+		tag, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q}`, digest(1)))
 		must(t, err)
-		moved, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q, "deprecated": true}`, digest(2)))
+		moved, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q, "deprecated": true}`, digest(2)))
 		must(t, err)
 		if moved.UID != tag.UID || moved.Digest != digest(2) || !moved.Deprecated {
 			t.Errorf("got %+v, want UID %v and Digest %v", moved, tag.UID, digest(2))
 		}
-		_, err = w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
+		_, err = w.p.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "mine"}`))
 		must(t, err)
 		for round, want := range []string{mustSucceed(1, 0, 0, 0), mustSucceed(0, 0, 1, 0), mustSucceed(0, 1, 0, 0)} {
 			text := fmt.Sprint(round / 2)

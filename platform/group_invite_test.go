@@ -15,7 +15,7 @@ import (
 func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[platform.GroupInvite](
+		made, err := w.p.GroupInvites.Create(acme.owner, acme.uid, body[*platform.GroupInvite](
 			`{"roleUid": %q, "ttl": "3600s", "email": "bob@example.com"}`, platform.ViewerRole))
 		must(t, err)
 		if made.Code == "" || made.ExpirationTime.Sub(made.CreateTime.Time) != time.Hour || made.Role.Name != "viewer" || len(made.Role.Capabilities) == 0 || made.TTL != 0 {
@@ -37,7 +37,7 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 		if found != 1 {
 			t.Errorf("%d invites have the key, want 1", found)
 		}
-		page, err := w.p.GroupInvites.List(acme.owner, platform.ListRequest[platform.GroupInviteFilter]{Filter: platform.GroupInviteFilter{KeyID: made.KeyID}})
+		page, err := w.p.GroupInvites.List(acme.owner, platform.ListRequest[*platform.GroupInviteFilter]{Filter: &platform.GroupInviteFilter{KeyID: made.KeyID}})
 		if err != nil || len(page.Items) != 1 || page.Items[0].Code != "" {
 			t.Errorf("listed %+v, want 1 of them (%v)", page.Items, err)
 		}
@@ -69,7 +69,7 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 			if bound.Identity.UID.Parent() != team || bound.Identity.Subject != subject {
 				t.Errorf("%s: bound %+v, want Parent %v and Subject %v", subject, bound, team, subject)
 			}
-			if _, err := w.p.Repos.Create(w.as(subject), team, body[platform.Repo](`{"name": %q}`, w.name())); err != nil {
+			if _, err := w.p.Repos.Create(w.as(subject), team, body[*platform.Repo](`{"name": %q}`, w.name())); err != nil {
 				t.Errorf("%s: %v", subject, err)
 			}
 		}

@@ -29,7 +29,7 @@ func (w *world) manyTags(repo platform.UID, n int) {
 
 func (w *world) tagsIn(repo platform.UID) int64 {
 	w.Helper()
-	page, err := w.p.Tags.List(w.operator(), platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+	page, err := w.p.Tags.List(w.operator(), platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 	must(w, err)
 	return page.TotalCount
 }
@@ -130,7 +130,7 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		if happened := since(w.events(), before); len(happened) != 0 {
 			t.Errorf("a claim has events: %v, want 0 items", happened)
 		}
-		_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "1", "digest": %q}`, digest(9)))
+		_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "1", "digest": %q}`, digest(9)))
 		must(t, err) // A caller has moved it, so it belongs to the caller.
 		prune(hubApp, 1)
 		if _, err := w.p.Tags.Get(acme.owner, own); err != nil {
@@ -193,7 +193,7 @@ func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 		tag(1, true, platform.ImportOptions{}, mustSucceed(1, 0, 0, 0))
 		tag(1, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0))
 		tag(2, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 1, 0, 0))
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
+		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
 		if err != nil || len(page.Items) != 1 || !page.Items[0].Deprecated || page.Items[0].Digest != digest(2) {
 			t.Errorf("%+v, want 1 of them (%v)", page.Items, err)
 		}

@@ -65,7 +65,7 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 		}
 		before := len(w.events())
 		run("first", acme.uid, records(2, "a"), mustSucceed(23, 0, 0, 0))
-		all := platform.ListRequest[platform.AdvisoryFilter]{UIDP: platform.UIDFilter{ChildrenOf: acme.uid}, OrderBy: "uid"}
+		all := platform.ListRequest[*platform.AdvisoryFilter]{UIDP: platform.UIDFilter{ChildrenOf: acme.uid}, OrderBy: "uid"}
 		first, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
 		run("again", acme.uid, records(2, "a"), mustSucceed(0, 0, 23, 0))
@@ -252,7 +252,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		put("the same", mustSucceed(0, 0, 40, 0), 2, 0, 0)
 		put("one more each", mustSucceed(20, 0, 40, 0), 3, 0, 20)
 		put("moved", mustSucceed(0, 60, 0, 0), 3, 1, 60)
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}})
+		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}})
 		if err != nil || page.TotalCount != 60 || slices.ContainsFunc(page.Items, func(tag *platform.Tag) bool { return tag.Digest == digest(0) }) {
 			t.Errorf("%d tags, want 60 (%v)", page.TotalCount, err)
 		}

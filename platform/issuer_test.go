@@ -38,7 +38,7 @@ const shared = "https://ci.example.com"
 
 func (w *world) providerBy(owner context.Context, group platform.UID) *platform.IdentityProvider {
 	w.Helper()
-	made, err := w.p.IdentityProviders.Create(owner, group, body[platform.IdentityProvider](
+	made, err := w.p.IdentityProviders.Create(owner, group, body[*platform.IdentityProvider](
 		`{"name": %q, "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "groupsClaim": "groups"}}`, w.name(), platform.ViewerRole, workplace))
 	must(w, err)
 	return made
@@ -120,7 +120,7 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		acme, thief := w.found("acme"), w.found("thief")
 		provider, theirs := w.providerBy(acme.owner, acme.uid), w.providerBy(thief.owner, thief.uid)
 		for _, org := range []org{acme, thief} {
-			made, err := w.p.Identities.Create(org.owner, org.uid, body[platform.Identity](`{"name": "admin", "claimMatch": {"issuer": %q, "subject": "admin", "audience": "client"}}`, workplace))
+			made, err := w.p.Identities.Create(org.owner, org.uid, body[*platform.Identity](`{"name": "admin", "claimMatch": {"issuer": %q, "subject": "admin", "audience": "client"}}`, workplace))
 			must(t, err)
 			w.bind(org.uid, made.UID, platform.OwnerRole)
 		}
@@ -143,7 +143,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		served := w.strict()
 		acme := w.found("acme")
 		create := func(rule string) error {
-			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
+			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
 			return err
 		}
 		wildcard := fmt.Sprintf(`{"issuer": %q, "subjectPattern": ".*"}`, workplace)
@@ -212,7 +212,7 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 			return fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*%d"}`, issuer, n)
 		}
 		create := func(o org, rule string) (*platform.Identity, error) {
-			return w.p.Identities.Create(o.owner, o.uid, body[platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
+			return w.p.Identities.Create(o.owner, o.uid, body[*platform.Identity](`{"name": "i", "claimMatch": %s}`, rule))
 		}
 		var last *platform.Identity
 		for n := range 20 {
@@ -225,13 +225,13 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 		if len(e.Preconditions) != 1 || e.Preconditions[0].Subject != "claimMatch.subjectPattern" {
 			t.Errorf("it names %+v, want 1 of them", e.Preconditions)
 		}
-		_, err = w.p.Identities.Update(acme.owner, last.UID, body[platform.Identity](`{"claimMatch": %s}`, rule(30)))
+		_, err = w.p.Identities.Update(acme.owner, last.UID, body[*platform.Identity](`{"claimMatch": %s}`, rule(30)))
 		must(t, err)
 		_, err = create(other, rule(20))
 		must(t, err)
 		third, err := create(acme, fmt.Sprintf(`{"issuer": %q, "subject": "x"}`, issuer))
 		must(t, err)
-		_, err = w.p.Identities.Update(acme.owner, third.UID, body[platform.Identity](`{"claimMatch": %s}`, rule(31)))
+		_, err = w.p.Identities.Update(acme.owner, third.UID, body[*platform.Identity](`{"claimMatch": %s}`, rule(31)))
 		expectRefused(t, "one that is changed to be the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
 	})
 }
@@ -243,7 +243,7 @@ func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
 		create := func(pattern string) error {
 			text, err := json.Marshal(pattern)
 			must(t, err)
-			_, err = w.p.Identities.Create(thief.owner, thief.uid, body[platform.Identity](`{"name": "i", "claimMatch": {"issuer": %q, "subjectPattern": %s}}`, shared, text))
+			_, err = w.p.Identities.Create(thief.owner, thief.uid, body[*platform.Identity](`{"name": "i", "claimMatch": {"issuer": %q, "subjectPattern": %s}}`, shared, text))
 			return err
 		}
 		for _, pattern := range []string{

@@ -3,6 +3,7 @@ package platform
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode"
 )
@@ -37,11 +38,11 @@ type Kind[T any] struct {
 	// SharesUID means that a resource has the UID of its group, which is its parent.
 	SharesUID bool
 
-	UID   func(*T) UID
-	Group func(*T) UID // the group that contains it
-	Stamp func(row *T, uid UID, now Time)
+	UID   func(T) UID
+	Group func(T) UID // the group that contains it
+	Stamp func(row T, uid UID, now Time)
 	// Check adds the violations of the changed fields of a row.
-	Check func(row *T, changed func(field string) bool, v *violations)
+	Check func(row T, changed func(field string) bool, v *violations)
 	// Shared means that rows belong to no organisation. A caller who holds List anywhere
 	// can read all of them.
 	Shared bool
@@ -50,21 +51,58 @@ type Kind[T any] struct {
 	IsBuiltIn func(UID) bool
 }
 
-// A filter is the filter of a kind. It can check its values.
+// A filter is a pointer to the conditions of a list; nil means no conditions.
 type filter interface{ check(v *violations) }
 
-// resources has the operations that kinds share.
+// NewFilter makes an empty filter of the pointer type F.
+func NewFilter[F any]() F { return newValue[F]() }
+
+// fillFilter replaces a filter that is nil by an empty one.
+func fillFilter[F filter](f F) F {
+	if reflect.ValueOf(f).IsNil() {
+		return NewFilter[F]()
+	}
+	return f
+}
+
+// changeFilter returns a changed copy of a filter, which can be nil.
+func changeFilter[V any](f *V, change func(*V)) *V {
+	var changed V
+	if f != nil {
+		changed = *f
+	}
+	change(&changed)
+	return &changed
+}
+
+// newValue makes what the pointer type T points to, empty.
+func newValue[T any]() T {
+	value, _ := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+	return value
+}
+
+// copyValue copies what a pointer points to.
+func copyValue[T any](value T) T {
+	copied := newValue[T]()
+	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(value).Elem())
+	return copied
+}
+
+// resources has the operations that kinds share. The types of rows and filters are
+// pointers (T is *Repo), because Go compiles a generic function once for all
+// pointer types, but again for each struct type. (A constraint that includes
+// comparable would undo that.)
 type resources[T any, F filter] struct {
 	p    *Platform
 	kind *Kind[T]
 }
 
-func (resources[T, F]) table(r Reader) Table[T, F] { return TableOf[T, F](r) }
+func (*resources[T, F]) table(r Reader) Table[T, F] { return TableOf[T, F](r) }
 
-func (resources[T, F]) rows(tx Tx) RowWriter[T] { return RowsOf[T](tx) }
+func (*resources[T, F]) rows(tx Tx) RowWriter[T] { return RowsOf[T](tx) }
 
 // Kind returns the facts about the kind.
-func (r resources[T, F]) Kind() *Kind[T] { return r.kind }
+func (r *resources[T, F]) Kind() *Kind[T] { return r.kind }
 
 // addArea sets the area of an error that has none to that of the kind.
 func (k *Kind[T]) addArea(err error) error { return inArea(k.Area, err) }

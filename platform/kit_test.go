@@ -97,7 +97,7 @@ func (w *world) as(subject string) context.Context {
 // member creates an identity for tokens whose subject is also its name.
 func (w *world) member(group platform.UID, subject string) platform.UID {
 	w.Helper()
-	made, err := w.p.Identities.Create(w.operator(), group, platform.TypedInput(platform.Identity{
+	made, err := w.p.Identities.Create(w.operator(), group, platform.TypedInput(&platform.Identity{
 		Name: w.name(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject},
 	}, "name", "claimMatch"))
 	must(w, err)
@@ -112,8 +112,8 @@ func (w *world) bind(group, identity, role platform.UID) platform.UID {
 	return made.UID
 }
 
-func binding(identity, role platform.UID) platform.Input[platform.RoleBinding] {
-	return platform.TypedInput(platform.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
+func binding(identity, role platform.UID) platform.Input[*platform.RoleBinding] {
+	return platform.TypedInput(&platform.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
 }
 
 // with creates an identity in home that has a role on group. It returns the context of
@@ -127,14 +127,14 @@ func (w *world) with(role, group, home platform.UID) context.Context {
 
 func (w *world) group(parent platform.UID) platform.UID {
 	w.Helper()
-	made, err := w.p.Groups.Create(w.operator(), parent, body[platform.Group](`{"name": %q}`, w.name()))
+	made, err := w.p.Groups.Create(w.operator(), parent, body[*platform.Group](`{"name": %q}`, w.name()))
 	must(w, err)
 	return made.UID
 }
 
 func (w *world) repo(group platform.UID) platform.UID {
 	w.Helper()
-	made, err := w.p.Repos.Create(w.operator(), group, body[platform.Repo](`{"name": %q}`, w.name()))
+	made, err := w.p.Repos.Create(w.operator(), group, body[*platform.Repo](`{"name": %q}`, w.name()))
 	must(w, err)
 	return made.UID
 }
@@ -145,21 +145,21 @@ func (w *world) role(group platform.UID, capabilities ...platform.Capability) pl
 		capabilities = []platform.Capability{}
 	}
 	list, _ := json.Marshal(capabilities)
-	made, err := w.p.Roles.Create(w.operator(), group, body[platform.Role](`{"name": %q, "capabilities": %s}`, w.name(), list))
+	made, err := w.p.Roles.Create(w.operator(), group, body[*platform.Role](`{"name": %q, "capabilities": %s}`, w.name(), list))
 	must(w, err)
 	return made.UID
 }
 
 func (w *world) tag(repo platform.UID) platform.UID {
 	w.Helper()
-	made, err := w.p.Tags.Create(w.operator(), repo, body[platform.Tag](`{"name": %q, "digest": %q}`, w.name(), digest(1)))
+	made, err := w.p.Tags.Create(w.operator(), repo, body[*platform.Tag](`{"name": %q, "digest": %q}`, w.name(), digest(1)))
 	must(w, err)
 	return made.UID
 }
 
 func (w *world) subscription(group platform.UID) platform.UID {
 	w.Helper()
-	made, err := w.p.Subscriptions.Create(w.operator(), group, body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
+	made, err := w.p.Subscriptions.Create(w.operator(), group, body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name()))
 	must(w, err)
 	return made.UID
 }
@@ -299,7 +299,7 @@ func (w *world) checkCounters() {
 // deleteOnlyBinding deletes the binding of a group that has one.
 func deleteOnlyBinding(ctx context.Context, w *world, group platform.UID) error {
 	w.Helper()
-	page, err := w.p.RoleBindings.List(ctx, platform.ListRequest[platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: group}})
+	page, err := w.p.RoleBindings.List(ctx, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: group}})
 	must(w, err)
 	if len(page.Items) != 1 {
 		w.Fatalf("%d bindings, want 1 items", len(page.Items))

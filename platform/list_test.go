@@ -11,7 +11,7 @@ import (
 	"atrium/platform"
 )
 
-type repoList = platform.ListRequest[platform.RepoFilter]
+type repoList = platform.ListRequest[*platform.RepoFilter]
 
 // twelve creates repos r12 to r01, in this order.
 func (w *world) twelve(group platform.UID) {
@@ -21,7 +21,7 @@ func (w *world) twelve(group platform.UID) {
 	}
 }
 
-func (w *world) mustList(ctx context.Context, req repoList) platform.Page[platform.Repo] {
+func (w *world) mustList(ctx context.Context, req repoList) platform.Page[*platform.Repo] {
 	w.Helper()
 	page, err := w.p.Repos.List(ctx, req)
 	must(w, err)
@@ -161,7 +161,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 			"another scope":      {UIDP: platform.UIDFilter{DescendantsOf: team}, PageToken: token},
 			"another relation":   {UIDP: platform.UIDFilter{ChildrenOf: acme.uid}, PageToken: token},
 			"no scope":           {PageToken: token},
-			"a filter":           {UIDP: below, Filter: platform.RepoFilter{Name: "r01"}, PageToken: token},
+			"a filter":           {UIDP: below, Filter: &platform.RepoFilter{Name: "r01"}, PageToken: token},
 			"another order":      {UIDP: below, OrderBy: "uid desc", PageToken: token},
 			"the other way":      {UIDP: below, OrderBy: "name", PageToken: token},
 			"cut":                {UIDP: below, PageToken: token[:len(token)-1]},
@@ -171,7 +171,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 			_, err := w.p.Repos.List(acme.owner, req)
 			refuses(what, err)
 		}
-		_, err := w.p.Groups.List(acme.owner, platform.ListRequest[platform.GroupFilter]{UIDP: below, PageToken: token})
+		_, err := w.p.Groups.List(acme.owner, platform.ListRequest[*platform.GroupFilter]{UIDP: below, PageToken: token})
 		refuses("another kind", err)
 		for _, order := range []string{"", "name desc"} {
 			if page := w.mustList(acme.owner, repoList{UIDP: below, PageToken: token, OrderBy: order, PageSize: 7}); len(page.Items) != 7 || page.Items[0].Name != "r11" {
@@ -249,7 +249,7 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 		w.twelve(acme.uid)
 		w.namedRepo(w.group(acme.uid), "r01")
 		for name, want := range map[string]int64{"r01": 2, "r02": 1, "r0": 0, "R01": 0, "r0_": 0, "%": 0} {
-			page := w.mustList(acme.owner, repoList{Filter: platform.RepoFilter{Name: name}})
+			page := w.mustList(acme.owner, repoList{Filter: &platform.RepoFilter{Name: name}})
 			if page.TotalCount != want || len(page.Items) != int(want) {
 				t.Errorf("%q finds %q of %d, want %d", name, names(page.Items), page.TotalCount, want)
 			}
@@ -264,15 +264,15 @@ func TestAFilterOfOddTextFindsNothing(t *testing.T) {
 		w.advisory(acme.uid)
 		for _, odd := range []string{"a\x00b", "\xff", "'; DROP TABLE repo; --", strings.Repeat("x", 100_000)} {
 			_, errs := map[string]int64{}, map[string]error{}
-			_, errs["repos"] = w.p.Repos.List(acme.owner, repoList{Filter: platform.RepoFilter{Name: odd}})
-			_, errs["groups"] = w.p.Groups.List(acme.owner, platform.ListRequest[platform.GroupFilter]{Filter: platform.GroupFilter{Name: odd}})
-			_, errs["tags"] = w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Name: odd, Names: []string{odd}}})
-			_, errs["roles"] = w.p.Roles.List(acme.owner, platform.ListRequest[platform.RoleFilter]{Filter: platform.RoleFilter{Name: odd}})
-			_, errs["identities"] = w.p.Identities.List(acme.owner, platform.ListRequest[platform.IdentityFilter]{Filter: platform.IdentityFilter{Name: odd}})
-			_, errs["sinks"] = w.p.Subscriptions.List(acme.owner, platform.ListRequest[platform.SubscriptionFilter]{Filter: platform.SubscriptionFilter{Sink: odd}})
-			_, errs["advisories"] = w.p.Advisories.List(acme.owner, platform.ListRequest[platform.AdvisoryFilter]{Filter: platform.AdvisoryFilter{
+			_, errs["repos"] = w.p.Repos.List(acme.owner, repoList{Filter: &platform.RepoFilter{Name: odd}})
+			_, errs["groups"] = w.p.Groups.List(acme.owner, platform.ListRequest[*platform.GroupFilter]{Filter: &platform.GroupFilter{Name: odd}})
+			_, errs["tags"] = w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{Filter: &platform.TagFilter{Name: odd, Names: []string{odd}}})
+			_, errs["roles"] = w.p.Roles.List(acme.owner, platform.ListRequest[*platform.RoleFilter]{Filter: &platform.RoleFilter{Name: odd}})
+			_, errs["identities"] = w.p.Identities.List(acme.owner, platform.ListRequest[*platform.IdentityFilter]{Filter: &platform.IdentityFilter{Name: odd}})
+			_, errs["sinks"] = w.p.Subscriptions.List(acme.owner, platform.ListRequest[*platform.SubscriptionFilter]{Filter: &platform.SubscriptionFilter{Sink: odd}})
+			_, errs["advisories"] = w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: &platform.AdvisoryFilter{
 				AdvisoryIDs: []string{odd}, Aliases: []string{odd}, Origin: odd, EventAuthors: []string{odd}, ExcludeEventAuthors: []string{odd}}})
-			_, errs["vulnerabilities"] = w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[platform.VulnerabilityFilter]{Filter: platform.VulnerabilityFilter{IDs: []string{odd}}})
+			_, errs["vulnerabilities"] = w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[*platform.VulnerabilityFilter]{Filter: &platform.VulnerabilityFilter{IDs: []string{odd}}})
 			_, errs["a vulnerability"] = w.p.Vulnerabilities.Get(acme.owner, odd)
 			_, errs["lookup"] = w.p.Identities.Lookup(acme.owner, odd, odd)
 			_, errs["token"] = w.p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: odd, ServiceAudience: true})

@@ -11,7 +11,7 @@ import (
 // decodeInput decodes an update of a repo. It returns what the update would write.
 func decodeInput(body string, mask ...string) (Repo, []string, violations) {
 	var v violations
-	c := JSONInput[Repo]([]byte(body), mask).decodeUpdate(repoKind.Fields, &v)
+	c := JSONInput[*Repo]([]byte(body), mask).decodeUpdate(repoKind.Fields, &v)
 	return *c.row, c.fields, v.sortByField(repoKind.fieldNames())
 }
 
@@ -171,12 +171,12 @@ func TestDeeplyNestedBodiesAreRejected(t *testing.T) {
 func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *testing.T) {
 	t.Parallel()
 	var v violations
-	in := JSONInput[Group]([]byte(`{"name": "acme", "uid": "`+string(rootA)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
+	in := JSONInput[*Group]([]byte(`{"name": "acme", "uid": "`+string(rootA)+`", "verified": true, "kind": "ORG_KIND_INFRA", "resourceLimits": {"a": 1}, "status": 2, "createTime": "2020-01-01T00:00:00Z"}`), nil)
 	got := in.decodeCreate(groupKind.Fields, &v)
 	if len(v) > 0 || got.Name != "acme" || got.UID != "" || got.Verified || got.Kind != "" || got.ResourceLimits != nil || got.Status != "" {
 		t.Errorf("%+v %v", got, v)
 	}
-	typed := TypedInput(Group{UID: rootA, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
+	typed := TypedInput(&Group{UID: rootA, Name: "acme", Description: "not named", Verified: true, Kind: OrgKindInfra}, "name", "verified", "kind")
 	got = typed.decodeCreate(groupKind.Fields, &v)
 	if fieldsOf(v) != "verified kind" || got.Name != "acme" || got.Description != "" || got.UID != "" || got.Verified || got.Kind != "" {
 		t.Errorf("typed: %+v %v", got, v)
@@ -186,7 +186,7 @@ func TestACreationIgnoresOutputOnlyFieldsOfAReadResourceAndRejectsOthers(t *test
 func TestATypedInputChangesTheFieldsItNames(t *testing.T) {
 	t.Parallel()
 	var v violations
-	c := TypedInput(Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").decodeUpdate(repoKind.Fields, &v)
+	c := TypedInput(&Repo{Name: "n", Description: "d", SyncConfig: &SyncConfig{Source: "s"}}, "description", "uid", "sync_config", "name").decodeUpdate(repoKind.Fields, &v)
 	row, fields := *c.row, c.fields
 	slices.Sort(fields)
 	if len(v) > 0 || strings.Join(fields, " ") != "description name sync_config" || row.Description != "d" || row.Name != "n" || row.SyncConfig.Source != "s" {

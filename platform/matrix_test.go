@@ -54,7 +54,7 @@ func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, 
 // builtIn returns the UID of a built-in role.
 func (w *world) builtIn(name string) platform.UID {
 	w.Helper()
-	page, err := w.p.Roles.List(w.as("owner of acme"), platform.ListRequest[platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}, Filter: platform.RoleFilter{Name: name}})
+	page, err := w.p.Roles.List(w.as("owner of acme"), platform.ListRequest[*platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}, Filter: &platform.RoleFilter{Name: name}})
 	must(w, err)
 	if len(page.Items) != 1 {
 		w.Fatalf("there are %d built-in roles %s", len(page.Items), name)

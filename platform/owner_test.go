@@ -10,7 +10,7 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, only := w.p.RoleBindings, acme.Binding.UID
-		demote := body[platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole)
+		demote := body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole)
 		expectRefused(t, "deleting the only one", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
 		_, err := p.Update(acme.owner, only, demote)
 		e := refusal(t, "demoting the only one", err, platform.CodeFailedPrecondition, "LAST_OWNER")
@@ -26,7 +26,7 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		must(t, p.Delete(acme.owner, below)) // A group below needs no owner.
 
 		// The binding of the owner may change to another identity.
-		moved, err := p.Update(acme.owner, only, body[platform.RoleBinding](`{"identityUid": %q}`, second))
+		moved, err := p.Update(acme.owner, only, body[*platform.RoleBinding](`{"identityUid": %q}`, second))
 		must(t, err)
 		if moved.Identity.UID != second || moved.Role.UID != platform.OwnerRole {
 			t.Errorf("got %+v, want UID %v and UID %v", moved, second, platform.OwnerRole)
@@ -78,7 +78,7 @@ func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
-			_, err := platform.RowsOf[platform.RoleBinding](tx).Update(t.Context(), &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
+			_, err := platform.RowsOf[*platform.RoleBinding](tx).Update(t.Context(), &platform.RoleBinding{UID: acme.Binding.UID, RoleUID: platform.ViewerRole}, "roleUid"), error(nil)
 			return err
 		}))
 		expectRefused(t, "by the operator", w.p.Groups.Delete(w.operator(), acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
@@ -115,9 +115,9 @@ func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
 func TestSigningUpIsOffUnlessTheOperatorAllowsIt(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		_, err := w.p.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine"}`))
+		_, err := w.p.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "mine"}`))
 		expectRefused(t, "off", err, platform.CodePermissionDenied, "PERMISSION_DENIED")
-		_, err = w.p.Groups.Create(t.Context(), "", body[platform.Group](`{"name": "mine"}`))
+		_, err = w.p.Groups.Create(t.Context(), "", body[*platform.Group](`{"name": "mine"}`))
 		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
 	})
 }
@@ -127,16 +127,16 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
 		team := w.group(acme.uid)
-		_, err := open.Groups.Create(w.with(platform.OwnerRole, team, team), "", body[platform.Group](`{"name": "mine"}`))
+		_, err := open.Groups.Create(w.with(platform.OwnerRole, team, team), "", body[*platform.Group](`{"name": "mine"}`))
 		expectRefused(t, "an identity below the root", err, platform.CodePermissionDenied)
-		_, err = open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "No!", "description": "a\nb"}`))
+		_, err = open.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "No!", "description": "a\nb"}`))
 		if got := violationFields(err); got != "name description" {
 			t.Errorf("got %v, want 'name description'", got)
 		}
-		_, err = open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "acme"}`))
+		_, err = open.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "acme"}`))
 		expectRefused(t, "a name that is taken", err, platform.CodeAlreadyExists)
 
-		mine, err := open.Groups.Create(acme.owner, "", body[platform.Group](`{"name": "mine", "description": "d"}`))
+		mine, err := open.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "mine", "description": "d"}`))
 		must(t, err)
 		again := w.as("owner of acme")
 		if actor := platform.ActorOf(again); len(actor.Identities) != 2 || !actor.Can(platform.CapGroupsDelete, mine.UID) || !actor.Can(platform.CapGroupsDelete, acme.uid) {
@@ -155,12 +155,12 @@ func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
-		_, err := open.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": "ci", "claimMatch": {"issuer": %q, "subjectPattern": "ci-.*", "audiencePattern": "runn.*"}}`, issuer))
+		_, err := open.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{"name": "ci", "claimMatch": {"issuer": %q, "subjectPattern": "ci-.*", "audiencePattern": "runn.*"}}`, issuer))
 		must(t, err)
 		claims := platform.Claims{Issuer: issuer, Subject: "ci-7", Audience: []string{"third", "runner"}}
 		actor, err := open.Authenticate(t.Context(), claims)
 		must(t, err)
-		mine, err := open.Groups.Create(platform.WithActor(t.Context(), actor), "", body[platform.Group](`{"name": "mine"}`))
+		mine, err := open.Groups.Create(platform.WithActor(t.Context(), actor), "", body[*platform.Group](`{"name": "mine"}`))
 		must(t, err)
 		if actor, err = open.Authenticate(t.Context(), claims); err != nil || !actor.Can(platform.CapGroupsDelete, mine.UID) {
 			t.Errorf("whoever signed up acts as %v and is locked out (%v)", actor.Identities, err)

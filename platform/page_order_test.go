@@ -144,7 +144,7 @@ func TestEveryListIsSortedByTheShownValues(t *testing.T) {
 
 func sorts[T any](t *testing.T, k *Kind[T], left map[string]string) {
 	t.Helper()
-	row := reflect.TypeFor[T]()
+	row := reflect.TypeFor[T]().Elem()
 	for i := range row.NumField() {
 		field := row.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -178,7 +178,7 @@ func TestRequiredFieldsAreThoseThatAnEmptyBodyLacks(t *testing.T) {
 func lacks[T any](t *testing.T, k *Kind[T]) {
 	t.Helper()
 	var v violations
-	k.Check(new(T), func(string) bool { return true }, &v)
+	k.Check(newValue[T](), func(string) bool { return true }, &v)
 	var fields []string
 	for _, x := range v {
 		fields = append(fields, x.Field)

@@ -89,7 +89,7 @@ func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
 // newNamed creates a group with a name.
 func newNamed(w *world, parent platform.UID, name string) platform.UID {
 	w.Helper()
-	made, err := w.p.Groups.Create(w.operator(), parent, body[platform.Group](`{"name": %q}`, name))
+	made, err := w.p.Groups.Create(w.operator(), parent, body[*platform.Group](`{"name": %q}`, name))
 	must(w, err)
 	return made.UID
 }

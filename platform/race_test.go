@@ -90,12 +90,12 @@ func TestATagThatIsDeletedConcurrentlyIsCreatedAgain(t *testing.T) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		put := func() error {
-			_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q}`, digest(int(w.named.Add(1)))))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q}`, digest(int(w.named.Add(1)))))
 			return err
 		}
 		for range 25 {
 			must(t, put())
-			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 			must(t, err)
 			made, removed := runBoth(put, func() error { return w.p.Tags.Delete(acme.owner, page.Items[0].UID) })
 			if made != nil || removed != nil {

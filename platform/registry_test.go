@@ -15,7 +15,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
 		put := func(repo platform.UID, format string, args ...any) *platform.Tag {
 			t.Helper()
-			made, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](format, args...))
+			made, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](format, args...))
 			must(t, err)
 			return made
 		}
@@ -33,7 +33,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 		if elsewhere := put(other, `{"name": "1.26", "digest": %q}`, digest(3)); elsewhere.UID == first.UID || elsewhere.UID.Parent() != other {
 			t.Errorf("got %+v, want Parent %v", elsewhere, other)
 		}
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 		must(t, err)
 		if page.TotalCount != 1 || len(page.Items) != 1 {
 			t.Errorf("%d tags of %d, want 1 and 1", len(page.Items), page.TotalCount)
@@ -43,7 +43,7 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 			`{"name": "x", "digest": "` + digest(1) + `", "deprecated": "yes"}`:                "deprecated",
 			`{"name": "x", "digest": "` + digest(1) + `", "bundles": ["\n"], "updateTime": 1}`: "updateTime bundles",
 		} {
-			_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag]("%s", in))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag]("%s", in))
 			if got := violationFields(err); got != want {
 				t.Errorf("%s: %s, want %s", in, got, want)
 			}
@@ -58,7 +58,7 @@ func TestTagsAreFiltered(t *testing.T) {
 		repo := w.repo(acme.uid)
 		var since platform.Time
 		for i, name := range []string{"1.26", "1.26-r3", "bookworm-20260327", "latest", "sha256-" + strings.Repeat("0", 64) + ".sig"} {
-			made, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": %q, "digest": %q, "deprecated": %t}`, name, digest(i%2), i == 0))
+			made, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": %q, "digest": %q, "deprecated": %t}`, name, digest(i%2), i == 0))
 			must(t, err)
 			if name == "latest" {
 				since = made.UpdateTime
@@ -66,20 +66,20 @@ func TestTagsAreFiltered(t *testing.T) {
 		}
 		yes, no := true, false
 		for what, x := range map[string]struct {
-			f    platform.TagFilter
+			f    *platform.TagFilter
 			want string
 		}{
-			"all":         {platform.TagFilter{}, "1.26 1.26-r3 bookworm-20260327 latest sha256"},
-			"by name":     {platform.TagFilter{Name: "latest"}, "latest"},
-			"no part":     {platform.TagFilter{Name: "late"}, ""},
-			"digest":      {platform.TagFilter{Digest: digest(1)}, "1.26-r3 latest"},
-			"since":       {platform.TagFilter{UpdatedSince: since}, "latest sha256"},
-			"deprecated":  {platform.TagFilter{Deprecated: &yes}, "1.26"},
-			"current":     {platform.TagFilter{Deprecated: &no, Without: []platform.TagClass{platform.TagClassReferrer}}, "1.26-r3 bookworm-20260327 latest"},
-			"people's":    {platform.TagFilter{Without: []platform.TagClass{platform.TagClassReferrer, platform.TagClassDate, platform.TagClassEpoch}}, "1.26 latest"},
-			"one of many": {platform.TagFilter{Names: []string{"latest", "1.26", "none"}}, "1.26 latest"},
+			"all":         {&platform.TagFilter{}, "1.26 1.26-r3 bookworm-20260327 latest sha256"},
+			"by name":     {&platform.TagFilter{Name: "latest"}, "latest"},
+			"no part":     {&platform.TagFilter{Name: "late"}, ""},
+			"digest":      {&platform.TagFilter{Digest: digest(1)}, "1.26-r3 latest"},
+			"since":       {&platform.TagFilter{UpdatedSince: since}, "latest sha256"},
+			"deprecated":  {&platform.TagFilter{Deprecated: &yes}, "1.26"},
+			"current":     {&platform.TagFilter{Deprecated: &no, Without: []platform.TagClass{platform.TagClassReferrer}}, "1.26-r3 bookworm-20260327 latest"},
+			"people's":    {&platform.TagFilter{Without: []platform.TagClass{platform.TagClassReferrer, platform.TagClassDate, platform.TagClassEpoch}}, "1.26 latest"},
+			"one of many": {&platform.TagFilter{Names: []string{"latest", "1.26", "none"}}, "1.26 latest"},
 		} {
-			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}, Filter: x.f})
+			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}, Filter: x.f})
 			must(t, err)
 			var got []string
 			for _, tag := range page.Items {
@@ -89,7 +89,7 @@ func TestTagsAreFiltered(t *testing.T) {
 				t.Errorf("%s: %q of %d", what, got, page.TotalCount)
 			}
 		}
-		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{Filter: platform.TagFilter{Digest: "sha256:x"}})
+		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{Filter: &platform.TagFilter{Digest: "sha256:x"}})
 		if got := violationFields(err); got != "digest" {
 			t.Errorf("got %v, want 'digest'", got)
 		}
@@ -111,7 +111,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		const text = "# Go\n\n\tA 'quoted' \"text\" with äöü 漢字 🙂 and \\u0000.\r\n"
 		largest := strings.Repeat("é", 128<<10)
 		for _, content := range []string{text, largest, "x"} {
-			written, err := p.UpdateReadme(acme.owner, repo, platform.TypedInput(platform.Readme{Content: content}, "content"))
+			written, err := p.UpdateReadme(acme.owner, repo, platform.TypedInput(&platform.Readme{Content: content}, "content"))
 			must(t, err)
 			read, err := p.Readme(acme.owner, repo)
 			must(t, err)
@@ -128,23 +128,23 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 			`{"content": 1}`: "content", `{"text": "x"}`: "text", `{"content": "a\u0000b"}`: "content",
 			`{"content": "` + largest + `a"}`: "content", `[]`: "body",
 		} {
-			_, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme]("%s", in))
+			_, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme]("%s", in))
 			if got := violationFields(err); got != want {
 				t.Errorf("%.40s: %s, want %s", in, got, want)
 			}
 		}
-		_, err = p.UpdateReadme(acme.owner, repo, inputWithMask[platform.Readme](`{}`, "uid"))
+		_, err = p.UpdateReadme(acme.owner, repo, inputWithMask[*platform.Readme](`{}`, "uid"))
 		if got := violationFields(err); got != "updateMask" {
 			t.Errorf("got %v, want 'updateMask'", got)
 		}
-		kept, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme](`{}`))
+		kept, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{}`))
 		must(t, err)
-		cleared, err := p.UpdateReadme(acme.owner, repo, body[platform.Readme](`{"content": null}`))
+		cleared, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{"content": null}`))
 		must(t, err)
 		if kept.Content != "x" || cleared.Content != "" {
 			t.Errorf("kept %q, want x, cleared %q, want none", kept.Content, cleared.Content)
 		}
-		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[platform.Readme](`{"content": "x"}`))
+		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[*platform.Readme](`{"content": "x"}`))
 		if e := refusal(t, "a missing repo", err, platform.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
 			t.Errorf("got %+v, want Area 'registry' and Kind 'Repo'", e)
 		}

@@ -135,11 +135,11 @@ func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		wide := w.replica(w.store, platform.Options{SinkPorts: []string{"8443"}})
-		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
+		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		if got := violationFields(err); got != "sink" {
 			t.Errorf("a port that is not allowed: %s, want sink", got)
 		}
-		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
+		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		must(t, err)
 		w.relay()
 		ticket := w.ticket(w.queuedUIDs()[0])

@@ -62,28 +62,28 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 				t.Errorf("%s: %v, want %s %s", what, resource, kind, uid)
 			}
 		}
-		group, err := p.Groups.Create(owner, acme.uid, body[platform.Group](`{"name": "same"}`))
+		group, err := p.Groups.Create(owner, acme.uid, body[*platform.Group](`{"name": "same"}`))
 		must(t, err)
-		_, err = p.Groups.Create(owner, acme.uid, body[platform.Group](`{"name": "same"}`))
+		_, err = p.Groups.Create(owner, acme.uid, body[*platform.Group](`{"name": "same"}`))
 		named("group", err, "Group", "iam", group.UID)
-		_, err = p.Groups.Create(owner, team, body[platform.Group](`{"name": "same"}`))
+		_, err = p.Groups.Create(owner, team, body[*platform.Group](`{"name": "same"}`))
 		must(t, err) // Another parent may have the name.
-		_, err = p.Groups.Update(owner, team, body[platform.Group](`{"name": "same"}`))
+		_, err = p.Groups.Update(owner, team, body[*platform.Group](`{"name": "same"}`))
 		named("renaming a group", err, "Group", "iam", group.UID)
-		_, err = p.Groups.Update(owner, group.UID, body[platform.Group](`{"name": "same"}`))
+		_, err = p.Groups.Update(owner, group.UID, body[*platform.Group](`{"name": "same"}`))
 		must(t, err) // This is its own name.
 
-		role, err := p.Roles.Create(owner, acme.uid, body[platform.Role](`{"name": "viewer"}`))
+		role, err := p.Roles.Create(owner, acme.uid, body[*platform.Role](`{"name": "viewer"}`))
 		must(t, err) // A built-in role does not reserve its name.
-		_, err = p.Roles.Create(owner, acme.uid, body[platform.Role](`{"name": "viewer"}`))
+		_, err = p.Roles.Create(owner, acme.uid, body[*platform.Role](`{"name": "viewer"}`))
 		named("role", err, "Role", "iam", role.UID)
-		_, err = p.Roles.Update(owner, w.role(acme.uid), body[platform.Role](`{"name": "viewer"}`))
+		_, err = p.Roles.Update(owner, w.role(acme.uid), body[*platform.Role](`{"name": "viewer"}`))
 		named("renaming a role", err, "Role", "iam", role.UID)
 
 		repo := w.namedRepo(acme.uid, "golang")
-		_, err = p.Repos.Create(owner, acme.uid, body[platform.Repo](`{"name": "golang"}`))
+		_, err = p.Repos.Create(owner, acme.uid, body[*platform.Repo](`{"name": "golang"}`))
 		named("repo", err, "Repo", "registry", repo)
-		_, err = p.Repos.Update(owner, w.repo(acme.uid), body[platform.Repo](`{"name": "golang"}`))
+		_, err = p.Repos.Update(owner, w.repo(acme.uid), body[*platform.Repo](`{"name": "golang"}`))
 		named("renaming a repo", err, "Repo", "registry", repo)
 
 		identity := w.member(acme.uid, "x")
@@ -93,17 +93,17 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		_, err = p.RoleBindings.Create(owner, acme.uid, binding(identity, platform.ViewerRole))
 		must(t, err) // The binding is on another group.
 		other := w.bind(team, identity, platform.EditorRole)
-		_, err = p.RoleBindings.Update(owner, other, body[platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
+		_, err = p.RoleBindings.Update(owner, other, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
 		named("changing a binding", err, "RoleBinding", "iam", bound)
 
-		sub, err := p.Subscriptions.Create(owner, team, body[platform.Subscription](`{"sink": "https://example.com/"}`))
+		sub, err := p.Subscriptions.Create(owner, team, body[*platform.Subscription](`{"sink": "https://example.com/"}`))
 		must(t, err)
-		_, err = p.Subscriptions.Create(owner, team, body[platform.Subscription](`{"sink": "https://example.com/"}`))
+		_, err = p.Subscriptions.Create(owner, team, body[*platform.Subscription](`{"sink": "https://example.com/"}`))
 		named("subscription", err, "Subscription", "events", sub.UID)
 
-		_, err = p.Identities.Create(owner, acme.uid, body[platform.Identity](`{"name": "twin"}`))
+		_, err = p.Identities.Create(owner, acme.uid, body[*platform.Identity](`{"name": "twin"}`))
 		must(t, err)
-		_, err = p.Identities.Create(owner, acme.uid, body[platform.Identity](`{"name": "twin"}`))
+		_, err = p.Identities.Create(owner, acme.uid, body[*platform.Identity](`{"name": "twin"}`))
 		must(t, err) // Names of identities are not unique.
 	})
 }
@@ -112,13 +112,13 @@ func TestAMissingParentIsNotFound(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		gone := missingBelow(acme.uid)
-		_, err := w.p.Groups.Create(acme.owner, gone, body[platform.Group](`{"name": "x"}`))
+		_, err := w.p.Groups.Create(acme.owner, gone, body[*platform.Group](`{"name": "x"}`))
 		errs := map[string]error{"group": err}
-		_, errs["identity"] = w.p.Identities.Create(acme.owner, gone, body[platform.Identity](`{"name": "x"}`))
-		_, errs["role"] = w.p.Roles.Create(acme.owner, gone, body[platform.Role](`{"name": "x"}`))
+		_, errs["identity"] = w.p.Identities.Create(acme.owner, gone, body[*platform.Identity](`{"name": "x"}`))
+		_, errs["role"] = w.p.Roles.Create(acme.owner, gone, body[*platform.Role](`{"name": "x"}`))
 		_, errs["binding"] = w.p.RoleBindings.Create(acme.owner, gone, binding(acme.Identity.UID, platform.ViewerRole))
-		_, errs["repo"] = w.p.Repos.Create(acme.owner, gone, body[platform.Repo](`{"name": "x"}`))
-		_, errs["subscription"] = w.p.Subscriptions.Create(acme.owner, gone, body[platform.Subscription](`{"sink": "https://example.com"}`))
+		_, errs["repo"] = w.p.Repos.Create(acme.owner, gone, body[*platform.Repo](`{"name": "x"}`))
+		_, errs["subscription"] = w.p.Subscriptions.Create(acme.owner, gone, body[*platform.Subscription](`{"sink": "https://example.com"}`))
 		for what, err := range errs {
 			e := refusal(t, what, err, platform.CodeNotFound, "NOT_FOUND")
 			shown := e.Status("atrium.dev", "").Details[1]
@@ -126,13 +126,13 @@ func TestAMissingParentIsNotFound(t *testing.T) {
 				t.Errorf("%s: %v, want resourceType 'iam.atrium.dev/Group' and resourceName %v", what, shown, gone)
 			}
 		}
-		_, err = w.p.Tags.Create(acme.owner, gone, body[platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
+		_, err = w.p.Tags.Create(acme.owner, gone, body[*platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
 		if e := refusal(t, "tag", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" || e.Resource.Name != string(gone) {
 			t.Errorf("got %+v, want Kind 'Repo', Area 'registry' and Name %v", e.Resource, gone)
 		}
-		_, err = w.p.Repos.Create(acme.owner, w.repo(acme.uid), body[platform.Repo](`{"name": "x"}`))
+		_, err = w.p.Repos.Create(acme.owner, w.repo(acme.uid), body[*platform.Repo](`{"name": "x"}`))
 		expectRefused(t, "a repo in a repo", err, platform.CodeNotFound)
-		_, err = w.p.Tags.Create(acme.owner, acme.uid, body[platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
+		_, err = w.p.Tags.Create(acme.owner, acme.uid, body[*platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
 		expectRefused(t, "a tag in a group", err, platform.CodeNotFound)
 	})
 }
@@ -174,16 +174,16 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 		}
 		_, err := w.p.Roles.Get(acme.owner, other.uid)
 		expectRefused(t, "an unknown built-in role", err, platform.CodeNotFound)
-		_, err = w.p.Roles.Update(acme.owner, other.uid, body[platform.Role](`{"description": "x"}`))
+		_, err = w.p.Roles.Update(acme.owner, other.uid, body[*platform.Role](`{"description": "x"}`))
 		expectRefused(t, "an update of an unknown built-in role", err, platform.CodeNotFound)
 		expectRefused(t, "a delete of an unknown built-in role", w.p.Roles.Delete(acme.owner, other.uid), platform.CodeNotFound)
 		made, err := w.p.RoleBindings.Create(acme.owner, team, binding(low, teamRole))
 		must(t, err)
-		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"identityUid": %q}`, foreign))
+		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[*platform.RoleBinding](`{"identityUid": %q}`, foreign))
 		if got := violationFields(err); got != "identityUid" {
 			t.Errorf("got %v, want 'identityUid'", got)
 		}
-		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[platform.RoleBinding](`{"roleUid": null}`))
+		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[*platform.RoleBinding](`{"roleUid": null}`))
 		if got := violationFields(err); got != "roleUid" {
 			t.Errorf("got %v, want 'roleUid'", got)
 		}
@@ -200,12 +200,12 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 		if role.Name != "viewer" || !role.CreateTime.IsZero() || !role.UpdateTime.IsZero() {
 			t.Errorf("got %+v, want Name 'viewer'", role)
 		}
-		page, err := w.p.Roles.List(reader, platform.ListRequest[platform.RoleFilter]{})
+		page, err := w.p.Roles.List(reader, platform.ListRequest[*platform.RoleFilter]{})
 		must(t, err)
 		if page.TotalCount != 8 || len(page.Items) != 8 { // The custom roles are above.
 			t.Errorf("%d of %d, want 8 and 8", len(page.Items), page.TotalCount)
 		}
-		page, err = w.p.Roles.List(acme.owner, platform.ListRequest[platform.RoleFilter]{})
+		page, err = w.p.Roles.List(acme.owner, platform.ListRequest[*platform.RoleFilter]{})
 		must(t, err)
 		if page.TotalCount != 10 || len(page.Items) != 10 {
 			t.Errorf("%d of %d, want 10 and 10", len(page.Items), page.TotalCount)
@@ -213,10 +213,10 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 		_, err = w.p.Roles.Get(other, platform.ViewerRole)
 		expectRefused(t, "reading without the capability", err, platform.CodePermissionDenied)
 		for _, uid := range []platform.UID{platform.ViewerRole, platform.OwnerRole} {
-			_, err = w.p.Roles.Update(acme.owner, uid, body[platform.Role](`{"description": "mine"}`))
+			_, err = w.p.Roles.Update(acme.owner, uid, body[*platform.Role](`{"description": "mine"}`))
 			expectRefused(t, "changing one", err, platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
 			expectRefused(t, "deleting one", w.p.Roles.Delete(acme.owner, uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
-			_, err = w.p.Roles.Update(other, uid, body[platform.Role](`{"description": "mine"}`))
+			_, err = w.p.Roles.Update(other, uid, body[*platform.Role](`{"description": "mine"}`))
 			expectRefused(t, "changing one unseen", err, platform.CodePermissionDenied)
 			expectRefused(t, "deleting one unseen", w.p.Roles.Delete(other, uid), platform.CodePermissionDenied)
 			expectRefused(t, "by the operator", w.p.Roles.Delete(w.operator(), uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")

@@ -21,14 +21,14 @@ func cvss3(vector string) []platform.Severity {
 // rating returns the rating of an advisory, and the counters of ratings.
 func (w *world) rating(o org, id string) string {
 	w.Helper()
-	type request = platform.ListRequest[platform.AdvisoryFilter]
-	page, err := w.p.Advisories.List(o.owner, request{Filter: platform.AdvisoryFilter{AdvisoryIDs: []string{id}}})
+	type request = platform.ListRequest[*platform.AdvisoryFilter]
+	page, err := w.p.Advisories.List(o.owner, request{Filter: &platform.AdvisoryFilter{AdvisoryIDs: []string{id}}})
 	must(w, err)
 	if len(page.Items) != 1 {
 		return fmt.Sprint(len(page.Items), " found")
 	}
 	s := page.Items[0].Severity
-	rated, err := w.p.Advisories.List(o.owner, request{Filter: platform.AdvisoryFilter{Severities: []platform.SeverityRating{s.Rating}}})
+	rated, err := w.p.Advisories.List(o.owner, request{Filter: &platform.AdvisoryFilter{Severities: []platform.SeverityRating{s.Rating}}})
 	must(w, err)
 	wrong, err := w.store.Recount(w.Context())
 	must(w, err)
@@ -90,13 +90,13 @@ func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
 		})
 		must(t, err)
 		for _, x := range []struct {
-			f    platform.AdvisoryFilter
+			f    *platform.AdvisoryFilter
 			want int
 		}{
-			{platform.AdvisoryFilter{}, 1}, {platform.AdvisoryFilter{Withdrawn: true}, 2}, {platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed}, 1},
-			{platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed, Withdrawn: true}, 2}, {platform.AdvisoryFilter{ArtifactNames: []string{"lib"}}, 1},
+			{&platform.AdvisoryFilter{}, 1}, {&platform.AdvisoryFilter{Withdrawn: true}, 2}, {&platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed}, 1},
+			{&platform.AdvisoryFilter{LatestEventType: platform.EventTypeFixed, Withdrawn: true}, 2}, {&platform.AdvisoryFilter{ArtifactNames: []string{"lib"}}, 1},
 		} {
-			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[platform.AdvisoryFilter]{Filter: x.f, OrderBy: "advisory_id"})
+			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: x.f, OrderBy: "advisory_id"})
 			must(t, err)
 			if len(page.Items) != x.want || int(page.TotalCount) != x.want {
 				t.Errorf("%+v: %d of %d, want %d", x.f, len(page.Items), page.TotalCount, x.want)

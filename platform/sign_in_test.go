@@ -57,7 +57,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 		if who.Name != "alice n-e" || who.Email != "alice@example.com" || who.ClaimMatch != nil {
 			t.Errorf("her identity is %+v, want Name 'alice n-e', Email 'alice@example.com' and no ClaimMatch", who)
 		}
-		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{Filter: platform.RoleBindingFilter{Identity: who.UID}})
+		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{Filter: &platform.RoleBindingFilter{Identity: who.UID}})
 		must(t, err)
 		if len(page.Items) != 1 || page.Items[0].Identity.Subject != "alice" || page.Items[0].Identity.Issuer != workplace {
 			t.Errorf("her binding is %+v, want 1 of them", page.Items)
@@ -120,7 +120,7 @@ func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
 func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
+		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
 			`{"name": "azure", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID"}}`, platform.ViewerRole, workplace))
 		must(t, err)
 		first, _ := w.enter(visitor("pairwise 1", map[string]any{"oid": "alice"}))
@@ -133,7 +133,7 @@ func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 		if len(other.Identities) != 1 || other.Identities[0] == first.Identities[0] || len(none.Identities) != 0 {
 			t.Errorf("another oid acts as %v, want 1 of them, none as %v", other.Identities, none.Identities)
 		}
-		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](
+		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}`, workplace))
 		if got := violationFields(err); got != "oidc.correlationRule" {
 			t.Errorf("violated: %s, want oidc.correlationRule", got)
@@ -154,7 +154,7 @@ func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if page, err := w.p.Identities.List(acme.owner, platform.ListRequest[platform.IdentityFilter]{}); err != nil || page.TotalCount != 2 {
+		if page, err := w.p.Identities.List(acme.owner, platform.ListRequest[*platform.IdentityFilter]{}); err != nil || page.TotalCount != 2 {
 			t.Errorf("there are %d identities, want 2 (%v)", page.TotalCount, err)
 		}
 	})
@@ -170,7 +170,7 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		w.mappingTo(provider, "others", platform.OwnerRole, team)
 
 		create := func(ctx context.Context, group platform.UID) error {
-			_, err := w.p.Repos.Create(ctx, group, body[platform.Repo](`{"name": %q}`, w.name()))
+			_, err := w.p.Repos.Create(ctx, group, body[*platform.Repo](`{"name": %q}`, w.name()))
 			return err
 		}
 		_, member := w.enter(visitor("alice", map[string]any{"groups": []any{"staff", "admins"}}))
@@ -184,7 +184,7 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		// The capabilities of a mapping also count inside transactions, and the caller
 		// can grant them.
 		hand := func(ctx context.Context) error {
-			_, err := w.p.Roles.Create(ctx, team, body[platform.Role](`{"name": %q, "capabilities": ["repo.create"]}`, w.name()))
+			_, err := w.p.Roles.Create(ctx, team, body[*platform.Role](`{"name": %q, "capabilities": ["repo.create"]}`, w.name()))
 			return err
 		}
 		_, owner := w.enter(visitor("bob", map[string]any{"groups": []any{"others"}}))
@@ -193,7 +193,7 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		_, late := w.enter(visitor("alice", map[string]any{"groups": []any{"admins"}}))
 		expectRefused(t, "after the mapping is gone", create(late, sub), platform.CodePermissionDenied)
 
-		page, err := w.p.ExternalGroupRoleMappings.List(acme.owner, platform.ListRequest[platform.ExternalGroupRoleMappingFilter]{Filter: platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
+		page, err := w.p.ExternalGroupRoleMappings.List(acme.owner, platform.ListRequest[*platform.ExternalGroupRoleMappingFilter]{Filter: &platform.ExternalGroupRoleMappingFilter{IdentityProvider: provider}})
 		must(t, err)
 		_, err = w.p.ExternalGroupRoleMappings.DeleteBatch(acme.owner, team, []platform.UID{page.Items[0].UID})
 		must(t, err)
@@ -205,7 +205,7 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		static := func(subject, more string) platform.UID {
-			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](
+			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](
 				`{"name": "s", "staticKeys": {"issuer": %q, "subject": %q, "issuerKeys": "{\"keys\": [{}]}"%s}}`, issuer, subject, more))
 			must(t, err)
 			return made.UID
@@ -247,7 +247,7 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		}
 		acts(platform.Claims{Issuer: issuer, Subject: "visitor", ServiceAudience: true, StaticIdentities: []platform.UID{short}})
 
-		_, err = w.p.Identities.Update(acme.owner, mine, body[platform.Identity](`{"staticKeys": null}`))
+		_, err = w.p.Identities.Update(acme.owner, mine, body[*platform.Identity](`{"staticKeys": null}`))
 		must(t, err)
 		if keys, _ := w.p.StaticKeys(t.Context(), issuer, "robot"); len(keys) != 1 || keys[0].Identity != other {
 			t.Errorf("after one lost its keys: %v, want 1 of them", keys)
@@ -264,7 +264,7 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 		must(t, w.store.Write(w.Context(), func(tx platform.Tx) error {
 			for o := range organisations {
 				root := platform.UID(fmt.Sprintf("%040x", 1+o))
-				if err := platform.RowsOf[platform.Group](tx).Insert(w.Context(), &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+				if err := platform.RowsOf[*platform.Group](tx).Insert(w.Context(), &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
 				identities := make([]*platform.Identity, rules)
@@ -272,7 +272,7 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 					rule := &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
 					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule, CreateTime: at, UpdateTime: at}
 				}
-				if err := platform.RowsOf[platform.Identity](tx).Insert(w.Context(), identities...); err != nil {
+				if err := platform.RowsOf[*platform.Identity](tx).Insert(w.Context(), identities...); err != nil {
 					return err
 				}
 			}

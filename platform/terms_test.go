@@ -29,7 +29,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		}
 		// A caller who may list on the group sees all acceptances that apply to it, also
 		// those of groups above.
-		page, err := w.p.Terms.ListOf(w.with(platform.ViewerRole, team, team), team, platform.ListRequest[platform.TermsFilter]{})
+		page, err := w.p.Terms.ListOf(w.with(platform.ViewerRole, team, team), team, platform.ListRequest[*platform.TermsFilter]{})
 		must(t, err)
 		var found []string
 		for _, a := range page.Items {
@@ -41,19 +41,19 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		if want := []string{"beta " + string(team), "msa " + string(acme.uid), "privacy " + string(acme.uid)}; !slices.Equal(found, want) || page.TotalCount != 3 {
 			t.Errorf("%v of %d, want %v", found, page.TotalCount, want)
 		}
-		each, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageSize: 1}, []platform.UID{acme.uid, missingBelow("nonsense"), sub})
+		each, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[*platform.TermsFilter]{PageSize: 1}, []platform.UID{acme.uid, missingBelow("nonsense"), sub})
 		if failed[0] != nil || each[0].Items[0].DocID != "msa" || each[0].TotalCount != 2 || failed[2] != nil || each[2].Items[0].DocID != "alpha" || each[2].TotalCount != 4 {
 			t.Errorf("for each %v (%v), want DocID 'msa', TotalCount 2, DocID 'alpha' and TotalCount 4", each, failed)
 		}
 		expectRefused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
-		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[platform.TermsFilter]{PageToken: each[2].NextPageToken()}, []platform.UID{sub, team})
+		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[*platform.TermsFilter]{PageToken: each[2].NextPageToken()}, []platform.UID{sub, team})
 		if failed[0] != nil || len(next[0].Items) != 3 || next[0].Items[0].DocID != "beta" {
 			t.Errorf("the next page is %v, want 3 of them (%v)", next[0].Items, failed[0])
 		}
 		expectRefused(t, "with the token of another group", failed[1], platform.CodeInvalidArgument)
 		var walked []string
 		for token := ""; ; {
-			page, err := w.p.Terms.ListOf(acme.owner, sub, platform.ListRequest[platform.TermsFilter]{PageSize: 1, PageToken: token, OrderBy: "create_time desc"})
+			page, err := w.p.Terms.ListOf(acme.owner, sub, platform.ListRequest[*platform.TermsFilter]{PageSize: 1, PageToken: token, OrderBy: "create_time desc"})
 			must(t, err)
 			walked = append(walked, page.Items[0].DocID)
 			if token = page.NextPageToken(); token == "" {
@@ -74,7 +74,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		}
 		_, err = w.p.Terms.Accept(acme.owner, missingBelow(acme.uid), []string{"x"})
 		expectRefused(t, "for a missing group", err, platform.CodeNotFound)
-		_, err = w.p.Terms.ListOf(acme.owner, missingBelow(acme.uid), platform.ListRequest[platform.TermsFilter]{})
+		_, err = w.p.Terms.ListOf(acme.owner, missingBelow(acme.uid), platform.ListRequest[*platform.TermsFilter]{})
 		expectRefused(t, "of a missing group", err, platform.CodeNotFound)
 		for what, documents := range map[string][]string{"documentIds": nil, "documentIds[1]": {"x", ""}} {
 			if _, err := w.p.Terms.Accept(acme.owner, team, documents); violationFields(err) != what {

@@ -16,7 +16,7 @@ import (
 func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](
+		made, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](
 			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": false}}`))
 		must(t, err)
 		if made.SyncConfig == nil || made.SyncConfig.Source != "s" || made.SyncConfig.UniqueTags || made.CatalogTier != platform.CatalogTierBase || !slices.Equal(made.ActiveTags, []string{"t"}) {
@@ -25,7 +25,7 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 		patch := func(body string, mask ...string) *platform.Repo {
 			t.Helper()
 			w.pass(time.Minute)
-			changed, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[platform.Repo](body, mask...))
+			changed, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[*platform.Repo](body, mask...))
 			must(t, err)
 			read, err := w.p.Repos.Get(acme.owner, made.UID)
 			must(t, err)
@@ -62,7 +62,7 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 			if x.mask != "" {
 				mask = strings.Split(x.mask, ",")
 			}
-			_, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[platform.Repo](x.body, mask...))
+			_, err := w.p.Repos.Update(acme.owner, made.UID, inputWithMask[*platform.Repo](x.body, mask...))
 			if got := violationFields(err); got != x.want {
 				t.Errorf("%s with mask %s: %s, want %s", x.body, x.mask, got, x.want)
 			}
@@ -91,16 +91,16 @@ func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 		} {
 			in := `{"name": "acme", ` + sent + `}`
 			for _, mask := range [][]string{nil, {"*"}} {
-				_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[platform.Group](in, mask...))
+				_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](in, mask...))
 				if got := violationFields(err); got != want {
 					t.Errorf("%s with mask %v: %s, want %s", in, mask, got, want)
 				}
 			}
-			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[platform.Group](in, "name"))
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](in, "name"))
 			must(t, err)
 		}
 		for _, path := range []string{"verified", "kind", "status", "resource_limits", "create_time", "uid"} {
-			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[platform.Group](`{}`, path))
+			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](`{}`, path))
 			if got := violationFields(err); got != "updateMask" {
 				t.Errorf("%s: %s, want updateMask", path, got)
 			}
@@ -119,15 +119,15 @@ func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
 		sentBack(t, w, acme, w.p.Identities.Update, who, identity, err)
 		binding, err := w.p.RoleBindings.Get(acme.owner, w.bind(acme.uid, who, platform.ViewerRole))
 		must(t, err)
-		_, err = w.p.Identities.Update(acme.owner, who, body[platform.Identity](`{"name": "renamed"}`)) // The binding shows this name.
+		_, err = w.p.Identities.Update(acme.owner, who, body[*platform.Identity](`{"name": "renamed"}`)) // The binding shows this name.
 		sentBack(t, w, acme, w.p.RoleBindings.Update, binding.UID, binding, err)
-		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		sentBack(t, w, acme, w.p.Repos.Update, repo.UID, repo, err)
 	})
 }
 
 // sentBack updates a resource twice with the fields of one read.
-func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, platform.Input[T]) (*T, error), uid platform.UID, read *T, err error) {
+func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, platform.Input[T]) (T, error), uid platform.UID, read T, err error) {
 	t.Helper()
 	must(t, err)
 	whole, err := json.Marshal(read)
@@ -149,7 +149,7 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 		who := w.member(acme.uid, "who")
 		identity := func(in string, mask ...string) (*platform.ClaimMatch, string) {
 			t.Helper()
-			changed, err := w.p.Identities.Update(acme.owner, who, inputWithMask[platform.Identity](in, mask...))
+			changed, err := w.p.Identities.Update(acme.owner, who, inputWithMask[*platform.Identity](in, mask...))
 			if err != nil {
 				return nil, violationFields(err)
 			}
@@ -190,12 +190,12 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
+		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		must(t, err)
 		var all sync.WaitGroup
 		for _, cloud := range []string{"google", "amazon", "azure"} {
 			all.Go(func() {
-				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[platform.Repo](`{"sync_config": {"`+cloud+`": "x"}}`, "sync_config."+cloud))
+				_, err := w.p.Repos.Update(acme.owner, repo.UID, inputWithMask[*platform.Repo](`{"sync_config": {"`+cloud+`": "x"}}`, "sync_config."+cloud))
 				if err != nil {
 					t.Error(err)
 				}
@@ -221,21 +221,21 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 			`{"name": "a", "staticKeys": {"issuer": "https://i.example.com", "subject": "s", "issuerKeys": "{}"}}`: "staticKeys.issuerKeys",
 			`{"name": "a", "claimMatch": {"issuer": "x"}}`:                                                         "claimMatch.issuer claimMatch.subject",
 		} {
-			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity]("%s", in))
+			_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity]("%s", in))
 			if got := violationFields(err); got != want {
 				t.Errorf("%.60s: %s, want %s", in, got, want)
 			}
 		}
-		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{}`))
+		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{}`))
 		e := platform.AsError(err)
 		if e.Message != `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"` || e.Reason != "INVALID_ARGUMENT" || e.Area != "iam" {
 			t.Errorf("got %+v, want Message %q, Reason 'INVALID_ARGUMENT' and Area 'iam'", e, `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"`)
 		}
-		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[platform.Identity](`{}`))
+		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[*platform.Identity](`{}`))
 		if got := violationFields(err); got != "parent name" {
 			t.Errorf("got %v, want 'parent name'", got)
 		}
-		_, err = w.p.Identities.Update(acme.owner, "nonsense", body[platform.Identity](`{"name": "A", "nope": 1}`))
+		_, err = w.p.Identities.Update(acme.owner, "nonsense", body[*platform.Identity](`{"name": "A", "nope": 1}`))
 		if got := violationFields(err); got != "uid name nope" {
 			t.Errorf("got %v, want 'uid name nope'", got)
 		}
@@ -248,7 +248,7 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		acme := w.found("acme")
 		const keys = `{"staticKeys": {"issuer": "https://issuer.example.com", "subject": "s", "issuerKeys": "{\"keys\": [{}]}"}}`
 		who := w.member(acme.uid, "who")
-		byKeys, err := w.p.Identities.Update(acme.owner, who, body[platform.Identity](keys))
+		byKeys, err := w.p.Identities.Update(acme.owner, who, body[*platform.Identity](keys))
 		must(t, err)
 		if byKeys.StaticKeys == nil || byKeys.ClaimMatch != nil {
 			t.Errorf("got %+v, want no ClaimMatch", byKeys)
@@ -256,17 +256,17 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		if actor := platform.ActorOf(w.as("who")); len(actor.Identities) != 0 {
 			t.Error("the replaced rule still matches")
 		}
-		byClaims, err := w.p.Identities.Update(acme.owner, who, inputWithMask[platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
+		byClaims, err := w.p.Identities.Update(acme.owner, who, inputWithMask[*platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
 		must(t, err)
 		if byClaims.StaticKeys != nil || byClaims.ClaimMatch == nil {
 			t.Errorf("got %+v, want no StaticKeys", byClaims)
 		}
-		none, err := w.p.Identities.Update(acme.owner, who, body[platform.Identity](`{"claimMatch": null, "staticKeys": null}`))
+		none, err := w.p.Identities.Update(acme.owner, who, body[*platform.Identity](`{"claimMatch": null, "staticKeys": null}`))
 		must(t, err)
 		if none.StaticKeys != nil || none.ClaimMatch != nil {
 			t.Errorf("got %+v, want no StaticKeys and no ClaimMatch", none)
 		}
-		kept, err := w.p.Identities.Update(acme.owner, w.member(acme.uid, "kept"), body[platform.Identity](`{"staticKeys": null}`))
+		kept, err := w.p.Identities.Update(acme.owner, w.member(acme.uid, "kept"), body[*platform.Identity](`{"staticKeys": null}`))
 		must(t, err)
 		if kept.ClaimMatch == nil {
 			t.Error("clearing a rule it lacks took the other one")

@@ -11,7 +11,7 @@ import (
 // subscribe creates a subscription of a group, with its secret.
 func (w *world) subscribe(group platform.UID, types ...string) *platform.Subscription {
 	w.Helper()
-	made, err := w.p.Subscriptions.Create(w.operator(), group, platform.TypedInput(platform.Subscription{
+	made, err := w.p.Subscriptions.Create(w.operator(), group, platform.TypedInput(&platform.Subscription{
 		Sink: "https://" + w.name() + ".example.com/", Types: types,
 	}, "sink", "types"))
 	must(w, err)
@@ -33,7 +33,7 @@ func (w *world) relay() {
 // deliveries lists the deliveries of a subscription, the oldest first.
 func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 	w.Helper()
-	page, err := w.p.Deliveries.List(w.operator(), platform.ListRequest[platform.DeliveryFilter]{
+	page, err := w.p.Deliveries.List(w.operator(), platform.ListRequest[*platform.DeliveryFilter]{
 		UIDP: platform.UIDFilter{ChildrenOf: subscription}, OrderBy: "create_time", PageSize: 200,
 	})
 	must(w, err)

@@ -330,7 +330,7 @@ func TestReplicasRelayEachEventOnce(t *testing.T) {
 		for n := range writers {
 			go func() {
 				for i := range each {
-					if _, err := w.p.Repos.Create(acme.owner, acme.uid, body[platform.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i))); err != nil {
+					if _, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": %q}`, fmt.Sprintf("r%d-%d", n, i))); err != nil {
 						done <- err
 						return
 					}

@@ -37,7 +37,7 @@ func TestFacetsCountRepos(t *testing.T) {
 	team := w.group(w.org, "team")
 	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	for i, r := range []string{`"catalogTier": "CATALOG_TIER_BASE", "bundles": ["a", "b"]`, `"catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"]`, `"description": "none"`} {
-		must(w.p.Repos.Create(ctx, []platform.UID{w.org, team, team}[i], body[platform.Repo](`{"name": "r%d", %s}`, i, r)))(t)
+		must(w.p.Repos.Create(ctx, []platform.UID{w.org, team, team}[i], body[*platform.Repo](`{"name": "r%d", %s}`, i, r)))(t)
 	}
 	const facets = ` { facets { tier { value count } bundle { value count } } }`
 	w.ask(`{ repos`+facets+` base: repos(first: 1, where: {tiers: [BASE], query: "r1"})`+facets+` none: repos(where: {tiers: []})`+facets+` group(path: "acme/team") { repos`+facets+` } }`).

@@ -24,18 +24,18 @@ type brokenStore struct {
 }
 
 type brokenTags struct {
-	platform.Table[platform.Tag, platform.TagFilter]
+	platform.Table[*platform.Tag, *platform.TagFilter]
 	fault func() error
 }
 
 func (s brokenStore) Table(row reflect.Type) any {
 	if row == reflect.TypeFor[platform.Tag]() {
-		return brokenTags{platform.TableOf[platform.Tag, platform.TagFilter](s.Store), s.fault}
+		return brokenTags{platform.TableOf[*platform.Tag, *platform.TagFilter](s.Store), s.fault}
 	}
 	return s.Store.Table(row)
 }
 
-func (b brokenTags) ListEach(context.Context, platform.Query[platform.TagFilter], []platform.Scope) ([]platform.Rows[platform.Tag], error) {
+func (b brokenTags) ListEach(context.Context, platform.Query[*platform.TagFilter], []platform.Scope) ([]platform.Rows[*platform.Tag], error) {
 	return nil, b.fault()
 }
 
@@ -67,7 +67,7 @@ func (w *world) repos(names ...string) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	for _, name := range names {
-		must(w.p.Repos.Create(ctx, w.org, body[platform.Repo](`{"name":%q}`, name)))(w.t)
+		must(w.p.Repos.Create(ctx, w.org, body[*platform.Repo](`{"name":%q}`, name)))(w.t)
 	}
 }
 

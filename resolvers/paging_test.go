@@ -46,7 +46,7 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := platform.WithActor(t.Context(), actor)
-	request := platform.ListRequest[platform.RepoFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.org}, PageSize: 2}
+	request := platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{DescendantsOf: w.org}, PageSize: 2}
 	const query = `query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after) { nodes { name } edges { cursor } pageInfo { endCursor } } }`
 
 	first := w.ask(query, "org", w.org)

@@ -26,7 +26,7 @@ func body[T any](format string, args ...any) platform.Input[T] {
 func (w *world) group(parent platform.UID, name string) platform.UID {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	return must(w.p.Groups.Create(ctx, parent, body[platform.Group](`{"name":%q}`, name)))(w.t).UID
+	return must(w.p.Groups.Create(ctx, parent, body[*platform.Group](`{"name":%q}`, name)))(w.t).UID
 }
 
 // member creates an identity for a subject in a group, with a role there.
@@ -34,8 +34,8 @@ func (w *world) member(group platform.UID, subject string, role platform.UID) pl
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	rule := `{"name":%q,"claimMatch":{"issuer":%q,"subject":%q}}`
-	identity := must(w.p.Identities.Create(ctx, group, body[platform.Identity](rule, subject, testIssuer, subject)))(w.t)
-	must(w.p.RoleBindings.Create(ctx, group, body[platform.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, identity.UID, role)))(w.t)
+	identity := must(w.p.Identities.Create(ctx, group, body[*platform.Identity](rule, subject, testIssuer, subject)))(w.t)
+	must(w.p.RoleBindings.Create(ctx, group, body[*platform.RoleBinding](`{"identityUid":%q,"roleUid":%q}`, identity.UID, role)))(w.t)
 	return identity.UID
 }
 
@@ -43,7 +43,7 @@ func (w *world) member(group platform.UID, subject string, role platform.UID) pl
 func (w *world) role(group platform.UID, name string, capabilities ...platform.Capability) platform.UID {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
-	return must(w.p.Roles.Create(ctx, group, platform.TypedInput(platform.Role{Name: name, Capabilities: capabilities}, "name", "capabilities")))(w.t).UID
+	return must(w.p.Roles.Create(ctx, group, platform.TypedInput(&platform.Role{Name: name, Capabilities: capabilities}, "name", "capabilities")))(w.t).UID
 }
 
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }

@@ -73,7 +73,7 @@ func TestAPageTokenIsTheCursorOfTheCore(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := platform.WithActor(t.Context(), actor)
-	request := platform.ListRequest[platform.RepoFilter]{UIDP: platform.UIDFilter{DescendantsOf: platform.UID(w.org)}}
+	request := platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{DescendantsOf: platform.UID(w.org)}}
 	page, err := w.p.Repos.List(ctx, request)
 	if err != nil {
 		t.Fatal(err)

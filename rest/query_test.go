@@ -13,16 +13,16 @@ import (
 )
 
 // tagFilters returns parameters of every type.
-func tagFilters() []filter[platform.TagFilter] {
-	filters := append(scopeFilters[platform.TagFilter](),
+func tagFilters() []filter[*platform.TagFilter] {
+	filters := append(scopeFilters[*platform.TagFilter](),
 		textFilter("name", func(f *platform.TagFilter) *string { return &f.Name }),
 		timeFilter("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
 		classFilter("include_dates", platform.TagClassDate),
 		textsFilter("names", func(f *platform.TagFilter) *[]string { return &f.Names }))
-	return append(filters, pagingFilters[platform.TagFilter](&platform.Kind[platform.Tag]{})...)
+	return append(filters, pagingFilters[*platform.TagFilter](&platform.Kind[*platform.Tag]{})...)
 }
 
-func decodeTags(query string) platform.ListRequest[platform.TagFilter] {
+func decodeTags(query string) platform.ListRequest[*platform.TagFilter] {
 	filters := tagFilters()
 	r := &http.Request{URL: &url.URL{RawQuery: query}}
 	return listRequest(newRequest(httptest.NewRecorder(), r, &route{query: parametersOf(filters)}, nil), filters)
@@ -30,7 +30,7 @@ func decodeTags(query string) platform.ListRequest[platform.TagFilter] {
 
 func TestAQueryBecomesAListRequest(t *testing.T) {
 	t.Parallel()
-	type request = platform.ListRequest[platform.TagFilter]
+	type request = platform.ListRequest[*platform.TagFilter]
 	since := platform.At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
 	for query, want := range map[string]request{
 		"":                                             {},
@@ -51,13 +51,13 @@ func TestAQueryBecomesAListRequest(t *testing.T) {
 		"uidp.in_root=true":                            {UIDP: platform.UIDFilter{InRoot: true}},
 		"uidp.inRoot=false":                            {},
 		"uidp.ids=a&uidp.ids=b":                        {UIDP: platform.UIDFilter{IDs: []platform.UID{"a", "b"}}},
-		"name=a%2Cb":                                   {Filter: platform.TagFilter{Name: "a,b"}},
-		"names=a,b&names=c":                            {Filter: platform.TagFilter{Names: []string{"a,b", "c"}}},
+		"name=a%2Cb":                                   {Filter: &platform.TagFilter{Name: "a,b"}},
+		"names=a,b&names=c":                            {Filter: &platform.TagFilter{Names: []string{"a,b", "c"}}},
 		"include_dates=true":                           {},
-		"include_dates=false":                          {Filter: platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
-		"includeDates=false":                           {Filter: platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
-		"updated_since=" + since.String():              {Filter: platform.TagFilter{UpdatedSince: since}},
-		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: platform.TagFilter{UpdatedSince: since}},
+		"include_dates=false":                          {Filter: &platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
+		"includeDates=false":                           {Filter: &platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
+		"updated_since=" + since.String():              {Filter: &platform.TagFilter{UpdatedSince: since}},
+		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: &platform.TagFilter{UpdatedSince: since}},
 	} {
 		if got := decodeTags(query); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", query, got, want)

@@ -41,7 +41,7 @@ func newBenchmark(b *testing.B) (p *platform.Platform, repo string, owner *platf
 	if err != nil {
 		b.Fatal(err)
 	}
-	page, err := p.Repos.List(platform.WithActor(b.Context(), owner), platform.ListRequest[platform.RepoFilter]{PageSize: 1})
+	page, err := p.Repos.List(platform.WithActor(b.Context(), owner), platform.ListRequest[*platform.RepoFilter]{PageSize: 1})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,10 +17,10 @@ func createDelivery(e *env, subscription string) fields {
 	uid := platform.UID(subscription)
 	event, err := e.w.p.Subscriptions.Test(e.operator(), uid)
 	for err == nil { // Other tests may delay the feed of the server.
-		var page platform.Page[platform.Delivery]
+		var page platform.Page[*platform.Delivery]
 		if _, err = e.w.p.Webhooks.Relay(e.Context()); err == nil {
-			page, err = e.w.p.Deliveries.List(e.operator(), platform.ListRequest[platform.DeliveryFilter]{
-				UIDP: platform.UIDFilter{ChildrenOf: uid}, Filter: platform.DeliveryFilter{Event: event},
+			page, err = e.w.p.Deliveries.List(e.operator(), platform.ListRequest[*platform.DeliveryFilter]{
+				UIDP: platform.UIDFilter{ChildrenOf: uid}, Filter: &platform.DeliveryFilter{Event: event},
 			})
 		}
 		if len(page.Items) == 1 {

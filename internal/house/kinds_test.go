@@ -51,10 +51,10 @@ func declaresKind(file *ast.File) bool {
 var floors = []struct {
 	folder, ending, holds, line string
 }{
-	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[Widget]{"},
+	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[*Widget]{"},
 	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
 	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
-	{"store/sqlstore", ".go", "its table and filters", "var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{"},
 	{"internal/cases", "_test.go", "the cases of every protocol", "var _ = newKind(kind{"},
 }
 

@@ -131,7 +131,7 @@ func TestBuiltInRolesHoldWhatTheTableSays(t *testing.T) {
 	rows, roles := capabilityTable(t)
 	p, owner := core(t)
 	ctx := platform.WithActor(t.Context(), owner)
-	page, err := p.Roles.List(ctx, platform.ListRequest[platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}})
+	page, err := p.Roles.List(ctx, platform.ListRequest[*platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}})
 	if err != nil || len(page.Items) != len(roles) {
 		t.Fatalf("there are %d built-in roles, the table has %d (%v)", len(page.Items), len(roles), err)
 	}

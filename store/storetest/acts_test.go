@@ -28,27 +28,27 @@ func must[T any](t testing.TB) func(T, error) T {
 
 func (w *world) group(ctx context.Context, parent platform.UID, name string) platform.UID {
 	w.t.Helper()
-	return must[*platform.Group](w.t)(w.p.Groups.Create(ctx, parent, input[platform.Group](fmt.Sprintf(`{"name": %q}`, name)))).UID
+	return must[*platform.Group](w.t)(w.p.Groups.Create(ctx, parent, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, name)))).UID
 }
 
 func (w *world) repo(ctx context.Context, parent platform.UID, name string) platform.UID {
 	w.t.Helper()
-	return must[*platform.Repo](w.t)(w.p.Repos.Create(ctx, parent, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))).UID
+	return must[*platform.Repo](w.t)(w.p.Repos.Create(ctx, parent, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))).UID
 }
 
-func tagInput(name, digest string) platform.Input[platform.Tag] {
-	return input[platform.Tag](fmt.Sprintf(`{"name": %q, "digest": %q}`, name, digest))
+func tagInput(name, digest string) platform.Input[*platform.Tag] {
+	return input[*platform.Tag](fmt.Sprintf(`{"name": %q, "digest": %q}`, name, digest))
 }
 
 // identity creates an identity for the token of subject.
 func (w *world) identity(ctx context.Context, parent platform.UID, subject string) platform.UID {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"name": "someone", "claimMatch": {"issuer": %q, "subject": %q}}`, issuer, subject)
-	return must[*platform.Identity](w.t)(w.p.Identities.Create(ctx, parent, input[platform.Identity](body))).UID
+	return must[*platform.Identity](w.t)(w.p.Identities.Create(ctx, parent, input[*platform.Identity](body))).UID
 }
 
-func bindInput(identity, role platform.UID) platform.Input[platform.RoleBinding] {
-	return input[platform.RoleBinding](fmt.Sprintf(`{"identityUid": %q, "roleUid": %q}`, identity, role))
+func bindInput(identity, role platform.UID) platform.Input[*platform.RoleBinding] {
+	return input[*platform.RoleBinding](fmt.Sprintf(`{"identityUid": %q, "roleUid": %q}`, identity, role))
 }
 
 func (w *world) bind(ctx context.Context, group, identity, role platform.UID) platform.UID {

@@ -41,10 +41,10 @@ func (w *world) library() *library {
 	l.versions = times(17, func(i int) *platform.ArtifactVersion { return version(l.artifacts[0], i) })
 	other := version(l.artifacts[1], 0)
 	l.insert(func(tx platform.Tx) error {
-		if err := platform.RowsOf[platform.Artifact](tx).Insert(ctx, l.artifacts...); err != nil {
+		if err := platform.RowsOf[*platform.Artifact](tx).Insert(ctx, l.artifacts...); err != nil {
 			return err
 		}
-		return platform.RowsOf[platform.ArtifactVersion](tx).Insert(ctx, append(slices.Clone(l.versions), other)...)
+		return platform.RowsOf[*platform.ArtifactVersion](tx).Insert(ctx, append(slices.Clone(l.versions), other)...)
 	})
 	return l
 }
@@ -54,19 +54,19 @@ func ofJava(a *platform.Artifact) bool { return a.Ecosystem == platform.Ecosyste
 func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
-		for _, s := range []filterCase[platform.Artifact, platform.ArtifactFilter]{
-			{platform.ArtifactFilter{Ecosystems: bothEcosystems}, func(*platform.Artifact) bool { return true }},
-			{platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}, ofJava},
-			{platform.ArtifactFilter{Ecosystems: bothEcosystems, Remediated: true}, func(a *platform.Artifact) bool { return a.Remediated }},
-			{platform.ArtifactFilter{Ecosystems: bothEcosystems[:1], CudaVersion: "12.1"}, func(a *platform.Artifact) bool { return ofJava(a) && a.CudaVersion == "12.1" }},
+		for _, s := range []filterCase[*platform.Artifact, *platform.ArtifactFilter]{
+			{&platform.ArtifactFilter{Ecosystems: bothEcosystems}, func(*platform.Artifact) bool { return true }},
+			{&platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}, ofJava},
+			{&platform.ArtifactFilter{Ecosystems: bothEcosystems, Remediated: true}, func(a *platform.Artifact) bool { return a.Remediated }},
+			{&platform.ArtifactFilter{Ecosystems: bothEcosystems[:1], CudaVersion: "12.1"}, func(a *platform.Artifact) bool { return ofJava(a) && a.CudaVersion == "12.1" }},
 		} {
-			k := &kind[platform.Artifact, platform.ArtifactFilter]{f: &forest{world: w}, ops: w.p.Artifacts}
+			k := &kind[*platform.Artifact, *platform.ArtifactFilter]{f: &forest{world: w}, ops: w.p.Artifacts}
 			for _, a := range l.artifacts {
 				if s.matches(a) {
 					k.rows = append(k.rows, a)
 				}
 			}
-			k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[platform.ArtifactFilter]{Filter: s.filter})
+			k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactFilter]{Filter: s.filter})
 		}
 	})
 }
@@ -74,10 +74,10 @@ func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
 func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
-		k := &kind[platform.ArtifactVersion, platform.ArtifactVersionFilter]{f: &forest{world: w}, ops: w.p.ArtifactVersions, rows: l.versions}
-		k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[platform.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
+		k := &kind[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{f: &forest{world: w}, ops: w.p.ArtifactVersions, rows: l.versions}
+		k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
 		scopes := []platform.UIDFilter{childrenOf(l.artifacts[2].UID), childrenOf(l.artifacts[0].UID), childrenOf(l.artifacts[1].UID)}
-		pages, errs := w.p.ArtifactVersions.ListEach(l.ctx, platform.ListRequest[platform.ArtifactVersionFilter]{PageSize: 4}, scopes)
+		pages, errs := w.p.ArtifactVersions.ListEach(l.ctx, platform.ListRequest[*platform.ArtifactVersionFilter]{PageSize: 4}, scopes)
 		k.sort(k.rows, platform.Order{Field: "version", Desc: true})
 		for i, want := range []int{0, len(l.versions), 1} {
 			if errs[i] != nil || int(pages[i].TotalCount) != want || len(pages[i].Items) != min(4, want) {
@@ -121,13 +121,13 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.checkCounters(t, 0)
 		last := l.versions[len(l.versions)-1]
 		w.insert(func(tx platform.Tx) error {
-			_, err := platform.RowsOf[platform.ArtifactVersion](tx).Delete(l.ctx, last.UID)
+			_, err := platform.RowsOf[*platform.ArtifactVersion](tx).Delete(l.ctx, last.UID)
 			return err
 		})
 		w.checkCounters(t, 0)
 		total := func(want int64) {
 			t.Helper()
-			page, err := w.p.ArtifactVersions.ListOf(l.ctx, l.artifacts[0].UID, platform.ListRequest[platform.ArtifactVersionFilter]{PageSize: 1})
+			page, err := w.p.ArtifactVersions.ListOf(l.ctx, l.artifacts[0].UID, platform.ListRequest[*platform.ArtifactVersionFilter]{PageSize: 1})
 			if err != nil || page.TotalCount != want {
 				t.Errorf("there are %d versions (%v), want %d", page.TotalCount, err, want)
 			}
@@ -138,7 +138,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.checkCounters(t, 4) // There are counters of two ecosystems and two artifacts.
 		total(int64(len(l.versions)) - 1)
 		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
-			_, err := platform.RowsOf[platform.Artifact](tx).Delete(l.ctx, l.artifacts[0].UID)
+			_, err := platform.RowsOf[*platform.Artifact](tx).Delete(l.ctx, l.artifacts[0].UID)
 			return err
 		})
 		if err == nil {

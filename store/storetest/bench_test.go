@@ -22,7 +22,7 @@ func BenchmarkReads(b *testing.B) {
 		big := newBigWorld(newWorld(b, url), sizes{repos: 200_000, tags: 50_000, identities: 5_000, bindings: 10_000, advisories: 1_000, organisations: 200, events: 200})
 		ctx := big.contextAs("owner")
 		list := big.p.Repos.List
-		type request = platform.ListRequest[platform.RepoFilter]
+		type request = platform.ListRequest[*platform.RepoFilter]
 		all := request{UIDP: descendantsOf(big.root)}
 		first := measureRead(b, "page 1", 0, func() error { return askList(list, all)(ctx) })
 		for _, page := range []int{10, 1000, 3900} {
@@ -50,7 +50,7 @@ func BenchmarkReads(b *testing.B) {
 		twenty := big.contextAs("twenty")
 		measureRead(b, "page 1 of 20 scopes", first, func() error { return askList(list, request{})(twenty) })
 		measureRead(b, "page 1 of bindings", first, func() error {
-			return askList(big.p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: descendantsOf(big.root)})(ctx)
+			return askList(big.p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: descendantsOf(big.root)})(ctx)
 		})
 		measureRead(b, "who a token is", first, func() error {
 			_, err := big.p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "twenty", ServiceAudience: true})
@@ -121,7 +121,7 @@ func BenchmarkCreate(b *testing.B) {
 		ctx, org := w.createOrganisation("acme")
 		group := w.group(ctx, org.Group.UID, "a")
 		create := func(name string) error {
-			_, err := w.p.Repos.Create(ctx, group, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
+			_, err := w.p.Repos.Create(ctx, group, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
 			return err
 		}
 		b.Run("one caller", func(b *testing.B) {

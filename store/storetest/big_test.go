@@ -71,7 +71,7 @@ func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
 		g.UID = b.d.below(parent)
 	}
 	b.groups = append(b.groups, g.UID)
-	b.insert(func(tx platform.Tx) error { return platform.RowsOf[platform.Group](tx).Insert(b.t.Context(), g) })
+	b.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Group](tx).Insert(b.t.Context(), g) })
 	return g.UID
 }
 
@@ -96,7 +96,7 @@ func (b *bigWorld) createGroups() {
 }
 
 // chunks inserts n rows, many in each transaction.
-func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) *T) {
+func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) T) {
 	all := times(n, one)
 	for some := range slices.Chunk(all, 10_000) {
 		b.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.t.Context(), some...) })
@@ -145,7 +145,7 @@ func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UI
 		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
 	})
 	b.insert(func(tx platform.Tx) error {
-		return errors.Join(platform.RowsOf[platform.Identity](tx).Insert(b.t.Context(), i), platform.RowsOf[platform.RoleBinding](tx).Insert(b.t.Context(), bindings...))
+		return errors.Join(platform.RowsOf[*platform.Identity](tx).Insert(b.t.Context(), i), platform.RowsOf[*platform.RoleBinding](tx).Insert(b.t.Context(), bindings...))
 	})
 	return bindings
 }

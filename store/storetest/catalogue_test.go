@@ -9,7 +9,7 @@ import (
 
 // createCatalogue creates artifacts, most of them in Java, and twice as many versions.
 func (b *bigWorld) createCatalogue(n int) {
-	chunks(b, n, platform.RowsOf[platform.Artifact], func(i int) *platform.Artifact {
+	chunks(b, n, platform.RowsOf[*platform.Artifact], func(i int) *platform.Artifact {
 		a := &platform.Artifact{
 			UID: b.d.root(), Name: fmt.Sprintf("%x:library-%d", b.d.IntN(1<<16), i), Description: fmt.Sprint("what it holds ", i), Ecosystem: platform.EcosystemJava,
 			LatestVersion: "1.0", VersionCount: 2, Remediated: i%50 == 0, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
@@ -20,7 +20,7 @@ func (b *bigWorld) createCatalogue(n int) {
 		b.libraries = append(b.libraries, a.UID)
 		return a
 	})
-	chunks(b, 2*n, platform.RowsOf[platform.ArtifactVersion], func(i int) *platform.ArtifactVersion {
+	chunks(b, 2*n, platform.RowsOf[*platform.ArtifactVersion], func(i int) *platform.ArtifactVersion {
 		artifact := b.libraries[0]
 		if i%2 == 0 {
 			artifact = pick(b.d, b.libraries)
@@ -34,12 +34,12 @@ func (b *bigWorld) createCatalogue(n int) {
 // addCatalogue adds the lists of artifacts and versions.
 func (r *readList) addCatalogue() {
 	type (
-		artifacts = platform.ListRequest[platform.ArtifactFilter]
-		versions  = platform.ListRequest[platform.ArtifactVersionFilter]
+		artifacts = platform.ListRequest[*platform.ArtifactFilter]
+		versions  = platform.ListRequest[*platform.ArtifactVersionFilter]
 	)
 	p, busy := r.p, childrenOf(r.b.libraries[0])
-	java := platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}
-	both := platform.ArtifactFilter{Ecosystems: bothEcosystems}
+	java := &platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}
+	both := &platform.ArtifactFilter{Ecosystems: bothEcosystems}
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
 		r.add("java artifacts by "+order, pageBuffers, askList(p.Artifacts.List, artifacts{Filter: java, OrderBy: order}))
 		r.add("java artifacts behind a place by "+order, pageBuffers, readSecondPage(r.b.contextOn(p, "owner"), p.Artifacts.List, artifacts{Filter: java, OrderBy: order, PageSize: 200}))
@@ -50,9 +50,9 @@ func (r *readList) addCatalogue() {
 	for _, order := range []string{"version desc", "create_time", "update_time", "uid"} {
 		r.add("versions of a busy artifact by "+order, pageBuffers+51*keyedBuffers, askList(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
 	}
-	remediated, cuda := java, platform.ArtifactFilter{Ecosystems: bothEcosystems[1:], CudaVersion: "42"}
-	remediated.Remediated = true
-	for name, f := range map[string]platform.ArtifactFilter{"remediated artifacts": remediated, "artifacts of a CUDA version": cuda} {
+	remediated := &platform.ArtifactFilter{Ecosystems: java.Ecosystems, Remediated: true}
+	cuda := &platform.ArtifactFilter{Ecosystems: bothEcosystems[1:], CudaVersion: "42"}
+	for name, f := range map[string]*platform.ArtifactFilter{"remediated artifacts": remediated, "artifacts of a CUDA version": cuda} {
 		r.add(name, pageBuffers+51*keyedBuffers, askList(p.Artifacts.List, artifacts{Filter: f, Parts: platform.PartItems}))
 	}
 	r.add("versions of fifty artifacts", 1000+500*keyedBuffers, askEach(p.ArtifactVersions.ListEach, "version desc", r.b.libraries[:50])).maxTotalBuffers = 50 * 16

@@ -34,7 +34,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 			rows = append(rows, r)
 			stays[r.UID] = g != root
 		}
-		w.insert(func(tx platform.Tx) error { return platform.RowsOf[platform.Repo](tx).Insert(ctx, rows...) })
+		w.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Repo](tx).Insert(ctx, rows...) })
 
 		stop := make(chan struct{})
 		var churning sync.WaitGroup
@@ -44,7 +44,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 		parts := w.contextAs("parts")
 		for _, order := range []string{"name", "name desc", "create_time", "create_time desc", "update_time desc", "uid", "uid desc"} {
 			for _, backward := range []bool{false, true} {
-				req := platform.ListRequest[platform.RepoFilter]{OrderBy: order, PageSize: 3, Backward: backward}
+				req := platform.ListRequest[*platform.RepoFilter]{OrderBy: order, PageSize: 3, Backward: backward}
 				w.checkWalk(t, ctx, req, stays, false)
 				w.checkWalk(t, parts, req, stays, true)
 			}
@@ -75,7 +75,7 @@ func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, 
 			mine = append(mine[:at], mine[at+1:]...)
 			continue
 		}
-		made, err := w.p.Repos.Create(ctx, pick(d, groups), input[platform.Repo](fmt.Sprintf(`{"name": "m-%02d-%d-%d"}`, d.IntN(40), seed, n)))
+		made, err := w.p.Repos.Create(ctx, pick(d, groups), input[*platform.Repo](fmt.Sprintf(`{"name": "m-%02d-%d-%d"}`, d.IntN(40), seed, n)))
 		if err != nil {
 			t.Error(err)
 			return
@@ -85,7 +85,7 @@ func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, 
 }
 
 // checkWalk walks a list and checks what it returns.
-func (w *world) checkWalk(t *testing.T, ctx context.Context, req platform.ListRequest[platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
+func (w *world) checkWalk(t *testing.T, ctx context.Context, req platform.ListRequest[*platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
 	t.Helper()
 	found := map[platform.UID]int{}
 	for {

@@ -112,18 +112,18 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 
 func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[platform.Vulnerability, platform.VulnerabilityFilter]{f: f, ops: uidReader{f.p.Vulnerabilities}, rows: f.vulnerabilities}
+		k := &kind[*platform.Vulnerability, *platform.VulnerabilityFilter]{f: f, ops: uidReader{f.p.Vulnerabilities}, rows: f.vulnerabilities}
 		ctx := f.contextAs("stranger") // Everybody may read all of it.
 		for _, order := range k.orders() {
 			k.sort(k.rows, order)
 			for _, backward := range []bool{false, true} {
-				req := platform.ListRequest[platform.VulnerabilityFilter]{OrderBy: spell(order), PageSize: 5, Backward: backward}
+				req := platform.ListRequest[*platform.VulnerabilityFilter]{OrderBy: spell(order), PageSize: 5, Backward: backward}
 				if got := k.readAll(t, ctx, req, len(k.rows)); len(got) != len(k.rows) || got[0] != k.uid(k.rows[0]) || got[11] != k.uid(k.rows[11]) {
 					t.Errorf("%+v: got %v, want %v", req, got, k.uids(k.rows))
 				}
 			}
 		}
-		req := platform.ListRequest[platform.VulnerabilityFilter]{Filter: platform.VulnerabilityFilter{ID: "CVE-SHARED"}}
+		req := platform.ListRequest[*platform.VulnerabilityFilter]{Filter: &platform.VulnerabilityFilter{ID: "CVE-SHARED"}}
 		if page, err := f.p.Vulnerabilities.List(ctx, req); err != nil || len(page.Items) != 12 || page.TotalCount != 12 {
 			t.Errorf("the shared alias finds %d of %d (%v), want 12", len(page.Items), page.TotalCount, err)
 		}

@@ -83,12 +83,12 @@ func (k *kind[T, F]) expectSame(t *testing.T, asked string, parts platform.Parts
 
 func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[platform.RoleBinding, platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings}
+		k := &kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings}
 		d := newDice(17)
 		for range 30 {
 			c := pick(d, f.callers)
 			ctx := f.contextAs(c.subject)
-			req := platform.ListRequest[platform.RoleBindingFilter]{OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
+			req := platform.ListRequest[*platform.RoleBindingFilter]{OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
 			if d.IntN(3) == 0 {
 				req.UIDP.DescendantsOf = pick(d, f.groups).UID
 			}
@@ -97,7 +97,7 @@ func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 			pages, errs := f.p.RoleBindings.ListOfIdentities(ctx, req, values(identities))
 			for i, uid := range identities {
 				one := req
-				one.Filter.Identity = *uid
+				one.Filter = &platform.RoleBindingFilter{Identity: *uid}
 				want, err := f.p.RoleBindings.List(ctx, one)
 				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
 				checkToken(t, ctx, k, one, pages[i])
@@ -105,7 +105,7 @@ func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 			pages, errs = f.p.RoleBindings.ListOfRoles(ctx, req, values(roles))
 			for i, uid := range roles {
 				one := req
-				one.Filter.Role = *uid
+				one.Filter = &platform.RoleBindingFilter{Role: *uid}
 				want, err := f.p.RoleBindings.List(ctx, one)
 				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
 			}
@@ -135,21 +135,25 @@ func checkToken[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req 
 
 func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[platform.Advisory, platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, filters: f.advisoryFilters()}
+		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, filters: f.advisoryFilters()}
 		d := newDice(19)
 		for range 30 {
 			c := pick(d, f.callers)
 			ctx := f.contextAs(c.subject)
-			req := platform.ListRequest[platform.AdvisoryFilter]{
-				Filter: pick(d, k.filters).filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
+			var filter platform.AdvisoryFilter
+			if picked := pick(d, k.filters).filter; picked != nil {
+				filter = *picked
 			}
-			req.Filter.ArtifactNames = nil // The name follows from the repo.
+			filter.ArtifactNames = nil // which name is asked for follows from the repo
+			req := platform.ListRequest[*platform.AdvisoryFilter]{
+				Filter: &filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
+			}
 			repos := times(6, func(int) *platform.Repo { return pick(d, f.repos) })
 			pages, errs := f.p.Advisories.ListOfRepos(ctx, req, repos)
 			for i, r := range repos {
-				one := req
-				one.UIDP = platform.UIDFilter{DescendantsOf: r.UID.Root()}
-				one.Filter.ArtifactNames, one.Filter.Around = []string{r.Name}, r.UID
+				one, matching := req, filter
+				matching.ArtifactNames, matching.Around = []string{r.Name}, r.UID
+				one.UIDP, one.Filter = platform.UIDFilter{DescendantsOf: r.UID.Root()}, &matching
 				want, err := f.p.Advisories.List(ctx, one)
 				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
 				checkToken(t, ctx, k, one, pages[i])
@@ -161,12 +165,12 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 // For every caller, a summary must equal the totals of the corresponding lists.
 func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[platform.Advisory, platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
-		type s = filterCase[platform.Advisory, platform.AdvisoryFilter]
+		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
+		type s = filterCase[*platform.Advisory, *platform.AdvisoryFilter]
 		filled := 0
 		check := func(c *caller, what string, scope platform.UIDFilter, keeps s, got *platform.AdvisorySummary, err error) {
 			t.Helper()
-			listed, wantErr := f.p.Advisories.List(f.contextAs(c.subject), platform.ListRequest[platform.AdvisoryFilter]{UIDP: scope, Filter: keeps.filter})
+			listed, wantErr := f.p.Advisories.List(f.contextAs(c.subject), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: scope, Filter: keeps.filter})
 			if (err == nil) != (wantErr == nil) {
 				t.Fatalf("%s, %s: %v, and the list %v", c.subject, what, err, wantErr)
 			}
@@ -191,7 +195,7 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 			}
 			summaries, errs = f.p.Advisories.SummarizeRepos(ctx, f.repos)
 			for i, r := range f.repos {
-				named := s{platform.AdvisoryFilter{ArtifactNames: []string{r.Name}, Around: r.UID}, func(a *platform.Advisory) bool { return a.ArtifactName == r.Name && r.UID.Below(a.UID.Parent()) }}
+				named := s{&platform.AdvisoryFilter{ArtifactNames: []string{r.Name}, Around: r.UID}, func(a *platform.Advisory) bool { return a.ArtifactName == r.Name && r.UID.Below(a.UID.Parent()) }}
 				check(c, "repo "+r.Name, platform.UIDFilter{DescendantsOf: r.UID.Root()}, named, summaries[i], errs[i])
 			}
 			all, err := f.p.Advisories.Summarize(ctx, "")
@@ -205,16 +209,16 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 
 func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[platform.RoleBinding, platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings}
+		k := &kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f: f, ops: f.p.RoleBindings, rows: f.bindings}
 		c := f.callers[0]
 		for _, g := range f.groups {
 			if g.UID.Root() != f.root {
 				continue
 			}
-			counts := filterCase[platform.RoleBinding, platform.RoleBindingFilter]{matches: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
+			counts := filterCase[*platform.RoleBinding, *platform.RoleBindingFilter]{matches: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
 			order := platform.Order{Field: "create_time", Desc: true}
 			want := k.uids(k.expectedRows(c, platform.UIDFilter{}, counts, order))
-			page, err := f.p.RoleBindings.ListEffectiveOn(f.contextAs(c.subject), g.UID, "", platform.ListRequest[platform.RoleBindingFilter]{PageSize: 200})
+			page, err := f.p.RoleBindings.ListEffectiveOn(f.contextAs(c.subject), g.UID, "", platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 200})
 			if err != nil || !slices.Equal(k.uids(page.Items), want) || page.TotalCount != int64(len(want)) {
 				t.Fatalf("%s: got %v of %d (%v), want %v", g.UID, k.uids(page.Items), page.TotalCount, err, want)
 			}
@@ -233,7 +237,7 @@ func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
 		shown := 0
 		for _, c := range f.callers {
 			for _, capability := range []platform.Capability{"", platform.CapRepoCreate} {
-				req := platform.ListRequest[platform.RoleBindingFilter]{PageSize: 3}
+				req := platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 3}
 				pages, errs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), groups, capability, req)
 				for i, g := range groups {
 					alone, err := f.p.RoleBindings.ListEffectiveOn(f.contextAs(c.subject), g, capability, req)

@@ -48,7 +48,7 @@ func BenchmarkFeed(b *testing.B) {
 		})
 		committed := make(map[platform.UID]time.Time, b.N)
 		for i := range b.N {
-			repo, err := one.Repos.Create(ctx, org.Group.UID, input[platform.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))
+			repo, err := one.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -56,10 +56,12 @@ func (f *forest) invitedRole(uid platform.UID) platform.InvitedRole {
 func (f *forest) insertSignIns(tx platform.Tx) error {
 	ctx := f.t.Context()
 	for _, insert := range []func() error{
-		func() error { return platform.RowsOf[platform.IdentityProvider](tx).Insert(ctx, f.providers...) },
-		func() error { return platform.RowsOf[platform.ExternalGroupRoleMapping](tx).Insert(ctx, f.mappings...) },
-		func() error { return platform.RowsOf[platform.GroupInvite](tx).Insert(ctx, f.invites...) },
-		func() error { return platform.RowsOf[platform.AccountAssociation](tx).Insert(ctx, f.associations...) },
+		func() error { return platform.RowsOf[*platform.IdentityProvider](tx).Insert(ctx, f.providers...) },
+		func() error {
+			return platform.RowsOf[*platform.ExternalGroupRoleMapping](tx).Insert(ctx, f.mappings...)
+		},
+		func() error { return platform.RowsOf[*platform.GroupInvite](tx).Insert(ctx, f.invites...) },
+		func() error { return platform.RowsOf[*platform.AccountAssociation](tx).Insert(ctx, f.associations...) },
 	} {
 		if err := insert(); err != nil {
 			return err
@@ -72,27 +74,27 @@ func (f *forest) insertSignIns(tx platform.Tx) error {
 func (f *forest) signInListings() []listing {
 	p := f.p
 	return []listing{
-		&kind[platform.IdentityProvider, platform.IdentityProviderFilter]{f, p.IdentityProviders, f.providers, []filterCase[platform.IdentityProvider, platform.IdentityProviderFilter]{
-			{}, {}, {platform.IdentityProviderFilter{Name: "a"}, func(i *platform.IdentityProvider) bool { return i.Name == "a" }},
+		&kind[*platform.IdentityProvider, *platform.IdentityProviderFilter]{f, p.IdentityProviders, f.providers, []filterCase[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
+			{}, {}, {&platform.IdentityProviderFilter{Name: "a"}, func(i *platform.IdentityProvider) bool { return i.Name == "a" }},
 		}},
-		&kind[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter]{f, p.ExternalGroupRoleMappings, f.mappings, f.mappingFilters()},
-		&kind[platform.GroupInvite, platform.GroupInviteFilter]{f, p.GroupInvites, f.invites, []filterCase[platform.GroupInvite, platform.GroupInviteFilter]{
-			{}, {}, {platform.GroupInviteFilter{KeyID: f.invites[0].KeyID}, func(i *platform.GroupInvite) bool { return i.KeyID == f.invites[0].KeyID }},
+		&kind[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter]{f, p.ExternalGroupRoleMappings, f.mappings, f.mappingFilters()},
+		&kind[*platform.GroupInvite, *platform.GroupInviteFilter]{f, p.GroupInvites, f.invites, []filterCase[*platform.GroupInvite, *platform.GroupInviteFilter]{
+			{}, {}, {&platform.GroupInviteFilter{KeyID: f.invites[0].KeyID}, func(i *platform.GroupInvite) bool { return i.KeyID == f.invites[0].KeyID }},
 		}},
-		&kind[platform.AccountAssociation, platform.AccountAssociationFilter]{f, p.AccountAssociations, f.associations, []filterCase[platform.AccountAssociation, platform.AccountAssociationFilter]{
-			{}, {}, {platform.AccountAssociationFilter{Name: "a b"}, func(a *platform.AccountAssociation) bool { return a.Name == "a b" }},
+		&kind[*platform.AccountAssociation, *platform.AccountAssociationFilter]{f, p.AccountAssociations, f.associations, []filterCase[*platform.AccountAssociation, *platform.AccountAssociationFilter]{
+			{}, {}, {&platform.AccountAssociationFilter{Name: "a b"}, func(a *platform.AccountAssociation) bool { return a.Name == "a b" }},
 		}},
 	}
 }
 
-func (f *forest) mappingFilters() []filterCase[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter] {
+func (f *forest) mappingFilters() []filterCase[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter] {
 	one := pick(f.d, f.mappings)
-	return []filterCase[platform.ExternalGroupRoleMapping, platform.ExternalGroupRoleMappingFilter]{
+	return []filterCase[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter]{
 		{}, {},
-		{platform.ExternalGroupRoleMappingFilter{IdentityProvider: one.IdentityProviderUID}, func(m *platform.ExternalGroupRoleMapping) bool {
+		{&platform.ExternalGroupRoleMappingFilter{IdentityProvider: one.IdentityProviderUID}, func(m *platform.ExternalGroupRoleMapping) bool {
 			return m.IdentityProviderUID == one.IdentityProviderUID
 		}},
-		{platform.ExternalGroupRoleMappingFilter{ExternalGroupID: "group 1", Role: platform.EditorRole, Scope: one.Scope}, func(m *platform.ExternalGroupRoleMapping) bool {
+		{&platform.ExternalGroupRoleMappingFilter{ExternalGroupID: "group 1", Role: platform.EditorRole, Scope: one.Scope}, func(m *platform.ExternalGroupRoleMapping) bool {
 			return m.ExternalGroupID == "group 1" && m.Scope == one.Scope
 		}},
 	}

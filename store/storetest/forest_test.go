@@ -69,8 +69,8 @@ func newForest(w *world) *forest {
 	return f
 }
 
-func times[T any](n int, one func(i int) *T) []*T {
-	all := make([]*T, n)
+func times[T any](n int, one func(i int) T) []T {
+	all := make([]T, n)
 	for i := range all {
 		all[i] = one(i)
 	}
@@ -195,15 +195,15 @@ func (f *forest) insertAll() {
 	ctx := f.t.Context()
 	f.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{
-			func() error { return platform.RowsOf[platform.Group](tx).Insert(ctx, f.groups...) },
-			func() error { return platform.RowsOf[platform.Identity](tx).Insert(ctx, f.identities...) },
-			func() error { return platform.RowsOf[platform.Role](tx).Insert(ctx, f.roles...) },
-			func() error { return platform.RowsOf[platform.RoleBinding](tx).Insert(ctx, f.bindings...) },
-			func() error { return platform.RowsOf[platform.Repo](tx).Insert(ctx, f.repos...) },
-			func() error { return platform.RowsOf[platform.Tag](tx).Insert(ctx, f.tags...) },
-			func() error { return platform.RowsOf[platform.Advisory](tx).Insert(ctx, f.advisories...) },
-			func() error { return platform.RowsOf[platform.Subscription](tx).Insert(ctx, f.subscriptions...) },
-			func() error { return platform.RowsOf[platform.Vulnerability](tx).Insert(ctx, f.vulnerabilities...) },
+			func() error { return platform.RowsOf[*platform.Group](tx).Insert(ctx, f.groups...) },
+			func() error { return platform.RowsOf[*platform.Identity](tx).Insert(ctx, f.identities...) },
+			func() error { return platform.RowsOf[*platform.Role](tx).Insert(ctx, f.roles...) },
+			func() error { return platform.RowsOf[*platform.RoleBinding](tx).Insert(ctx, f.bindings...) },
+			func() error { return platform.RowsOf[*platform.Repo](tx).Insert(ctx, f.repos...) },
+			func() error { return platform.RowsOf[*platform.Tag](tx).Insert(ctx, f.tags...) },
+			func() error { return platform.RowsOf[*platform.Advisory](tx).Insert(ctx, f.advisories...) },
+			func() error { return platform.RowsOf[*platform.Subscription](tx).Insert(ctx, f.subscriptions...) },
+			func() error { return platform.RowsOf[*platform.Vulnerability](tx).Insert(ctx, f.vulnerabilities...) },
 			func() error { return f.insertSignIns(tx) },
 		} {
 			if err := insert(); err != nil {

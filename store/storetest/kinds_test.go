@@ -14,7 +14,7 @@ import (
 type lists[T, F any] interface {
 	List(context.Context, platform.ListRequest[F]) (platform.Page[T], error)
 	ListEach(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
-	GetMany(context.Context, []platform.UID) ([]*T, []error)
+	GetMany(context.Context, []platform.UID) ([]T, []error)
 	Kind() *platform.Kind[T]
 }
 
@@ -22,14 +22,14 @@ type lists[T, F any] interface {
 type kind[T, F any] struct {
 	f       *forest
 	ops     lists[T, F]
-	rows    []*T
+	rows    []T
 	filters []filterCase[T, F]
 }
 
 // A filterCase is a filter, and a function that says which rows match it.
 type filterCase[T, F any] struct {
 	filter  F
-	matches func(*T) bool
+	matches func(T) bool
 }
 
 // parent returns the parent of a row. A row may have the UID of its parent.
@@ -40,11 +40,11 @@ func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
 	return uid.Parent()
 }
 
-func (k *kind[T, F]) uid(row *T) platform.UID { return k.ops.Kind().UID(row) }
+func (k *kind[T, F]) uid(row T) platform.UID { return k.ops.Kind().UID(row) }
 
 // expectedRows returns what a caller sees of a scope with a filter, in an order.
-func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterCase[T, F], order platform.Order) []*T {
-	var seen []*T
+func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterCase[T, F], order platform.Order) []T {
+	var seen []T
 	for _, row := range k.rows {
 		uid := k.uid(row)
 		if k.f.maySee(c, k.ops.Kind().List, uid) && liesWithin(scope, uid, k.parent(uid)) && (s.matches == nil || s.matches(row)) && !isLeftOut(row, s.filter) {
@@ -59,12 +59,12 @@ func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterC
 // for.
 func isLeftOut(row, filter any) bool {
 	a, isAdvisory := row.(*platform.Advisory)
-	f, _ := filter.(platform.AdvisoryFilter)
-	return isAdvisory && !a.DeleteTime.IsZero() && !f.Withdrawn
+	f, _ := filter.(*platform.AdvisoryFilter)
+	return isAdvisory && !a.DeleteTime.IsZero() && (f == nil || !f.Withdrawn)
 }
 
-func (k *kind[T, F]) sort(rows []*T, order platform.Order) {
-	value := func(row *T) any {
+func (k *kind[T, F]) sort(rows []T, order platform.Order) {
+	value := func(row T) any {
 		for _, o := range k.ops.Kind().Orders {
 			if o.Name == order.Field {
 				return o.Value(row)
@@ -72,7 +72,7 @@ func (k *kind[T, F]) sort(rows []*T, order platform.Order) {
 		}
 		return nil
 	}
-	slices.SortFunc(rows, func(a, b *T) int {
+	slices.SortFunc(rows, func(a, b T) int {
 		c := cmp.Or(compareValues(value(a), value(b)), strings.Compare(string(k.uid(a)), string(k.uid(b))))
 		if order.Desc {
 			return -c
@@ -89,7 +89,7 @@ func compareValues(a, b any) int {
 	return strings.Compare(a.(string), b.(string))
 }
 
-func (k *kind[T, F]) uids(rows []*T) []platform.UID {
+func (k *kind[T, F]) uids(rows []T) []platform.UID {
 	uids := make([]platform.UID, len(rows))
 	for i, row := range rows {
 		uids[i] = k.uid(row)
@@ -128,13 +128,13 @@ func (k *kind[T, F]) name() string { return k.ops.Kind().Plural }
 func (f *forest) listings() []listing {
 	p := f.p
 	return append([]listing{
-		&kind[platform.Group, platform.GroupFilter]{f, p.Groups, f.groups, f.groupFilters()},
-		&kind[platform.Identity, platform.IdentityFilter]{f, p.Identities, f.identities, f.identityFilters()},
-		&kind[platform.Role, platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleFilters()},
-		&kind[platform.RoleBinding, platform.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingFilters()},
-		&kind[platform.Repo, platform.RepoFilter]{f, p.Repos, f.repos, f.repoFilters()},
-		&kind[platform.Tag, platform.TagFilter]{f, p.Tags, f.tags, f.tagFilters()},
-		&kind[platform.Advisory, platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisoryFilters()},
-		&kind[platform.Subscription, platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionFilters()},
+		&kind[*platform.Group, *platform.GroupFilter]{f, p.Groups, f.groups, f.groupFilters()},
+		&kind[*platform.Identity, *platform.IdentityFilter]{f, p.Identities, f.identities, f.identityFilters()},
+		&kind[*platform.Role, *platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleFilters()},
+		&kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingFilters()},
+		&kind[*platform.Repo, *platform.RepoFilter]{f, p.Repos, f.repos, f.repoFilters()},
+		&kind[*platform.Tag, *platform.TagFilter]{f, p.Tags, f.tags, f.tagFilters()},
+		&kind[*platform.Advisory, *platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisoryFilters()},
+		&kind[*platform.Subscription, *platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionFilters()},
 	}, f.signInListings()...)
 }

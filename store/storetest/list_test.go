@@ -212,7 +212,7 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 
 // expectedCode returns the code with which a list must fail; 0 means that it must
 // succeed.
-func (k *kind[T, F]) expectedCode(c *caller, scope platform.UIDFilter, want []*T) platform.Code {
+func (k *kind[T, F]) expectedCode(c *caller, scope platform.UIDFilter, want []T) platform.Code {
 	if k.f.isRefused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
 		return platform.CodePermissionDenied
 	}

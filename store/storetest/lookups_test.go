@@ -14,7 +14,7 @@ const hydratedBuffers = 12
 
 // addBindings adds role bindings with every filter.
 func (r *readList) addBindings() {
-	type request = platform.ListRequest[platform.RoleBindingFilter]
+	type request = platform.ListRequest[*platform.RoleBindingFilter]
 	p, all, page := r.p, descendantsOf(r.b.root), pageBuffers+51*hydratedBuffers
 	for level, group := range r.b.deep[:4] {
 		r.add(fmt.Sprintf("bindings below level %d", level), page, askList(p.RoleBindings.List, request{UIDP: descendantsOf(group)}))
@@ -45,10 +45,10 @@ func (r *readList) addBindings() {
 	}).maxTotalBuffers = len(r.b.repos) / 20
 	filtered := []struct {
 		of     string
-		filter platform.RoleBindingFilter
+		filter *platform.RoleBindingFilter
 	}{
-		{"the busiest identity", platform.RoleBindingFilter{Identity: r.b.identities[0]}},
-		{"the owner role", platform.RoleBindingFilter{Role: platform.OwnerRole}},
+		{"the busiest identity", &platform.RoleBindingFilter{Identity: r.b.identities[0]}},
+		{"the owner role", &platform.RoleBindingFilter{Role: platform.OwnerRole}},
 	}
 	for _, f := range filtered {
 		r.add("bindings of "+f.of, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).maxTotalBuffers = 8 * totalBuffers
@@ -65,16 +65,16 @@ func (r *readList) addBindings() {
 // addFilters adds lists whose filter uses an index.
 func (r *readList) addFilters() {
 	p, all, names := r.p, descendantsOf(r.b.root), r.b.repoNames
-	r.add("repos by name", pageBuffers, askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Name: names[5]}}))
-	some := r.add("repos by 50 names", 5*pageBuffers, askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: all, Filter: platform.RepoFilter{Names: names[5:55]}}))
+	r.add("repos by name", pageBuffers, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Name: names[5]}}))
+	some := r.add("repos by 50 names", 5*pageBuffers, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Names: names[5:55]}}))
 	some.maxTotalBuffers, some.sorts = 10*totalBuffers, true
-	r.add("identities by name", pageBuffers, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, Filter: platform.IdentityFilter{Name: "twenty"}}))
-	r.add("tags by name", pageBuffers, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Name: r.b.tagName}}))
-	r.add("tags by digest", pageBuffers, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
-	r.add("advisories by artifact", 2*pageBuffers, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, Filter: platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
+	r.add("identities by name", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, Filter: &platform.IdentityFilter{Name: "twenty"}}))
+	r.add("tags by name", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Name: r.b.tagName}}))
+	r.add("tags by digest", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
+	r.add("advisories by artifact", 2*pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, Filter: &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
 	of := r.add("advisories of 50 repos", eachBuffers, func(ctx context.Context) error {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
-		return checkNotEmpty(p.Advisories.ListOfRepos(ctx, platform.ListRequest[platform.AdvisoryFilter]{PageSize: 10}, repos))
+		return checkNotEmpty(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
 	})
 	of.maxTotalBuffers = 50 * totalBuffers
 	r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
@@ -198,7 +198,7 @@ func (r *readList) addImports() {
 	operator := func(ctx context.Context) context.Context {
 		return platform.WithActor(ctx, platform.NewOperator("test"))
 	}
-	known, err := r.p.Advisories.List(operator(r.b.t.Context()), platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
+	known, err := r.p.Advisories.List(operator(r.b.t.Context()), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: childrenOf(group), PageSize: batch})
 	if err != nil {
 		r.b.t.Fatal(err)
 	}

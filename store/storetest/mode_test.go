@@ -45,9 +45,9 @@ func (w *world) checkReadsAndWrites(t *testing.T) {
 		t.Errorf("there are %d repos, want 31", got)
 	}
 	for _, order := range []string{"name", "create_time desc", "uid"} {
-		req := platform.ListRequest[platform.RepoFilter]{UIDP: descendantsOf(root), OrderBy: order, PageSize: 7}
+		req := platform.ListRequest[*platform.RepoFilter]{UIDP: descendantsOf(root), OrderBy: order, PageSize: 7}
 		for pages := 1; ; pages++ {
-			page := must[platform.Page[platform.Repo]](t)(w.p.Repos.List(ctx, req))
+			page := must[platform.Page[*platform.Repo]](t)(w.p.Repos.List(ctx, req))
 			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 				if pages != 5 || page.TotalCount != 31 {
 					t.Errorf("by %s: %d pages of %d, want 5 of 31", order, pages, page.TotalCount)
@@ -56,11 +56,11 @@ func (w *world) checkReadsAndWrites(t *testing.T) {
 			}
 		}
 	}
-	named := platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(repo), Filter: platform.TagFilter{Names: tagNames[:3], UpdatedSince: platform.At(epoch)}}
-	if page := must[platform.Page[platform.Tag]](t)(w.p.Tags.List(ctx, named)); len(page.Items) != 3 {
+	named := platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo), Filter: &platform.TagFilter{Names: tagNames[:3], UpdatedSince: platform.At(epoch)}}
+	if page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(ctx, named)); len(page.Items) != 3 {
 		t.Errorf("%d tags have one of three names, want 3", len(page.Items))
 	}
-	pages, errs := w.p.Repos.ListEach(ctx, platform.ListRequest[platform.RepoFilter]{PageSize: 5}, []platform.UIDFilter{childrenOf(group), childrenOf(root), descendantsOf(group)})
+	pages, errs := w.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{PageSize: 5}, []platform.UIDFilter{childrenOf(group), childrenOf(root), descendantsOf(group)})
 	for i, want := range []int64{30, 1, 30} {
 		if errs[i] != nil || pages[i].TotalCount != want {
 			t.Errorf("list %d: %d (%v), want %d", i, pages[i].TotalCount, errs[i], want)

@@ -94,7 +94,7 @@ func (m *model) makeGroup() string {
 	if parent.Depth() > 6 {
 		parent = m.root
 	}
-	made, err := m.p.Groups.Create(m.ctx, parent, input[platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
+	made, err := m.p.Groups.Create(m.ctx, parent, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
 	if hasName(m.groups, parent, name) {
 		return m.expect("group again", err, platform.CodeAlreadyExists)
 	}
@@ -106,7 +106,7 @@ func (m *model) makeGroup() string {
 
 func (m *model) makeRepo() string {
 	parent, name := random(m.d, m.groups), pick(m.d, repoNames)
-	made, err := m.p.Repos.Create(m.ctx, parent, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
+	made, err := m.p.Repos.Create(m.ctx, parent, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
 	if hasName(m.repos, parent, name) {
 		return m.expect("repo again", err, platform.CodeAlreadyExists)
 	}
@@ -159,14 +159,14 @@ func (m *model) makeBinding() string {
 func (m *model) rename() string {
 	if uid := random(m.d, m.groups); m.d.IntN(2) == 0 && uid != m.root {
 		name := pick(m.d, words)
-		_, err := m.p.Groups.Update(m.ctx, uid, input[platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
+		_, err := m.p.Groups.Update(m.ctx, uid, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
 		return m.expectRename(m.groups, uid, name, err)
 	}
 	uid, name := random(m.d, m.repos), pick(m.d, repoNames)
 	if m.repos[uid] == "" {
 		return "no repo to rename"
 	}
-	_, err := m.p.Repos.Update(m.ctx, uid, input[platform.Repo](fmt.Sprintf(`{"name": %q}`, name), "name"))
+	_, err := m.p.Repos.Update(m.ctx, uid, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name), "name"))
 	return m.expectRename(m.repos, uid, name, err)
 }
 
@@ -241,7 +241,7 @@ func (m *model) compare(t *testing.T) {
 	}
 }
 
-func expectList[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, of func(*T) (platform.UID, V)) {
+func expectList[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, of func(T) (platform.UID, V)) {
 	t.Helper()
 	left := map[platform.UID]V{}
 	for uid, v := range want {

@@ -32,6 +32,6 @@ func (r *readList) addNames() {
 	})
 	r.add("children of 50 groups by name", eachBuffers, func(ctx context.Context) error {
 		scopes := values(times(50, func(i int) *platform.UIDFilter { return &platform.UIDFilter{ChildrenOf: r.b.groups[i]} }))
-		return checkNotEmpty(p.Groups.ListEach(ctx, platform.ListRequest[platform.GroupFilter]{Filter: platform.GroupFilter{Name: "group 1"}, PageSize: 1, Parts: platform.PartItems}, scopes))
+		return checkNotEmpty(p.Groups.ListEach(ctx, platform.ListRequest[*platform.GroupFilter]{Filter: &platform.GroupFilter{Name: "group 1"}, PageSize: 1, Parts: platform.PartItems}, scopes))
 	})
 }

@@ -28,10 +28,10 @@ func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 	t.Cleanup(func() { _ = engine.Close() })
 	p := w.replica(sqlstore.New(engine))
 	for range 8 {
-		if _, errs := p.Repos.ListEach(ctx, platform.ListRequest[platform.RepoFilter]{Parts: platform.PartItems}, groups); errs[0] != nil {
+		if _, errs := p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{Parts: platform.PartItems}, groups); errs[0] != nil {
 			t.Fatal(errs[0])
 		}
-		must[platform.Page[platform.Repo]](t)(p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{}))
+		must[platform.Page[*platform.Repo]](t)(p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{}))
 		must[*platform.Actor](t)(p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true}))
 	}
 	var once, each int

@@ -18,10 +18,10 @@ func (b *bigWorld) createDeliveries(n int) {
 		b.subscriptions = append(b.subscriptions, s.UID)
 	}
 	b.insert(func(tx platform.Tx) error {
-		return platform.RowsOf[platform.Subscription](tx).Insert(b.t.Context(), subscriptions...)
+		return platform.RowsOf[*platform.Subscription](tx).Insert(b.t.Context(), subscriptions...)
 	})
 	states := []platform.DeliveryState{platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryFailed}
-	chunks(b, n+n/others, platform.RowsOf[platform.Delivery], func(i int) *platform.Delivery {
+	chunks(b, n+n/others, platform.RowsOf[*platform.Delivery], func(i int) *platform.Delivery {
 		subscription := b.subscriptions[0]
 		if i >= n {
 			subscription = b.subscriptions[1+i%others]
@@ -35,11 +35,11 @@ func (b *bigWorld) createDeliveries(n int) {
 
 // addDeliveries adds lists of deliveries, and reads of events by id.
 func (r *readList) addDeliveries() {
-	type request = platform.ListRequest[platform.DeliveryFilter]
+	type request = platform.ListRequest[*platform.DeliveryFilter]
 	busy := childrenOf(r.b.subscriptions[0])
 	for _, order := range []string{"create_time desc", "create_time"} {
 		r.addPageOfDeliveries("deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order})
-		r.addPageOfDeliveries("failed deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order, Filter: platform.DeliveryFilter{State: platform.DeliveryFailed}})
+		r.addPageOfDeliveries("failed deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order, Filter: &platform.DeliveryFilter{State: platform.DeliveryFailed}})
 	}
 	r.add("deliveries of 50 subscriptions", eachBuffers, askEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).maxTotalBuffers = eachBuffers
 	var own []string // One of every four events belongs to another organisation.
@@ -55,7 +55,7 @@ func (r *readList) addDeliveries() {
 }
 
 // addPageOfDeliveries adds a page without its total, because there is no counter for it.
-func (r *readList) addPageOfDeliveries(name string, req platform.ListRequest[platform.DeliveryFilter]) {
+func (r *readList) addPageOfDeliveries(name string, req platform.ListRequest[*platform.DeliveryFilter]) {
 	req.Parts = platform.PartItems
 	r.add(name, pageBuffers, askList(r.p.Deliveries.List, req))
 }

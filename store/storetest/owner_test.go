@@ -25,7 +25,7 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 				if i%2 == 0 {
 					return replicas[n].RoleBindings.Delete(who, victim)
 				}
-				_, err := replicas[n].RoleBindings.Update(who, victim, input[platform.RoleBinding](fmt.Sprintf(`{"roleUid": %q}`, platform.ViewerRole)))
+				_, err := replicas[n].RoleBindings.Update(who, victim, input[*platform.RoleBinding](fmt.Sprintf(`{"roleUid": %q}`, platform.ViewerRole)))
 				return err
 			})
 			if errs[0] == nil && errs[1] == nil {
@@ -60,7 +60,7 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 			subject := fmt.Sprint("deputy ", i)
 			held := w.bind(ctx, root, w.identity(ctx, root, subject), platform.OwnerRole)
 			friend := w.identity(ctx, root, "friend of "+subject)
-			role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID
+			role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID
 			deputy := w.contextAs(subject)
 			var given platform.UID
 			errs := runAtOnce(3, func(n int) (err error) {
@@ -73,7 +73,7 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 						given = b.UID
 					}
 				default:
-					_, err = p.Roles.Update(deputy, role, input[platform.Role](`{"capabilities": ["groups.delete"]}`))
+					_, err = p.Roles.Update(deputy, role, input[*platform.Role](`{"capabilities": ["groups.delete"]}`))
 				}
 				return err
 			})

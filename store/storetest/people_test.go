@@ -15,7 +15,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 		ruled := func(rule string) platform.UID {
 			t.Helper()
 			w.clockAhead.Add(1000)
-			return must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[platform.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
+			return must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[*platform.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
 		}
 		exact := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
 		younger := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
@@ -23,7 +23,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 		anyIssuer := ruled(`"issuerPattern": "https://.*", "subject": "x"`)
 		anything := ruled(`"issuerPattern": ".*", "subjectPattern": ".*"`)
 		long := ruled(`"issuer": "https://a.example.com/long", "subject": "x"`)
-		noRule := must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[platform.Identity](`{"name": "none"}`))).UID
+		noRule := must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[*platform.Identity](`{"name": "none"}`))).UID
 
 		for _, c := range []struct {
 			issuer, subject string
@@ -56,7 +56,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			}
 		}
 
-		must[*platform.Identity](t)(w.p.Identities.Update(ctx, long, input[platform.Identity](`{"claimMatch": {"issuer": "https://c.example.com", "subject": "z"}}`)))
+		must[*platform.Identity](t)(w.p.Identities.Update(ctx, long, input[*platform.Identity](`{"claimMatch": {"issuer": "https://c.example.com", "subject": "z"}}`)))
 		if found := must[platform.UID](t)(w.store.LookupIdentity(ctx, "https://c.example.com", "z")); found != long {
 			t.Errorf("after its rule changed, lookup finds %q, want %q", found, long)
 		}
@@ -72,7 +72,7 @@ func TestCandidatesComeWithTheirBindings(t *testing.T) {
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		who := w.identity(ctx, root, "who")
-		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r", "capabilities": ["repo.list", "tag.list"]}`))).UID
+		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r", "capabilities": ["repo.list", "tag.list"]}`))).UID
 		w.bind(ctx, group, who, role)
 		w.bind(ctx, root, who, platform.ViewerRole)
 

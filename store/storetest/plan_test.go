@@ -182,22 +182,22 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 	e := b.explainer()
 	below := func(level int) platform.UIDFilter { return platform.UIDFilter{DescendantsOf: b.deep[level]} }
 	for _, r := range []hotRead{
-		{name: "repos below level 1 by update_time", run: askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
-		{name: "repos below level 4 by update_time", run: askList(p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
-		{name: "identities below level 1 by create_time", run: askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(1), OrderBy: "create_time"})},
-		{name: "tags of the busy repo by digest", run: askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
-		{name: "identities below level 0 by email", run: askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
-		{name: "advisories below level 0 by delete_time", run: askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
-		{name: "deliveries by type", run: askList(p.Deliveries.List, platform.ListRequest[platform.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
+		{name: "repos below level 1 by update_time", run: askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: below(1), OrderBy: "update_time"})},
+		{name: "repos below level 4 by update_time", run: askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: below(4), OrderBy: "update_time desc"})},
+		{name: "identities below level 1 by create_time", run: askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: below(1), OrderBy: "create_time"})},
+		{name: "tags of the busy repo by digest", run: askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(b.busyRepo), OrderBy: "digest"})},
+		{name: "identities below level 0 by email", run: askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: below(0), OrderBy: "email desc"})},
+		{name: "advisories below level 0 by delete_time", run: askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: below(0), OrderBy: "delete_time desc"})},
+		{name: "deliveries by type", run: askList(p.Deliveries.List, platform.ListRequest[*platform.DeliveryFilter]{UIDP: childrenOf(b.subscriptions[0]), OrderBy: "event_type"})},
 		{name: "documents by id and names", run: func(ctx context.Context) error {
 			_, err := p.AdvisoryDocuments.List(ctx, platform.DocumentRequest{ID: b.artifacts[0], CVEs: []string{"CVE-" + b.advisoryIDs[0]}})
 			return err
 		}},
-		{name: "bindings with a capability", run: askList(p.RoleBindings.List, platform.ListRequest[platform.RoleBindingFilter]{UIDP: below(0), Filter: platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
+		{name: "bindings with a capability", run: askList(p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: below(0), Filter: &platform.RoleBindingFilter{Capability: platform.CapRepoCreate}})},
 		{name: "facets of all repos", run: func(ctx context.Context) error {
-			page, err := p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{UIDP: below(0), PageSize: 1})
+			page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: below(0), PageSize: 1})
 			if err == nil {
-				_, err = p.Repos.Facets(ctx, []platform.Page[platform.Repo]{page})
+				_, err = p.Repos.Facets(ctx, []platform.Page[*platform.Repo]{page})
 			}
 			return err
 		}},
@@ -206,7 +206,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 			return err
 		}},
 		{name: "who can do something in 50 groups", run: func(ctx context.Context) error {
-			return checkNotEmpty(p.RoleBindings.ListEffective(ctx, b.groups[:50], platform.CapRepoCreate, platform.ListRequest[platform.RoleBindingFilter]{PageSize: 10}))
+			return checkNotEmpty(p.RoleBindings.ListEffective(ctx, b.groups[:50], platform.CapRepoCreate, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 10}))
 		}},
 		{name: "the activity of advisories in an organisation", run: b.activity(p, b.root)},
 		{name: "the activity of advisories in a group", run: b.activity(p, b.deep[1])},
@@ -215,8 +215,8 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 			_, err := p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: b.root, Interval: platform.EachWeek, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 1, 0))}, nil)
 			return err
 		}},
-		{name: "artifacts by free text", run: askList(p.Artifacts.List, platform.ListRequest[platform.ArtifactFilter]{Filter: platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
-		{name: "advisories by free text", run: askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: below(0), Filter: platform.AdvisoryFilter{Query: "go-2001-1"}})},
+		{name: "artifacts by free text", run: askList(p.Artifacts.List, platform.ListRequest[*platform.ArtifactFilter]{Filter: &platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
+		{name: "advisories by free text", run: askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: below(0), Filter: &platform.AdvisoryFilter{Query: "go-2001-1"}})},
 	} {
 		statements, err := recordStatements(b.contextOn(p, "owner"), r.run)
 		if err != nil {

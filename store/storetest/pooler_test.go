@@ -84,7 +84,7 @@ func TestManyReadAndWriteThroughAPooler(t *testing.T) {
 	ctx, org := w.createOrganisation("other")
 	runTogether(t, 16, func(i int) error {
 		for n := range 10 {
-			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {
+			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {
 				return err
 			}
 		}

@@ -39,7 +39,7 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 			}
 			p, d := replicas[i%2], newDice(uint64(i))
 			for n := range 12 {
-				made, err := p.Repos.Create(ctx, pick(d, groups), input[platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n)))
+				made, err := p.Repos.Create(ctx, pick(d, groups), input[*platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n)))
 				if err != nil {
 					return err
 				}
@@ -72,7 +72,7 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 	})
 }
 
-func readEverything[T, F any](t *testing.T, ctx context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), scope platform.UIDFilter) (all []*T) {
+func readEverything[T, F any](t *testing.T, ctx context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), scope platform.UIDFilter) (all []T) {
 	t.Helper()
 	for req := (platform.ListRequest[F]{UIDP: scope, PageSize: 200}); ; {
 		page, err := list(ctx, req)
@@ -101,11 +101,11 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 				var err error
 				switch d.IntN(3) {
 				case 0:
-					_, err = p.Groups.Create(ctx, pick(d, all), input[platform.Group](name))
+					_, err = p.Groups.Create(ctx, pick(d, all), input[*platform.Group](name))
 				case 1:
-					_, err = p.Identities.Create(ctx, pick(d, all), input[platform.Identity](name))
+					_, err = p.Identities.Create(ctx, pick(d, all), input[*platform.Identity](name))
 				default:
-					_, err = p.Repos.Create(ctx, pick(d, all), input[platform.Repo](name))
+					_, err = p.Repos.Create(ctx, pick(d, all), input[*platform.Repo](name))
 				}
 				if err != nil {
 					return err
@@ -138,7 +138,7 @@ func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 			errs := runAtOnce(4, func(n int) (err error) {
 				switch p := replicas[n%2]; n {
 				case 0:
-					_, err = p.Repos.Create(ctx, group, input[platform.Repo](`{"name": "r"}`))
+					_, err = p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "r"}`))
 				case 1:
 					err = p.Groups.Delete(ctx, group)
 				case 2:
@@ -185,7 +185,7 @@ func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 		for i := range 25 {
 			runTogether(t, 3, func(n int) error {
 				body, mask := fmt.Sprintf(`{"description": "d%d", "bundles": ["b%d"], "aliases": ["a%d"]}`, i, i, i), []string{"description", "bundles", "aliases"}[n]
-				_, err := replicas[n%2].Repos.Update(ctx, repo, input[platform.Repo](body, mask))
+				_, err := replicas[n%2].Repos.Update(ctx, repo, input[*platform.Repo](body, mask))
 				return err
 			})
 			got := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo))
@@ -203,11 +203,11 @@ func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 		root, who := org.Group.UID, w.identity(ctx, org.Group.UID, "who")
 		for kind, create := range map[string]func(p *platform.Platform) (platform.UID, error){
 			"repo": func(p *platform.Platform) (platform.UID, error) {
-				r, err := p.Repos.Create(ctx, root, input[platform.Repo](`{"name": "same"}`))
+				r, err := p.Repos.Create(ctx, root, input[*platform.Repo](`{"name": "same"}`))
 				return uidOf(r, err, func(r *platform.Repo) platform.UID { return r.UID })
 			},
 			"group": func(p *platform.Platform) (platform.UID, error) {
-				g, err := p.Groups.Create(ctx, root, input[platform.Group](`{"name": "same"}`))
+				g, err := p.Groups.Create(ctx, root, input[*platform.Group](`{"name": "same"}`))
 				return uidOf(g, err, func(g *platform.Group) platform.UID { return g.UID })
 			},
 			"binding": func(p *platform.Platform) (platform.UID, error) {
@@ -237,7 +237,7 @@ func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 	})
 }
 
-func uidOf[T any](row *T, err error, uid func(*T) platform.UID) (platform.UID, error) {
+func uidOf[T any](row T, err error, uid func(T) platform.UID) (platform.UID, error) {
 	if err != nil {
 		return "", err
 	}

@@ -111,7 +111,7 @@ func (r *readList) addPages() {
 				orders = append(orders, "update_time", "update_time desc")
 			}
 			for _, order := range orders {
-				req := platform.ListRequest[platform.RepoFilter]{UIDP: scope, OrderBy: order}
+				req := platform.ListRequest[*platform.RepoFilter]{UIDP: scope, OrderBy: order}
 				r.add(in+" by "+order, bar, askList(r.p.Repos.List, req))
 				page, err := r.p.Repos.List(owner, req)
 				if err != nil || page.TotalCount < 200 {
@@ -133,26 +133,26 @@ func (r *readList) addPages() {
 // addKinds adds the default order of every kind, and special reads of some kinds.
 func (r *readList) addKinds() {
 	p, all, busy := r.p, descendantsOf(r.b.root), r.b.busyRepo
-	r.add("groups", pageBuffers, askList(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: all}))
-	r.add("groups in the root", pageBuffers, askList(p.Groups.List, platform.ListRequest[platform.GroupFilter]{UIDP: childrenOf(r.b.root)}))
-	r.add("identities", pageBuffers, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all}))
-	r.add("identities by last_seen_time", pageBuffers, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
-	r.add("identities in the root by uid", pageBuffers, askList(p.Identities.List, platform.ListRequest[platform.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
-	r.add("roles", pageBuffers, askList(p.Roles.List, platform.ListRequest[platform.RoleFilter]{UIDP: all}))
-	r.add("roles with built-in ones", twentyBuffers, askList(p.Roles.List, platform.ListRequest[platform.RoleFilter]{})).sorts = true
-	r.add("advisories", pageBuffers, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all}))
-	r.add("advisories in the root", pageBuffers, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
-	critical := platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
-	r.add("advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
-	r.add("bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).maxTotalBuffers = 2 * totalBuffers
-	r.add("advisories by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
-	r.add("vulnerabilities", pageBuffers, askList(p.Vulnerabilities.List, platform.ListRequest[platform.VulnerabilityFilter]{}))
-	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, platform.ListRequest[platform.SubscriptionFilter]{UIDP: all}))
+	r.add("groups", pageBuffers, askList(p.Groups.List, platform.ListRequest[*platform.GroupFilter]{UIDP: all}))
+	r.add("groups in the root", pageBuffers, askList(p.Groups.List, platform.ListRequest[*platform.GroupFilter]{UIDP: childrenOf(r.b.root)}))
+	r.add("identities", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all}))
+	r.add("identities by last_seen_time", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, OrderBy: "last_seen_time desc"}))
+	r.add("identities in the root by uid", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
+	r.add("roles", pageBuffers, askList(p.Roles.List, platform.ListRequest[*platform.RoleFilter]{UIDP: all}))
+	r.add("roles with built-in ones", twentyBuffers, askList(p.Roles.List, platform.ListRequest[*platform.RoleFilter]{})).sorts = true
+	r.add("advisories", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all}))
+	r.add("advisories in the root", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
+	critical := &platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
+	r.add("advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
+	r.add("bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).maxTotalBuffers = 2 * totalBuffers
+	r.add("advisories by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
+	r.add("vulnerabilities", pageBuffers, askList(p.Vulnerabilities.List, platform.ListRequest[*platform.VulnerabilityFilter]{}))
+	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
-		r.add("tags of the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
-		r.add("tags below the root by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: all, OrderBy: order}))
+		r.add("tags of the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
+		r.add("tags below the root by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: order}))
 		if order != "update_time desc" {
-			r.add("tags below the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: descendantsOf(busy), OrderBy: order}))
+			r.add("tags below the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(busy), OrderBy: order}))
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (r *readList) addKinds() {
 // addParts adds lists of callers who see parts of the organisation, and pages after a
 // skip.
 func (r *readList) addParts() {
-	type request = platform.ListRequest[platform.RepoFilter]
+	type request = platform.ListRequest[*platform.RepoFilter]
 	for _, order := range []string{"name", "create_time desc", "uid"} {
 		twenty := r.add("repos in twenty scopes by "+order, twentyBuffers, askList(r.p.Repos.List, request{OrderBy: order}))
 		twenty.subject, twenty.maxTotalBuffers, twenty.sorts = "twenty", 20*totalBuffers, true

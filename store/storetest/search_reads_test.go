@@ -30,7 +30,7 @@ func (r *readList) addMatches() {
 	})
 	// Three names of each tag are looked up.
 	r.add("advisories of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
-		return checkNotEmpty(r.p.Advisories.ListOfTags(ctx, platform.ListRequest[platform.AdvisoryFilter]{PageSize: 10}, tags))
+		return checkNotEmpty(r.p.Advisories.ListOfTags(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, tags))
 	}).maxTotalBuffers = 2 * eachBuffers
 	r.add("summaries of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
 		_, errs := r.p.Advisories.SummarizeTags(ctx, tags)
@@ -56,10 +56,10 @@ func (r *readList) addSearches() {
 		_, err := r.p.Search.List(ctx, platform.SearchRequest{Query: rare[2:]})
 		return err
 	}
-	add("repos by a rare word", askList(r.p.Repos.List, platform.ListRequest[platform.RepoFilter]{UIDP: descendantsOf(r.b.root), Filter: platform.RepoFilter{Query: rare}}))
+	add("repos by a rare word", askList(r.p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: descendantsOf(r.b.root), Filter: &platform.RepoFilter{Query: rare}}))
 	add("repos of a group by a rare word", func(ctx context.Context) error {
-		_, errs := r.p.Repos.ListEach(ctx, platform.ListRequest[platform.RepoFilter]{Filter: platform.RepoFilter{Query: rare}, OrderBy: "uid"}, []platform.UIDFilter{descendantsOf(r.b.deep[1])})
+		_, errs := r.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{Filter: &platform.RepoFilter{Query: rare}, OrderBy: "uid"}, []platform.UIDFilter{descendantsOf(r.b.deep[1])})
 		return errs[0]
 	})
-	add("tags by a rare word", askList(r.p.Tags.List, platform.ListRequest[platform.TagFilter]{UIDP: descendantsOf(r.b.root), Filter: platform.TagFilter{Query: r.b.tagName[1:]}, OrderBy: "update_time desc"}))
+	add("tags by a rare word", askList(r.p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(r.b.root), Filter: &platform.TagFilter{Query: r.b.tagName[1:]}, OrderBy: "update_time desc"}))
 }

@@ -196,7 +196,7 @@ func (f *forest) searchAll(t *testing.T, ctx context.Context, req platform.Searc
 func TestASearchFollowsEveryChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
-		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[platform.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
+		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
 		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))
 		finds := func(query string, want ...string) {
 			t.Helper()
@@ -218,11 +218,11 @@ func TestASearchFollowsEveryChange(t *testing.T) {
 		finds("till", isRepo+"ALIASES")
 		finds("pays till", isRepo+"DESCRIPTION")
 		finds("release-7", isTag+"NAME")
-		_, err := w.p.Repos.Update(ctx, repo.UID, input[platform.Repo](`{"description": "sells"}`))
+		_, err := w.p.Repos.Update(ctx, repo.UID, input[*platform.Repo](`{"description": "sells"}`))
 		must[any](t)(nil, err)
 		finds("pay")
 		finds("sells till check", isRepo+"NAME")
-		_, err = w.p.Repos.Update(ctx, repo.UID, input[platform.Repo](`{"name": "cart", "aliases": null}`))
+		_, err = w.p.Repos.Update(ctx, repo.UID, input[*platform.Repo](`{"name": "cart", "aliases": null}`))
 		must[any](t)(nil, err)
 		finds("till")
 		finds("checkout")

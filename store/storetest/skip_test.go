@@ -20,10 +20,10 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 				all := wholeList(t, ctx, k, order)
 				for _, skip := range []int{1, 999, 1000, 1001, 1250, 1500, 2400, len(all) - 51, len(all) - 50, len(all) - 7, len(all) - 1, len(all), len(all) + 1, 1 << 40} {
 					for _, backward := range []bool{false, true} {
-						k.checkSkip(t, ctx, all, platform.ListRequest[platform.RepoFilter]{OrderBy: order, Skip: skip, PageSize: 50, Backward: backward})
+						k.checkSkip(t, ctx, all, platform.ListRequest[*platform.RepoFilter]{OrderBy: order, Skip: skip, PageSize: 50, Backward: backward})
 					}
 				}
-				from := platform.ListRequest[platform.RepoFilter]{OrderBy: order, Skip: 1100, PageSize: 20, PageToken: k.cursor(t, ctx, platform.ListRequest[platform.RepoFilter]{OrderBy: order}, 1199)}
+				from := platform.ListRequest[*platform.RepoFilter]{OrderBy: order, Skip: 1100, PageSize: 20, PageToken: k.cursor(t, ctx, platform.ListRequest[*platform.RepoFilter]{OrderBy: order}, 1199)}
 				if got, want := k.list(t, ctx, from), all[2300:2320]; !slices.Equal(got, want) {
 					t.Fatalf("%s by %s, 1100 after item 1199: got %v, want %v", subject, order, got, want)
 				}
@@ -38,7 +38,7 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 
 // longList creates 2,600 repos in 40 groups. Its callers see them through one scope, some
 // scopes, and more scopes than one statement reads.
-func longList(w *world) (*kind[platform.Repo, platform.RepoFilter], []string) {
+func longList(w *world) (*kind[*platform.Repo, *platform.RepoFilter], []string) {
 	f := &forest{world: w, d: newDice(23)}
 	root := &platform.Group{UID: f.d.root(), Name: "long", CreateTime: f.randomTime()}
 	groups := times(40, func(i int) *platform.Group {
@@ -56,7 +56,7 @@ func longList(w *world) (*kind[platform.Repo, platform.RepoFilter], []string) {
 	f.caller("all forty", platform.ViewerRole, root.UID, uids...)
 	f.caller("most", platform.ViewerRole, root.UID, uids[:39]...)
 	f.insertAll()
-	return &kind[platform.Repo, platform.RepoFilter]{f: f, ops: w.p.Repos, rows: f.repos}, []string{"one", "all forty", "most"}
+	return &kind[*platform.Repo, *platform.RepoFilter]{f: f, ops: w.p.Repos, rows: f.repos}, []string{"one", "all forty", "most"}
 }
 
 func (k *kind[T, F]) list(t *testing.T, ctx context.Context, req platform.ListRequest[F]) []platform.UID {

@@ -18,7 +18,7 @@ func (w *world) repos(group platform.UID, n int) []*platform.Repo {
 	made := times(n, func(i int) *platform.Repo {
 		return &platform.Repo{UID: d.below(group), Name: fmt.Sprintf("repo-%04d", i), CreateTime: platform.At(w.now()), UpdateTime: platform.At(w.now())}
 	})
-	w.insert(func(tx platform.Tx) error { return platform.RowsOf[platform.Repo](tx).Insert(w.t.Context(), made...) })
+	w.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Repo](tx).Insert(w.t.Context(), made...) })
 	return made
 }
 
@@ -28,7 +28,7 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 		w.repos(org.Group.UID, 10)
 		read := func(p *platform.Platform, token string) (names []string, next string) {
 			t.Helper()
-			page, err := p.Repos.List(w.contextOn(p, "owner of acme"), platform.ListRequest[platform.RepoFilter]{PageSize: 3, PageToken: token})
+			page, err := p.Repos.List(w.contextOn(p, "owner of acme"), platform.ListRequest[*platform.RepoFilter]{PageSize: 3, PageToken: token})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,11 +68,11 @@ func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 		other := newWorld(t, storetest.SQLite(t))
 		otherCtx, otherOrg := other.createOrganisation("acme")
 		other.repos(otherOrg.Group.UID, 5)
-		page, err := other.p.Repos.List(otherCtx, platform.ListRequest[platform.RepoFilter]{PageSize: 2})
+		page, err := other.p.Repos.List(otherCtx, platform.ListRequest[*platform.RepoFilter]{PageSize: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{PageSize: 2, PageToken: page.NextPageToken()})
+		_, err = w.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{PageSize: 2, PageToken: page.NextPageToken()})
 		if !errors.Is(err, &platform.Error{Code: platform.CodeInvalidArgument}) {
 			t.Errorf("got %v, want INVALID_ARGUMENT", err)
 		}
@@ -83,7 +83,7 @@ func TestTokensThatAreTooOldStartTheListAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
 		w.repos(org.Group.UID, 5)
-		req := platform.ListRequest[platform.RepoFilter]{PageSize: 2, OrderBy: "name desc"}
+		req := platform.ListRequest[*platform.RepoFilter]{PageSize: 2, OrderBy: "name desc"}
 		page, err := w.p.Repos.List(ctx, req)
 		if err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 				run := runs.Add(1)
 				for n, at := range []int{i, 1 - i} {
 					r := &platform.Repo{UID: pair[at].UID, Description: fmt.Sprint("by ", i), UpdateTime: platform.At(w.now())}
-					if err := platform.RowsOf[platform.Repo](tx).Update(ctx, r, "description"); err != nil {
+					if err := platform.RowsOf[*platform.Repo](tx).Update(ctx, r, "description"); err != nil {
 						return err
 					}
 					if !w.onSQLite() && run <= 2 && n == 0 { // The first unit waits until the other has its first lock.
@@ -37,7 +37,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 					}
 				}
 				tx.Record(&platform.Event{ID: fmt.Sprint("of ", i), Body: []byte("{}")})
-				return platform.RowsOf[platform.Tag](tx).Insert(ctx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
+				return platform.RowsOf[*platform.Tag](tx).Insert(ctx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
 			})
 		})
 		if n := runs.Load(); !w.onSQLite() && n != 3 {
@@ -69,7 +69,7 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 		if code := platform.AsError(err).Code; code != platform.CodeDeadlineExceeded {
 			t.Errorf("got %v (%v), want DEADLINE_EXCEEDED", code, err)
 		}
-		if _, err := w.p.Repos.List(short, platform.ListRequest[platform.RepoFilter]{}); platform.AsError(err).Code != platform.CodeDeadlineExceeded {
+		if _, err := w.p.Repos.List(short, platform.ListRequest[*platform.RepoFilter]{}); platform.AsError(err).Code != platform.CodeDeadlineExceeded {
 			t.Errorf("a list answers %v, want Code %v", err, platform.CodeDeadlineExceeded)
 		}
 		if got := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); got.Content != "" {

@@ -137,7 +137,7 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		if f.onSQLite() {
 			engine = "sqlite"
 		}
-		ctx, list := f.contextAs("root"), platform.ListRequest[platform.TagFilter]{PageSize: 7, OrderBy: "name desc"}
+		ctx, list := f.contextAs("root"), platform.ListRequest[*platform.TagFilter]{PageSize: 7, OrderBy: "name desc"}
 		first, err := f.p.Tags.List(ctx, list)
 		if err != nil {
 			t.Fatal(err)

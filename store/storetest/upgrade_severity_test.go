@@ -13,7 +13,7 @@ import (
 func TestTheSeveritiesOfAnOlderDatabaseAreComputed(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		f.insert(func(tx platform.Tx) error {
-			return platform.RowsOf[platform.Vulnerability](tx).Insert(t.Context(), &platform.Vulnerability{ID: "GHSA-9", Aliases: []string{"CVE-2"}, Severities: severities[2]})
+			return platform.RowsOf[*platform.Vulnerability](tx).Insert(t.Context(), &platform.Vulnerability{ID: "GHSA-9", Aliases: []string{"CVE-2"}, Severities: severities[2]})
 		})
 		want := f.query(f.openDirect(), "SELECT uid, severity, severity_vector, severity_version, severity_source, count_class FROM advisory ORDER BY uid")
 		engine := "postgres"

@@ -16,7 +16,7 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 		update := func(body string, mask ...string) *platform.Repo {
 			t.Helper()
 			w.clockAhead.Add(1000)
-			return must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[platform.Repo](body, mask...)))
+			return must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[*platform.Repo](body, mask...)))
 		}
 		before := update(`{"description": "d", "bundles": ["a", "b"], "catalogTier": "CATALOG_TIER_BASE", "aliases": ["x"]}`)
 		// The row changes without the store. An update that wrote back everything that it
@@ -45,19 +45,19 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 		group := w.group(ctx, root, "a")
 		repo := w.repo(ctx, group, "nginx")
 		otherRepo := w.repo(ctx, group, "redis")
-		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r", "capabilities": ["repo.list"]}`))).UID
-		sub := must[*platform.Subscription](t)(w.p.Subscriptions.Create(ctx, root, input[platform.Subscription](`{"sink": "https://example.com/"}`))).UID
+		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r", "capabilities": ["repo.list"]}`))).UID
+		sub := must[*platform.Subscription](t)(w.p.Subscriptions.Create(ctx, root, input[*platform.Subscription](`{"sink": "https://example.com/"}`))).UID
 		binding := w.bind(ctx, group, org.Identity.UID, role)
 
-		_, err := w.p.Groups.Create(ctx, root, input[platform.Group](`{"name": "a"}`))
+		_, err := w.p.Groups.Create(ctx, root, input[*platform.Group](`{"name": "a"}`))
 		expectError(t, err, platform.CodeAlreadyExists, string(group))
-		_, err = w.p.Repos.Create(ctx, group, input[platform.Repo](`{"name": "nginx"}`))
+		_, err = w.p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "nginx"}`))
 		expectError(t, err, platform.CodeAlreadyExists, string(repo))
-		_, err = w.p.Repos.Update(ctx, otherRepo, input[platform.Repo](`{"name": "nginx"}`))
+		_, err = w.p.Repos.Update(ctx, otherRepo, input[*platform.Repo](`{"name": "nginx"}`))
 		expectError(t, err, platform.CodeAlreadyExists, string(repo))
-		_, err = w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r"}`))
+		_, err = w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r"}`))
 		expectError(t, err, platform.CodeAlreadyExists, string(role))
-		_, err = w.p.Subscriptions.Create(ctx, root, input[platform.Subscription](`{"sink": "https://example.com/"}`))
+		_, err = w.p.Subscriptions.Create(ctx, root, input[*platform.Subscription](`{"sink": "https://example.com/"}`))
 		expectError(t, err, platform.CodeAlreadyExists, string(sub))
 		_, err = w.p.RoleBindings.Create(ctx, group, bindInput(org.Identity.UID, role))
 		expectError(t, err, platform.CodeAlreadyExists, string(binding))
@@ -78,8 +78,8 @@ func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 		group, gone := w.group(ctx, root, "a"), w.group(ctx, root, "gone")
 		repo, goneRepo := w.repo(ctx, group, "nginx"), w.repo(ctx, group, "gone")
 		must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0])))
-		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "r"}`))).UID
-		goneRole := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[platform.Role](`{"name": "gone"}`))).UID
+		role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r"}`))).UID
+		goneRole := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "gone"}`))).UID
 		who, goneWho := w.identity(ctx, root, "who"), w.identity(ctx, root, "gone")
 		w.bind(ctx, root, who, role)
 
@@ -95,9 +95,9 @@ func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 			}
 		}
 		expectError(t, w.p.Groups.Delete(ctx, gone), platform.CodeNotFound, string(gone))
-		_, err := w.p.Repos.Create(ctx, gone, input[platform.Repo](`{"name": "r"}`))
+		_, err := w.p.Repos.Create(ctx, gone, input[*platform.Repo](`{"name": "r"}`))
 		expectError(t, err, platform.CodeNotFound, string(gone))
-		_, err = w.p.Groups.Create(ctx, gone, input[platform.Group](`{"name": "r"}`))
+		_, err = w.p.Groups.Create(ctx, gone, input[*platform.Group](`{"name": "r"}`))
 		expectError(t, err, platform.CodeNotFound, string(gone))
 		_, err = w.p.Tags.Create(ctx, goneRepo, tagInput("latest", digests[0]))
 		expectError(t, err, platform.CodeNotFound, string(goneRepo))
@@ -107,9 +107,9 @@ func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 		expectError(t, err, platform.CodeNotFound, string(goneRole))
 		_, err = w.p.RoleBindings.Create(ctx, gone, bindInput(who, role))
 		expectError(t, err, platform.CodeNotFound, string(gone))
-		_, err = w.p.Groups.Update(ctx, gone, input[platform.Group](`{"name": "r"}`))
+		_, err = w.p.Groups.Update(ctx, gone, input[*platform.Group](`{"name": "r"}`))
 		expectError(t, err, platform.CodeNotFound, string(gone))
-		_, err = w.p.Repos.UpdateReadme(ctx, goneRepo, input[platform.Readme](`{"content": "r"}`))
+		_, err = w.p.Repos.UpdateReadme(ctx, goneRepo, input[*platform.Readme](`{"content": "r"}`))
 		expectError(t, err, platform.CodeNotFound, string(goneRepo))
 	})
 }
@@ -136,11 +136,11 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 		repo := w.repo(ctx, group, "nginx")
 		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[0]))).UID
 		must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo, tagInput("latest", digests[1])))
-		must[*platform.Readme](t)(w.p.Repos.UpdateReadme(ctx, repo, input[platform.Readme](`{"content": "# nginx"}`)))
-		must[*platform.Group](t)(w.p.Groups.Update(ctx, group, input[platform.Group](`{"description": "d"}`)))
+		must[*platform.Readme](t)(w.p.Repos.UpdateReadme(ctx, repo, input[*platform.Readme](`{"content": "# nginx"}`)))
+		must[*platform.Group](t)(w.p.Groups.Update(ctx, group, input[*platform.Group](`{"description": "d"}`)))
 
 		// None of these calls changes anything.
-		_, err := w.p.Repos.Create(ctx, group, input[platform.Repo](`{"name": "nginx"}`))
+		_, err := w.p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "nginx"}`))
 		expectError(t, err, platform.CodeAlreadyExists, string(repo))
 		expectError(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 		expectError(t, w.p.RoleBindings.Delete(ctx, org.Binding.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
