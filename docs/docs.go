@@ -1,6 +1,6 @@
-// Package docs holds the guide: in Markdown, and as the HTML that tools/guide makes from
+// Package docs holds the guide, in Markdown, and as the HTML that tools/guide makes of
 // it. It must contain nothing else. A server shows the guide at /guide, and
-// e2e/suites/guide.mjs runs the commands in the Markdown.
+// e2e/suites/guide.mjs runs the commands in its Markdown.
 package docs
 
 import "embed"

@@ -59,6 +59,9 @@ func TestAQueryBecomesAListRequest(t *testing.T) {
 		"updated_since=" + since.String():              {Filter: &platform.TagFilter{UpdatedSince: since}},
 		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: &platform.TagFilter{UpdatedSince: since}},
 	} {
+		if want.Filter == nil {
+			want.Filter = &platform.TagFilter{}
+		}
 		if got := decodeTags(query); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", query, got, want)
 		}

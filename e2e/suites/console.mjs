@@ -1,83 +1,26 @@
-// This suite runs the console in Chromium: its pages with demonstration data and in an empty organisation, for an owner, an editor,
-// a viewer and a stranger; signing in at a real OpenID provider; and a server that executes only trusted documents.
+// The console in Chromium: its pages on demonstration data and in an empty organisation, as an owner, an editor, a viewer and a
+// stranger; signing in at a real OpenID provider; and a server that executes only trusted documents.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
+import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
 import { check, data, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
 
-const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
-const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
 const web = join(import.meta.dirname, '../../web');
-const maxRequests = 3; // A page may send this number of requests besides the stream of events.
 
-/** Opens a new browser context. Returns a page that records its faults and its requests. */
-async function newPage(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'], reducedMotion: 'reduce', ...options });
-  return watchPage(await context.newPage());
-}
-
-function watchPage(page) {
-  page.faults = [];
-  page.asked = [];
-  page.on('console', (message) => { if (message.type() === 'error' && !page.failing?.test(message.text())) page.faults.push('console: ' + message.text()); });
-  page.on('pageerror', (error) => page.faults.push('error: ' + error));
-  page.on('request', (request) => { if (request.url().endsWith('/graphql')) page.asked.push(request.postDataJSON().query); });
-  return page;
-}
-
-const reads = (page) => page.asked.filter((text) => text.startsWith('query'));
-const loaded = (page) => page.waitForFunction(() => document.querySelector('#main h1, #main .empty, .sign-in') && !document.querySelector('.lines, .blank, [aria-busy=true]'), undefined, { timeout: 15_000 });
-const text = (page) => page.locator('#main').innerText();
-
-async function open(page, path) {
-  page.asked = [];
-  await page.goto(path.startsWith('http') ? path : site + path);
-  await loaded(page);
-}
-
-async function look(page, name) {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
-  if (pictures) await page.screenshot({ path: `${pictures}/console-${name}.png` });
-}
-
-async function eventually(holds, otherwise, seconds = 8) {
-  for (const end = Date.now() + seconds * 1000; ; await new Promise((go) => setTimeout(go, 50))) {
-    const value = await holds();
-    if (value) return value;
-    assert.ok(Date.now() < end, typeof otherwise === 'function' ? await otherwise() : otherwise);
-  }
-}
-
-const token = async (...who) => {
-  const { code, out, text: said } = await run(program, ['token', ...who, '--database-url', process.env.ATRIUM_DATABASE_URL]);
-  assert.equal(code, 0, said);
-  return out.trim();
-};
-
-/** Signs in with a token instead of the development token. */
-async function enter(page, bearer, path = '/console') {
-  await page.goto(site + path);
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  await page.evaluate(() => document.querySelector('[aria-label="Sign out"]').click());
-  await page.getByLabel('Bearer token').fill(bearer);
-  page.asked = [];
-  await page.getByRole('button', { name: 'Use this token' }).click();
-  await loaded(page);
-}
-
-// These run while the browser works, because they take long.
+// These take a while, beside the browser.
 const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}, web);
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log' };
+const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
-    await check(`every page in ${colorScheme} at ${width} pixels has no violation that axe rates as serious`, async () => {
+    await check(`every page shows, ${colorScheme}, at ${width} pixels, with nothing that axe calls serious`, async () => {
       const page = await newPage({ colorScheme, viewport: { width, height: width === 390 ? 844 : 900 } });
       page.on('response', async (response) => {
         if (response.url().endsWith('/graphql') && /json/.test(response.headers()['content-type'])) {
@@ -90,7 +33,7 @@ for (const colorScheme of ['light', 'dark']) {
         assert.equal(await page.locator('.problem').count(), 0, `${name}: ${await text(page)}`);
         assert.ok(reads(page).length <= maxRequests, `${name} takes ${reads(page).length} requests`);
         await look(page, `${name}-${colorScheme}-${width}`);
-        // axe checks each theme and each width once.
+        // Each theme, and each width, is looked at by axe once.
         if (name !== 'group' && (colorScheme === 'light') === (width === 1440)) assert.deepEqual(await violations(page), [], name);
       }
       assert.deepEqual(page.faults, []);
@@ -100,7 +43,7 @@ for (const colorScheme of ['light', 'dark']) {
   }
 }
 
-await check('the overview shows the numbers of resources', async () => {
+await check('the overview tells what there is', async () => {
   const page = await newPage();
   await open(page, '/console');
   assert.equal(new URL(page.url()).pathname, '/console/acme');
@@ -112,7 +55,7 @@ await check('the overview shows the numbers of resources', async () => {
   await page.context().close();
 });
 
-await check('search works with the keyboard, and back returns to the page before', async () => {
+await check('search finds by the keyboard, and back leads back', async () => {
   const page = await newPage();
   await open(page, '/console/acme/~repos');
   await page.keyboard.press('Control+k');
@@ -134,7 +77,7 @@ await check('search works with the keyboard, and back returns to the page before
   await page.context().close();
 });
 
-await check('the tree opens and has links to groups', async () => {
+await check('the tree opens and leads to a group', async () => {
   const page = await newPage();
   await open(page, '/console/acme');
   await page.getByRole('button', { name: 'Groups in engineering' }).click();
@@ -172,7 +115,7 @@ await check('"Show the query" opens the playground with the document, which answ
   assert.match(await sheet.innerText(), /cost \d+/);
   const link = await sheet.getByRole('link', { name: 'Open in the playground' }).first().getAttribute('href');
   const { searchParams } = new URL(link, site);
-  assert.ok(reads(page).includes(searchParams.get('query')), 'the playground has another document');
+  assert.ok(reads(page).includes(searchParams.get('query')), 'it is another document');
   const { group } = await data(searchParams.get('query'), JSON.parse(searchParams.get('variables')));
   assert.ok(group.repos.nodes.length > 0);
   assert.deepEqual(await violations(page), []);
@@ -181,7 +124,7 @@ await check('"Show the query" opens the playground with the document, which answ
   await page.context().close();
 });
 
-await check('a readme is shown without scripts and images', async () => {
+await check('a readme is shown without what it must not do', async () => {
   const { group: { uid } } = await data('{ group(path: "acme/engineering/platform") { uid } }');
   const { createRepo: { repo } } = await data('mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: uid, name: 'readme' } });
   const content = '# Hello\n\n<script>window.hurt = 1</script>\n\n<img src=x onerror="window.hurt = 1">\n\n[bad](javascript:window.hurt=1) [good](https://example.com) ![pic](https://example.com/p.png)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n';
@@ -197,7 +140,7 @@ await check('a readme is shown without scripts and images', async () => {
   await page.context().close();
 });
 
-await check('the feed shows a change at once and can be paused, and the log shows the values before and after', async () => {
+await check('the feed shows a change as it happens, waits while it is paused, and the log shows before and after', async () => {
   const { group } = await data('{ group(path: "acme/security") { uid description } }');
   const describe = (description) => data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid: group.uid, description } });
   const page = await newPage();
@@ -218,12 +161,11 @@ await check('the feed shows a change at once and can be paused, and the log show
 }, 30);
 
 for (const who of ['editor', 'viewer']) {
-  await check(`a ${who} sees what the role allows`, async () => {
+  await check(`a ${who} sees what the role includes`, async () => {
     const page = await newPage();
     await enter(page, await token('--as', who), '/console');
-    for (const path of ['', '/~repos', '/~advisories', '/~activity?show=log']) {
-      await page.evaluate((to) => { history.pushState({ key: to }, '', to); dispatchEvent(new PopStateEvent('popstate')); }, '/console/acme' + path);
-      await loaded(page);
+    for (const path of ['', '/~repos', '/~advisories', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
+      await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${path}: ${await text(page)}`);
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);
     }
@@ -235,7 +177,7 @@ for (const who of ['editor', 'viewer']) {
   }, 30);
 }
 
-await check('a caller with a role deep in the tree finds that group', async () => {
+await check('who has a role deep in the tree finds the way there', async () => {
   const page = await newPage();
   await enter(page, await token('--issuer', 'https://ci.example.com', '--subject', 'pipeline:engineering'));
   await page.getByRole('link', { name: 'Go to your groups' }).click();
@@ -251,7 +193,7 @@ await check('a caller with a role deep in the tree finds that group', async () =
   await page.context().close();
 });
 
-await check('a stranger is told how to get access', async () => {
+await check('a stranger is told how to get in', async () => {
   const page = await newPage();
   await enter(page, await token('--subject', 'nobody'));
   assert.match(await text(page), /There is nothing here/);
@@ -264,7 +206,7 @@ await check('a stranger is told how to get access', async () => {
   await page.context().close();
 });
 
-await check('a rejected token signs out in all tabs', async () => {
+await check('a token that is not taken signs out, in all tabs', async () => {
   const page = await newPage();
   await open(page, '/console/acme');
   const other = watchPage(await page.context().newPage());
@@ -280,10 +222,10 @@ await check('a rejected token signs out in all tabs', async () => {
   await page.context().close();
 });
 
-// This is a separate server with an empty organisation, whose owner signs in at a provider. It executes only trusted documents.
+// A server of its own: an empty organisation, whose owner signs in at a provider, and only trusted documents.
 
 const block = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8').match(/^```js provider\n(.*?)^```$/ms)[1];
-const port = 44000 + process.pid % 4000; // This is the port of the server, which the provider must know.
+const port = 44000 + process.pid % 4000; // of the server, which the provider must know
 const host = `127.0.0.1:${23000 + (process.pid + 7) % 20000}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
 const database = `sqlite:${join(temporaryFolder(), 'empty.db')}`, module = join(import.meta.dirname, `../bin/console-provider-${process.pid}.mjs`);
 const children = [];
@@ -296,13 +238,15 @@ function start(command, args, env) {
   return child;
 }
 
-let other; // This is the URL of the server.
+let other; // the server
 const page = await newPage();
 await check('a server with a provider for the console and with trusted documents starts', async () => {
   const { code, text: said } = await run(program, ['bootstrap', '--org', 'empty', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
   assert.equal(code, 0, said);
   mkdirSync(join(module, '..'), { recursive: true });
-  writeFileSync(module, block.replace('127.0.0.1:8080', `127.0.0.1:${port}`));
+  const refreshing = [["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
+  for (const [before] of refreshing) assert.ok(block.includes(before), before);
+  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replace('127.0.0.1:8080', `127.0.0.1:${port}`)));
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said, 15);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
@@ -312,16 +256,16 @@ await check('a server with a provider for the console and with trusted documents
 }, 40);
 
 let bearer;
-await check('an owner signs in at the provider with a code and PKCE', async () => {
+await check('an owner signs in at the provider, with a code and PKCE', async () => {
   page.on('request', (request) => { if (request.url() === other + '/graphql') bearer = request.headers().authorization; });
   page.on('request', (request) => { if (request.url().startsWith(issuer + '/auth?')) page.authorization = new URL(request.url()).searchParams; });
   await page.goto(other + '/console/empty/~repos');
-  page.failing = /./; // The pages of the provider request fonts from other hosts.
+  page.failing = /./; // the provider's own pages want fonts of other hosts
   await page.getByRole('button', { name: `Continue with ${host}` }).click();
   await page.fill('[name=login]', 'alice');
   await page.fill('[name=password]', 'any');
   await page.click('[type=submit]');
-  await page.locator('[type=submit]').click(); // This gives consent.
+  await page.locator('[type=submit]').click(); // consent
   await page.waitForURL(other + '/console/empty/~repos');
   await loaded(page);
   assert.equal(page.authorization.get('code_challenge_method'), 'S256');
@@ -330,9 +274,9 @@ await check('an owner signs in at the provider with a code and PKCE', async () =
   assert.ok(!stored.includes(bearer.split('.')[2]) && !/verifier/.test(stored), 'a token or a verifier is stored: ' + stored);
 }, 30);
 
-await check('a reload signs in again without asking, and the pages of an empty organisation say what to do', async () => {
+await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
   page.failing = undefined;
-  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~activity', /Quiet so far/], ['/~activity?show=log', /empty/]]) {
+  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /Quiet so far/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
     await page.goto(other + '/console/empty' + path);
     await page.locator('.shell').waitFor();
     await loaded(page);
@@ -345,13 +289,13 @@ await check('a reload signs in again without asking, and the pages of an empty o
   assert.deepEqual(page.faults, []);
 }, 40);
 
-await check('a server for trusted documents executes those of the console and no others', async () => {
+await check('where only trusted documents are executed, those of the console are, and others are not', async () => {
   const ask = async (query) => (await fetch(other + '/graphql', { method: 'POST', headers: { Authorization: bearer, 'Content-Type': 'application/json' }, body: JSON.stringify({ query }) })).json();
   assert.equal((await ask('query Mine { ping }')).data.ping, 'pong');
   assert.equal((await ask('{ ping }')).errors[0].extensions.code, 'PERMISSION_DENIED');
 });
 
-await check('a long list is read page by page, renders few rows, and keeps its position', async () => {
+await check('a long list is read page by page, has few rows in the page, and keeps its place', async () => {
   const { groups: [{ uid: parent }] } = await (await fetch(other + '/iam/v2/groups', { headers: { Authorization: bearer } })).json();
   const create = (i) => fetch(`${other}/registry/v2/repos/${parent}`, { method: 'POST', headers: { Authorization: bearer, 'Content-Type': 'application/json' }, body: JSON.stringify({ name: `repo-${String(i).padStart(3, '0')}` }) });
   for (let i = 0; i < 130; i += 10) {
@@ -375,7 +319,41 @@ await check('a long list is read page by page, renders few rows, and keeps its p
   assert.deepEqual(page.faults, []);
 }, 40);
 
-await check('the types and the manifest match the documents and the schema, and the console compiles', async () => {
+await check('a refresh token renews the token before it expires, and a session that the provider ended is left', async () => {
+  const tab = watchPage(await page.context().newPage());
+  const bearers = [], grants = [];
+  tab.on('request', (request) => { if (request.url() === other + '/graphql') bearers.push(request.headers().authorization); });
+  tab.on('response', async (response) => { if (response.url() === issuer + '/token' && response.request().method() === 'POST') grants.push({ asked: new URLSearchParams(response.request().postData()), answer: await response.json() }); });
+  await tab.clock.install();
+  await tab.goto(other + '/console/empty/~repos');
+  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+  await tab.waitForURL(other + '/console/empty/~repos');
+  await loaded(tab);
+  assert.ok(grants[0].answer.refresh_token, 'the provider gives no refresh token');
+  const lives = grants[0].answer.expires_in;
+  await tab.clock.fastForward((lives - 120) * 1000);
+  assert.equal(grants.length, 1, 'the token is renewed too early');
+  await tab.clock.fastForward(61_000);
+  await eventually(() => grants.length === 2, 'the token is not renewed');
+  assert.deepEqual([grants[1].asked.get('grant_type'), grants[1].asked.get('refresh_token')], ['refresh_token', grants[0].answer.refresh_token]);
+  await eventually(() => bearers.at(-1) === 'Bearer ' + grants[1].answer.access_token, 'the new token is not used');
+  await loaded(tab);
+  assert.equal(tab.url(), other + '/console/empty/~repos');
+  const stored = await tab.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
+  for (const { answer } of grants) assert.ok(!stored.includes(answer.refresh_token) && !stored.includes(answer.access_token), 'a token is stored');
+  assert.deepEqual(tab.faults, []);
+  // Who uses a refresh token a second time may be a thief: the provider ends the session.
+  const again = await fetch(issuer + '/token', { method: 'POST', body: new URLSearchParams({ client_id: 'console', grant_type: 'refresh_token', refresh_token: grants[0].answer.refresh_token }) });
+  assert.equal(again.status, 400);
+  tab.failing = /400/;
+  await tab.clock.fastForward((lives - 59) * 1000);
+  await tab.getByRole('alert').waitFor();
+  assert.match(await tab.getByRole('alert').innerText(), /Your session has ended/);
+  assert.deepEqual(tab.faults, []);
+  await tab.close();
+}, 40);
+
+await check('the types and the manifest are those of the documents and the schema, and the types hold', async () => {
   for (const { code, text: said } of await Promise.all([generating, typing])) assert.equal(code, 0, said);
 }, 60);
 

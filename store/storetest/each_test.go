@@ -144,7 +144,7 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 			if picked := pick(d, k.filters).filter; picked != nil {
 				filter = *picked
 			}
-			filter.ArtifactNames = nil // which name is asked for follows from the repo
+			filter.ArtifactNames = nil // The name follows from the repo.
 			req := platform.ListRequest[*platform.AdvisoryFilter]{
 				Filter: &filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
 			}

@@ -41,7 +41,7 @@ function publish(next: Asked[]) {
 export const useAsked = () => useSyncExternalStore((watcher) => { watchers.add(watcher); return () => watchers.delete(watcher); }, () => asked);
 
 const costOf = (extensions?: Record<string, { requested?: number }>) => extensions?.cost?.requested;
-const nameOf = (text: string) => text.match(/^\w+ (\w+)/)?.[1] ?? 'Query';
+export const nameOf = (text: string) => text.match(/^\w+ (\w+)/)?.[1] ?? 'Query';
 
 /** Shows a request in "Show the query" for as long as the component that needs it is there. */
 export function useShownQuery(text: string, variables: object, cost?: number, shown = true) {
@@ -54,13 +54,44 @@ export function useShownQuery(text: string, variables: object, cost?: number, sh
   }, [text, key, cost, shown]);
 }
 
-interface Problem { code: string; message: string; path: string }
+export interface Problem { code: string; message: string; path: string; violations: { field: string; message: string }[] }
 
 /** What went wrong, in words for the reader. */
 export function problemsOf(error?: CombinedError): Problem[] {
   if (!error) return [];
-  if (error.networkError) return [{ code: 'UNAVAILABLE', message: 'The server cannot be reached. Check your connection, then try again.', path: '' }];
-  return error.graphQLErrors.map(({ message, path, extensions }) => ({ code: String(extensions?.code ?? ''), message, path: (path ?? []).join('.') }));
+  if (error.networkError) return [{ code: 'UNAVAILABLE', message: 'The server cannot be reached. Check your connection, then try again.', path: '', violations: [] }];
+  return error.graphQLErrors.map(({ message, path, extensions }) => ({
+    code: String(extensions?.code ?? ''), message, path: (path ?? []).join('.'),
+    violations: (extensions?.fields ?? []) as Problem['violations'],
+  }));
+}
+
+let changed = 0;
+const changeWatchers = new Set<() => void>();
+/** How many changes the reader has made. Lists that are read page by page are read anew after each. */
+export const useChanged = () => useSyncExternalStore((watcher) => { changeWatchers.add(watcher); return () => changeWatchers.delete(watcher); }, () => changed);
+
+/** What came of a change: data where it was made, else problems. */
+export interface Outcome<Data> { data?: Data; problems: Problem[] }
+
+/**
+ * Makes changes. What is shown of the types in the answer, and of the affected ones, is asked anew at once: the answer to a deletion
+ * holds none.
+ */
+export function useChange<Data, Input>(document: TypedDocument<Data, { input: Input }>, affects: string[] = []): { run: (input: Input) => Promise<Outcome<Data>>; busy: boolean } {
+  const client = useClient(), [busy, setBusy] = useState(false);
+  const run = async (input: Input): Promise<Outcome<Data>> => {
+    setBusy(true);
+    const { data, error } = await client.mutation<Data>(document, { input } as never, { additionalTypenames: affects }).toPromise();
+    setBusy(false);
+    // What was changed but may not be read is missing in the payload, which is there all the same.
+    if (!data || Object.values(data).includes(null)) return { problems: problemsOf(error) };
+    keptPages.clear();
+    changed++;
+    for (const watcher of changeWatchers) watcher();
+    return { data, problems: [] };
+  };
+  return { run, busy };
 }
 
 export interface Loaded<Data> { data?: Data; problems: Problem[]; loading: boolean; reload: () => void }
@@ -88,25 +119,27 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
   const client = useClient(), { key: entry, returned } = useLocation();
   const wanted = JSON.stringify([nameOf(document), variables]), key = entry + wanted;
   const [state, setState] = useState<Pages<Data, Row> & { key: string }>(() => ({ rows: [], after: null, more: false, problems: [], ...(returned && keptPages.get(key) as Pages<Data, Row>), key: returned && keptPages.has(key) ? wanted : '' }));
-  const [round, setRound] = useState(0);
+  const [round, setRound] = useState(0), version = useChanged(), [first] = useState(version);
   const reading = useRef('');
 
   useEffect(() => {
     if (pause) return;
-    if (returned && round === 0 && keptPages.has(key)) {
+    if (returned && round === 0 && version === first && keptPages.has(key)) {
       setState({ ...keptPages.get(key) as Pages<Data, Row>, key: wanted });
       return;
     }
     let current = true;
     reading.current = wanted;
-    void client.query<Data>(document, variables as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error, extensions }) => {
+    // What is read again is read as far as the reader has come, at most one page of the server's.
+    const far = state.key === wanted && 'first' in variables ? { first: Math.min(Math.max(variables.first as number, state.rows.length), 200) } : {};
+    void client.query<Data>(document, { ...variables, ...far } as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error, extensions }) => {
       reading.current = '';
       if (!current) return;
       const page = data && pick(data);
       setState({ first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), cost: costOf(extensions), key: wanted });
     });
     return () => { current = false; };
-  }, [client, wanted, pause, round]);
+  }, [client, wanted, pause, round, version]);
 
   useEffect(() => {
     if (state.key !== wanted) return;

@@ -1,5 +1,5 @@
-// Writes generated/graphql.ts and generated/documents.json from the documents of the pages and the schema of the
-// server. The text of each document is exactly what urql sends, so that a server that executes only trusted documents
+// Writes generated/graphql.ts, generated/documents.json and generated/changes.ts from the documents of the pages and the schema of
+// the server. The last one has the rules of the changes, for the forms (rules.mjs). The text of each document is exactly what urql sends, so that a server that executes only trusted documents
 // accepts it. build.sh runs this before it bundles, and writes a file only if its content has changed.
 
 import { codegen } from '@graphql-codegen/core';
@@ -8,6 +8,7 @@ import { formatDocument, stringifyDocument } from '@urql/core';
 import { buildSchema, Kind, parse, validate, visit } from 'graphql';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { changeOf } from './rules.mjs';
 
 const here = new URL('.', import.meta.url);
 const schemaFolder = new URL('../../schema/', here);
@@ -40,6 +41,7 @@ function neededFragments(definition, found = new Set()) {
 const named = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).map((definition) => ({
   name: definition.name.value,
   operation: definition.operation,
+  field: definition.selectionSet.selections[0].name?.value,
   text: stringifyDocument(formatDocument({ kind: Kind.DOCUMENT, definitions: [definition, ...neededFragments(definition)] })),
 })).sort((a, b) => (a.name < b.name ? -1 : 1));
 
@@ -59,7 +61,17 @@ const constants = named.map(({ name, operation, text }) =>
 const typesOfDocuments = `/** The text of a document, which knows the types of its answer and of its variables. */
 export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: Variables) => Data };\n`;
 const manifest = Object.fromEntries(named.map(({ text }) => [createHash('sha256').update(text).digest('hex'), text]));
+const changes = Object.fromEntries(named.filter(({ operation }) => operation === 'mutation').map(({ name, field }) => [name, changeOf(schema, field)]));
+const typesOfChanges = `/** What a field of an input takes, as the schema describes it. */
+export interface Rule {
+  type: 'text' | 'choice' | 'list' | 'yes' | 'duration' | 'time' | 'pairs';
+  required?: boolean; about: string; pattern?: string; words?: string; values?: Record<string, string>;
+  least?: number; most?: number; mostBytes?: number; leastItems?: number; mostItems?: number; leastSeconds?: number; mostSeconds?: number;
+}
+/** What a change needs, and what its input takes. */
+export interface Change { needs: string[]; fields: Record<string, Rule> }\n`;
 const files = {
+  'changes.ts': `// Written by generate.mjs. Do not edit.\n\n${typesOfChanges}\nexport const changes: Record<string, Change> = ${JSON.stringify(changes, null, 1)};\n`,
   'graphql.ts': `// Written by generate.mjs. Do not edit.\n\n${types}\n${typesOfDocuments}\n${constants.join('\n')}\n`,
   'documents.json': JSON.stringify(manifest, null, 1) + '\n',
 };

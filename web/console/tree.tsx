@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useClient } from 'urql';
+import { useChanged } from './client';
 import { Branch, type BranchesFragment, type ShellQuery } from './generated/graphql';
 import { groupAddress } from './places';
 import { address, Link } from './router';
@@ -27,14 +28,16 @@ export function Tree({ org, names, view }: { org: NonNullable<ShellQuery['org']>
 
 function Branches({ names, uid, current, view, start, opened = false }: { names: string[]; uid: string; current: string[]; view: string; start?: Level; opened?: boolean }) {
   const client = useClient();
-  const [level, setLevel] = useState(start), [failed, setFailed] = useState(false);
+  const [level, setLevel] = useState(start), [failed, setFailed] = useState(false), version = useChanged(), [shown] = useState(version);
   const read = async (after: string | null) => {
-    const { data } = await client.query(Branch, { uid, after } as never, { requestPolicy: 'cache-first' }).toPromise();
+    const { data } = await client.query(Branch, { uid, after } as never, { requestPolicy: version === shown ? 'cache-first' : 'network-only' }).toPromise();
     const page = data?.group?.children;
     setFailed(!page);
     if (page) setLevel((old) => ({ nodes: [...(after ? old?.nodes ?? [] : []), ...page.nodes], after: page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null }));
   };
   useEffect(() => { if (opened && !level) void read(null); }, [opened]);
+  // After a change of the reader the groups that are shown are read again.
+  useEffect(() => { if (version !== shown && level && uid) void read(null); }, [version]);
   const next = current.length > names.length && names.every((name, i) => current[i] === name) ? current[names.length] : undefined;
   return (
     <>

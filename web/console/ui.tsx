@@ -12,8 +12,11 @@ const paths = {
   search: 'M13.2 13.2 17 17M14.5 9a5.5 5.5 0 1 1-11 0 5.5 5.5 0 0 1 11 0z', copy: 'M7 7V3.8h9.2V13H13M3.8 7H13v9.2H3.8z', done: 'm4 10.5 4 4 8-9',
   close: 'm5 5 10 10M15 5 5 15', menu: 'M3 5.5h14M3 10h14M3 14.5h14', query: 'M7 4c-2 0-2 1-2 3s-1 3-2 3c1 0 2 1 2 3s0 3 2 3M13 4c2 0 2 1 2 3s1 3 2 3c-1 0-2 1-2 3s0 3-2 3',
   right: 'm8 5 5 5-5 5', group: 'M2.5 5.5h5l1.5 2h8.5v8h-15z', tag: 'M3 3.5h6.5L17 11l-6 6-7.5-7.5zM6.6 6.6v.1', person: 'M13 7a3 3 0 1 1-6 0 3 3 0 0 1 6 0zM4 16.5c.7-3 3-4.5 6-4.5s5.3 1.5 6 4.5',
+  people: 'M9.5 7a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0zM2.5 15.5c.4-2.6 2.2-4 4.5-4s4.1 1.4 4.5 4M12.5 4.7a2.5 2.5 0 0 1 0 4.6M14 11.8c1.8.5 3.1 1.8 3.5 3.7',
   out: 'M8 3.5H3.5v13H8M12 6.5 15.5 10 12 13.5M15 10H7.5', pause: 'M7 4.5v11M13 4.5v11', play: 'm6 4 10 6-10 6z', key: 'M11.500 7.500a4 4 0 1 1-8 0 4 4 0 0 1 8 0zM10.500 10.500l6.500 6.500M14.500 14.500l2-2', warning: 'M10 3.5 17.500 16.500h-15zM10 8v4M10 14.300v.1',
   sort: 'M6 4v12M6 16l-2.500-2.500M6 16l2.500-2.500M14 16V4M14 4l-2.500 2.500M14 4l2.500 2.500', external: 'M8 4H4v12h12v-4M11 4h5v5M16 4l-7 7',
+  plus: 'M10 4v12M4 10h12', edit: 'm4 16 .8-3.600L13 4.200l2.800 2.800L7.600 15.200zM11.200 6l2.800 2.800', bin: 'M4 6h12M8 6V4h4v2M5.500 6l.8 10.500h7.400L14.500 6M8.500 9v5M11.500 9v5', webhook: 'M10 7.500 7 13M10 7.500a2.500 2.500 0 1 1 2-.8M10 7.500l3.200 5.200M7 13H4.500M7 13a2.500 2.500 0 1 1-2.500-2M9 14h5a2.500 2.500 0 1 0-.8-1.300',
+  repeat: 'M15.500 8A6 6 0 0 0 4.300 8.500M4.500 12a6 6 0 0 0 11.200-.5M15.700 4.500V8h-3.500M4.300 15.500V12h3.500',
 };
 export type IconName = keyof typeof paths;
 
@@ -53,6 +56,8 @@ const advice: Record<string, string> = {
   RESOURCE_EXHAUSTED: 'There were too many requests for a moment. Wait a little, then try again.',
   DEADLINE_EXCEEDED: 'The server took too long. Try again, or narrow what you ask for.',
 };
+
+export const adviceFor = (code: string): string | undefined => advice[code];
 
 /** What went wrong, what to do, and a button for what may work the second time. */
 export function Problems({ of }: { of: Pick<Loaded<unknown>, 'problems' | 'reload'> }) {
@@ -110,14 +115,19 @@ export const Way = ({ names }: { names: string[] }) => (
   <span className="way">{names.map((name, i) => <span key={i}>{i > 0 && <span className="slash">/</span>}<Link to={address(names.slice(0, i + 1))}>{name}</Link></span>)}</span>
 );
 
-/** A dialog that the browser makes modal: it keeps the focus, and Escape closes it. */
-export function Dialog({ open, onClose, label, className = '', children }: { open: boolean; onClose: () => void; label: string; className?: string; children: ReactNode }) {
+/**
+ * A dialog that the browser makes modal: it keeps the focus, and Escape closes it. onLeave is called first, and what it answers
+ * with false stays open.
+ */
+export function Dialog({ open, onClose, onLeave = () => true, label, className = '', children }: { open: boolean; onClose: () => void; onLeave?: () => boolean; label: string; className?: string; children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (open) dialog.current?.showModal(); else dialog.current?.close();
   }, [open]);
+  // The second Escape in a row closes a dialog whatever its page says.
+  const closed = () => { if (open && !onLeave()) dialog.current?.showModal(); else onClose(); };
   return (
-    <dialog ref={dialog} className={className} aria-label={label} onClose={onClose} onClick={(event) => { if (event.target === dialog.current) onClose(); }}>
+    <dialog ref={dialog} className={className} aria-label={label} onClose={closed} onCancel={(event) => { if (!onLeave()) event.preventDefault(); }} onClick={(event) => { if (event.target === dialog.current && onLeave()) onClose(); }}>
       {open && children}
     </dialog>
   );

@@ -141,6 +141,123 @@ export type AdvisoryOrderField =
   /** By rating, then by score; the worst is last, so DESC shows it first. */
   | 'SEVERITY';
 
+/**
+ * The right to one kind of operation. A role holds capabilities; bound to an identity on a group it grants them on that
+ * group and everything below it. The dotted names of other interfaces (`repo.list`) are written in upper snake case.
+ */
+export type Capability =
+  /** Create groups. */
+  | 'GROUPS_CREATE'
+  /** Change groups. */
+  | 'GROUPS_UPDATE'
+  /** Read and list groups. */
+  | 'GROUPS_LIST'
+  /** Delete groups. */
+  | 'GROUPS_DELETE'
+  /** Create invites to groups. */
+  | 'GROUP_INVITES_CREATE'
+  /** Read and list invites to groups. */
+  | 'GROUP_INVITES_LIST'
+  /** Delete invites to groups. */
+  | 'GROUP_INVITES_DELETE'
+  /** Create roles. */
+  | 'ROLES_CREATE'
+  /** Change roles. */
+  | 'ROLES_UPDATE'
+  /** Read and list roles. */
+  | 'ROLES_LIST'
+  /** Delete roles. */
+  | 'ROLES_DELETE'
+  /** Create role bindings, for roles whose every capability one holds oneself. */
+  | 'ROLE_BINDINGS_CREATE'
+  /** Change role bindings. */
+  | 'ROLE_BINDINGS_UPDATE'
+  /** Read and list role bindings. */
+  | 'ROLE_BINDINGS_LIST'
+  /** Delete role bindings. */
+  | 'ROLE_BINDINGS_DELETE'
+  /** Create a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_CREATE'
+  /** Change a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_UPDATE'
+  /** Read and list a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_LIST'
+  /** Delete a group's associations with cloud accounts. */
+  | 'ACCOUNT_ASSOCIATIONS_DELETE'
+  /** Create identities. */
+  | 'IDENTITY_CREATE'
+  /** Change identities. */
+  | 'IDENTITY_UPDATE'
+  /** Read and list identities. */
+  | 'IDENTITY_LIST'
+  /** Delete identities. */
+  | 'IDENTITY_DELETE'
+  /** Create identity providers and their group mappings. */
+  | 'IDENTITY_PROVIDERS_CREATE'
+  /** Change identity providers. */
+  | 'IDENTITY_PROVIDERS_UPDATE'
+  /** Read and list identity providers and their group mappings. */
+  | 'IDENTITY_PROVIDERS_LIST'
+  /** Delete identity providers and their group mappings. */
+  | 'IDENTITY_PROVIDERS_DELETE'
+  /** Create event subscriptions. */
+  | 'SUBSCRIPTIONS_CREATE'
+  /** Read and list event subscriptions. */
+  | 'SUBSCRIPTIONS_LIST'
+  /** Delete event subscriptions. */
+  | 'SUBSCRIPTIONS_DELETE'
+  /** Create repos. */
+  | 'REPO_CREATE'
+  /** Change repos and their readmes. */
+  | 'REPO_UPDATE'
+  /** Read and list repos and their readmes. */
+  | 'REPO_LIST'
+  /** Delete repos. */
+  | 'REPO_DELETE'
+  /** Create tags, and move existing ones to another digest. */
+  | 'TAG_CREATE'
+  /** Change tags. */
+  | 'TAG_UPDATE'
+  /** Read and list tags. */
+  | 'TAG_LIST'
+  /** Delete tags. */
+  | 'TAG_DELETE'
+  /** Read architectures and sizes of images. */
+  | 'MANIFEST_METADATA_LIST'
+  /** Read library artifacts and their versions. */
+  | 'LIBRARIES_ARTIFACTS_LIST'
+  /** Read and list advisories. */
+  | 'ADVISORIES_LIST'
+  /** Accept terms for a group. */
+  | 'TERMS_ACCEPT'
+  /** List which terms a group has accepted. */
+  | 'TERMS_LIST';
+
+/** The state of a delivery. */
+export type DeliveryState =
+  /** No attempt was made yet. */
+  | 'PENDING'
+  /** The last attempt failed; there will be another one. */
+  | 'RETRYING'
+  /** The sink has accepted it. */
+  | 'DELIVERED'
+  /** It has failed. There are no further attempts, unless `redeliver` asks for them. */
+  | 'FAILED';
+
+/** Which deliveries to list; all given fields must match. */
+export type DeliveryFilter = {
+  /** Only those in this state. */
+  state?: DeliveryState | null | undefined;
+  /** Only those of this event, by its id. */
+  event?: string | number | null | undefined;
+};
+
+/** The deliveries to send again. */
+export type RedeliverInput = {
+  /** Their uids, 1 to 200. */
+  uids: Array<string | number>;
+};
+
 /** The kind of an event: its type without prefix and version, in upper snake case. */
 export type EventKind =
   /** A group was made. */
@@ -229,6 +346,193 @@ export type OrgStatus =
   /** Suspended by the operator. */
   | 'SUSPENDED';
 
+/** A new group. */
+export type CreateGroupInput = {
+  /** Uid of the group to create it in. Without it a root group is made: only where the service allows sign-up; the caller becomes its owner. */
+  parent?: string | number | null | undefined;
+  /** 1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent. */
+  name: string;
+  /** One line of at most 512 characters. */
+  description?: string | null | undefined;
+};
+
+/** Changes to a group. */
+export type UpdateGroupInput = {
+  /** Its uid. */
+  uid: string | number;
+  /** New name; cannot be cleared. */
+  name?: string | null | undefined;
+  /** New description. */
+  description?: string | null | undefined;
+  /**
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
+   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+   * INVALID_ARGUMENT for a name that is no updatable field.
+   */
+  updateMask?: Array<string> | null | undefined;
+};
+
+/** Which group to delete. */
+export type DeleteGroupInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
+/** A new invite. */
+export type CreateGroupInviteInput = {
+  /** Uid of the group to invite to. */
+  parent: string | number;
+  /** Uid of the role to offer: a built-in one, or one of that group or above it. */
+  roleUid: string | number;
+  /** Email address of the only one who can accept; anyone with the code where absent. */
+  email?: string | null | undefined;
+  /** How long it can be accepted: 1 second to 365 days. */
+  ttl: string;
+  /** Whether it is deleted when it is accepted. */
+  singleUse?: boolean | null | undefined;
+};
+
+/** Which invite to delete. */
+export type DeleteGroupInviteInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
+/** The code that the caller received. */
+export type AcceptGroupInviteInput = {
+  /** The code of the invite. */
+  code: string;
+};
+
+/** The type of rule by which tokens act as an identity. */
+export type RelationshipType =
+  /** By the claims of a token of a known issuer. */
+  | 'CLAIM_MATCH'
+  /** By keys stored with the identity. */
+  | 'STATIC';
+
+/** Which identities to list; all given fields must match. */
+export type IdentityFilter = {
+  /** Exactly this name. */
+  name?: string | null | undefined;
+  /** Only those with this kind of rule. */
+  relationshipType?: RelationshipType | null | undefined;
+  /** Only those without a request since this time, including those never seen. */
+  lastSeenBefore?: string | null | undefined;
+  /**
+   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case: a word
+   * of three letters or more anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   */
+  query?: string | null | undefined;
+  /** Only these, at most 1000. Unknown ones are ignored. */
+  uids?: Array<string | number> | null | undefined;
+  /** Only those strictly above this uid. */
+  ancestorsOf?: string | number | null | undefined;
+  /** Only those without a parent; this kind has none. */
+  inRoot?: boolean | null | undefined;
+};
+
+/** How to sort identities. */
+export type IdentityOrder = {
+  /** Field to sort by. */
+  field: IdentityOrderField;
+  /** Sort direction; also applies to the uid tie-break. */
+  direction?: OrderDirection;
+};
+
+/** What identities can be sorted by. */
+export type IdentityOrderField =
+  /** By name, in byte order. */
+  | 'NAME'
+  /** By the time of creation. */
+  | 'CREATE_TIME'
+  /** By the time of the last change. */
+  | 'UPDATE_TIME'
+  /** By uid: depth first along the tree of groups. */
+  | 'UID'
+  /** By the time of the last request, never seen ones earliest. */
+  | 'LAST_SEEN_TIME'
+  /** By email, in byte order, those without one first. Reads and sorts all of the list: filter long ones first. */
+  | 'EMAIL';
+
+/** A new identity. */
+export type CreateIdentityInput = {
+  /** Uid of the group it will live under. */
+  parent: string | number;
+  /** 1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`. */
+  name: string;
+  /** One line of at most 512 characters. */
+  description?: string | null | undefined;
+  /** One line of at most 512 characters. */
+  company?: string | null | undefined;
+  /** The claims that make a token act as it. Without this and `staticKeys` no token does. */
+  claimMatch?: ClaimMatchInput | null | undefined;
+  /** Keys of its tokens. An error together with `claimMatch`. */
+  staticKeys?: StaticKeysInput | null | undefined;
+};
+
+/** What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern. */
+export type ClaimMatchInput = {
+  /** `iss` must be exactly this https URL. */
+  issuer?: string | null | undefined;
+  /** `iss` must match. */
+  issuerPattern?: string | null | undefined;
+  /** `sub` must be exactly this. */
+  subject?: string | null | undefined;
+  /** `sub` must match. */
+  subjectPattern?: string | null | undefined;
+  /** `aud` must hold exactly this; without a rule for it, this service. */
+  audience?: string | null | undefined;
+  /** `aud` must hold a value that matches. */
+  audiencePattern?: string | null | undefined;
+  /** Further claims and the exact values they must have, or one element of them where they are lists; with `claimPatterns` at most 20. */
+  claims?: Record<string, string> | null | undefined;
+  /** Further claims and the patterns they must match, or one element of them where they are lists. */
+  claimPatterns?: Record<string, string> | null | undefined;
+};
+
+/** Keys of an issuer that cannot be reached. */
+export type StaticKeysInput = {
+  /** `iss` of the tokens, an https URL. */
+  issuer: string;
+  /** `sub` of the tokens. */
+  subject: string;
+  /** JSON Web Key Set as text, at least one key, at most 64 KiB. */
+  issuerKeys: string;
+  /** When the keys expire. */
+  expirationTime?: string | null | undefined;
+  /** The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service. */
+  audiences?: Array<string> | null | undefined;
+};
+
+/** Changes to an identity. */
+export type UpdateIdentityInput = {
+  /** Its uid. */
+  uid: string | number;
+  /** New name; cannot be cleared. */
+  name?: string | null | undefined;
+  /** New description. */
+  description?: string | null | undefined;
+  /** New company. */
+  company?: string | null | undefined;
+  /** New rule, replacing the whole of the old one. */
+  claimMatch?: ClaimMatchInput | null | undefined;
+  /** New keys, replacing the whole of the old ones. An error together with `claimMatch`. */
+  staticKeys?: StaticKeysInput | null | undefined;
+  /**
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
+   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+   * INVALID_ARGUMENT for a name that is no updatable field.
+   */
+  updateMask?: Array<string> | null | undefined;
+};
+
+/** Which identity to delete. */
+export type DeleteIdentityInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
 /** A part of the catalog. */
 export type CatalogTier =
   /** Applications. */
@@ -286,6 +590,112 @@ export type RepoOrderField =
   /** By uid: depth first along the tree of groups. */
   | 'UID';
 
+/** A new repo. */
+export type CreateRepoInput = {
+  /** Uid of the group it will live in. */
+  parent: string | number;
+  /** OCI repository name of at most 255 characters, unique in the group. */
+  name: string;
+  /** One line of at most 512 characters. */
+  description?: string | null | undefined;
+  /** The part of the catalog it belongs to. */
+  catalogTier?: CatalogTier | null | undefined;
+  /** Bundles it is part of, at most 1000 of at most 512 characters each. */
+  bundles?: Array<string> | null | undefined;
+  /** Other names under which it is found, at most 1000 of at most 512 characters each. */
+  aliases?: Array<string> | null | undefined;
+  /** Tags that are kept up to date, at most 1000 of at most 512 characters each. */
+  activeTags?: Array<string> | null | undefined;
+  /** The source to copy from. */
+  syncConfig?: SyncConfigInput | null | undefined;
+};
+
+/** The source of a copied repo. */
+export type SyncConfigInput = {
+  /** The source to copy from. */
+  source: string;
+  /** Setting for Google Cloud, kept as it was given. */
+  google?: string | null | undefined;
+  /** Setting for Amazon, kept as it was given. */
+  amazon?: string | null | undefined;
+  /** Setting for Azure, kept as it was given. */
+  azure?: string | null | undefined;
+};
+
+/** Changes to a repo. */
+export type UpdateRepoInput = {
+  /** Its uid. */
+  uid: string | number;
+  /** New name; cannot be cleared. */
+  name?: string | null | undefined;
+  /** New description. */
+  description?: string | null | undefined;
+  /** New part of the catalog. */
+  catalogTier?: CatalogTier | null | undefined;
+  /** All bundles it is part of from now on. */
+  bundles?: Array<string> | null | undefined;
+  /** All other names from now on. */
+  aliases?: Array<string> | null | undefined;
+  /** All tags kept up to date from now on. */
+  activeTags?: Array<string> | null | undefined;
+  /** New source, replacing the whole of the old one. */
+  syncConfig?: SyncConfigInput | null | undefined;
+  /**
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
+   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+   * INVALID_ARGUMENT for a name that is no updatable field.
+   */
+  updateMask?: Array<string> | null | undefined;
+};
+
+/** Which repo to delete. */
+export type DeleteRepoInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
+/** The new readme of a repo. */
+export type UpdateRepoReadmeInput = {
+  /** Uid of the repo. */
+  uid: string | number;
+  /** Markdown, at most 256 KiB; null removes the readme, and left out it stays. */
+  content?: string | null | undefined;
+  /** Field mask: `content` or `*`. */
+  updateMask?: Array<string> | null | undefined;
+};
+
+/** A new role binding. */
+export type CreateRoleBindingInput = {
+  /** Uid of the group on which it applies. */
+  parent: string | number;
+  /** Uid of the identity that gets the role; it must be in that group or above it. */
+  identityUid: string | number;
+  /** Uid of the role: a built-in one, or one of that group or above it. */
+  roleUid: string | number;
+};
+
+/** Changes to a role binding. */
+export type UpdateRoleBindingInput = {
+  /** Its uid. */
+  uid: string | number;
+  /** Uid of the new identity; cannot be cleared. */
+  identityUid?: string | number | null | undefined;
+  /** Uid of the new role; cannot be cleared. */
+  roleUid?: string | number | null | undefined;
+  /**
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
+   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
+   * INVALID_ARGUMENT for a name that is no updatable field.
+   */
+  updateMask?: Array<string> | null | undefined;
+};
+
+/** Which role binding to delete. */
+export type DeleteRoleBindingInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
 /** The direction of a sort order. */
 export type OrderDirection =
   /** Smallest, earliest first. */
@@ -317,6 +727,40 @@ export type SearchField =
   /** An email address of an identity. */
   | 'EMAIL';
 
+/** A new event subscription. */
+export type CreateSubscriptionInput = {
+  /** Uid of the group whose events to send, with everything below it. */
+  parent: string | number;
+  /** https URL of a public host, at most 2048 bytes; unique in the group. */
+  sink: string;
+  /** Types of the events to send, such as dev.atrium.api.iam.group.created.v1, at most 100; all where absent. The refusal of another lists those there are. */
+  types?: Array<string> | null | undefined;
+};
+
+/** Which subscription to delete. */
+export type DeleteSubscriptionInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
+/** The subscription whose secret is replaced. */
+export type RotateSubscriptionSecretInput = {
+  /** Uid of the subscription. */
+  uid: string | number;
+};
+
+/** Which subscription to test. */
+export type TestSubscriptionInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
+/** Which subscription to enable. */
+export type EnableSubscriptionInput = {
+  /** Its uid. */
+  uid: string | number;
+};
+
 /** Which tags to list; all given fields must match. */
 export type TagFilter = {
   /** Exactly this name. */
@@ -345,6 +789,97 @@ export type TagFilter = {
   /** Only those without a parent; this kind has none. */
   inRoot?: boolean | null | undefined;
 };
+
+export type AccessQueryVariables = Exact<{
+  uid: string | number;
+  root: string | number;
+  capability?: Capability | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type AccessQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, viewerCapabilities?: Array<Capability>, mayBind: boolean, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, ancestors?: Array<{ __typename: 'Group', uid: string, name: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null }> | null, effectiveBindings: { __typename: 'RoleBindingConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'RoleBinding', uid: string, createTime: string, mayChange: boolean, mayRevoke: boolean, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null, role: { __typename: 'Role', uid: string, name: string } | null }> } | null } | null, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, viewer?: { __typename: 'Viewer', seesAll: boolean, seesExternal: boolean, identities: Array<{ __typename: 'Identity', uid: string, name: string }> } | null, externalGroupRoleMappings?: { __typename: 'ExternalGroupRoleMappingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'ExternalGroupRoleMapping', uid: string, externalGroupId: string, scopeUid: string, identityProvider: { __typename: 'IdentityProvider', name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null }> } | null };
+
+export type ReachQueryVariables = Exact<{
+  identity: string | number;
+  on: string | number;
+  root: string | number;
+  after?: string | null | undefined;
+}>;
+
+
+export type ReachQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, createTime: string, lastSeenTime: string | null, held: Array<Capability> | null, claimMatch: { __typename: 'ClaimMatch', issuer: string | null, issuerPattern: string | null, subject: string | null, subjectPattern: string | null } | null, staticKeys: { __typename: 'StaticKeys', issuer: string, subject: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'RoleBinding', uid: string, createTime: string, mayChange: boolean, mayRevoke: boolean, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, repos: { __typename: 'RepoConnection', totalCount: number } | null } | null, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null }> } | null } | null, viewer: { __typename: 'Viewer', seesAll: boolean, identities: Array<{ __typename: 'Identity', uid: string }> } | null };
+
+export type RolesForQueryVariables = Exact<{
+  uid: string | number;
+}>;
+
+
+export type RolesForQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null, ancestors: Array<{ __typename: 'Group', uid: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null }> | null } | null, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> }> } | null };
+
+export type CanQueryVariables = Exact<{
+  identity: string | number;
+  me: boolean;
+  capability: Capability;
+  on: string | number;
+}>;
+
+
+export type CanQuery = { __typename: 'Query', identity?: { __typename: 'Identity', uid: string, name: string, can: boolean | null, roleBindings: { __typename: 'RoleBindingConnection', nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, viewer?: { __typename: 'Viewer', can: boolean, identities: Array<{ __typename: 'Identity', uid: string, name: string }>, roleBindings: { __typename: 'RoleBindingConnection', nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
+
+export type BindableQueryVariables = Exact<{
+  uid: string | number;
+  where?: IdentityFilter | null | undefined;
+}>;
+
+
+export type BindableQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null }> } | null, ancestors: Array<{ __typename: 'Group', uid: string, name: string, identities: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null }> } | null }> | null } | null };
+
+export type ImpactQueryVariables = Exact<{
+  identity: string | number;
+  on: string | number;
+}>;
+
+
+export type ImpactQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, held: Array<Capability> | null, roleBindings: { __typename: 'RoleBindingConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean }, nodes: Array<{ __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, group: { __typename: 'Group', uid: string, name: string, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null } | null, viewer: { __typename: 'Viewer', identities: Array<{ __typename: 'Identity', uid: string }> } | null };
+
+export type HoldsQueryVariables = Exact<{
+  on: string | number;
+}>;
+
+
+export type HoldsQuery = { __typename: 'Query', viewer: { __typename: 'Viewer', capabilities: Array<Capability> } | null };
+
+export type BindMutationVariables = Exact<{
+  input: CreateRoleBindingInput;
+}>;
+
+
+export type BindMutation = { __typename: 'Mutation', createRoleBinding: { __typename: 'CreateRoleBindingPayload', roleBinding: { __typename: 'RoleBinding', uid: string } } | null };
+
+export type RebindMutationVariables = Exact<{
+  input: UpdateRoleBindingInput;
+}>;
+
+
+export type RebindMutation = { __typename: 'Mutation', updateRoleBinding: { __typename: 'UpdateRoleBindingPayload', roleBinding: { __typename: 'RoleBinding', uid: string } } | null };
+
+export type UnbindMutationVariables = Exact<{
+  input: DeleteRoleBindingInput;
+}>;
+
+
+export type UnbindMutation = { __typename: 'Mutation', deleteRoleBinding: { __typename: 'DeleteRoleBindingPayload', deletedUid: string } | null };
+
+export type GivenRoleFragment = { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> };
+
+export type BoundFragment = { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null };
+
+export type GrantFragment = { __typename: 'RoleBinding', uid: string, createTime: string, mayChange: boolean, mayRevoke: boolean, identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null } | null, role: { __typename: 'Role', uid: string, name: string } | null };
+
+export type GrantedFragment = { __typename: 'RoleBinding', uid: string, identity: { __typename: 'Identity', uid: string, name: string } | null, role: { __typename: 'Role', uid: string, name: string, description: string | null, capabilities: Array<Capability> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null };
 
 export type AuditQueryVariables = Exact<{
   uid: string | number;
@@ -393,6 +928,168 @@ export type AdvisoriesQueryVariables = Exact<{
 
 export type AdvisoriesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, advisorySummary?: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, notAffected: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null, advisories: { __typename: 'AdvisoryConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null };
 
+export type CreateGroupMutationVariables = Exact<{
+  input: CreateGroupInput;
+}>;
+
+
+export type CreateGroupMutation = { __typename: 'Mutation', createGroup: { __typename: 'CreateGroupPayload', group: { __typename: 'Group', uid: string, name: string } } | null };
+
+export type UpdateGroupMutationVariables = Exact<{
+  input: UpdateGroupInput;
+}>;
+
+
+export type UpdateGroupMutation = { __typename: 'Mutation', updateGroup: { __typename: 'UpdateGroupPayload', group: { __typename: 'Group', uid: string, name: string, description: string | null, updateTime: string } } | null };
+
+export type DeleteGroupMutationVariables = Exact<{
+  input: DeleteGroupInput;
+}>;
+
+
+export type DeleteGroupMutation = { __typename: 'Mutation', deleteGroup: { __typename: 'DeleteGroupPayload', deletedUid: string } | null };
+
+export type CreateRepoMutationVariables = Exact<{
+  input: CreateRepoInput;
+}>;
+
+
+export type CreateRepoMutation = { __typename: 'Mutation', createRepo: { __typename: 'CreateRepoPayload', repo: { __typename: 'Repo', uid: string, name: string } } | null };
+
+export type UpdateRepoMutationVariables = Exact<{
+  input: UpdateRepoInput;
+}>;
+
+
+export type UpdateRepoMutation = { __typename: 'Mutation', updateRepo: { __typename: 'UpdateRepoPayload', repo: { __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, aliases: Array<string>, activeTags: Array<string>, updateTime: string, syncConfig: { __typename: 'SyncConfig', source: string, google: string | null, amazon: string | null, azure: string | null } | null } } | null };
+
+export type DeleteRepoMutationVariables = Exact<{
+  input: DeleteRepoInput;
+}>;
+
+
+export type DeleteRepoMutation = { __typename: 'Mutation', deleteRepo: { __typename: 'DeleteRepoPayload', deletedUid: string } | null };
+
+export type UpdateRepoReadmeMutationVariables = Exact<{
+  input: UpdateRepoReadmeInput;
+}>;
+
+
+export type UpdateRepoReadmeMutation = { __typename: 'Mutation', updateRepoReadme: { __typename: 'UpdateRepoReadmePayload', repo: { __typename: 'Repo', uid: string, readme: string | null, updateTime: string } | null } | null };
+
+export type CreateSubscriptionMutationVariables = Exact<{
+  input: CreateSubscriptionInput;
+}>;
+
+
+export type CreateSubscriptionMutation = { __typename: 'Mutation', createSubscription: { __typename: 'CreateSubscriptionPayload', secret: string, subscription: { __typename: 'EventSubscription', uid: string, sink: string } } | null };
+
+export type DeleteSubscriptionMutationVariables = Exact<{
+  input: DeleteSubscriptionInput;
+}>;
+
+
+export type DeleteSubscriptionMutation = { __typename: 'Mutation', deleteSubscription: { __typename: 'DeleteSubscriptionPayload', deletedUid: string } | null };
+
+export type RotateSubscriptionSecretMutationVariables = Exact<{
+  input: RotateSubscriptionSecretInput;
+}>;
+
+
+export type RotateSubscriptionSecretMutation = { __typename: 'Mutation', rotateSubscriptionSecret: { __typename: 'RotateSubscriptionSecretPayload', secret: string, subscription: { __typename: 'EventSubscription', uid: string, updateTime: string } } | null };
+
+export type TestSubscriptionMutationVariables = Exact<{
+  input: TestSubscriptionInput;
+}>;
+
+
+export type TestSubscriptionMutation = { __typename: 'Mutation', testSubscription: { __typename: 'TestSubscriptionPayload', eventId: string } | null };
+
+export type EnableSubscriptionMutationVariables = Exact<{
+  input: EnableSubscriptionInput;
+}>;
+
+
+export type EnableSubscriptionMutation = { __typename: 'Mutation', enableSubscription: { __typename: 'EnableSubscriptionPayload', subscription: { __typename: 'EventSubscription', uid: string, failingSince: string | null, disableTime: string | null, disableReason: string | null } } | null };
+
+export type RedeliverMutationVariables = Exact<{
+  input: RedeliverInput;
+}>;
+
+
+export type RedeliverMutation = { __typename: 'Mutation', redeliver: { __typename: 'RedeliverPayload', deliveries: Array<{ __typename: 'Delivery', uid: string, state: DeliveryState, attempts: number, nextAttemptTime: string | null }> } | null };
+
+export type CreateIdentityMutationVariables = Exact<{
+  input: CreateIdentityInput;
+}>;
+
+
+export type CreateIdentityMutation = { __typename: 'Mutation', createIdentity: { __typename: 'CreateIdentityPayload', identity: { __typename: 'Identity', uid: string, name: string } } | null };
+
+export type UpdateIdentityMutationVariables = Exact<{
+  input: UpdateIdentityInput;
+}>;
+
+
+export type UpdateIdentityMutation = { __typename: 'Mutation', updateIdentity: { __typename: 'UpdateIdentityPayload', identity: { __typename: 'Identity', uid: string, name: string, updateTime: string } } | null };
+
+export type DeleteIdentityMutationVariables = Exact<{
+  input: DeleteIdentityInput;
+}>;
+
+
+export type DeleteIdentityMutation = { __typename: 'Mutation', deleteIdentity: { __typename: 'DeleteIdentityPayload', deletedUid: string } | null };
+
+export type CreateGroupInviteMutationVariables = Exact<{
+  input: CreateGroupInviteInput;
+}>;
+
+
+export type CreateGroupInviteMutation = { __typename: 'Mutation', createGroupInvite: { __typename: 'CreateGroupInvitePayload', groupInvite: { __typename: 'GroupInvite', uid: string, code: string | null, email: string | null, expirationTime: string } } | null };
+
+export type DeleteGroupInviteMutationVariables = Exact<{
+  input: DeleteGroupInviteInput;
+}>;
+
+
+export type DeleteGroupInviteMutation = { __typename: 'Mutation', deleteGroupInvite: { __typename: 'DeleteGroupInvitePayload', deletedUid: string } | null };
+
+export type AcceptGroupInviteMutationVariables = Exact<{
+  input: AcceptGroupInviteInput;
+}>;
+
+
+export type AcceptGroupInviteMutation = { __typename: 'Mutation', acceptGroupInvite: { __typename: 'AcceptGroupInvitePayload', roleBinding: { __typename: 'RoleBinding', uid: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } } | null };
+
+export type IdentitiesQueryVariables = Exact<{
+  uid: string | number;
+  where?: IdentityFilter | null | undefined;
+  orderBy?: IdentityOrder | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type IdentitiesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, identities: { __typename: 'IdentityConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, emailUnverified: string | null, lastSeenTime: string | null, createTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null }> } | null } | null };
+
+export type IdentityQueryVariables = Exact<{
+  uid: string | number;
+}>;
+
+
+export type IdentityQuery = { __typename: 'Query', identity: { __typename: 'Identity', uid: string, name: string, description: string | null, email: string | null, emailUnverified: string | null, company: string | null, lastSeenTime: string | null, createTime: string, updateTime: string, viewerCapabilities: Array<Capability>, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, claimMatch: { __typename: 'ClaimMatch', issuer: string | null, issuerPattern: string | null, subject: string | null, subjectPattern: string | null, audience: string | null, audiencePattern: string | null, claims: Record<string, string> | null, claimPatterns: Record<string, string> | null } | null, staticKeys: { __typename: 'StaticKeys', issuer: string, subject: string, issuerKeys: string, expirationTime: string | null, audiences: Array<string> } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number, nodes: Array<{ __typename: 'RoleBinding', uid: string, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
+
+export type InvitesQueryVariables = Exact<{
+  uid: string | number;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type InvitesQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null, ancestors?: Array<{ __typename: 'Group', uid: string, name: string, roles: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null }> | null, invites: { __typename: 'GroupInviteConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, singleUse: boolean, keyId: string, createTime: string, mayDelete: boolean, role: { __typename: 'Role', uid: string, name: string } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null, roles?: { __typename: 'RoleConnection', nodes: Array<{ __typename: 'Role', uid: string, name: string, description: string | null }> } | null };
+
 export type OverviewQueryVariables = Exact<{
   uid: string | number;
   unseenSince: string;
@@ -400,7 +1097,7 @@ export type OverviewQueryVariables = Exact<{
 }>;
 
 
-export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, description: string | null, verified: boolean, status: OrgStatus | null, createTime: string, viewerCan: boolean, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, identities: { __typename: 'IdentityConnection', totalCount: number } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number }, notAffected: { __typename: 'SeverityCount', total: number } } | null, children: { __typename: 'GroupConnection', totalCount: number, nodes: Array<{ __typename: 'Group', uid: string, name: string, description: string | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null, deprecated: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }> } | null, unseen: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, lastSeenTime: string | null, createTime: string }> } | null, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount: number, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, failingSince: string | null, disableTime: string | null, disableReason: string | null }> } | null, invites: { __typename: 'GroupInviteConnection', totalCount: number, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, role: { __typename: 'Role', name: string } | null, group: { __typename: 'Group', name: string } | null }> } | null } | null, advisoryActivity: Array<{ __typename: 'AdvisoryActivity', time: string, opened: number, fixed: number }> | null, auditLog: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+export type OverviewQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, name: string, description: string | null, verified: boolean, status: OrgStatus | null, createTime: string, viewerCapabilities: Array<Capability>, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null, descendants: { __typename: 'GroupConnection', totalCount: number } | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, identities: { __typename: 'IdentityConnection', totalCount: number } | null, roleBindings: { __typename: 'RoleBindingConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number }, notAffected: { __typename: 'SeverityCount', total: number } } | null, children: { __typename: 'GroupConnection', totalCount: number, nodes: Array<{ __typename: 'Group', uid: string, name: string, description: string | null, repos: { __typename: 'RepoConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null, deprecated: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null }> } | null, unseen: { __typename: 'IdentityConnection', totalCount: number, nodes: Array<{ __typename: 'Identity', uid: string, name: string, lastSeenTime: string | null, createTime: string }> } | null, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount: number, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, failingSince: string | null, disableTime: string | null, disableReason: string | null }> } | null, invites: { __typename: 'GroupInviteConnection', totalCount: number, nodes: Array<{ __typename: 'GroupInvite', uid: string, email: string | null, expirationTime: string, role: { __typename: 'Role', name: string } | null, group: { __typename: 'Group', name: string } | null }> } | null } | null, advisoryActivity: Array<{ __typename: 'AdvisoryActivity', time: string, opened: number, fixed: number }> | null, auditLog: { __typename: 'AuditLogConnection', nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, groupNode: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
         | { __typename: 'AccountAssociation' }
         | { __typename: 'Advisory' }
         | { __typename: 'AdvisoryDocument' }
@@ -483,7 +1180,7 @@ export type ReposQueryVariables = Exact<{
 }>;
 
 
-export type ReposQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, repos: { __typename: 'RepoConnection', totalCount?: number, facets?: { __typename: 'RepoFacets', tier: Array<{ __typename: 'TierFacet', value: CatalogTier | null, count: number }>, bundle: Array<{ __typename: 'BundleFacet', value: string, count: number }> } | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, updateTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null } | null };
+export type ReposQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, repos: { __typename: 'RepoConnection', totalCount?: number, facets?: { __typename: 'RepoFacets', tier: Array<{ __typename: 'TierFacet', value: CatalogTier | null, count: number }>, bundle: Array<{ __typename: 'BundleFacet', value: string, count: number }> } | null, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, updateTime: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, tags: { __typename: 'TagConnection', totalCount: number } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null } | null };
 
 export type RepoQueryVariables = Exact<{
   uid: string | number;
@@ -491,7 +1188,7 @@ export type RepoQueryVariables = Exact<{
 }>;
 
 
-export type RepoQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, aliases: Array<string>, activeTags: Array<string>, createTime: string, updateTime: string, readme: string | null, viewerCan: boolean, syncConfig: { __typename: 'SyncConfig', source: string, uniqueTags: boolean, expirationTime: string | null } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number }, notAffected: { __typename: 'SeverityCount', total: number } } | null, tags: { __typename: 'TagConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Tag', uid: string, name: string, digest: string, deprecated: boolean, updateTime: string, image: { __typename: 'Image', architectures: Array<string>, sizes: Array<{ __typename: 'ImageSize', architecture: string, size: number | null }> } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null, advisories: { __typename: 'AdvisoryConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null };
+export type RepoQuery = { __typename: 'Query', repo: { __typename: 'Repo', uid: string, name: string, description: string | null, catalogTier: CatalogTier | null, bundles: Array<string>, aliases: Array<string>, activeTags: Array<string>, createTime: string, updateTime: string, readme: string | null, viewerCapabilities: Array<Capability>, syncConfig: { __typename: 'SyncConfig', source: string, google: string | null, amazon: string | null, azure: string | null, expirationTime: string | null } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number }, fixed: { __typename: 'SeverityCount', total: number }, notAffected: { __typename: 'SeverityCount', total: number } } | null, everyTag: { __typename: 'TagConnection', totalCount: number } | null, tags: { __typename: 'TagConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Tag', uid: string, name: string, digest: string, deprecated: boolean, updateTime: string, image: { __typename: 'Image', architectures: Array<string>, sizes: Array<{ __typename: 'ImageSize', architecture: string, size: number | null }> } | null, advisorySummary: { __typename: 'AdvisorySummary', open: { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number } } | null }> } | null, advisories: { __typename: 'AdvisoryConnection', totalCount: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Advisory', uid: string, advisoryId: string, aliases: Array<string>, artifactName: string, artifactType: string | null, componentName: string | null, createTime: string, updateTime: string, deleteTime: string | null, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null, vector: string | null, version: string | null }, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', vulnerabilityId: string, summary: string | null }> | null, events: Array<{ __typename: 'AdvisoryEvent', type: AdvisoryEventType, createTime: string | null, author: string | null, detection: { __typename: 'AdvisoryDetection', scanv1: { __typename: 'AdvisoryScanDetection', scanner: string | null, component: string | null, componentVersion: string | null } | null } | null, fixed: { __typename: 'AdvisoryFix', fixedVersion: string | null, note: string | null } | null, falsePositiveDetermination: { __typename: 'AdvisoryFalsePositive', type: FalsePositiveType | null, note: string | null } | null, truePositiveDetermination: { __typename: 'AdvisoryNote', note: string | null } | null, analysisNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, fixNotPlanned: { __typename: 'AdvisoryNote', note: string | null } | null, pendingUpstreamFix: { __typename: 'AdvisoryNote', note: string | null } | null, patched: { __typename: 'AdvisoryPatch', patchedVersions: Array<string>, note: string | null } | null }> }> } | null } | null };
 
 export type RepoTagsQueryVariables = Exact<{
   uid: string | number;
@@ -579,19 +1276,76 @@ export type SearchQuery = { __typename: 'Query', search: { __typename: 'SearchCo
 
 export type CountsFragment = { __typename: 'SeverityCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number };
 
+export type WebhooksQueryVariables = Exact<{
+  uid: string | number;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type WebhooksQuery = { __typename: 'Query', group: { __typename: 'Group', uid: string, viewerCapabilities?: Array<Capability>, subscriptions: { __typename: 'EventSubscriptionConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'EventSubscription', uid: string, sink: string, types: Array<string>, createTime: string, updateTime: string, failingSince: string | null, disableTime: string | null, disableReason: string | null, latest: { __typename: 'DeliveryConnection', nodes: Array<{ __typename: 'Delivery', uid: string, state: DeliveryState, lastStatus: number | null, createTime: string }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null }> } | null } | null };
+
+export type WebhookQueryVariables = Exact<{
+  uid: string | number;
+  where?: DeliveryFilter | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+  start: boolean;
+}>;
+
+
+export type WebhookQuery = { __typename: 'Query', subscription: { __typename: 'EventSubscription', viewerCapabilities?: Array<Capability>, uid: string, sink: string, types: Array<string>, createTime: string, updateTime: string, failingSince: string | null, disableTime: string | null, disableReason: string | null, failed?: { __typename: 'DeliveryConnection', totalCount: number } | null, deliveries: { __typename: 'DeliveryConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Delivery', uid: string, eventId: string, eventType: string, state: DeliveryState, attempts: number, lastStatus: number | null, lastError: string | null, lastAnswer: string | null, lastAttemptTime: string | null, nextAttemptTime: string | null, createTime: string }> } | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null };
+
+export type HookFragment = { __typename: 'EventSubscription', uid: string, sink: string, types: Array<string>, createTime: string, updateTime: string, failingSince: string | null, disableTime: string | null, disableReason: string | null, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null };
+
 /** The text of a document, which knows the types of its answer and of its variables. */
 export type TypedDocument<Data, Variables> = string & { __apiType?: (variables: Variables) => Data };
 
+export const AcceptGroupInvite = "mutation AcceptGroupInvite($input: AcceptGroupInviteInput!) {\n  acceptGroupInvite(input: $input) {\n    roleBinding {\n      uid\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<AcceptGroupInviteMutation, AcceptGroupInviteMutationVariables>;
+export const Access = "query Access($uid: ID!, $root: ID!, $capability: Capability, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    name\n    mayBind: viewerCan(capabilities: [ROLE_BINDINGS_CREATE])\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    effectiveBindings(capability: $capability, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      name\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    seesExternal: can(capability: IDENTITY_PROVIDERS_LIST, on: $root)\n    __typename\n  }\n  externalGroupRoleMappings(descendantsOf: $root, first: 100) @include(if: $start) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      identityProvider {\n        name\n        __typename\n      }\n      role {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessQuery, AccessQueryVariables>;
 export const Advisories = "query Advisories($uid: ID!, $where: AdvisoryFilter, $orderBy: AdvisoryOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        ...Counts\n        __typename\n      }\n      notAffected {\n        ...Counts\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
 export const Audit = "query Audit($uid: ID!, $types: [String!], $actor: String, $denied: Boolean, $since: DateTime, $until: DateTime, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    descendantsOf: $uid\n    types: $types\n    actor: $actor\n    denied: $denied\n    since: $since\n    until: $until\n    first: 50\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, types: $types) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
+export const Bind = "mutation Bind($input: CreateRoleBindingInput!) {\n  createRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<BindMutation, BindMutationVariables>;
+export const Bindable = "query Bindable($uid: ID!, $where: IdentityFilter) {\n  group(uid: $uid) {\n    uid\n    name\n    identities(directOnly: true, where: $where, first: 20) {\n      totalCount\n      nodes {\n        ...Bound\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      identities(directOnly: true, where: $where, first: 20) {\n        totalCount\n        nodes {\n          ...Bound\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<BindableQuery, BindableQueryVariables>;
 export const Branch = "query Branch($uid: ID!, $after: String) {\n  group(uid: $uid) {\n    uid\n    ...Branches\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      repos(first: 1) {\n        totalCount\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<BranchQuery, BranchQueryVariables>;
+export const Can = "query Can($identity: ID!, $me: Boolean!, $capability: Capability!, $on: ID!) {\n  identity(uid: $identity) @skip(if: $me) {\n    uid\n    name\n    can(capability: $capability, on: $on)\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $me) {\n    can(capability: $capability, on: $on)\n    identities {\n      uid\n      name\n      __typename\n    }\n    roleBindings(first: 200) {\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CanQuery, CanQueryVariables>;
+export const CreateGroup = "mutation CreateGroup($input: CreateGroupInput!) {\n  createGroup(input: $input) {\n    group {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupMutation, CreateGroupMutationVariables>;
+export const CreateGroupInvite = "mutation CreateGroupInvite($input: CreateGroupInviteInput!) {\n  createGroupInvite(input: $input) {\n    groupInvite {\n      uid\n      code\n      email\n      expirationTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateGroupInviteMutation, CreateGroupInviteMutationVariables>;
+export const CreateIdentity = "mutation CreateIdentity($input: CreateIdentityInput!) {\n  createIdentity(input: $input) {\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateIdentityMutation, CreateIdentityMutationVariables>;
+export const CreateRepo = "mutation CreateRepo($input: CreateRepoInput!) {\n  createRepo(input: $input) {\n    repo {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateRepoMutation, CreateRepoMutationVariables>;
+export const CreateSubscription = "mutation CreateSubscription($input: CreateSubscriptionInput!) {\n  createSubscription(input: $input) {\n    secret\n    subscription {\n      uid\n      sink\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateSubscriptionMutation, CreateSubscriptionMutationVariables>;
+export const DeleteGroup = "mutation DeleteGroup($input: DeleteGroupInput!) {\n  deleteGroup(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteGroupMutation, DeleteGroupMutationVariables>;
+export const DeleteGroupInvite = "mutation DeleteGroupInvite($input: DeleteGroupInviteInput!) {\n  deleteGroupInvite(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteGroupInviteMutation, DeleteGroupInviteMutationVariables>;
+export const DeleteIdentity = "mutation DeleteIdentity($input: DeleteIdentityInput!) {\n  deleteIdentity(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteIdentityMutation, DeleteIdentityMutationVariables>;
+export const DeleteRepo = "mutation DeleteRepo($input: DeleteRepoInput!) {\n  deleteRepo(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteRepoMutation, DeleteRepoMutationVariables>;
+export const DeleteSubscription = "mutation DeleteSubscription($input: DeleteSubscriptionInput!) {\n  deleteSubscription(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteSubscriptionMutation, DeleteSubscriptionMutationVariables>;
+export const EnableSubscription = "mutation EnableSubscription($input: EnableSubscriptionInput!) {\n  enableSubscription(input: $input) {\n    subscription {\n      uid\n      failingSince\n      disableTime\n      disableReason\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<EnableSubscriptionMutation, EnableSubscriptionMutationVariables>;
+export const Holds = "query Holds($on: ID!) {\n  viewer {\n    capabilities(on: $on)\n    __typename\n  }\n}" as unknown as TypedDocument<HoldsQuery, HoldsQueryVariables>;
+export const Identities = "query Identities($uid: ID!, $where: IdentityFilter, $orderBy: IdentityOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    identities(first: $first, where: $where, orderBy: $orderBy, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        email\n        emailUnverified\n        lastSeenTime\n        createTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        roleBindings(first: 1) {\n          totalCount\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentitiesQuery, IdentitiesQueryVariables>;
+export const Identity = "query Identity($uid: ID!) {\n  identity(uid: $uid) {\n    uid\n    name\n    description\n    email\n    emailUnverified\n    company\n    lastSeenTime\n    createTime\n    updateTime\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      audience\n      audiencePattern\n      claims\n      claimPatterns\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      issuerKeys\n      expirationTime\n      audiences\n      __typename\n    }\n    viewerCapabilities\n    roleBindings(first: 20) {\n      totalCount\n      nodes {\n        uid\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<IdentityQuery, IdentityQueryVariables>;
+export const Impact = "query Impact($identity: ID!, $on: ID!) {\n  identity(uid: $identity) {\n    uid\n    name\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 200) {\n      pageInfo {\n        hasNextPage\n        __typename\n      }\n      nodes {\n        ...Granted\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $on) {\n    uid\n    name\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Granted on RoleBinding {\n  uid\n  identity {\n    uid\n    name\n    __typename\n  }\n  role {\n    ...GivenRole\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ImpactQuery, ImpactQueryVariables>;
+export const Invites = "query Invites($uid: ID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        uid\n        name\n        description\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          uid\n          name\n          description\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    invites(first: $first, after: $after, orderBy: {field: EXPIRATION_TIME}) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        email\n        expirationTime\n        singleUse\n        keyId\n        createTime\n        role {\n          uid\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        mayDelete: viewerCan(capabilities: [GROUP_INVITES_DELETE])\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) @include(if: $start) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<InvitesQuery, InvitesQueryVariables>;
 export const Live = "subscription Live($uid: ID!, $types: [String!], $after: String) {\n  events(descendantsOf: $uid, types: $types, after: $after) {\n    ...Happening\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<LiveSubscription, LiveSubscriptionVariables>;
-export const Overview = "query Overview($uid: ID!, $unseenSince: DateTime!, $from: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCan(capabilities: [GROUPS_UPDATE])\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisoryActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    opened\n    fixed\n    __typename\n  }\n  auditLog(descendantsOf: $uid, first: 8, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
+export const Overview = "query Overview($uid: ID!, $unseenSince: DateTime!, $from: DateTime!) {\n  group(uid: $uid) {\n    uid\n    name\n    description\n    verified\n    status\n    createTime\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    viewerCapabilities\n    descendants(first: 1) {\n      totalCount\n      __typename\n    }\n    repos(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 1) {\n      totalCount\n      __typename\n    }\n    identities(first: 1) {\n      totalCount\n      __typename\n    }\n    roleBindings(first: 1) {\n      totalCount\n      __typename\n    }\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    children(first: 50) {\n      totalCount\n      nodes {\n        uid\n        name\n        description\n        repos(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    deprecated: tags(\n      first: 3\n      where: {deprecated: true}\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    unseen: identities(\n      first: 3\n      where: {lastSeenBefore: $unseenSince}\n      orderBy: {field: LAST_SEEN_TIME}\n    ) {\n      totalCount\n      nodes {\n        uid\n        name\n        lastSeenTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    subscriptions(first: 50) {\n      totalCount\n      nodes {\n        uid\n        sink\n        failingSince\n        disableTime\n        disableReason\n        __typename\n      }\n      __typename\n    }\n    invites(first: 50) {\n      totalCount\n      nodes {\n        uid\n        email\n        expirationTime\n        role {\n          name\n          __typename\n        }\n        group {\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  advisoryActivity(within: $uid, interval: WEEK, from: $from) {\n    time\n    opened\n    fixed\n    __typename\n  }\n  auditLog(descendantsOf: $uid, first: 8, denied: false) {\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  groupNode {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<OverviewQuery, OverviewQueryVariables>;
 export const Place = "query Place($path: String!, $below: Boolean!) {\n  group(path: $path) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<PlaceQuery, PlaceQueryVariables>;
-export const Repo = "query Repo($uid: ID!, $tags: TagFilter) {\n  repo(uid: $uid) {\n    uid\n    name\n    description\n    catalogTier\n    bundles\n    aliases\n    activeTags\n    createTime\n    updateTime\n    readme\n    syncConfig {\n      source\n      uniqueTags\n      expirationTime\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    viewerCan(capabilities: [REPO_UPDATE])\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    tags(first: 50, where: $tags, orderBy: {field: UPDATE_TIME, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    advisories(first: 20, orderBy: {field: SEVERITY, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    __typename\n  }\n  advisorySummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoQuery, RepoQueryVariables>;
+export const Reach = "query Reach($identity: ID!, $on: ID!, $root: ID!, $after: String) {\n  identity(uid: $identity) {\n    uid\n    name\n    description\n    email\n    createTime\n    lastSeenTime\n    claimMatch {\n      issuer\n      issuerPattern\n      subject\n      subjectPattern\n      __typename\n    }\n    staticKeys {\n      issuer\n      subject\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    held: effectiveCapabilities(on: $on)\n    roleBindings(first: 100, after: $after, orderBy: {field: UID}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        role {\n          ...GivenRole\n          __typename\n        }\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  viewer {\n    identities {\n      uid\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, on: $root)\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ReachQuery, ReachQueryVariables>;
+export const Rebind = "mutation Rebind($input: UpdateRoleBindingInput!) {\n  updateRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RebindMutation, RebindMutationVariables>;
+export const Redeliver = "mutation Redeliver($input: RedeliverInput!) {\n  redeliver(input: $input) {\n    deliveries {\n      uid\n      state\n      attempts\n      nextAttemptTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RedeliverMutation, RedeliverMutationVariables>;
+export const Repo = "query Repo($uid: ID!, $tags: TagFilter) {\n  repo(uid: $uid) {\n    uid\n    name\n    description\n    catalogTier\n    bundles\n    aliases\n    activeTags\n    createTime\n    updateTime\n    readme\n    syncConfig {\n      source\n      google\n      amazon\n      azure\n      expirationTime\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    viewerCapabilities\n    advisorySummary {\n      open {\n        ...Counts\n        __typename\n      }\n      fixed {\n        total\n        __typename\n      }\n      notAffected {\n        total\n        __typename\n      }\n      __typename\n    }\n    everyTag: tags(first: 1) {\n      totalCount\n      __typename\n    }\n    tags(first: 50, where: $tags, orderBy: {field: UPDATE_TIME, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    advisories(first: 20, orderBy: {field: SEVERITY, direction: DESC}) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    __typename\n  }\n  advisorySummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoQuery, RepoQueryVariables>;
 export const RepoAdvisories = "query RepoAdvisories($uid: ID!, $after: String) {\n  repo(uid: $uid) {\n    uid\n    advisories(\n      first: 20\n      after: $after\n      orderBy: {field: SEVERITY, direction: DESC}\n    ) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  artifactType\n  componentName\n  createTime\n  updateTime\n  deleteTime\n  severity {\n    rating\n    score\n    vector\n    version\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  events {\n    type\n    createTime\n    author\n    detection {\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    fixed {\n      fixedVersion\n      note\n      __typename\n    }\n    falsePositiveDetermination {\n      type\n      note\n      __typename\n    }\n    truePositiveDetermination {\n      note\n      __typename\n    }\n    analysisNotPlanned {\n      note\n      __typename\n    }\n    fixNotPlanned {\n      note\n      __typename\n    }\n    pendingUpstreamFix {\n      note\n      __typename\n    }\n    patched {\n      patchedVersions\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoAdvisoriesQuery, RepoAdvisoriesQueryVariables>;
 export const RepoTags = "query RepoTags($uid: ID!, $tags: TagFilter, $after: String) {\n  repo(uid: $uid) {\n    uid\n    tags(\n      first: 50\n      after: $after\n      where: $tags\n      orderBy: {field: UPDATE_TIME, direction: DESC}\n    ) {\n      totalCount\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...TagRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}\nfragment TagRow on Tag {\n  uid\n  name\n  digest\n  deprecated\n  updateTime\n  image {\n    architectures\n    sizes {\n      architecture\n      size\n      __typename\n    }\n    __typename\n  }\n  advisorySummary {\n    open {\n      ...Counts\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<RepoTagsQuery, RepoTagsQueryVariables>;
-export const Repos = "query Repos($uid: ID!, $where: RepoFilter, $orderBy: RepoOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    repos(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      facets @include(if: $start) {\n        tier {\n          value\n          count\n          __typename\n        }\n        bundle {\n          value\n          count\n          __typename\n        }\n        __typename\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        catalogTier\n        bundles\n        updateTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        tags(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<ReposQuery, ReposQueryVariables>;
+export const Repos = "query Repos($uid: ID!, $where: RepoFilter, $orderBy: RepoOrder, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    repos(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      facets @include(if: $start) {\n        tier {\n          value\n          count\n          __typename\n        }\n        bundle {\n          value\n          count\n          __typename\n        }\n        __typename\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        name\n        description\n        catalogTier\n        bundles\n        updateTime\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        tags(first: 1) {\n          totalCount\n          __typename\n        }\n        advisorySummary {\n          open {\n            ...Counts\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<ReposQuery, ReposQueryVariables>;
+export const RolesFor = "query RolesFor($uid: ID!) {\n  group(uid: $uid) {\n    uid\n    roles(directOnly: true, first: 100) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(where: {inRoot: true}, first: 50) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}" as unknown as TypedDocument<RolesForQuery, RolesForQueryVariables>;
+export const RotateSubscriptionSecret = "mutation RotateSubscriptionSecret($input: RotateSubscriptionSecretInput!) {\n  rotateSubscriptionSecret(input: $input) {\n    secret\n    subscription {\n      uid\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<RotateSubscriptionSecretMutation, RotateSubscriptionSecretMutationVariables>;
 export const Search = "query Search($query: String!, $within: ID, $kinds: [SearchKind!]) {\n  search(query: $query, within: $within, kinds: $kinds, first: 20) {\n    edges {\n      matchedField\n      node {\n        ... on Group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        ... on Repo {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Tag {\n          uid\n          name\n          repo {\n            uid\n            name\n            group {\n              uid\n              name\n              ancestors {\n                uid\n                name\n                __typename\n              }\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Identity {\n          uid\n          name\n          description\n          email\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        ... on Role {\n          uid\n          name\n          description\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<SearchQuery, SearchQueryVariables>;
 export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean!, $path: String!, $below: Boolean!) {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    __typename\n  }\n  groups(where: {inRoot: true}, first: 50) {\n    nodes {\n      uid\n      name\n      description\n      __typename\n    }\n    __typename\n  }\n  org: group(path: $org) @include(if: $inOrg) {\n    uid\n    name\n    ...Branches\n    __typename\n  }\n  group(path: $path) @include(if: $below) {\n    uid\n    name\n    __typename\n  }\n  repo(path: $path) @include(if: $below) {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Branches on Group {\n  children(first: 100, after: $after) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      children(first: 1) {\n        totalCount\n        __typename\n      }\n      repos(first: 1) {\n        totalCount\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<ShellQuery, ShellQueryVariables>;
 export const Start = "query Start {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    roleBindings(first: 50) {\n      nodes {\n        uid\n        role {\n          name\n          __typename\n        }\n        group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          advisorySummary {\n            open {\n              ...Counts\n              __typename\n            }\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<StartQuery, StartQueryVariables>;
+export const TestSubscription = "mutation TestSubscription($input: TestSubscriptionInput!) {\n  testSubscription(input: $input) {\n    eventId\n    __typename\n  }\n}" as unknown as TypedDocument<TestSubscriptionMutation, TestSubscriptionMutationVariables>;
+export const Unbind = "mutation Unbind($input: DeleteRoleBindingInput!) {\n  deleteRoleBinding(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<UnbindMutation, UnbindMutationVariables>;
+export const UpdateGroup = "mutation UpdateGroup($input: UpdateGroupInput!) {\n  updateGroup(input: $input) {\n    group {\n      uid\n      name\n      description\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateGroupMutation, UpdateGroupMutationVariables>;
+export const UpdateIdentity = "mutation UpdateIdentity($input: UpdateIdentityInput!) {\n  updateIdentity(input: $input) {\n    identity {\n      uid\n      name\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateIdentityMutation, UpdateIdentityMutationVariables>;
+export const UpdateRepo = "mutation UpdateRepo($input: UpdateRepoInput!) {\n  updateRepo(input: $input) {\n    repo {\n      uid\n      name\n      description\n      catalogTier\n      bundles\n      aliases\n      activeTags\n      updateTime\n      syncConfig {\n        source\n        google\n        amazon\n        azure\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoMutation, UpdateRepoMutationVariables>;
+export const UpdateRepoReadme = "mutation UpdateRepoReadme($input: UpdateRepoReadmeInput!) {\n  updateRepoReadme(input: $input) {\n    repo {\n      uid\n      readme\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateRepoReadmeMutation, UpdateRepoReadmeMutationVariables>;
+export const Webhook = "query Webhook($uid: ID!, $where: DeliveryFilter, $first: Int!, $after: String, $start: Boolean!) {\n  subscription(uid: $uid) {\n    ...Hook\n    viewerCapabilities @include(if: $start)\n    failed: deliveries(first: 1, where: {state: FAILED}) @include(if: $start) {\n      totalCount\n      __typename\n    }\n    deliveries(first: $first, where: $where, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        uid\n        eventId\n        eventType\n        state\n        attempts\n        lastStatus\n        lastError\n        lastAnswer\n        lastAttemptTime\n        nextAttemptTime\n        createTime\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhookQuery, WebhookQueryVariables>;
+export const Webhooks = "query Webhooks($uid: ID!, $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities @include(if: $start)\n    subscriptions(\n      first: $first\n      after: $after\n      orderBy: {field: CREATE_TIME, direction: DESC}\n    ) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Hook\n        latest: deliveries(first: 1) {\n          nodes {\n            uid\n            state\n            lastStatus\n            createTime\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Hook on EventSubscription {\n  uid\n  sink\n  types\n  createTime\n  updateTime\n  failingSince\n  disableTime\n  disableReason\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<WebhooksQuery, WebhooksQueryVariables>;

@@ -5,18 +5,9 @@ import { Audit, type AuditQuery, type AuditQueryVariables, type HappeningFragmen
 import { several, Toggles } from '../list';
 import { useLive } from '../live';
 import { narrow, useLocation } from '../router';
+import { topics } from '../topics';
 import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
 import { dayOf, plural } from '../words';
-
-// The types of events by what they are about, as the graph names them.
-const topics: { value: string; name: string; types: string[] }[] = [
-  { value: 'groups', name: 'Groups', types: ['iam.group.created', 'iam.group.updated', 'iam.group.deleted'] },
-  { value: 'people', name: 'Identities', types: ['iam.identity.created', 'iam.identity.updated', 'iam.identity.deleted', 'iam.group_invite.created', 'iam.group_invite.deleted', 'iam.identity_providers.created', 'iam.identity_providers.updated', 'iam.identity_providers.deleted'] },
-  { value: 'access', name: 'Access', types: ['iam.roles.created', 'iam.roles.updated', 'iam.roles.deleted', 'iam.rolebindings.created', 'iam.rolebindings.created_batch', 'iam.rolebindings.updated', 'iam.rolebindings.deleted'] },
-  { value: 'repos', name: 'Repos', types: ['platform.registry.repo.created', 'platform.registry.repo.updated', 'platform.registry.repo.deleted'] },
-  { value: 'tags', name: 'Tags', types: ['platform.registry.tag.created', 'platform.registry.tag.deleted'] },
-  { value: 'webhooks', name: 'Webhooks', types: ['events.subscription.created', 'events.subscription.updated', 'events.subscription.deleted', 'events.subscription.test', 'events.subscription.disabled', 'events.subscription.redelivered'] },
-];
 
 /** What happens in a group as it happens, and what happened: the log with what was refused. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useData, useDaysAgo } from '../client';
 import { Events } from '../events';
 import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
+import { GroupActions } from '../group-forms';
 import { useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
@@ -20,7 +21,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
   if (!data && !loading) return <div className="page"><Problems of={loaded} /></div>;
   return (
     <div className="page">
-      <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}</div>
+      <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}{group && <GroupActions group={group} names={names} />}</div>
       <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organisation' : 'No description') : ' '}</p>
       <Tiles group={group} names={names} />
       <div className="grid">
@@ -43,7 +44,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
 function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
   const tiles: [string, number | undefined, string | undefined][] = [
     ['Groups', group?.descendants?.totalCount, undefined], ['Repos', group?.repos?.totalCount, 'repos'], ['Tags', group?.tags?.totalCount, undefined],
-    ['Identities', group?.identities?.totalCount, undefined], ['Bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, undefined],
+    ['Identities', group?.identities?.totalCount, 'identities'], ['Bindings', group?.roleBindings?.totalCount, undefined], ['Webhooks', group?.subscriptions?.totalCount, 'webhooks'],
   ];
   return (
     <ul className="tiles">{tiles.map(([label, n, view]) => {
@@ -119,15 +120,15 @@ function Hands({ group, names }: { group: Group; names: string[] }) {
   const hands: Hand[] = [
     ...failing.map(({ uid, sink, disableTime, disableReason, failingSince }) => ({
       key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook fails',
-      detail: <><code>{sink.replace(/^https:\/\//, '')}</code> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
+      detail: <><Link to={groupAddress(names, group.uid, 'webhooks', { hook: uid })}>{sink.replace(/^https:\/\//, '')}</Link> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
     })),
     ...(unseen && old.length > 0 ? [{
       key: 'unseen', icon: 'person' as const, title: `${plural(unseen.totalCount, 'identity', 'identities')} not seen for ${unseenDays} days`,
-      detail: <>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? ago(lastSeenTime) : 'never'})`).join(', ')}{unseen.totalCount > old.length && ' and others'}</>,
+      detail: <><Link to={groupAddress(names, group.uid, 'identities', { unseen: 'yes', sort: 'unseen' })}>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? ago(lastSeenTime) : 'never'})`).join(', ')}</Link>{unseen.totalCount > old.length && ' and others'}</>,
     }] : []),
     ...expiring.map(({ uid, email, expirationTime, role, group: to }) => ({
       key: uid, icon: 'key' as const, title: Date.parse(expirationTime) < Date.now() ? 'An invite has expired' : 'An invite expires soon',
-      detail: <>{email ?? 'Anyone with its code'} as {role?.name ?? 'a role'} in {to?.name ?? 'a group'}, <Time at={expirationTime} /></>,
+      detail: <><Link to={groupAddress(names, group.uid, 'identities', { show: 'invites' })}>{email ?? 'Anyone with its code'}</Link> as {role?.name ?? 'a role'} in {to?.name ?? 'a group'}, <Time at={expirationTime} /></>,
     })),
     ...(deprecated && deprecated.totalCount > 0 ? [{
       key: 'deprecated', icon: 'tag' as const, title: `${plural(deprecated.totalCount, 'tag')} past end of life`,

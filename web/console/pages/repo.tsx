@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { useClient } from 'urql';
 import { AdvisoryRow } from '../advisory-list';
 import { useData } from '../client';
@@ -6,6 +6,7 @@ import { Repo as RepoDocument, RepoAdvisories, RepoTags, type AdvisoryRowFragmen
 import { Find, Toggles } from '../list';
 import { Markdown } from '../markdown';
 import { groupAddress } from '../places';
+import { EditReadme, RepoActions } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
 import { Card, CopyButton, Empty, Lines, NotShown, Problems, SeverityBar, Time } from '../ui';
 import { bytes, count, dayOf, shorten, tierName } from '../words';
@@ -23,7 +24,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
   const name = repo?.name ?? names.slice(groupNames.length).join('/');
   return (
     <div className="page">
-      <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}</div>
+      <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}{repo && <RepoActions repo={repo} groupNames={groupNames} />}</div>
       <p className="lead">{repo ? repo.description ?? 'No description' : ' '}</p>
       {repo ? <Facts repo={repo} groupNames={groupNames} /> : <dl className="facts"><div>&nbsp;</div></dl>}
       <div className="grid">
@@ -40,8 +41,8 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
           {!repo ? <Lines rows={2} height={34} /> : !repo.advisories ? <NotShown what="advisories" /> : repo.advisories.nodes.length === 0
             ? <Empty title="No advisories">No advisory names {name}. Packages in its images can have some: see the tags.</Empty> : <Advisories uid={uid} first={repo.advisories} />}
         </Card>
-        <Card title="Readme" className="wide-12">
-          {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">{repo.viewerCan ? 'updateRepoReadme of the graph writes one.' : 'Whoever may change the repo can write one.'}</Empty>}
+        <Card title="Readme" aside={repo && <EditReadme repo={repo} />} className="wide-12">
+          {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">A readme says what an image is for and how to run it.</Empty>}
         </Card>
       </div>
     </div>
@@ -99,7 +100,7 @@ function Tag({ tag, active }: { tag: TagRowFragment; active: boolean }) {
     <tr className={tag.deprecated ? 'old' : ''}>
       <td className="name"><b title={tag.name}>{shorten(tag.name)}</b>{active && <span className="chip">active</span>}{tag.deprecated && <span className="chip bad">end of life</span>}</td>
       <td className="digest"><code title={tag.digest}>{tag.digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={tag.digest} label={`Copy the digest of ${shorten(tag.name)}`} /></td>
-      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <span key={architecture}>{i > 0 && ' · '}{architecture}{size != null && ` ${bytes(size)}`}</span>) : 'not known'}</td>
+      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'not known'}</td>
       <td className="dim"><Time at={tag.updateTime} /></td>
       <td><SeverityBar counts={tag.advisorySummary?.open} /></td>
     </tr>

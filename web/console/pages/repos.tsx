@@ -2,6 +2,7 @@ import { usePages } from '../client';
 import { Repos as ReposDocument, type CatalogTier, type ReposQuery, type ReposQueryVariables } from '../generated/graphql';
 import { Find, List, several, Toggles, useNarrow } from '../list';
 import { repoAddress } from '../places';
+import { NewRepo } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
 import { Empty, Icon, Lines, namesOf, Problems, SeverityBar, Time } from '../ui';
 import { count, plural, tierName } from '../words';
@@ -30,7 +31,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
   );
   return (
     <div className="page">
-      <div className="title"><h1>Repos</h1></div>
+      <div className="title"><h1>Repos</h1>{first?.group && <div className="actions"><NewRepo uid={uid} names={names} held={{ capabilities: first.group.viewerCapabilities, on: names.at(-1)! }} /></div>}</div>
       <p className="lead">Everything below {names.join(' / ')}</p>
       <div className="filters">
         <Find value={query} label="Find by name, description or alias" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
@@ -47,7 +48,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
       {list.problems.length > 0 && rows.length === 0 ? <Problems of={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">Nothing below {names.at(-1)} holds all of this. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
-          : <Empty title="No repos yet">A repo holds the tags of an image. Create one in the graph (createRepo), or import what you have: <a href="/guide/importing">importing</a>.</Empty>}</div>
+          : <Empty title="No repos yet">A repo holds the tags of an image. Create one above, or import what you have: <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Repos" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
             head={<div className="head repo-columns"><span>{order('name', 'Name')}</span><span className="tier">Tier</span><span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>Open advisories</span></div>}
             render={(repo) => (

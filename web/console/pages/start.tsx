@@ -1,7 +1,8 @@
 import { useData } from '../client';
-import { Start as StartDocument, type ShellQuery } from '../generated/graphql';
+import { FormButton } from '../form';
+import { AcceptGroupInvite, Start as StartDocument, type ShellQuery } from '../generated/graphql';
 import { groupAddress } from '../places';
-import { Link } from '../router';
+import { Link, navigate } from '../router';
 import { Card, Empty, Lines, namesOf, Problems, SeverityBar } from '../ui';
 import { plural } from '../words';
 
@@ -16,7 +17,7 @@ export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nod
   if (bound.size + others.length === 0) return <Stranger identities={data.viewer?.identities ?? []} />;
   return (
     <div className="page">
-      <h1>Where you have a role</h1>
+      <div className="title"><h1>Where you have a role</h1><div className="actions"><AcceptInvite /></div></div>
       <Card title="Groups">
         <ul className="rows">
           {[...bound.values()].map(({ group, role }) => (
@@ -36,5 +37,12 @@ const Stranger = ({ identities }: { identities: { uid: string; name: string; ema
   <Empty title="Nobody has let you in yet">
     {identities.length > 0 ? `You are signed in as ${identities.map(({ name, email }) => email ?? name).join(', ')}, and have no role in any group.` : 'Your token is good, but no identity matches it.'}{' '}
     Ask an owner of your organisation for a role or an invite; it counts from your next click. The guide says <a href="/guide/sign-in">how people get in</a>.
+    <span className="after"><AcceptInvite /></span>
   </Empty>
+);
+
+/** Takes the role that an invite offers. It needs no right but the code. */
+const AcceptInvite = () => (
+  <FormButton label="I have an invite" icon="key" held={{ capabilities: undefined, on: '' }} document={AcceptGroupInvite} title="Accept an invite" submit="Accept" fields={[{ name: 'code', label: 'Code', code: true, hint: 'As you received it.' }]} affects={['Group', 'Viewer', 'Identity', 'RoleBinding']}
+    onDone={({ acceptGroupInvite }) => { const { group } = acceptGroupInvite!.roleBinding; navigate(group ? groupAddress(namesOf(group), group.uid) : '/console'); }} />
 );

@@ -1,0 +1,73 @@
+// What the suites of the console share: pages that tell their faults and count their requests, and signing in with a token.
+
+import assert from 'node:assert/strict';
+import { browser } from './browser.mjs';
+import { run, site } from './lib.mjs';
+
+export const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
+const pictures = process.env.ATRIUM_PICTURES; // a folder, for whoever wants to look at the pages
+/** Requests that a page may take to show, beside the stream of events. */
+export const maxRequests = 3;
+
+/** Opens a browser of its own, and gives a page that tells its faults and counts its requests. */
+export async function newPage(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'], reducedMotion: 'reduce', ...options });
+  return watchPage(await context.newPage());
+}
+
+export function watchPage(page) {
+  page.faults = [];
+  page.asked = [];
+  page.on('console', (message) => { if (message.type() === 'error' && !page.failing?.test(message.text())) page.faults.push('console: ' + message.text()); });
+  page.on('pageerror', (error) => page.faults.push('error: ' + error));
+  page.on('request', (request) => { if (request.url().endsWith('/graphql')) page.asked.push(request.postDataJSON().query); });
+  return page;
+}
+
+export const reads = (page) => page.asked.filter((text) => text.startsWith('query'));
+export const loaded = (page) => page.waitForFunction(() => document.querySelector('#main h1, #main .empty, .sign-in') && !document.querySelector('.lines, .blank, [aria-busy=true]'), undefined, { timeout: 15_000 });
+export const text = (page) => page.locator('#main').innerText();
+
+export async function open(page, path) {
+  page.asked = [];
+  await page.goto(path.startsWith('http') ? path : site + path);
+  await loaded(page);
+}
+
+/** Goes to another page of the console as a link does, and so keeps a token that was pasted. */
+export async function follow(page, path) {
+  page.asked = [];
+  await page.evaluate((to) => { history.pushState({ key: to }, '', to); dispatchEvent(new PopStateEvent('popstate')); }, path);
+  await loaded(page);
+}
+
+export async function look(page, name) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
+  if (pictures) await page.screenshot({ path: `${pictures}/console-${name}.png` });
+}
+
+export async function eventually(holds, otherwise, seconds = 8) {
+  for (const end = Date.now() + seconds * 1000; ; await new Promise((go) => setTimeout(go, 50))) {
+    const value = await holds();
+    if (value) return value;
+    assert.ok(Date.now() < end, typeof otherwise === 'function' ? await otherwise() : otherwise);
+  }
+}
+
+export const token = async (...who) => {
+  const { code, out, text: said } = await run(program, ['token', ...who, '--database-url', process.env.ATRIUM_DATABASE_URL]);
+  assert.equal(code, 0, said);
+  return out.trim();
+};
+
+/** Signs in with a token in the place of the one of development. */
+export async function enter(page, bearer, path = '/console') {
+  await page.goto(site + path);
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.evaluate(() => document.querySelector('[aria-label="Sign out"]').click());
+  await page.getByLabel('Bearer token').fill(bearer);
+  page.asked = [];
+  await page.getByRole('button', { name: 'Use this token' }).click();
+  await loaded(page);
+}

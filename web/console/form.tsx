@@ -1,0 +1,325 @@
+// Forms for changes, and the buttons that open them. What a field takes, and which capabilities a change needs, comes from the
+// schema (generated/changes.ts): no rule is written here a second time. The server has the last word, at the field it names.
+
+import { useEffect, useId, useLayoutEffect, useRef, useState, type FormEvent, type ReactNode, type RefObject } from 'react';
+import { nameOf, useChange, type Problem } from './client';
+import { changes, type Rule } from './generated/changes';
+import type { TypedDocument } from './generated/graphql';
+import { Pairs, Several, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
+import { settings } from './settings';
+import { playgroundAddress } from './show-query';
+import { adviceFor, Dialog, Icon, type IconName } from './ui';
+import { count, plural, sentence } from './words';
+
+export type { Choice, ControlProps, Value, Values };
+
+export interface Field {
+  name: string; // in the input; of an input in it both names, with a dot between them: claimMatch.issuer
+  label: string;
+  hint?: ReactNode; // in the place of what the schema says about it
+  choices?: Choice[]; // what the field takes one of, or a list several of
+  placeholder?: string;
+  code?: boolean; // whether what is typed is for machines
+  control?: (props: ControlProps) => ReactNode; // in the place of the one that its type has
+  shown?: (values: Values) => boolean; // a field that is not shown is as if it were empty
+  local?: Rule; // makes it a field of the form alone, which is not sent
+}
+
+export interface FormProps<Data, Input> {
+  document: TypedDocument<Data, { input: Input }>;
+  title: string;
+  lead?: ReactNode;
+  fields: Field[];
+  fixed?: Partial<Input>; // what the reader does not choose
+  resource?: object; // what there is: the form begins with it, and sends what differs from it
+  start?: Values; // what a new one begins with, by the names of the fields
+  submit: string;
+  unique?: string; // the field whose value another resource may have already
+  affects?: string[]; // the types of which everything that is shown is asked anew
+  below?: (values: Values) => ReactNode; // below the fields, such as what the change will do
+  onDone: (data: Data) => void;
+}
+
+const blank = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.type === 'list' || rule.type === 'pairs' ? [] : '');
+const isBlank = (value: Value) => value === '' || value === false || (Array.isArray(value) && value.length === 0);
+const at = (resource: object | undefined, name: string): unknown => name.split('.').reduce<unknown>((one, part) => (one as Record<string, unknown> | null | undefined)?.[part], resource);
+
+function decode(rule: Rule, given: unknown): Value {
+  if (given === null || given === undefined) return blank(rule);
+  if (rule.type === 'pairs') return Object.entries(given as Record<string, string>);
+  if (rule.type === 'list') return given as string[];
+  return rule.type === 'yes' ? Boolean(given) : String(given);
+}
+
+function encode(rule: Rule, value: Value): unknown {
+  if (isBlank(value)) return undefined;
+  switch (rule.type) {
+    case 'pairs': return Object.fromEntries((value as [string, string][]).filter(([key]) => key !== ''));
+    case 'list': return (value as string[]).filter((line) => line !== '');
+    case 'duration': return `${value}s`;
+    case 'time': return new Date(value as string).toISOString();
+    default: return value;
+  }
+}
+
+/** What is wrong with a value, by the rules of the schema. */
+function faultOf(rule: Rule, value: Value): string | undefined {
+  if (isBlank(value)) return rule.required ? 'This is needed.' : undefined;
+  if (typeof value === 'string' && rule.type === 'duration') {
+    if (rule.leastSeconds !== undefined && !(Number(value) >= rule.leastSeconds)) return `At least ${plural(rule.leastSeconds, 'second')}.`;
+    if (rule.mostSeconds !== undefined && Number(value) > rule.mostSeconds) return `At most ${plural(rule.mostSeconds / 86_400, 'day')}.`;
+  } else if (typeof value === 'string') return faultOfText(rule, value);
+  if (!Array.isArray(value)) return;
+  if (rule.mostItems !== undefined && value.length > rule.mostItems) return `At most ${count(rule.mostItems)}: these are ${count(value.length)}.`;
+  if (rule.type !== 'list') return;
+  for (const [i, line] of (value as string[]).entries()) {
+    const fault = faultOfText(rule, line);
+    if (fault) return `Line ${i + 1}: ${fault}`;
+  }
+}
+
+function faultOfText({ most, mostBytes, pattern, words }: Rule, text: string): string | undefined {
+  const length = [...text].length, bytes = new TextEncoder().encode(text).length;
+  if (most !== undefined && length > most) return `At most ${count(most)} characters: these are ${count(length)}.`;
+  if (mostBytes !== undefined && bytes > mostBytes) return `At most ${count(mostBytes)} bytes: these are ${count(bytes)}.`;
+  if (pattern && !new RegExp(`^(?:${pattern})$`, 'u').test(text)) return `Only ${words}.`;
+}
+
+const isShown = ({ shown }: Field, values: Values) => shown?.(values) ?? true;
+
+/** The input of a change: all that was given or, of a resource that is there, what differs from it. What was emptied is null. */
+function inputOf(all: Field[], rules: Record<string, Rule>, values: Values, resource?: object): object {
+  const input: Record<string, unknown> = {}, fields = all.filter(({ local }) => !local);
+  for (const top of new Set(fields.map(({ name }) => name.split('.')[0]))) {
+    const parts = fields.filter(({ name }) => name.split('.')[0] === top).map((field) => ({ name: field.name, given: isShown(field, values) ? encode(rules[field.name], values[field.name]) : undefined }));
+    if (resource && parts.every(({ name, given }) => JSON.stringify(given) === JSON.stringify(encode(rules[name], decode(rules[name], at(resource, name)))))) continue;
+    const encoded = parts.map(({ name, given }) => [name.slice(top.length + 1), given] as const).filter(([, value]) => value !== undefined);
+    const value = parts[0].name === top ? encoded[0]?.[1] : encoded.length > 0 ? Object.fromEntries(encoded) : undefined;
+    if (value !== undefined) input[top] = value; else if (resource) input[top] = null;
+  }
+  return input;
+}
+
+/** Puts each violation that the server found at its field; what is about none of them is returned as problems. */
+function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Record<string, string>, Problem[]] {
+  const faults: Record<string, string> = {}, rest: Problem[] = [];
+  for (const problem of problems) {
+    const others: string[] = [];
+    for (const { field, message } of problem.violations) {
+      const place = field.replace(/\[\d+\].*/, '');
+      const found = fields.findLast(({ name }) => place === name || place.startsWith(name + '.')) ?? fields.find(({ name }) => name.startsWith(place + '.'));
+      if (found) faults[found.name] ??= message; else others.push(message);
+    }
+    if (unique && problem.code === 'ALREADY_EXISTS') faults[unique] = 'This is taken already.';
+    else if (others.length > 0) rest.push({ ...problem, message: others.join(' ') });
+    else if (problem.violations.length === 0) rest.push(problem);
+  }
+  return [faults, rest];
+}
+
+/** Has a dialog begin with the first element of a selector, where it would take the button that closes it. */
+function useFirst(within: RefObject<HTMLElement | null>, selector: string) {
+  useLayoutEffect(() => within.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
+}
+
+/** A form in a dialog. It is there while it is open, and asks before it drops what was typed. */
+export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, Input> & { open: boolean; onClose: () => void }) {
+  const dirty = useRef(false), [leaving, setLeaving] = useState(false);
+  const leave = () => {
+    if (dirty.current && !leaving) setLeaving(true);
+    return !dirty.current;
+  };
+  const close = () => { dirty.current = false; setLeaving(false); onClose(); };
+  return (
+    <Dialog open={open} onClose={close} onLeave={leave} label={form.title} className="form">
+      <Body {...form} onClose={() => { if (leave()) close(); }} onDirty={(yes) => { dirty.current = yes; }}
+        onDone={(data) => { close(); form.onDone(data); }} leaving={leaving && { stay: () => setLeaving(false), go: close }} />
+    </Dialog>
+  );
+}
+
+type BodyProps<Data, Input> = FormProps<Data, Input> & { onClose: () => void; onDirty: (yes: boolean) => void; leaving: false | { stay: () => void; go: () => void } };
+
+function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource, start, submit, unique, affects, below, onDone, onClose, onDirty, leaving }: BodyProps<Data, Input>) {
+  const rules: Record<string, Rule> = { ...changes[nameOf(document)].fields, ...Object.fromEntries(all.flatMap(({ name, local }) => (local ? [[name, local]] : []))) }, { run, busy } = useChange(document, affects);
+  const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], at(resource, name))])));
+  const [faults, setFaults] = useState<Record<string, string>>({}), [problems, setProblems] = useState<Problem[]>([]), [tries, setTries] = useState(0);
+  const form = useRef<HTMLFormElement>(null), id = useId();
+  useFirst(form, '.fields :is(input, select, textarea)');
+  useEffect(() => { form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(); }, [tries]);
+  const fields = all.filter((field) => isShown(field, values));
+
+  // A part of an input that is needed is so once another part of it is given.
+  const ruleOf = (name: string): Rule => {
+    const rule = rules[name], top = name.slice(0, name.indexOf('.') + 1);
+    return rule.required && top && fields.every((one) => !one.name.startsWith(top) || isBlank(values[one.name])) ? { ...rule, required: false } : rule;
+  };
+  const change = (name: string, value: Value) => {
+    onDirty(true);
+    setValues((old) => ({ ...old, [name]: value }));
+    setFaults(({ [name]: _, ...others }) => others);
+  };
+  const check = (name: string) => {
+    const fault = faultOf(ruleOf(name), values[name]);
+    if (fault && !isBlank(values[name])) setFaults((old) => ({ ...old, [name]: fault }));
+  };
+  const input = { ...fixed, ...inputOf(all, rules, values, resource) } as Input;
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    const found = Object.fromEntries(fields.map(({ name }) => [name, faultOf(ruleOf(name), values[name])]).filter(([, fault]) => fault));
+    setFaults(found);
+    setProblems([]);
+    if (Object.keys(found).length > 0) { setTries(tries + 1); return; }
+    if (resource && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // nothing differs
+    const { data, problems: answered } = await run(input);
+    if (data) { onDone(data); return; }
+    const [placed, rest] = placeFaults(answered, fields, unique);
+    setFaults(placed);
+    setProblems(rest);
+    setTries(tries + 1);
+  };
+  return (
+    <form ref={form} onSubmit={(event) => void send(event)} noValidate aria-busy={busy}>
+      <header><h2>{title}</h2><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
+      <div className="fields">
+        {lead && <p className="dim">{lead}</p>}
+        {fields.map((field) => <Entry key={field.name} id={`${id}-${field.name}`} field={field} rule={ruleOf(field.name)} value={values[field.name]} fault={faults[field.name]} onChange={(value) => change(field.name, value)} onLeave={() => check(field.name)} />)}
+        {below?.(values)}
+        <Refusal problems={problems} />
+      </div>
+      {leaving ? <footer role="alertdialog" aria-label="Drop what you typed?"><span className="grow">What you typed is not saved.</span><button type="button" autoFocus onClick={leaving.stay}>Go on</button><button type="button" className="danger" onClick={leaving.go}>Drop it</button></footer>
+        : <footer>{settings.playground && <a className="mutation" href={playgroundAddress(document, { input: input as object })} target="_blank" rel="noreferrer">Show the mutation</a>}
+          <span className="grow" /><button type="button" onClick={onClose}>Cancel</button><button type="submit" className="primary" aria-disabled={busy}>{busy ? 'One moment …' : submit}</button></footer>}
+    </form>
+  );
+}
+
+/** Text of the schema, in which names stand between backticks. */
+const Described = ({ text }: { text: string }) => <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
+
+interface EntryProps { id: string; field: Field; rule: Rule; value: Value; fault?: string; onChange: (value: Value) => void; onLeave: () => void }
+
+/** One field: its name, its control, what it takes, and what is wrong with it. */
+function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps) {
+  const { label, hint = rule.about && <Described text={rule.about} />, choices, placeholder, code, control } = field;
+  const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
+  const common = { id, 'aria-invalid': fault ? true as const : undefined, 'aria-describedby': described, 'aria-required': rule.required ? true as const : undefined, onBlur: onLeave };
+  const text = { ...common, value: value as string, placeholder, className: code ? 'code' : undefined, spellCheck: code ? false : undefined, autoComplete: 'off' };
+  const options = choices ?? Object.entries(rule.values ?? {}).map(([one, about]) => ({ value: one, name: sentence(one), about }));
+  const grouped = control ? false : rule.type === 'pairs' || (rule.type === 'list' && choices !== undefined);
+  const note = <>{hint && <small id={`${id}-hint`}>{hint}</small>}{fault && <p className="fault" id={`${id}-fault`}><Icon name="warning" />{fault}</p>}</>;
+  if (rule.type === 'yes' && !control) {
+    return <div className="field yes"><input type="checkbox" {...common} checked={value as boolean} onChange={(event) => onChange(event.target.checked)} /><label htmlFor={id}>{label}</label>{note}</div>;
+  }
+  let input: ReactNode;
+  if (control) input = control({ ...common, value, onChange });
+  else if (rule.type === 'pairs') input = <Pairs label={label} pairs={value as [string, string][]} onChange={onChange} />;
+  else if (rule.type === 'list' && choices) input = <Several choices={choices} chosen={value as string[]} onChange={onChange} />;
+  else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { onChange((value as string[]).map((line) => line.trim()).filter(Boolean)); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
+  else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
+  else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
+  else if (rule.type === 'time') input = <input type="datetime-local" {...text} onChange={(event) => onChange(event.target.value)} />;
+  else if ((rule.mostBytes ?? 0) >= 65_536) input = <textarea {...text} rows={10} onChange={(event) => onChange(event.target.value)} />;
+  else input = <input type="text" {...text} onChange={(event) => onChange(event.target.value)} />;
+  const name = <>{label}{!rule.required && <> <span className="optional">optional</span></>}</>;
+  const length = typeof value === 'string' && rule.most !== undefined && value.length > rule.most * 0.8 ? <span className="optional">{count([...value].length)} of {count(rule.most)}</span> : null;
+  return grouped
+    ? <fieldset className="field" aria-describedby={described} aria-invalid={fault ? true : undefined} tabIndex={fault ? -1 : undefined}><legend>{name}</legend>{note}{input}</fieldset>
+    : <div className="field"><label htmlFor={id}>{name}</label>{length}{input}{note}</div>;
+}
+
+/** What the server refused, if it was about no field. */
+export function Refusal({ problems }: { problems: Problem[] }) {
+  if (problems.length === 0) return null;
+  return <div className="problem" role="alert"><Icon name="warning" /><div>{problems.map(({ code, message }, i) => <p key={i}><strong>{sentence(code || 'That did not work')}.</strong> {message}{adviceFor(code) && ` ${adviceFor(code)}`}</p>)}</div></div>;
+}
+
+/** What the caller may do with something, and what it is called: the capabilities come from viewerCapabilities. */
+export interface Held { capabilities: readonly string[] | undefined; on: string }
+
+/** Why a change is not for the reader; undefined if it is. */
+export function reasonAgainst(document: string, { capabilities, on }: Held): string | undefined {
+  const missing = changes[nameOf(document)].needs.filter((name) => !capabilities?.includes(name.toUpperCase().replaceAll('.', '_')));
+  return capabilities && missing.length > 0 ? `This needs ${missing.join(' and ')} on ${on}, which your role does not include. An owner can give you one that does.` : undefined;
+}
+
+interface ActionProps { icon?: IconName; className?: string; label?: string; reason?: string; onClick: () => void; children?: ReactNode; busy?: boolean }
+
+/** A button. With a reason it does nothing, and says why to who points at it or comes by with the keyboard. */
+export function Action({ icon, className, label, reason, onClick, children, busy }: ActionProps) {
+  const id = useId(), [tip, setTip] = useState<{ left: number; top: number }>();
+  const show = (element: HTMLElement) => {
+    const { left, bottom } = element.getBoundingClientRect();
+    if (reason) setTip({ left: Math.max(8, Math.min(left, innerWidth - 312)), top: bottom + 6 });
+  };
+  const hide = () => setTip(undefined);
+  return (
+    <span className="action" onPointerEnter={(event) => show(event.currentTarget)} onPointerLeave={hide} onFocus={(event) => show(event.currentTarget)} onBlur={hide}>
+      <button type="button" className={className} aria-label={label} aria-disabled={reason || busy ? true : undefined} aria-describedby={reason ? id : undefined} onClick={() => { if (!reason && !busy) onClick(); }}>
+        {icon && <Icon name={icon} />}{children}</button>
+      {reason && <span role="tooltip" id={id} className="tip" style={tip ?? { display: 'none' }}>{reason}</span>}
+    </span>
+  );
+}
+
+type FormButtonProps<Data, Input> = FormProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; held: Held; reason?: string };
+
+/** A button that opens a form, where the reader may make the change; else it says what is missing. */
+export function FormButton<Data, Input>({ label, icon, className, held, reason, ...form }: FormButtonProps<Data, Input>) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Action icon={icon} className={className} reason={reason ?? reasonAgainst(form.document, held)} onClick={() => setOpen(true)}>{label}</Action>
+      <Form {...form} open={open} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
+interface ConfirmProps<Data, Input> {
+  document: TypedDocument<Data, { input: Input }>;
+  input: Input;
+  title: string;
+  submit: string;
+  harmless?: boolean; // whether nothing is removed
+  obstacle?: ReactNode; // what is in the way, if that is known before
+  affects?: string[];
+  children: ReactNode; // what it does, and what it removes
+  immediately?: (input: Input) => void; // makes the change in the place of the dialog, which closes at once
+  onDone: (data: Data) => void;
+}
+
+type ConfirmButtonProps<Data, Input> = ConfirmProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; name?: string; held: Held };
+
+/** A button that asks before it makes the change, and says what that removes. */
+export function ConfirmButton<Data, Input>({ label, icon, className, name, held, ...confirm }: ConfirmButtonProps<Data, Input>) {
+  const [open, setOpen] = useState(false), close = () => setOpen(false);
+  return (
+    <>
+      <Action icon={icon} className={className} label={name} reason={reasonAgainst(confirm.document, held)} onClick={() => setOpen(true)}>{label}</Action>
+      <Dialog open={open} onClose={close} label={confirm.title} className="form"><Question {...confirm} onClose={close} /></Dialog>
+    </>
+  );
+}
+
+function Question<Data, Input>({ document, input, title, submit, harmless, obstacle, affects, immediately, children, onDone, onClose }: ConfirmProps<Data, Input> & { onClose: () => void }) {
+  const { run, busy } = useChange(document, affects), [problems, setProblems] = useState<Problem[]>([]);
+  const body = useRef<HTMLDivElement>(null);
+  useFirst(body, 'footer button');
+  const go = async () => {
+    if (immediately) { onClose(); immediately(input); return; }
+    setProblems([]);
+    const { data, problems: answered } = await run(input);
+    if (!data) { setProblems(answered); return; }
+    onClose();
+    onDone(data);
+  };
+  return (
+    <div ref={body} aria-busy={busy}>
+      <header><h2>{title}</h2></header>
+      <div className="fields">{children}{obstacle && <div className="obstacle"><Icon name="warning" /><div>{obstacle}</div></div>}<Refusal problems={problems} /></div>
+      <footer><span className="grow" /><button type="button" onClick={onClose}>{obstacle ? 'Close' : 'Cancel'}</button>
+        {!obstacle && <button type="button" className={harmless ? 'primary' : 'danger'} aria-disabled={busy} onClick={() => { if (!busy) void go(); }}>{busy ? 'One moment …' : submit}</button>}</footer>
+    </div>
+  );
+}

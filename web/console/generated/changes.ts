@@ -1,0 +1,635 @@
+// Written by generate.mjs. Do not edit.
+
+/** What a field of an input takes, as the schema describes it. */
+export interface Rule {
+  type: 'text' | 'choice' | 'list' | 'yes' | 'duration' | 'time' | 'pairs';
+  required?: boolean; about: string; pattern?: string; words?: string; values?: Record<string, string>;
+  least?: number; most?: number; mostBytes?: number; leastItems?: number; mostItems?: number; leastSeconds?: number; mostSeconds?: number;
+}
+/** What a change needs, and what its input takes. */
+export interface Change { needs: string[]; fields: Record<string, Rule> }
+
+export const changes: Record<string, Change> = {
+ "AcceptGroupInvite": {
+  "needs": [],
+  "fields": {
+   "code": {
+    "type": "text",
+    "required": true,
+    "about": "The code of the invite."
+   }
+  }
+ },
+ "Bind": {
+  "needs": [
+   "role_bindings.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group on which it applies."
+   },
+   "identityUid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the identity that gets the role; it must be in that group or above it."
+   },
+   "roleUid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the role: a built-in one, or one of that group or above it."
+   }
+  }
+ },
+ "CreateGroup": {
+  "needs": [
+   "groups.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "about": "Uid of the group to create it in. Without it a root group is made: only where the service allows sign-up; the caller becomes its owner."
+   },
+   "name": {
+    "type": "text",
+    "required": true,
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent.",
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   }
+  }
+ },
+ "CreateGroupInvite": {
+  "needs": [
+   "group_invites.create",
+   "role_bindings.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group to invite to."
+   },
+   "roleUid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the role to offer: a built-in one, or one of that group or above it."
+   },
+   "email": {
+    "type": "text",
+    "about": "Email address of the only one who can accept; anyone with the code where absent."
+   },
+   "ttl": {
+    "type": "duration",
+    "required": true,
+    "about": "How long it can be accepted: 1 second to 365 days.",
+    "leastSeconds": 1,
+    "mostSeconds": 31536000
+   },
+   "singleUse": {
+    "type": "yes",
+    "about": "Whether it is deleted when it is accepted."
+   }
+  }
+ },
+ "CreateIdentity": {
+  "needs": [
+   "identity.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group it will live under."
+   },
+   "name": {
+    "type": "text",
+    "required": true,
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`.",
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "company": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "claimMatch.issuer": {
+    "type": "text",
+    "about": "`iss` must be exactly this https URL."
+   },
+   "claimMatch.issuerPattern": {
+    "type": "text",
+    "about": "`iss` must match."
+   },
+   "claimMatch.subject": {
+    "type": "text",
+    "about": "`sub` must be exactly this."
+   },
+   "claimMatch.subjectPattern": {
+    "type": "text",
+    "about": "`sub` must match."
+   },
+   "claimMatch.audience": {
+    "type": "text",
+    "about": "`aud` must hold exactly this; without a rule for it, this service."
+   },
+   "claimMatch.audiencePattern": {
+    "type": "text",
+    "about": "`aud` must hold a value that matches."
+   },
+   "claimMatch.claims": {
+    "type": "pairs",
+    "about": "Further claims and the exact values they must have, or one element of them where they are lists; with `claimPatterns` at most 20.",
+    "mostItems": 20
+   },
+   "claimMatch.claimPatterns": {
+    "type": "pairs",
+    "about": "Further claims and the patterns they must match, or one element of them where they are lists."
+   },
+   "staticKeys.issuer": {
+    "type": "text",
+    "required": true,
+    "about": "`iss` of the tokens, an https URL."
+   },
+   "staticKeys.subject": {
+    "type": "text",
+    "required": true,
+    "about": "`sub` of the tokens."
+   },
+   "staticKeys.issuerKeys": {
+    "type": "text",
+    "required": true,
+    "about": "JSON Web Key Set as text, at least one key, at most 64 KiB.",
+    "mostBytes": 65536
+   },
+   "staticKeys.expirationTime": {
+    "type": "time",
+    "about": "When the keys expire."
+   },
+   "staticKeys.audiences": {
+    "type": "list",
+    "about": "The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service.",
+    "mostItems": 20
+   }
+  }
+ },
+ "CreateRepo": {
+  "needs": [
+   "repo.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group it will live in."
+   },
+   "name": {
+    "type": "text",
+    "required": true,
+    "about": "OCI repository name of at most 255 characters, unique in the group.",
+    "pattern": "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*)*",
+    "words": "lower-case letters and digits, with dots, hyphens and underscores between them, and slashes between parts",
+    "most": 255
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "catalogTier": {
+    "type": "choice",
+    "about": "The part of the catalog it belongs to.",
+    "values": {
+     "APPLICATION": "Applications.",
+     "BASE": "Base images.",
+     "FIPS": "Images with FIPS-validated cryptography.",
+     "AI": "Images for machine learning.",
+     "DEVTOOLS": "Tools for developers.",
+     "COMMERCIAL": "Images under a commercial agreement."
+    }
+   },
+   "bundles": {
+    "type": "list",
+    "about": "Bundles it is part of, at most 1000 of at most 512 characters each.",
+    "mostItems": 1000,
+    "most": 512
+   },
+   "aliases": {
+    "type": "list",
+    "about": "Other names under which it is found, at most 1000 of at most 512 characters each.",
+    "mostItems": 1000,
+    "most": 512
+   },
+   "activeTags": {
+    "type": "list",
+    "about": "Tags that are kept up to date, at most 1000 of at most 512 characters each.",
+    "mostItems": 1000,
+    "most": 512
+   },
+   "syncConfig.source": {
+    "type": "text",
+    "required": true,
+    "about": "The source to copy from."
+   },
+   "syncConfig.google": {
+    "type": "text",
+    "about": "Setting for Google Cloud, kept as it was given."
+   },
+   "syncConfig.amazon": {
+    "type": "text",
+    "about": "Setting for Amazon, kept as it was given."
+   },
+   "syncConfig.azure": {
+    "type": "text",
+    "about": "Setting for Azure, kept as it was given."
+   }
+  }
+ },
+ "CreateSubscription": {
+  "needs": [
+   "subscriptions.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group whose events to send, with everything below it."
+   },
+   "sink": {
+    "type": "text",
+    "required": true,
+    "about": "https URL of a public host, at most 2048 bytes; unique in the group.",
+    "mostBytes": 2048
+   },
+   "types": {
+    "type": "list",
+    "about": "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, at most 100; all where absent. The refusal of another lists those there are.",
+    "mostItems": 100
+   }
+  }
+ },
+ "DeleteGroup": {
+  "needs": [
+   "groups.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "DeleteGroupInvite": {
+  "needs": [
+   "group_invites.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "DeleteIdentity": {
+  "needs": [
+   "identity.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "DeleteRepo": {
+  "needs": [
+   "repo.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "DeleteSubscription": {
+  "needs": [
+   "subscriptions.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "EnableSubscription": {
+  "needs": [
+   "subscriptions.create"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "Rebind": {
+  "needs": [
+   "role_bindings.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "identityUid": {
+    "type": "text",
+    "about": "Uid of the identity that gets the role; it must be in that group or above it.",
+    "required": true
+   },
+   "roleUid": {
+    "type": "text",
+    "about": "Uid of the role: a built-in one, or one of that group or above it.",
+    "required": true
+   }
+  }
+ },
+ "Redeliver": {
+  "needs": [
+   "subscriptions.create"
+  ],
+  "fields": {
+   "uids": {
+    "type": "list",
+    "required": true,
+    "about": "Their uids, 1 to 200.",
+    "leastItems": 1,
+    "mostItems": 200
+   }
+  }
+ },
+ "RotateSubscriptionSecret": {
+  "needs": [
+   "subscriptions.create"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the subscription."
+   }
+  }
+ },
+ "TestSubscription": {
+  "needs": [
+   "subscriptions.create"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "Unbind": {
+  "needs": [
+   "role_bindings.delete"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "UpdateGroup": {
+  "needs": [
+   "groups.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "name": {
+    "type": "text",
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent.",
+    "required": true,
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   }
+  }
+ },
+ "UpdateIdentity": {
+  "needs": [
+   "identity.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "name": {
+    "type": "text",
+    "about": "1 to 255 of lower-case letters, digits, space, `.`, `_` and `-`.",
+    "required": true,
+    "least": 1,
+    "most": 255,
+    "pattern": "[a-z0-9 ._\\-]*",
+    "words": "lower-case letters, digits, space, ., _ and -"
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "company": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "claimMatch.issuer": {
+    "type": "text",
+    "about": "`iss` must be exactly this https URL."
+   },
+   "claimMatch.issuerPattern": {
+    "type": "text",
+    "about": "`iss` must match."
+   },
+   "claimMatch.subject": {
+    "type": "text",
+    "about": "`sub` must be exactly this."
+   },
+   "claimMatch.subjectPattern": {
+    "type": "text",
+    "about": "`sub` must match."
+   },
+   "claimMatch.audience": {
+    "type": "text",
+    "about": "`aud` must hold exactly this; without a rule for it, this service."
+   },
+   "claimMatch.audiencePattern": {
+    "type": "text",
+    "about": "`aud` must hold a value that matches."
+   },
+   "claimMatch.claims": {
+    "type": "pairs",
+    "mostItems": 20,
+    "about": "Further claims and the exact values they must have, or one element of them where they are lists; with `claimPatterns` at most 20."
+   },
+   "claimMatch.claimPatterns": {
+    "type": "pairs",
+    "about": "Further claims and the patterns they must match, or one element of them where they are lists."
+   },
+   "staticKeys.issuer": {
+    "type": "text",
+    "required": true,
+    "about": "`iss` of the tokens, an https URL."
+   },
+   "staticKeys.subject": {
+    "type": "text",
+    "required": true,
+    "about": "`sub` of the tokens."
+   },
+   "staticKeys.issuerKeys": {
+    "type": "text",
+    "required": true,
+    "mostBytes": 65536,
+    "about": "JSON Web Key Set as text, at least one key, at most 64 KiB."
+   },
+   "staticKeys.expirationTime": {
+    "type": "time",
+    "about": "When the keys expire."
+   },
+   "staticKeys.audiences": {
+    "type": "list",
+    "mostItems": 20,
+    "about": "The allowed audiences of tokens, at most 20; if empty, tokens must be issued for this service."
+   }
+  }
+ },
+ "UpdateRepo": {
+  "needs": [
+   "repo.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "name": {
+    "type": "text",
+    "about": "OCI repository name of at most 255 characters, unique in the group.",
+    "required": true,
+    "pattern": "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*)*",
+    "words": "lower-case letters and digits, with dots, hyphens and underscores between them, and slashes between parts",
+    "most": 255
+   },
+   "description": {
+    "type": "text",
+    "about": "",
+    "most": 512
+   },
+   "catalogTier": {
+    "type": "choice",
+    "values": {
+     "APPLICATION": "Applications.",
+     "BASE": "Base images.",
+     "FIPS": "Images with FIPS-validated cryptography.",
+     "AI": "Images for machine learning.",
+     "DEVTOOLS": "Tools for developers.",
+     "COMMERCIAL": "Images under a commercial agreement."
+    },
+    "about": "The part of the catalog it belongs to."
+   },
+   "bundles": {
+    "type": "list",
+    "about": "Bundles it is part of, at most 1000 of at most 512 characters each.",
+    "mostItems": 1000,
+    "most": 512
+   },
+   "aliases": {
+    "type": "list",
+    "about": "Other names under which it is found, at most 1000 of at most 512 characters each.",
+    "mostItems": 1000,
+    "most": 512
+   },
+   "activeTags": {
+    "type": "list",
+    "about": "Tags that are kept up to date, at most 1000 of at most 512 characters each.",
+    "mostItems": 1000,
+    "most": 512
+   },
+   "syncConfig.source": {
+    "type": "text",
+    "required": true,
+    "about": "The source to copy from."
+   },
+   "syncConfig.google": {
+    "type": "text",
+    "about": "Setting for Google Cloud, kept as it was given."
+   },
+   "syncConfig.amazon": {
+    "type": "text",
+    "about": "Setting for Amazon, kept as it was given."
+   },
+   "syncConfig.azure": {
+    "type": "text",
+    "about": "Setting for Azure, kept as it was given."
+   }
+  }
+ },
+ "UpdateRepoReadme": {
+  "needs": [
+   "repo.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the repo."
+   },
+   "content": {
+    "type": "text",
+    "about": "Markdown, at most 256 KiB; null removes the readme, and left out it stays.",
+    "mostBytes": 262144
+   }
+  }
+ }
+};

@@ -1,0 +1,59 @@
+// What can be changed about an identity.
+
+import { ConfirmButton, FormButton, type Field, type Held, type Values } from './form';
+import type { Rule } from './generated/changes';
+import { CreateIdentity, DeleteIdentity, UpdateIdentity, type IdentityQuery } from './generated/graphql';
+import { plural } from './words';
+
+type Identity = NonNullable<IdentityQuery['identity']>;
+
+const kinds = [
+  { value: 'exact', name: 'One issuer and subject' }, { value: 'claims', name: 'Claims and patterns' }, { value: 'keys', name: 'Keys that are stored with it' },
+  { value: 'none', name: 'No token acts as it' },
+];
+const which: Rule = { type: 'choice', required: true, about: '' };
+const by = (...any: string[]) => ({ kind }: Values) => any.includes(kind as string);
+const issuerAt = 'https://login.example.com';
+
+const fields: Field[] = [
+  { name: 'name', label: 'Name' }, { name: 'description', label: 'Description' }, { name: 'company', label: 'Company' },
+  { name: 'kind', label: 'Which tokens act as it', local: which, choices: kinds, hint: 'A token says who signed it (the issuer) and for whom (the subject).' },
+  { name: 'claimMatch.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('exact', 'claims') },
+  { name: 'claimMatch.issuerPattern', label: 'Pattern of the issuer', code: true, shown: by('claims') },
+  { name: 'claimMatch.subject', label: 'Subject', code: true, shown: by('exact', 'claims') },
+  { name: 'claimMatch.subjectPattern', label: 'Pattern of the subject', code: true, shown: by('claims') },
+  { name: 'claimMatch.audience', label: 'Audience', code: true, shown: by('exact', 'claims') },
+  { name: 'claimMatch.audiencePattern', label: 'Pattern of the audience', code: true, shown: by('claims') },
+  { name: 'claimMatch.claims', label: 'Further claims', shown: by('claims') },
+  { name: 'claimMatch.claimPatterns', label: 'Patterns of further claims', shown: by('claims') },
+  { name: 'staticKeys.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('keys') },
+  { name: 'staticKeys.subject', label: 'Subject', code: true, shown: by('keys') },
+  { name: 'staticKeys.issuerKeys', label: 'Keys', code: true, placeholder: '{"keys": [...]}', shown: by('keys') },
+  { name: 'staticKeys.expirationTime', label: 'End of the keys', shown: by('keys') },
+  { name: 'staticKeys.audiences', label: 'Audiences', code: true, shown: by('keys') },
+];
+
+function kindOf({ claimMatch: rule, staticKeys }: Identity): string {
+  if (staticKeys) return 'keys';
+  if (!rule) return 'none';
+  return rule.issuerPattern || rule.subjectPattern || rule.audiencePattern || Object.keys(rule.claims ?? {}).length + Object.keys(rule.claimPatterns ?? {}).length > 0 ? 'claims' : 'exact';
+}
+
+export const NewIdentity = ({ uid, name, held }: { uid: string; name: string; held: Held }) => (
+  <FormButton label="New identity" icon="plus" held={held} document={CreateIdentity} title={`New identity in ${name}`} submit="Create the identity" fields={fields} start={{ kind: 'exact' }} fixed={{ parent: uid }} affects={['Identity', 'Group']} onDone={() => {}}
+    lead="A person or a program that makes requests. It may do nothing until a role is bound to it." />
+);
+
+export function IdentityActions({ identity }: { identity: Identity }) {
+  const held: Held = { capabilities: identity.viewerCapabilities, on: identity.name }, bound = identity.roleBindings?.totalCount ?? 0;
+  return (
+    <div className="actions">
+      <FormButton label="Edit" icon="edit" held={held} document={UpdateIdentity} title={`Edit ${identity.name}`} submit="Save" fields={fields} start={{ kind: kindOf(identity) }} fixed={{ uid: identity.uid }} resource={identity} affects={['Identity']} onDone={() => {}}
+        below={({ kind }) => kind !== kindOf(identity) && <p className="dim">Tokens that act as {identity.name} now will not any more, from their next request on.</p>} />
+      <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteIdentity} input={{ uid: identity.uid }} title={`Delete the identity ${identity.name}?`} submit="Delete the identity" affects={['Identity', 'Group']} onDone={() => {}}
+        obstacle={bound > 0 && <p>{identity.name} has {plural(bound, 'role binding')}: revoke {bound === 1 ? 'it' : 'them'} first.</p>}>
+        <p>This removes the identity and the rule by which tokens act as it: whoever signs in with one is nobody from the next request on. What it did stays in the audit log. It cannot be undone.</p>
+      </ConfirmButton>
+    </div>
+  );
+}

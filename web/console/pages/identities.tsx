@@ -1,0 +1,185 @@
+import { useState, type ReactNode } from 'react';
+import { useChange, useData, useDaysAgo, usePages, type Problem } from '../client';
+import { ConfirmButton, FormButton, Refusal, type Choice, type Held } from '../form';
+import {
+  CreateGroupInvite, DeleteGroupInvite, Identities as IdentitiesDocument, Identity as IdentityDocument, Invites as InvitesDocument,
+  type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables,
+} from '../generated/graphql';
+import { IdentityActions, NewIdentity } from '../identity-forms';
+import { Find, List, Toggles, useNarrow } from '../list';
+import { groupAddress, pageAddress } from '../places';
+import { Link, narrow, useLocation } from '../router';
+import { Secret } from '../secret';
+import { CopyButton, Empty, Lines, namesOf, Problems, Time } from '../ui';
+import { ago, count, exactly, plural } from '../words';
+
+type Row = NonNullable<NonNullable<IdentitiesQuery['group']>['identities']>['nodes'][number];
+type Invite = NonNullable<NonNullable<InvitesQuery['group']>['invites']>['nodes'][number];
+type Rule = NonNullable<IdentityQuery['identity']>;
+
+/** Who can act in a group: its identities, and those who are invited. */
+export function Identities(at: { uid: string; names: string[] }) {
+  return useLocation().search.get('show') === 'invites' ? <Invites {...at} /> : <People {...at} />;
+}
+
+function Head({ names, invites, children }: { names: string[]; invites: boolean; children: ReactNode }) {
+  return (
+    <>
+      <div className="title"><h1>Identities</h1><div className="actions">{children}</div></div>
+      <p className="lead">Who can act in {names.join(' / ')} and below</p>
+      <div className="tabs" role="group" aria-label="What is shown">
+        <button type="button" aria-pressed={!invites} onClick={() => narrow({ show: undefined })}>Identities</button>
+        <button type="button" aria-pressed={invites} onClick={() => narrow({ show: 'invites', q: undefined, sort: undefined, unseen: undefined })}>Invites</button>
+      </div>
+    </>
+  );
+}
+
+const sorts = { name: { field: 'NAME', direction: 'ASC' }, seen: { field: 'LAST_SEEN_TIME', direction: 'DESC' }, unseen: { field: 'LAST_SEEN_TIME', direction: 'ASC' }, created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
+type Sort = keyof typeof sorts;
+const unseenDays = 90;
+
+function People({ uid, names }: { uid: string; names: string[] }) {
+  const { search } = useLocation(), query = search.get('q') ?? '', unseen = search.get('unseen') === 'yes', since = useDaysAgo(unseenDays);
+  const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
+  const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorts[sort], where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
+  const list = usePages<IdentitiesQuery, Row, IdentitiesQueryVariables>(IdentitiesDocument, variables, (data) => data.group?.identities, { start: false });
+  const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount ?? 0, name = names.at(-1)!;
+  const [open, setOpen] = useState(() => new Set<string>()), height = useNarrow() ? 84 : 58;
+  const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
+  const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
+  let body: ReactNode;
+  if (refused) body = <div className="table"><Empty title="Your role does not include identities">It needs identity.list. An owner of {name} can give you a role that has it.</Empty></div>;
+  else if (list.problems.length > 0 && rows.length === 0) body = <Problems of={list} />;
+  else if (!started) body = <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>;
+  else if (rows.length === 0 && !loading) body = <div className="table">{query || unseen ? <Empty title="No identity matches"><button type="button" className="link-button" onClick={() => narrow({ q: undefined, unseen: undefined })}>Show all identities</button></Empty> : <Empty title="No identities yet">Create one, or invite people: whoever accepts an invite gets an identity here.</Empty>}</div>;
+  else body = (
+    <List label="Identities" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} measured busy={loading} end={list.readMore}
+      head={<div className="head identity-columns"><span>Name</span><span>Group</span><span>Roles</span><span className="when">Last seen</span></div>}
+      render={(row) => (
+        <div className="advisory">
+          <button type="button" className="identity-columns" aria-expanded={open.has(row.uid)} onClick={() => toggle(row.uid)}>
+            <span className="two"><b>{row.name}</b><small>{[row.email ?? row.emailUnverified, row.description].filter(Boolean).join(' · ') || ' '}</small></span>
+            <span className="dim cut">{namesOf(row.group).join(' / ')}</span>
+            <span className="roles dim">{row.roleBindings ? (row.roleBindings.totalCount === 0 ? 'none' : plural(row.roleBindings.totalCount, 'binding')) : '–'}</span>
+            <span className="when dim">{seen(row)}</span>
+          </button>
+          {open.has(row.uid) && <Details uid={row.uid} names={names} />}
+        </div>
+      )} />
+  );
+  return (
+    <div className="page">
+      <Head names={names} invites={false}>{first?.group && <NewIdentity uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} />}</Head>
+      <div className="filters">
+        <Find value={query} label="Find by name, description or email" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+        <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
+          <option value="name">By name</option><option value="seen">Last seen first</option><option value="unseen">Longest unseen first</option><option value="created">Newest first</option>
+        </select>
+        <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
+        <span className="total" role="status">{started && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
+      </div>
+      {body}
+      {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
+    </div>
+  );
+}
+
+// The time of the creation stands for a request before there is one.
+export const seen = ({ lastSeenTime, createTime }: { lastSeenTime: string | null; createTime: string }) => (lastSeenTime && Math.abs(Date.parse(lastSeenTime) - Date.parse(createTime)) >= 60_000 ? <Time at={lastSeenTime} /> : 'not yet');
+
+const withSearch = (to: string, search: Record<string, string>) => to + (to.includes('?') ? '&' : '?') + new URLSearchParams(search);
+
+function Details({ uid, names }: { uid: string; names: string[] }) {
+  const loaded = useData(IdentityDocument, { uid }), identity = loaded.data?.identity;
+  if (!identity) return <div className="story">{loaded.loading ? <Lines rows={3} /> : <Problems of={loaded} />}</div>;
+  const { roleBindings: bindings } = identity;
+  return (
+    <div className="story">
+      <dl>
+        {identity.company && <div><dt>Company</dt><dd>{identity.company}</dd></div>}
+        {identity.emailUnverified && <div><dt>Email</dt><dd>{identity.emailUnverified} <span className="chip">not verified</span></dd></div>}
+        <div><dt>Created</dt><dd>{exactly(identity.createTime)}</dd></div>
+        <div><dt>Uid</dt><dd><code>{identity.uid}</code><CopyButton text={identity.uid} label="Copy the uid" /></dd></div>
+        <Rules identity={identity} />
+      </dl>
+      <div>
+        {!bindings ? <p className="dim">Your role does not include its role bindings.</p> : bindings.totalCount === 0 ? <p className="dim">No role is bound to it: it may do nothing yet.</p>
+          : <ul className="plain">{bindings.nodes.map(({ uid: key, role, group }) => <li key={key}><b>{role?.name ?? 'a role'}</b> in {group ? <Link to={groupAddress(namesOf(group), group.uid)}>{namesOf(group).join(' / ')}</Link> : 'a group that you may not see'}</li>)}
+            {bindings.totalCount > bindings.nodes.length && <li className="dim">and {count(bindings.totalCount - bindings.nodes.length)} more</li>}</ul>}
+        <p><Link to={withSearch(pageAddress(names, 'access'), { identity: uid })}>What it may do</Link> · <Link to={withSearch(pageAddress(names, 'activity'), { show: 'log', actor: uid })}>What it did</Link></p>
+        <IdentityActions identity={identity} />
+      </div>
+    </div>
+  );
+}
+
+/** Which tokens act as an identity. */
+function Rules({ identity: { claimMatch: rule, staticKeys: keys } }: { identity: Rule }) {
+  if (!rule && !keys) return <div><dt>Tokens</dt><dd>none acts as it</dd></div>;
+  const rows: [string, ReactNode][] = rule ? [
+    ['Issuer', rule.issuer ?? matches(rule.issuerPattern)], ['Subject', rule.subject ?? matches(rule.subjectPattern)], ['Audience', rule.audience ?? matches(rule.audiencePattern)],
+    ...Object.entries(rule.claims ?? {}).map(([claim, value]): [string, ReactNode] => [claim, value]), ...Object.entries(rule.claimPatterns ?? {}).map(([claim, value]): [string, ReactNode] => [claim, matches(value)]),
+  ] : [['Issuer', keys!.issuer], ['Subject', keys!.subject], ['Keys', keys!.expirationTime ? <>stored with it, {Date.parse(keys!.expirationTime) < Date.now() ? 'expired' : 'until'} {exactly(keys!.expirationTime)}</> : 'stored with it, without an end']];
+  return rows.filter(([, value]) => value).map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{typeof value === 'string' ? <code>{value}</code> : value}</dd></div>);
+}
+
+const matches = (pattern: string | null) => (pattern ? <>matches <code>{pattern}</code></> : null);
+
+function Invites({ uid, names }: { uid: string; names: string[] }) {
+  const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, first: 50, start: true }, (data) => data.group?.invites, { start: false });
+  const { first, loading, started } = list, name = names.at(-1)!, [gone, setGone] = useState<string[]>([]), [problems, setProblems] = useState<Problem[]>([]);
+  const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount ?? 0, height = useNarrow() ? 92 : 58;
+  const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path));
+  let body: ReactNode;
+  if (refused) body = <div className="table"><Empty title="Your role does not include invites">It needs group_invites.list. An owner of {name} can give you a role that has it.</Empty></div>;
+  else if (list.problems.length > 0 && rows.length === 0 && !first?.group?.invites) body = <Problems of={list} />;
+  else if (!started) body = <div className="table"><div className="pad"><Lines rows={4} height={38} /></div></div>;
+  else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No invites">An invite gives a role to whoever brings its code, until it expires.</Empty></div>;
+  else body = (
+    <List label="Invites" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
+      head={<div className="head invite-columns"><span>For</span><span>Role</span><span className="when">Expires</span><span className="sr">Delete</span></div>}
+      render={(invite) => <InviteRow invite={invite} onGone={(yes, found = []) => { setProblems(found); setGone((old) => (yes ? [...old, invite.uid] : old.filter((one) => one !== invite.uid))); }} />} />
+  );
+  return (
+    <div className="page">
+      <Head names={names} invites>{first?.group && <NewInvite uid={uid} name={name} first={first} />}</Head>
+      <div className="filters"><Refusal problems={problems} /><span className="total" role="status">{started && !refused ? plural(Math.max(total - gone.filter((one) => list.rows.some((row) => row.uid === one)).length, 0), 'invite') : ' '}</span></div>
+      {body}
+    </div>
+  );
+}
+
+function InviteRow({ invite, onGone }: { invite: Invite; onGone: (yes: boolean, problems?: Problem[]) => void }) {
+  const { run } = useChange(DeleteGroupInvite, ['GroupInvite', 'Group']), expired = Date.parse(invite.expirationTime) < Date.now(), whom = invite.email ?? 'anyone with the code';
+  const held: Held = { capabilities: invite.mayDelete ? ['GROUP_INVITES_DELETE'] : [], on: invite.group?.name ?? 'its group' };
+  return (
+    <div className="cells invite-columns">
+      <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'once' : 'any number of times'} · code {invite.keyId}…</small></span>
+      <span>{invite.role?.name ?? <span className="dim">a role</span>}</span>
+      <span className="when dim">{expired ? <span className="chip bad">expired {ago(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
+      <ConfirmButton label="" icon="bin" className="icon-button" name={`Delete the invite for ${whom}`} held={held} title="Delete the invite?" submit="Delete the invite" document={DeleteGroupInvite} input={{ uid: invite.uid }}
+        immediately={(input) => { onGone(true); void run(input).then(({ data, problems }) => { if (!data) onGone(false, problems); }); }} onDone={() => {}}>
+        <p>The code for {whom} works no more. Who has accepted it keeps the role.</p>
+      </ConfirmButton>
+    </div>
+  );
+}
+
+function NewInvite({ uid, name, first }: { uid: string; name: string; first: InvitesQuery }) {
+  const [code, setCode] = useState<{ code: string; email: string | null }>(), group = first.group!;
+  const inGroup = (roles: { uid: string; name: string; description: string | null }[] | undefined): Choice[] => (roles ?? []).map((role) => ({ value: role.uid, name: role.name, about: role.description ?? undefined }));
+  const choices = [...inGroup(first.roles?.nodes), ...(group.ancestors ?? []).flatMap((one) => inGroup(one.roles?.nodes)), ...inGroup(group.roles?.nodes)];
+  return (
+    <>
+      <FormButton label="New invite" icon="plus" held={{ capabilities: group.viewerCapabilities, on: name }} document={CreateGroupInvite} title={`Invite to ${name}`} submit="Create the invite" fixed={{ parent: uid }} start={{ ttl: String(7 * 86_400), singleUse: true }} affects={['GroupInvite', 'Group']}
+        fields={[
+          { name: 'roleUid', label: 'Role', choices, hint: `What they may do in ${name} and below. You can give what you have yourself.` },
+          { name: 'email', label: 'Email', placeholder: 'somebody@example.com', hint: 'The only one who can accept, if their token has this address, verified. Without it anyone can who has the code.' },
+          { name: 'ttl', label: 'Can be accepted for', hint: 'At most 365 days.' }, { name: 'singleUse', label: 'Once only', hint: 'The invite is deleted when somebody accepts it.' },
+        ]}
+        onDone={({ createGroupInvite }) => { const { code: made, email } = createGroupInvite!.groupInvite; setCode({ code: made ?? '', email }); }} />
+      <Secret title="The code of the invite" secret={code?.code} onClose={() => setCode(undefined)}>Send it to {code?.email ?? 'whom you invite'}, by a way that only they read: it cannot be shown again. They sign in to the console and give it under “I have an invite”.</Secret>
+    </>
+  );
+}

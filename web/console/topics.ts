@@ -1,0 +1,35 @@
+// The types of events by what they are about, without prefix and version, as the graph takes them.
+
+export interface Topic { value: string; name: string; types: string[] }
+
+const verbs = (kind: string, ...all: string[]) => all.map((verb) => `${kind}.${verb}`);
+
+export const topics: Topic[] = [
+  { value: 'groups', name: 'Groups', types: verbs('iam.group', 'created', 'updated', 'deleted') },
+  {
+    value: 'people', name: 'Identities', types: [
+      ...verbs('iam.identity', 'created', 'updated', 'deleted'), ...verbs('iam.group_invite', 'created', 'deleted'), ...verbs('iam.identity_providers', 'created', 'updated', 'deleted'),
+      ...verbs('iam.external_group_role_mappings', 'created', 'deleted', 'deleted.batch'), ...verbs('iam.group', 'issuer_allowed', 'issuer_revoked'),
+    ],
+  },
+  { value: 'access', name: 'Access', types: [...verbs('iam.roles', 'created', 'updated', 'deleted'), ...verbs('iam.rolebindings', 'created', 'created.batch', 'updated', 'deleted')] },
+  { value: 'repos', name: 'Repos', types: verbs('platform.registry.repo', 'created', 'updated', 'deleted') },
+  { value: 'tags', name: 'Tags', types: verbs('platform.registry.tag', 'created', 'deleted') },
+  { value: 'webhooks', name: 'Webhooks', types: verbs('events.subscription', 'created', 'updated', 'deleted', 'test', 'disabled', 'redelivered') },
+  { value: 'accounts', name: 'Accounts and terms', types: [...verbs('iam.account_associations', 'created', 'updated', 'deleted'), ...verbs('iam.terms', 'accepted')] },
+];
+
+const kinds: Record<string, string> = {
+  group_invite: 'Invite', identity_providers: 'Identity provider', external_group_role_mappings: 'External group', roles: 'Role', rolebindings: 'Binding', account_associations: 'Account', subscription: 'Webhook',
+};
+
+/** A type without prefix and version, whether it has them or not. */
+export const shortType = (type: string) => type.replace(/^.*?\.api\./, '').replace(/\.v\d+$/, '');
+
+/** A type in words: "Repo created". */
+export function typeName(type: string): string {
+  const parts = shortType(type).split('.'), at = parts.findIndex((part) => /^(created|updated|deleted|test|disabled|redelivered|accepted|issuer_\w+)$/.test(part));
+  if (at < 1) return type;
+  const kind = parts[at - 1], name = kinds[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1);
+  return [name, ...parts.slice(at)].join(' ').replace('created batch', 'created with others').replace('deleted batch', 'deleted with others').replace(' test', ' tested').replace('_', ' ');
+}
