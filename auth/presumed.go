@@ -93,7 +93,7 @@ func (a *heldAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // maxRepeatable is how much of a body is kept until the bearer is proven.
 const maxRepeatable = 64 << 10
 
-// A repeatableBody keeps what is read of a body, so that it can be read again.
+// A repeatableBody keeps what was read from a body, so that it can be read again.
 type repeatableBody struct {
 	from     io.ReadCloser
 	kept     []byte
@@ -123,7 +123,7 @@ func (b *repeatableBody) Read(to []byte) (int, error) {
 // Close does nothing: net/http closes the body, and until then it may be read again.
 func (b *repeatableBody) Close() error { return nil }
 
-// repeat gives the body from its beginning.
+// repeat returns the body from its beginning.
 func (b *repeatableBody) repeat() io.ReadCloser {
 	return struct {
 		io.Reader

@@ -69,8 +69,8 @@ func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims platform.C
 	}
 }
 
-// keepBearer keeps whom a token was of, for the next request with it. Tokens that
-// match nobody are asked about each time.
+// keepBearer keeps the bearer of a token for the next request with it. Tokens that
+// match nobody are looked up again each time.
 func (v *verifiedTokens) keepBearer(hash [sha256.Size]byte, bearer *platform.Actor) {
 	if len(bearer.Identities) == 0 {
 		return

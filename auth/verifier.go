@@ -26,7 +26,7 @@ type Directory interface {
 	Authenticate(ctx context.Context, claims platform.Claims) (*platform.Actor, error)
 
 	// Presume returns ctx with the caller that Authenticate returned for these
-	// claims at an earlier request. platform.Prove tells whether it still would.
+	// claims at an earlier request. platform.Prove checks that it still would.
 	Presume(ctx context.Context, claims platform.Claims, last *platform.Actor) context.Context
 }
 

@@ -115,7 +115,7 @@ func connectPostgres(ctx context.Context, databaseURL, directURL string) (*conne
 }
 
 // A postgresDriver is the driver of a queue that listens through another pool, or
-// only polls because a pooler is in the way.
+// only polls because a pooler prevents notifications.
 type postgresDriver struct {
 	*riverpgxv5.Driver
 	listen *pgxpool.Pool // nil: only poll

@@ -76,7 +76,7 @@ func (s *Sender) Send(ctx context.Context, d *platform.Dispatch) platform.Attemp
 		return platform.Attempt{Error: failureReason(err)}
 	}
 	defer func() { _ = response.Body.Close() }()
-	// An answer whose body breaks off is an answer all the same.
+	// An answer with an incomplete body is still an answer.
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	return platform.Attempt{
 		Status:     response.StatusCode,

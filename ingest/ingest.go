@@ -71,7 +71,7 @@ type Progress struct {
 // A Summary is the result of an import.
 type Summary struct {
 	Kinds      []KindCounts // in the order of the import
-	Unreadable int    // documents and lines whose kind could not be read
+	Unreadable int          // documents and lines whose kind could not be read
 }
 
 // A Kind counts the results for the records of one kind.

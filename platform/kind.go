@@ -51,10 +51,10 @@ type Kind[T any] struct {
 	IsBuiltIn func(UID) bool
 }
 
-// A filter is a pointer to what restricts a list; nil restricts nothing.
+// A filter is a pointer to the conditions of a list; nil means no conditions.
 type filter interface{ check(v *violations) }
 
-// NewFilter makes an empty filter of the pointer type F.
+// NewFilter returns an empty filter of the pointer type F.
 func NewFilter[F any]() F { return newValue[F]() }
 
 // fillFilter replaces a filter that is nil by an empty one.
@@ -75,7 +75,7 @@ func changeFilter[V any](f *V, change func(*V)) *V {
 	return &changed
 }
 
-// newValue makes what the pointer type T points to, empty.
+// newValue returns a pointer of type T to a zero value.
 func newValue[T any]() T {
 	value, _ := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
 	return value

@@ -58,7 +58,7 @@ func kinds() []interface{ Info() KindInfo } {
 	}
 }
 
-// Kinds tells what is known of every kind.
+// Kinds returns the facts about every kind.
 func Kinds() []KindInfo {
 	var all []KindInfo
 	for _, k := range kinds() {
@@ -67,22 +67,22 @@ func Kinds() []KindInfo {
 	return all
 }
 
-// A KindInfo is what is known of a kind, without the type of its rows.
+// A KindInfo has the facts of a Kind that do not depend on the type of its rows.
 type KindInfo struct {
 	Name, Plural, Area, Parent   string
 	Number                       byte
-	Own                          bool     // the reference implementation does not have the kind
-	Shared                       bool     // its rows belong to no organisation
+	Own                          bool     // whether the kind is not in the reference
+	Shared                       bool     // whether its rows belong to no organisation
 	Event                        string   // the middle of its event types
-	Verbs                        []string // what events tell of it
-	EventBody                    string   // what the bodies of its events are
+	Verbs                        []string // the verbs of its event types
+	EventBody                    string   // the kind of the bodies of its events
 	List, Create, Update, Delete Capability
-	Required                     []string // fields without which none is created
-	Orders                       []string // fields that lists are ordered by
+	Required                     []string // fields that a creation must set
+	Orders                       []string // fields that lists can be sorted by
 	Row                          reflect.Type
 }
 
-// Info tells what is known of the kind.
+// Info returns the facts about the kind.
 func (k *Kind[T]) Info() KindInfo {
 	orders := make([]string, len(k.Orders))
 	for i, o := range k.Orders {

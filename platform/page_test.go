@@ -211,7 +211,7 @@ func FuzzTokenParse(f *testing.F) {
 func TestAPageSealsOnlyRequestedTokens(t *testing.T) {
 	t.Parallel()
 	p := &Platform{options: Options{Clock: time.Now}}
-	repos := resources[*Repo, *RepoFilter]{p: p, kind: &repoKind}
+	repos := &resources[*Repo, *RepoFilter]{p: p, kind: &repoKind}
 	rows := Rows[*Repo]{Items: []*Repo{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
 	q := Query[*RepoFilter]{Order: repoKind.DefaultOrder}
 	if page := repos.newPage(ListRequest[*RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {

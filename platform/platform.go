@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Options are the settings of a Platform; the zero value serves.
+// Options are the settings of a Platform. The zero value is valid.
 type Options struct {
 	Clock         func() time.Time // nil means time.Now
 	AllowSignup   bool             // whether identities of organisations may create organisations
@@ -126,8 +126,8 @@ func (p *Platform) Ready(ctx context.Context) error {
 	return p.checkEncryption(ctx, p.store)
 }
 
-// noteSeen remembers that an identity acted, at most once a minute and off the
-// request's path: when the queue is full the next request tells it.
+// noteAllSeen records that identities acted, at most once a minute for each. It does not
+// delay the request: if the queue is full, a later request records it.
 func (p *Platform) noteAllSeen(identities []*Identity) {
 	for _, i := range identities {
 		p.noteSeen(i)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// BeatInterval is the interval at which a replica calls Heartbeat. A replica is
-// gone if it did not do so while another did missedBeats times. This is noticed
-// within 7.5 seconds.
+// BeatInterval is the interval at which a replica calls Heartbeat. A replica counts as
+// gone if it has missed missedBeats heartbeats of another replica. This takes at most 7.5
+// seconds.
 const BeatInterval = 1500 * time.Millisecond
 
 const missedBeats = 4

@@ -110,7 +110,7 @@ type Store interface {
 	Close() error
 }
 
-// Reader gives the tables to read from.
+// A Reader reads rows. It does not check access.
 type Reader interface {
 	// Table returns the Table of a kind by the type of its rows, or nil. Use
 	// TableOf to get it with its static type.
@@ -322,7 +322,7 @@ type RowWriter[T any] interface {
 // ErrTooMany is the error of ListFeed if there are more rows than the limit.
 var ErrTooMany = errors.New("more rows than the limit")
 
-// The errors of writes, besides Error.
+// Writes return these errors, or an *Error.
 var (
 	ErrNotFound   = errors.New("no such row")
 	ErrDuplicate  = errors.New("a row with this unique key exists")

@@ -30,7 +30,7 @@ type Trace struct {
 	facts Facts
 }
 
-// Facts are the facts about a request besides the counters.
+// Facts are the facts that a Trace has collected, without its counters.
 type Facts struct {
 	Operation  string // name of the operation in the API, such as ListRepos
 	Kind       string // kind of the resource of the first operation

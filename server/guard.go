@@ -65,7 +65,7 @@ var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
 // maxLoggedPath limits logged paths, in bytes, because clients choose them.
 const maxLoggedPath = 512
 
-// recoverPanics answers INTERNAL for a handler that panics.
+// recoverPanics answers with INTERNAL if a handler panics.
 func recoverPanics(refuse errorWriter, logger *slog.Logger) layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

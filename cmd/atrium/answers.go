@@ -8,7 +8,7 @@ type answerFlags struct {
 	AnswerMemory int64 `default:"268435456" placeholder:"BYTES" help:"Memory that all concurrent answers may use together; those of one caller may use half of it. 0 is no limit."`
 }
 
-// minAnswers is how many answers of the largest size must fit into the memory of all,
+// minAnswers is the number of largest answers that must fit into the memory of all,
 // so that a single answer always fits.
 const minAnswers = 10
 

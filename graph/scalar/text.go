@@ -90,13 +90,13 @@ func UnmarshalString(ctx context.Context, v any) (string, error) {
 // AppendInt appends a whole number.
 func AppendInt(b []byte, n int, _ bool) []byte { return execute.AppendInt64(b, int64(n)) }
 
-// MarshalInt gives a whole number.
+// MarshalInt returns the marshaler of a whole number.
 func MarshalInt(n int) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendInt(b, n, nullable) })
 }
 
-// UnmarshalInt reads a whole number of 32 bits: the GraphQL specification
-// leaves no larger ones.
+// UnmarshalInt reads a whole number of 32 bits; the GraphQL specification allows no larger
+// ones.
 func UnmarshalInt(ctx context.Context, v any) (int, error) {
 	n, err := graphql.UnmarshalInt32(v)
 	if err != nil {
@@ -113,12 +113,12 @@ func AppendInt32(b []byte, n int32, nullable bool) []byte {
 	return execute.AppendInt64(b, int64(n))
 }
 
-// MarshalInt32 gives a whole number.
+// MarshalInt32 returns the marshaler of a whole number.
 func MarshalInt32(n int32) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendInt32(b, n, nullable) })
 }
 
-// UnmarshalInt32 reads a whole number of 32 bits; no input has one so far.
+// UnmarshalInt32 reads a whole number of 32 bits; no input has this scalar so far.
 func UnmarshalInt32(ctx context.Context, v any) (int32, error) {
 	n, err := UnmarshalInt(ctx, v)
 	return int32(n), err //nolint:gosec // it has 32 bits
@@ -127,12 +127,12 @@ func UnmarshalInt32(ctx context.Context, v any) (int32, error) {
 // AppendFloat appends a number.
 func AppendFloat(b []byte, n float64, _ bool) []byte { return execute.AppendFloat(b, n) }
 
-// MarshalFloat gives a number.
+// MarshalFloat returns the marshaler of a number.
 func MarshalFloat(n float64) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendFloat(b, n, nullable) })
 }
 
-// UnmarshalFloat reads a number. What is none of those that JSON has is refused.
+// UnmarshalFloat reads a number. It rejects values that JSON does not have.
 func UnmarshalFloat(ctx context.Context, v any) (float64, error) {
 	n, err := graphql.UnmarshalFloat(v)
 	if _, isText := v.(string); err != nil || isText || math.IsNaN(n) || math.IsInf(n, 0) {
@@ -141,8 +141,8 @@ func UnmarshalFloat(ctx context.Context, v any) (float64, error) {
 	return n, nil
 }
 
-// AppendDateTime appends a moment, always with three decimals. The zero time is
-// an empty text.
+// AppendDateTime appends a time, always with three decimals. In a nullable field, the zero
+// time is null; otherwise it is an empty text.
 func AppendDateTime(b []byte, t platform.Time, nullable bool) []byte {
 	if t.IsZero() {
 		return AppendString(b, "", nullable)
@@ -150,12 +150,12 @@ func AppendDateTime(b []byte, t platform.Time, nullable bool) []byte {
 	return append(t.Append(append(b, '"')), '"')
 }
 
-// MarshalDateTime gives a moment.
+// MarshalDateTime returns the marshaler of a time.
 func MarshalDateTime(t platform.Time) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendDateTime(b, t, nullable) })
 }
 
-// UnmarshalDateTime reads RFC 3339 in any zone.
+// UnmarshalDateTime reads a time in the form of RFC 3339, in any zone.
 func UnmarshalDateTime(ctx context.Context, v any) (platform.Time, error) {
 	s, err := UnmarshalString(ctx, v)
 	if err != nil || v == nil {
@@ -168,7 +168,7 @@ func UnmarshalDateTime(ctx context.Context, v any) (platform.Time, error) {
 	return t, nil
 }
 
-// AppendByteCount appends a number of bytes; 0 is not known.
+// AppendByteCount appends a number of bytes; 0 means unknown.
 func AppendByteCount(b []byte, n int64, _ bool) []byte {
 	if n == 0 {
 		return execute.AppendNull(b)
@@ -176,23 +176,23 @@ func AppendByteCount(b []byte, n int64, _ bool) []byte {
 	return execute.AppendInt64(b, n)
 }
 
-// MarshalByteCount gives a number of bytes.
+// MarshalByteCount returns the marshaler of a number of bytes.
 func MarshalByteCount(n int64) graphql.Marshaler { return marshal(AppendByteCount(nil, n, true)) }
 
-// UnmarshalByteCount reads a number of bytes; no input has one so far.
+// UnmarshalByteCount reads a number of bytes; no input has this scalar so far.
 func UnmarshalByteCount(v any) (int64, error) { return graphql.UnmarshalInt64(v) }
 
-// AppendBase64 appends bytes; none is an empty text.
+// AppendBase64 appends bytes in base64; no bytes are an empty text.
 func AppendBase64(b, data []byte, nullable bool) []byte {
 	return AppendString(b, base64.StdEncoding.EncodeToString(data), nullable)
 }
 
-// MarshalBase64 gives bytes.
+// MarshalBase64 returns the marshaler of bytes.
 func MarshalBase64(data []byte) graphql.ContextMarshaler {
 	return marshaler(func(b []byte, nullable bool) []byte { return AppendBase64(b, data, nullable) })
 }
 
-// UnmarshalBase64 reads bytes; no input has some so far.
+// UnmarshalBase64 reads bytes; no input has this scalar so far.
 func UnmarshalBase64(ctx context.Context, v any) ([]byte, error) {
 	s, err := UnmarshalString(ctx, v)
 	if err != nil {

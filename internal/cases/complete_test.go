@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var kindLiteral = regexp.MustCompile(`(?m)^var \w+ = Kind\[\w+\]\{\n\tName: "(\w+)"`)
+var kindLiteral = regexp.MustCompile(`(?m)^var \w+ = Kind\[\*\w+\]\{\n\tName: "(\w+)"`)
 
 // Every kind of the platform is in the table. internal/house checks that it has a file
 // here.

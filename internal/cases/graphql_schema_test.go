@@ -102,7 +102,7 @@ func (p graphQL) selection(name string) string {
 		fieldType := p.schema.Types[field.Type.Name()]
 		global := field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
 		switch {
-		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // Only GraphQL has these fields.
+		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || field.Name == "path" || global: // Only GraphQL has these fields.
 		case fieldType.IsLeafType():
 			selected = append(selected, field.Name)
 		case fieldType.Kind != ast.Object || fieldType.Name == "Image" || fieldType.Name == "AdvisorySummary" || strings.HasSuffix(fieldType.Name, "Edge") || slices.Contains(fieldType.Interfaces, "Node"):

@@ -31,7 +31,7 @@ func kindFiles(t *testing.T) []string {
 	return files
 }
 
-// declaresKind reports whether a file contains `var xKind = Kind[X]{`.
+// declaresKind reports whether a file contains `var xKind = Kind[*X]{`.
 func declaresKind(file *ast.File) bool {
 	found := false
 	ast.Inspect(file, func(n ast.Node) bool {

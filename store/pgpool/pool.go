@@ -119,9 +119,8 @@ func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 	return &Pool{Pool: pool, Version: version, Pooler: pooler, Prepares: config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement}, nil
 }
 
-// isPooler reports whether a pooler answers in the place of the server. A pooler
-// tells a process id of its own, by which it recognises requests to cancel a
-// statement.
+// isPooler reports whether a pooler answers instead of the server. A pooler reports a
+// process id that it has made up, to recognise requests to cancel a statement.
 func isPooler(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	pid, err := backend(ctx, conn, "")
 	return err == nil && pid != conn.PgConn().PID(), err

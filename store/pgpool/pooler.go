@@ -114,8 +114,8 @@ func probeOnce(ctx context.Context, first, second *pgx.Conn) (conclusive, passes
 	return err != nil || passes || result.Err != nil || occupied == prepared, passes
 }
 
-// checkPooler refuses a pooler that gives each statement another connection, and one
-// that drops the schema that the URL names.
+// checkPooler fails for a pooler that runs each statement on another connection, and for
+// one that drops the schema in the URL.
 func checkPooler(ctx context.Context, conn *pgx.Conn, config *pgx.ConnConfig) error {
 	results, err := conn.PgConn().Exec(ctx, "BEGIN; SHOW search_path; COMMIT").ReadAll()
 	var said *pgconn.PgError

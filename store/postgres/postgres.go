@@ -71,10 +71,10 @@ func arrayType(ofBytes bool) string {
 
 // Options are the settings of an engine.
 type Options struct {
-	MaxConnections int32        // where the URL has no pool_max_conns; 0: four times the cores
-	QueryMode      string       // "": the best that works
-	DirectURL      string       // past a pooler; "" if there is none
-	Logger         *slog.Logger // is told what a pooler does not pass on; nil discards that
+	MaxConnections int32        // size of the pool, unless the URL has pool_max_conns; 0 means four times the cores
+	QueryMode      string       // a mode of pgx; "" means the best one that works
+	DirectURL      string       // leads past a pooler; "" if there is none
+	Logger         *slog.Logger // receives what a pooler does not pass on; nil discards that
 }
 
 // Engine is a PostgreSQL database.
@@ -144,7 +144,7 @@ func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 // maxTries limits how often a transaction is run again after a conflict.
 const maxTries = 5
 
-// Connections is how many statements can run at the same time.
+// Connections returns the number of statements that can run at the same time.
 func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
 
 // Write runs unit in a transaction.

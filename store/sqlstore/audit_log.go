@@ -84,7 +84,7 @@ func selectByID(q *statement, texts string, ids []string, branches []platform.Br
 	return q.add(")")
 }
 
-// addEventBranch adds the condition that an event tells of a branch.
+// addEventBranch adds the condition that the subject of an event is in a branch.
 func addEventBranch(q *statement, b platform.Branch) {
 	depth := b.UID.Depth()
 	near := min(depth, len(enclosing)-1)
@@ -100,7 +100,8 @@ func addEventBranch(q *statement, b platform.Branch) {
 	}
 }
 
-// addLogConditions adds the condition that an event tells of a branch, and is asked for.
+// addLogConditions adds the conditions of a query, and that the subject of an event is in
+// a branch.
 func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
 	addEventBranch(q, b)
 	if a.Actor != "" {

@@ -26,7 +26,7 @@ func textOrNull(u platform.UID) any {
 	return string(u)
 }
 
-// encodeChanges gives what an event keeps of changes: an empty text of none.
+// encodeChanges returns the stored form of changes: "" if there are none.
 func encodeChanges(changes []platform.EventChange) string {
 	if len(changes) == 0 {
 		return ""
@@ -41,8 +41,8 @@ type actorRow struct {
 	Cause string `json:"traceparent,omitempty"`
 }
 
-// recordEvents gives the statements that store a transaction's events; many
-// changes are copied at once.
+// recordEvents returns the statements that store the events of a transaction. It inserts
+// many events with COPY.
 func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 	var run []*Statement
 	var values [][]any

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-// Keys gives the keys of a purpose, the oldest first.
+// Keys returns the keys of a purpose, the oldest first.
 func (s tables) Keys(ctx context.Context, purpose string) ([]platform.Key, error) {
 	var keys []platform.Key
 	q := s.dialect.statement().add("SELECT id, material, sealed, create_time FROM shared_key WHERE purpose = ? ORDER BY id", purpose)
@@ -29,7 +29,7 @@ func (tx *transaction) PutKey(ctx context.Context, k platform.Key) error {
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
-// DeleteKey removes a key, if it is there.
+// DeleteKey removes a key if it exists.
 func (tx *transaction) DeleteKey(ctx context.Context, purpose string, id int) error {
 	q := tx.dialect.statement().add("DELETE FROM shared_key WHERE purpose = ? AND id = ?", purpose, int64(id))
 	return tx.conn.Run(ctx, q.build(nil))

@@ -35,9 +35,9 @@ type meter struct {
 	row    func(scan func(...any) error) error
 
 	scan     func(...any) error
-	counting []any          // where a row is scanned to, with columns of JSON in wrappers
-	wrappers []measuredJSON // for the columns of JSON among them
-	json     int            // what these have become, of the row under way
+	counting []any          // destinations of a scan, with columns of JSON in wrappers
+	wrappers []measuredJSON // wrappers of the columns of JSON
+	json     int            // number of wrappers used for the current row
 	measured func(...any) error
 }
 

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// noteFixTimes notes when the advisories that are there were fixed: migration 17.
+// noteFixTimes is migration 17. It stores when the existing advisories were fixed.
 func noteFixTimes(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	update := withPlaceholders(dialect, "UPDATE advisory SET fix_time = ? WHERE uid = ?")
 	for after := []byte{}; ; {

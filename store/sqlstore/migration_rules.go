@@ -16,8 +16,8 @@ const mostOfKey = 20
 // A patternRule is a row whose key comes from a pattern.
 type patternRule struct{ uid, root, key string }
 
-// rekeyPatterns gives the rules with patterns the keys that tokens find them by
-// since migration 6: expressions have to be parsed for that.
+// rekeyPatterns is migration 6. It computes the keys of rules with patterns, for which
+// expressions must be parsed.
 func rekeyPatterns(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	rules, err := patternRules(ctx, tx, dialect)
 	if err != nil {

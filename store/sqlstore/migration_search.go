@@ -12,7 +12,7 @@ import (
 // textsAtOnce is how many rows the migration of search texts holds at once.
 const textsAtOnce = 1000
 
-// fillSearchTexts makes the search texts of the rows that are there: migration 14.
+// fillSearchTexts is migration 14. It computes the search texts of the existing rows.
 func fillSearchTexts(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	for _, t := range []struct{ table, columns string }{
 		{"grp", "name, description, ''"}, {"identity", "name, description, email || '\n' || email_unverified"}, {"role", "name, description, ''"}, {"repo", "name, description, aliases"},

@@ -18,8 +18,8 @@ type unratedAdvisory struct {
 // unratedAtOnce is how many advisories the migration holds at once.
 const unratedAtOnce = 1000
 
-// rateAdvisories computes the severities of the advisories that are there, and
-// counts these by their classes: migration 12.
+// rateAdvisories is migration 12. It computes the severities of the existing advisories,
+// and counts the advisories by their classes.
 func rateAdvisories(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	known, err := severitiesByName(ctx, tx)
 	if err != nil {
@@ -64,7 +64,7 @@ func hasVector(all []platform.Severity) bool {
 	return false
 }
 
-// withPlaceholders gives a statement the placeholders of a dialect.
+// withPlaceholders returns a statement with the placeholders of a dialect.
 func withPlaceholders(dialect *Dialect, text string) string {
 	s := dialect.statement()
 	return s.add(text, make([]any, strings.Count(text, "?"))...).sql.String()

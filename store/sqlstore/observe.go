@@ -34,7 +34,7 @@ func (o observedEngine) Write(ctx context.Context, unit func(TxConn) error) erro
 	return o.Engine.Write(ctx, func(conn TxConn) error { return unit(observedTx{conn, o}) })
 }
 
-// report tells the observers of a round trip that has just ended.
+// report notifies the observers of a round trip that has just ended.
 func (o observedEngine) report(ctx context.Context, statements []*Statement, start time.Time, err error) {
 	took := time.Since(start)
 	platform.TraceOf(ctx).NoteWait(took)

@@ -110,7 +110,7 @@ type column[T any] struct {
 
 func (c column[T]) own() (string, bool) { return strings.CutPrefix(c.sql, "t.") }
 
-// jsonColumn keeps any value as JSON text; what is empty is ”.
+// jsonColumn reads and writes a value as JSON text. An empty value is an empty text.
 type jsonColumn struct{ to any }
 
 func (c jsonColumn) Scan(src any) error {

@@ -55,7 +55,7 @@ func Open(t testing.TB, url string) *sqlstore.Store {
 	return s
 }
 
-// SQLite makes an empty database and gives its URL.
+// SQLite creates an empty database and returns its URL.
 func SQLite(t testing.TB) string {
 	t.Helper()
 	u := "sqlite:" + filepath.Join(t.TempDir(), "atrium.db")
@@ -65,8 +65,8 @@ func SQLite(t testing.TB) string {
 	return u
 }
 
-// Postgres makes an empty database, a copy of one that was migrated once, and
-// gives its URL.
+// Postgres creates an empty database, a copy of one that was migrated once, and
+// returns its URL.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	from, err := template(server(t))
@@ -93,7 +93,7 @@ func pooledPostgres(t testing.TB) string {
 	return u.String()
 }
 
-// Pooled makes an empty PostgreSQL database and gives its URL through the pooler.
+// Pooled creates an empty PostgreSQL database and returns its URL through the pooler.
 // Without a pooler the test is skipped.
 func Pooled(t testing.TB) string {
 	t.Helper()
@@ -103,7 +103,7 @@ func Pooled(t testing.TB) string {
 	return pooledPostgres(t)
 }
 
-// Direct gives the URL of a database that leads past the pooler.
+// Direct returns the URL of a database that leads past the pooler.
 func Direct(databaseURL string) string {
 	u, err := url.Parse(databaseURL)
 	direct, failed := url.Parse(os.Getenv(postgresURL))
