@@ -1,4 +1,4 @@
-// What the suites of the console share: a page of it in Chromium, as whoever is signed in.
+// What the suites of the console share: pages that tell their faults and count their requests, and signing in with a token.
 
 import assert from 'node:assert/strict';
 import { browser } from './browser.mjs';
@@ -6,7 +6,8 @@ import { run, site } from './lib.mjs';
 
 export const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
 const pictures = process.env.ATRIUM_PICTURES; // a folder, for whoever wants to look at the pages
-export const most = 3; // requests that a page may take to show, beside the stream of events
+/** Requests that a page may take to show, beside the stream of events. */
+export const most = 3;
 
 /** Opens a browser of its own, and gives a page that tells its faults and counts its requests. */
 export async function newPage(options = {}) {
@@ -30,6 +31,13 @@ export const text = (page) => page.locator('#main').innerText();
 export async function open(page, path) {
   page.asked = [];
   await page.goto(path.startsWith('http') ? path : site + path);
+  await loaded(page);
+}
+
+/** Goes to another page of the console as a link does, and so keeps a token that was pasted. */
+export async function follow(page, path) {
+  page.asked = [];
+  await page.evaluate((to) => { history.pushState({ key: to }, '', to); dispatchEvent(new PopStateEvent('popstate')); }, path);
   await loaded(page);
 }
 

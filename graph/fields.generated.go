@@ -1682,6 +1682,14 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 			return execute.Each(values, err, func(list []*platform.Group) any { return execute.Nullable(list, execute.Pointers) })
 		},
 		},
+		"path": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Group().Path(ctx, execute.Parents[platform.Group](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendPointer(b, value.(*string), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+			},
+		},
 		"children": {Arguments: field_Group_children_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Group().Children(ctx, execute.Parents[platform.Group](parents), arguments["where"].(*scalar.GroupFilter), arguments["orderBy"].(*scalar.Order), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["skip"].(*int))
@@ -2844,6 +2852,14 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 			values, err := resolvers.Repo().Group(ctx, execute.Parents[platform.Repo](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
+		},
+		"path": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+			values, err := resolvers.Repo().Path(ctx, execute.Parents[platform.Repo](parents))
+			return execute.Each(values, err, execute.Value)
+		},
+			AppendValue: func(b []byte, value any) []byte {
+				return execute.AppendPointer(b, value.(*string), func(b []byte, v string) []byte { return scalar.AppendString(b, v, true) })
+			},
 		},
 		"readme": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 			values, err := resolvers.Repo().Readme(ctx, execute.Parents[platform.Repo](parents))

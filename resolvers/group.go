@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"atrium/graph"
 	"atrium/graph/scalar"
@@ -87,6 +88,27 @@ func (groups) Parent(ctx context.Context, all []*platform.Group) ([]*platform.Gr
 // Ancestors returns the ancestors that the caller may see.
 func (groups) Ancestors(ctx context.Context, all []*platform.Group) ([][]*platform.Group, error) {
 	return followAll(ctx, all, readsOf(ctx).groups(), func(g *platform.Group) []platform.UID { return g.UID.Ancestors() }, ignoreHidden)
+}
+
+// Path returns the path of each group whose ancestors the caller may all see.
+func (groups) Path(ctx context.Context, all []*platform.Group) ([]*string, error) {
+	return readPaths(ctx, all, groupUID, func(g *platform.Group) string { return g.Name })
+}
+
+// readPaths returns, for each object, the names of the groups above it and its own
+// name, or nil if the caller may not see one of these groups. It reads the groups of
+// all objects together.
+func readPaths[T any](ctx context.Context, objects []*T, uid func(*T) platform.UID, name func(*T) string) ([]*string, error) {
+	above, err := followAll(ctx, objects, readsOf(ctx).groups(), func(object *T) []platform.UID { return uid(object).Ancestors() }, ignoreHidden)
+	paths := make([]*string, len(objects))
+	for i, object := range objects {
+		if len(above[i]) < len(uid(object).Ancestors()) {
+			continue
+		}
+		names := append(mapEach(above[i], func(g *platform.Group) string { return g.Name }), name(object))
+		paths[i] = new(strings.Join(names, "/"))
+	}
+	return paths, err
 }
 
 func (r groups) Children(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {

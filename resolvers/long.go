@@ -14,7 +14,7 @@ import (
 // 16 KiB.
 var longFields = withCapabilities(map[string]int{
 	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
-	"EventChange.before": 1, "EventChange.after": 1,
+	"EventChange.before": 1, "EventChange.after": 1, "Group.path": 1, "Repo.path": 1,
 })
 
 // withCapabilities adds the cost of viewerCapabilities, a list, for each type

@@ -1,6 +1,10 @@
 package resolvers
 
-import "testing"
+import (
+	"testing"
+
+	"atrium/platform"
+)
 
 func TestPathsAndNamesLeadToObjects(t *testing.T) {
 	t.Parallel()
@@ -23,4 +27,20 @@ func TestPathsAndNamesLeadToObjects(t *testing.T) {
 			t.Errorf("%s names %q, want %q", asked, got, violation)
 		}
 	}
+}
+
+func TestAPathIsShownToWhoSeesAllOfIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	variables := w.furnish()
+	const query = `repo(uid: $repo) { path } viewer { capabilities(on: $team) }`
+	w.ask(operation("query", query+` group(uid: $team) { path parent { path } }`), variables...).
+		want("repo.path", "acme/team/r01").want("group.path", "acme/team").want("group.parent.path", "acme")
+	w.as("ann", operation("query", query), variables...).clean().want("repo.path", nil) // she may list repos, and no groups
+	// bob may list groups in the team only, whose path begins with the name of a hidden group.
+	w.member(w.org, "bob", w.role(w.org, "repos", platform.CapRepoList))
+	bob := w.as("bob", `{ viewer { identities { uid } } }`).uid("viewer.identities.0.uid")
+	w.ask(operation("mutation", `createRoleBinding(input: {parent: $team, identityUid: $bob, roleUid: $role}) { roleBinding { uid } }`),
+		append(variables, "bob", bob, "role", w.role(w.org, "groups", platform.CapGroupsList))...)
+	w.as("bob", operation("query", query+` group(uid: $team) { name path }`), variables...).clean().want("repo.path", nil).want("group.name", "team").want("group.path", nil)
 }

@@ -63,6 +63,11 @@ func (repos) Group(ctx context.Context, all []*platform.Repo) ([]*platform.Group
 	return follow(ctx, all, readsOf(ctx).groups(), func(r *platform.Repo) platform.UID { return r.UID.Parent() })
 }
 
+// Path returns the path of each repo whose groups the caller may all see.
+func (repos) Path(ctx context.Context, all []*platform.Repo) ([]*string, error) {
+	return readPaths(ctx, all, repoUID, func(r *platform.Repo) string { return r.Name })
+}
+
 func (r repos) Readme(ctx context.Context, all []*platform.Repo) ([]*string, error) {
 	readmes, errs := r.p.Repos.Readmes(ctx, mapEach(all, repoUID))
 	return mapEach(readmes, func(r *platform.Readme) *string { return new(valueOrZero(r).Content) }), joinErrors(errs)

@@ -67,6 +67,7 @@ func countStatements(t *testing.T, url string) {
 		{"tags left out", `query($no: Boolean = false) { repos { nodes { name tags @include(if: $no) { nodes { name } } } totalCount @skip(if: true) } }`, 1},
 		{"a named tag of each repo", `{ repos { nodes { tag(name: "t03") { name image { digest } } } } }`, 3},
 		{"a group by its path", `{ group(path: "acme/team") { name } }`, 1},
+		{"the paths of repos and groups", `{ repos { nodes { name path } } groups { nodes { path } } }`, 3},
 		{"a repo by its path", `{ repo(path: "acme/team/r01") { name } }`, 1},
 		{"named children and repos of groups", `{ groups { nodes { child(name: "team") { name } repo(name: "r01") { name } } } }`, 3},
 		{"a search", `{ search(query: "r0") { edges { cursor matchedField node { id ... on Repo { name tags(first: 1) { nodes { name } } } } } pageInfo { endCursor } } }`, 3},

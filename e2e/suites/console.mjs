@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
-import { enter, eventually, loaded, look, most, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
+import { enter, eventually, follow, loaded, look, most, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
 import { check, data, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
 
 const web = join(import.meta.dirname, '../../web');
@@ -16,7 +16,7 @@ const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
 const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -164,9 +164,8 @@ for (const who of ['editor', 'viewer']) {
   await check(`a ${who} sees what the role includes`, async () => {
     const page = await newPage();
     await enter(page, await token('--as', who), '/console');
-    for (const path of ['', '/~repos', '/~advisories', '/~webhooks', '/~identities', '/~activity?show=log']) {
-      await page.evaluate((to) => { history.pushState({ key: to }, '', to); dispatchEvent(new PopStateEvent('popstate')); }, '/console/acme' + path);
-      await loaded(page);
+    for (const path of ['', '/~repos', '/~advisories', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
+      await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${path}: ${await text(page)}`);
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);
     }
@@ -245,7 +244,9 @@ await check('a server with a provider for the console and with trusted documents
   const { code, text: said } = await run(program, ['bootstrap', '--org', 'empty', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
   assert.equal(code, 0, said);
   mkdirSync(join(module, '..'), { recursive: true });
-  writeFileSync(module, block.replace('127.0.0.1:8080', `127.0.0.1:${port}`));
+  const refreshing = [["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
+  for (const [before] of refreshing) assert.ok(block.includes(before), before);
+  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replace('127.0.0.1:8080', `127.0.0.1:${port}`)));
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said, 15);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
@@ -275,7 +276,7 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
 
 await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
   page.failing = undefined;
-  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~activity', /Quiet so far/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
+  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /Quiet so far/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
     await page.goto(other + '/console/empty' + path);
     await page.locator('.shell').waitFor();
     await loaded(page);
@@ -316,6 +317,40 @@ await check('a long list is read page by page, has few rows in the page, and kee
   const seen = await page.getByText('repo-120').boundingBox();
   assert.ok(seen.y > 0 && seen.y < 900, `the row is at ${seen.y}`);
   assert.deepEqual(page.faults, []);
+}, 40);
+
+await check('a refresh token renews the token before it expires, and a session that the provider ended is left', async () => {
+  const tab = watchPage(await page.context().newPage());
+  const bearers = [], grants = [];
+  tab.on('request', (request) => { if (request.url() === other + '/graphql') bearers.push(request.headers().authorization); });
+  tab.on('response', async (response) => { if (response.url() === issuer + '/token' && response.request().method() === 'POST') grants.push({ asked: new URLSearchParams(response.request().postData()), answer: await response.json() }); });
+  await tab.clock.install();
+  await tab.goto(other + '/console/empty/~repos');
+  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+  await tab.waitForURL(other + '/console/empty/~repos');
+  await loaded(tab);
+  assert.ok(grants[0].answer.refresh_token, 'the provider gives no refresh token');
+  const lives = grants[0].answer.expires_in;
+  await tab.clock.fastForward((lives - 120) * 1000);
+  assert.equal(grants.length, 1, 'the token is renewed too early');
+  await tab.clock.fastForward(61_000);
+  await eventually(() => grants.length === 2, 'the token is not renewed');
+  assert.deepEqual([grants[1].asked.get('grant_type'), grants[1].asked.get('refresh_token')], ['refresh_token', grants[0].answer.refresh_token]);
+  await eventually(() => bearers.at(-1) === 'Bearer ' + grants[1].answer.access_token, 'the new token is not used');
+  await loaded(tab);
+  assert.equal(tab.url(), other + '/console/empty/~repos');
+  const stored = await tab.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
+  for (const { answer } of grants) assert.ok(!stored.includes(answer.refresh_token) && !stored.includes(answer.access_token), 'a token is stored');
+  assert.deepEqual(tab.faults, []);
+  // Who uses a refresh token a second time may be a thief: the provider ends the session.
+  const again = await fetch(issuer + '/token', { method: 'POST', body: new URLSearchParams({ client_id: 'console', grant_type: 'refresh_token', refresh_token: grants[0].answer.refresh_token }) });
+  assert.equal(again.status, 400);
+  tab.failing = /400/;
+  await tab.clock.fastForward((lives - 59) * 1000);
+  await tab.getByRole('alert').waitFor();
+  assert.match(await tab.getByRole('alert').innerText(), /Your session has ended/);
+  assert.deepEqual(tab.faults, []);
+  await tab.close();
 }, 40);
 
 await check('the types and the manifest are those of the documents and the schema, and the types hold', async () => {

@@ -20,6 +20,7 @@ import (
 
 type RepoResolver interface {
 	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
+	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
@@ -694,6 +695,52 @@ func (ec *executionContext) resolveBatch_Repo_group(ctx context.Context, field g
 		results,
 		err,
 		"Repo.group",
+	)
+}
+
+func (ec *executionContext) _Repo_path(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Repo_path(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Repo_path(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Repo_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Repo", field, true, true, errors.New("field of type String does not have child fields"))
+}
+func (ec *executionContext) resolveBatch_Repo_path(ctx context.Context, field graphql.CollectedField, obj *platform.Repo) (any, error) {
+	resolver := ec.Resolvers.Repo()
+	if batch, ok := graphql.BatchParentsFor[*platform.Repo](ctx, "Repo"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Path(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*string](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Repo.path",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Path(ctx, []*platform.Repo{obj})
+	return graphql.ResolveBatchSingleResult[*string](
+		ctx,
+		results,
+		err,
+		"Repo.path",
 	)
 }
 
@@ -2423,6 +2470,44 @@ func (ec *executionContext) _Repo(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._Repo_group(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "path":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Repo_path(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -2163,6 +2163,11 @@ type Group implements Node @key(fields: "uid") {
   parent: Group
   "The groups above, the root first, as far as the caller may see them."
   ancestors: [Group!]
+  """
+  The names of all groups from the organization down to this one, with a slash between them, as ` + "`" + `group(path:)` + "`" + ` takes them. Null
+  where the caller may not see all groups above.
+  """
+  path: String
   "Groups directly in this one."
   children(
     "Filter; all given conditions must match."
@@ -3557,6 +3562,11 @@ type Repo implements Node @key(fields: "uid") {
 
   "The group that contains it."
   group: Group
+  """
+  The names of all groups from the organization down to it and its own, with a slash between them, as ` + "`" + `repo(path:)` + "`" + ` takes them.
+  Null where the caller may not see all of these groups.
+  """
+  path: String
   "Introduction to the repo, in Markdown; null where none was written."
   readme: String
   "Its tags. Those past their end of life: ` + "`" + `where: {deprecated: true}` + "`" + `."
@@ -6639,6 +6649,8 @@ func (ec *executionContext) childFields_Group(ctx context.Context, field graphql
 		return ec.fieldContext_Group_parent(ctx, field)
 	case "ancestors":
 		return ec.fieldContext_Group_ancestors(ctx, field)
+	case "path":
+		return ec.fieldContext_Group_path(ctx, field)
 	case "children":
 		return ec.fieldContext_Group_children(ctx, field)
 	case "child":
@@ -7033,6 +7045,8 @@ func (ec *executionContext) childFields_Repo(ctx context.Context, field graphql.
 		return ec.fieldContext_Repo_updateTime(ctx, field)
 	case "group":
 		return ec.fieldContext_Repo_group(ctx, field)
+	case "path":
+		return ec.fieldContext_Repo_path(ctx, field)
 	case "readme":
 		return ec.fieldContext_Repo_readme(ctx, field)
 	case "tags":

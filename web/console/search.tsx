@@ -3,7 +3,7 @@ import { useQuery } from 'urql';
 import { problemsOf } from './client';
 import { Search as SearchDocument, type SearchQuery } from './generated/graphql';
 import { groupAddress, repoAddress } from './places';
-import { address, navigate, useLocation } from './router';
+import { navigate, useLocation } from './router';
 import { Dialog, Icon, namesOf, type IconName } from './ui';
 
 interface Hit { key: string; to: string; icon: IconName; kind: string; title: string; detail: string }
@@ -69,7 +69,7 @@ function hitOf(node: NonNullable<SearchQuery['search']>['edges'][number]['node']
     }
     case 'Repo': return { key: node.uid, to: repoAddress(namesOf(node.group), node), icon: 'repos', kind: 'Repo', title: node.name, detail: [namesOf(node.group).join(' / '), node.description].filter(Boolean).join(' · ') };
     case 'Tag': return node.repo ? { key: node.uid, to: repoAddress(namesOf(node.repo.group), node.repo, { tag: node.name }), icon: 'tag', kind: 'Tag', title: `${node.repo.name}:${node.name}`, detail: namesOf(node.repo.group).join(' / ') } : undefined;
-    case 'Identity': return { key: node.uid, to: address(namesOf(node.group), 'activity', { show: 'log', actor: node.uid }), icon: 'person', kind: 'Identity', title: node.name, detail: [namesOf(node.group).join(' / '), node.email ?? node.description].filter(Boolean).join(' · ') };
+    case 'Identity': return { key: node.uid, to: node.group ? groupAddress(namesOf(node.group), node.group.uid, 'access', { identity: node.uid }) : '/console', icon: 'person', kind: 'Identity', title: node.name, detail: [namesOf(node.group).join(' / '), node.email ?? node.description].filter(Boolean).join(' · ') };
     default: return undefined;
   }
 }

@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useData, type Loaded } from './client';
 import { Shell as ShellDocument, type ShellQuery } from './generated/graphql';
+import { Access } from './pages/access';
 import { Activity } from './pages/activity';
 import { Advisories } from './pages/advisories';
 import { Identities } from './pages/identities';
@@ -25,8 +26,9 @@ const pages: { view: string; name: string; icon: IconName; page: (at: { uid: str
   { view: '', name: 'Overview', icon: 'overview', page: Overview },
   { view: 'repos', name: 'Repos', icon: 'repos', page: Repos },
   { view: 'advisories', name: 'Advisories', icon: 'advisories', page: Advisories },
-  { view: 'activity', name: 'Activity', icon: 'activity', page: Activity },
   { view: 'identities', name: 'Identities', icon: 'person', page: Identities },
+  { view: 'access', name: 'Access', icon: 'key', page: Access },
+  { view: 'activity', name: 'Activity', icon: 'activity', page: Activity },
   { view: 'webhooks', name: 'Webhooks', icon: 'webhook', page: Webhooks },
 ];
 

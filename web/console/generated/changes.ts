@@ -20,6 +20,28 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "Bind": {
+  "needs": [
+   "role_bindings.create"
+  ],
+  "fields": {
+   "parent": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the group on which it applies."
+   },
+   "identityUid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the identity that gets the role; it must be in that group or above it."
+   },
+   "roleUid": {
+    "type": "text",
+    "required": true,
+    "about": "Uid of the role: a built-in one, or one of that group or above it."
+   }
+  }
+ },
  "CreateGroup": {
   "needs": [
    "groups.create"
@@ -334,6 +356,28 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "Rebind": {
+  "needs": [
+   "role_bindings.update"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   },
+   "identityUid": {
+    "type": "text",
+    "about": "Uid of the identity that gets the role; it must be in that group or above it.",
+    "required": true
+   },
+   "roleUid": {
+    "type": "text",
+    "about": "Uid of the role: a built-in one, or one of that group or above it.",
+    "required": true
+   }
+  }
+ },
  "Redeliver": {
   "needs": [
    "subscriptions.create"
@@ -363,6 +407,18 @@ export const changes: Record<string, Change> = {
  "TestSubscription": {
   "needs": [
    "subscriptions.create"
+  ],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
+ "Unbind": {
+  "needs": [
+   "role_bindings.delete"
   ],
   "fields": {
    "uid": {

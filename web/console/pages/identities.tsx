@@ -86,7 +86,9 @@ function People({ uid, names }: { uid: string; names: string[] }) {
 }
 
 // The time of the creation stands for a request before there is one.
-const seen = ({ lastSeenTime, createTime }: { lastSeenTime: string | null; createTime: string }) => (lastSeenTime && Math.abs(Date.parse(lastSeenTime) - Date.parse(createTime)) >= 60_000 ? <Time at={lastSeenTime} /> : 'not yet');
+export const seen = ({ lastSeenTime, createTime }: { lastSeenTime: string | null; createTime: string }) => (lastSeenTime && Math.abs(Date.parse(lastSeenTime) - Date.parse(createTime)) >= 60_000 ? <Time at={lastSeenTime} /> : 'not yet');
+
+const withSearch = (to: string, search: Record<string, string>) => to + (to.includes('?') ? '&' : '?') + new URLSearchParams(search);
 
 function Details({ uid, names }: { uid: string; names: string[] }) {
   const loaded = useData(IdentityDocument, { uid }), identity = loaded.data?.identity;
@@ -105,7 +107,7 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
         {!bindings ? <p className="dim">Your role does not include its role bindings.</p> : bindings.totalCount === 0 ? <p className="dim">No role is bound to it: it may do nothing yet.</p>
           : <ul className="plain">{bindings.nodes.map(({ uid: key, role, group }) => <li key={key}><b>{role?.name ?? 'a role'}</b> in {group ? <Link to={groupAddress(namesOf(group), group.uid)}>{namesOf(group).join(' / ')}</Link> : 'a group that you may not see'}</li>)}
             {bindings.totalCount > bindings.nodes.length && <li className="dim">and {count(bindings.totalCount - bindings.nodes.length)} more</li>}</ul>}
-        <p><Link to={pageAddress(names, 'activity') + (pageAddress(names, 'activity').includes('?') ? '&' : '?') + new URLSearchParams({ show: 'log', actor: uid })}>What it did</Link></p>
+        <p><Link to={withSearch(pageAddress(names, 'access'), { identity: uid })}>What it may do</Link> · <Link to={withSearch(pageAddress(names, 'activity'), { show: 'log', actor: uid })}>What it did</Link></p>
         <IdentityActions identity={identity} />
       </div>
     </div>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { useClient } from 'urql';
 import { AdvisoryRow } from '../advisory-list';
 import { useData } from '../client';
@@ -100,7 +100,7 @@ function Tag({ tag, active }: { tag: TagRowFragment; active: boolean }) {
     <tr className={tag.deprecated ? 'old' : ''}>
       <td className="name"><b title={tag.name}>{shorten(tag.name)}</b>{active && <span className="chip">active</span>}{tag.deprecated && <span className="chip bad">end of life</span>}</td>
       <td className="digest"><code title={tag.digest}>{tag.digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={tag.digest} label={`Copy the digest of ${shorten(tag.name)}`} /></td>
-      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <span key={architecture}>{i > 0 && ' · '}{architecture}{size != null && ` ${bytes(size)}`}</span>) : 'not known'}</td>
+      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'not known'}</td>
       <td className="dim"><Time at={tag.updateTime} /></td>
       <td><SeverityBar counts={tag.advisorySummary?.open} /></td>
     </tr>

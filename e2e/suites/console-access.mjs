@@ -1,0 +1,248 @@
+// The access page of the console in Chromium: the picture, the table and the question say what the server does, and changes of
+// bindings say before what they give and take.
+
+import assert from 'node:assert/strict';
+import { browser, violations } from '../browser.mjs';
+import { enter, eventually, follow, loaded, look, most, newPage, open, reads, text, token } from '../console.mjs';
+import { check, data, finish } from '../lib.mjs';
+
+const { roles: { nodes: builtIn } } = await data('{ roles(where: {inRoot: true}) { nodes { uid name capabilities } } }');
+const roleUid = (name) => builtIn.find((role) => role.name === name).uid;
+const group = (path) => data('query Q($path: String!) { group(path: $path) { uid effectiveBindings(first: 200) { totalCount nodes { uid identity { uid name } role { name } group { name } } } } }', { path }).then((answer) => answer.group);
+const addGroup = (parent, name) => data('mutation M($i: CreateGroupInput!) { createGroup(input: $i) { group { uid } } }', { i: { parent, name } }).then((answer) => answer.createGroup.group.uid);
+const addIdentity = (parent, name) => data('mutation M($i: CreateIdentityInput!) { createIdentity(input: $i) { identity { uid } } }', { i: { parent, name, claimMatch: { issuer: 'https://login.example.com', subject: name } } }).then((answer) => answer.createIdentity.identity.uid);
+const bind = (parent, pairs) => data('mutation M($i: BatchCreateRoleBindingsInput!) { batchCreateRoleBindings(input: $i) { roleBindings { uid } } }', { i: { parent, requests: pairs.map(([identityUid, role]) => ({ roleBinding: { identityUid, roleUid: roleUid(role) } })) } });
+
+const acme = await group('acme'), team = await addGroup(acme.uid, 'access team'), below = await addGroup(team, 'deep');
+const nora = await addIdentity(team, 'nora');
+const teamPage = '/console/acme/access%20team', deepPage = teamPage + '/deep';
+await bind(team, [[nora, 'viewer']]);
+
+const boxes = (page, kind) => page.locator(`.node.${kind}`).evaluateAll((all) => all.map((one) => one.querySelector('b').textContent));
+const counted = (page) => page.locator('.filters .total').innerText();
+
+await check('the picture and the table show exactly the bindings that count, and mark those of groups above', async () => {
+  const page = await newPage();
+  await open(page, deepPage + '/~access');
+  const { effectiveBindings: { nodes } } = await group('acme/access team/deep');
+  assert.deepEqual((await boxes(page, 'who')).sort(), nodes.map(({ identity }) => identity.name).sort());
+  assert.deepEqual((await boxes(page, 'role')).sort(), nodes.map(({ role }) => role.name).sort());
+  assert.deepEqual(await boxes(page, 'group'), ['acme', 'access team', 'deep']);
+  assert.ok(reads(page).length <= most);
+  await page.getByRole('button', { name: 'Table' }).click();
+  await page.waitForURL(/show=table/);
+  const rows = await page.locator('.row').allInnerTexts();
+  assert.equal(rows.length, nodes.length);
+  for (const row of rows) assert.match(row, /inherited/);
+  assert.match(rows.find((row) => /nora/.test(row)), /viewer[^]*access team/);
+  assert.deepEqual(await violations(page), []);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('the external group of an identity provider is in the picture where its role counts, and nowhere else', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/engineering/~access');
+  assert.ok((await boxes(page, 'who')).includes('developers'));
+  await open(page, '/console/acme/security/~access');
+  assert.ok(!(await boxes(page, 'who')).includes('developers'));
+  await page.context().close();
+});
+
+await check('who may do something is what the server says', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/engineering/~access');
+  await page.getByLabel('What they may do').selectOption('TAG_CREATE');
+  await page.waitForURL(/can=TAG_CREATE/);
+  const { group: { whoCan } } = await data('{ group(path: "acme/engineering") { whoCan(capability: TAG_CREATE) { nodes { name } } } }');
+  await eventually(async () => (await boxes(page, 'who')).sort().join() === whoCan.nodes.map(({ name }) => name).sort().join(), async () => String(await boxes(page, 'who')));
+  await page.context().close();
+});
+
+await check('"can somebody do something here?" is answered with the way of the grant', async () => {
+  const page = await newPage();
+  await open(page, `${deepPage}/~access`);
+  await page.getByLabel('Who', { exact: true }).selectOption({ label: 'nora' });
+  await page.getByLabel('Do what').selectOption('REPO_LIST');
+  await page.locator('.verdict').getByText('Yes').waitFor();
+  assert.deepEqual((await page.locator('.grantway').innerText()).split('\n').filter(Boolean), ['nora', 'viewer', 'acme / access team', 'acme / access team / deep']);
+  await page.getByLabel('Do what').selectOption('REPO_CREATE');
+  await page.locator('.verdict').getByText('No', { exact: true }).waitFor();
+  assert.match(await text(page), /No role that counts here includes it: nora has viewer on acme \/ access team/);
+  const { identity } = await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { list: can(capability: REPO_LIST, on: $on) create: can(capability: REPO_CREATE, on: $on) } }', { u: nora, on: below });
+  assert.deepEqual([identity.list, identity.create], [true, false]);
+  await page.getByLabel('Who', { exact: true }).selectOption('me');
+  await page.locator('.verdict').getByText('Yes').waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('a role is given, changed and revoked by the keyboard, and each says before what it changes', async () => {
+  const page = await newPage();
+  await open(page, deepPage + '/~access');
+  await page.getByRole('button', { name: 'Give a role' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Find by name').fill('nora');
+  await eventually(async () => (await dialog.locator('.choices button').count()) === 1, 'the identity is not found');
+  await dialog.locator('.choices button').focus();
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('radio', { name: /^registry\.push/ }).focus();
+  await page.keyboard.press('Space');
+  await dialog.locator('.gained').first().waitFor();
+  // What is said is the difference of what the server says before and after.
+  const held = async () => (await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { effectiveCapabilities(on: $on) } }', { u: nora, on: below })).identity.effectiveCapabilities;
+  const before = await held(), foretold = await dialog.locator('.gained').count();
+  await look(page, 'access-give');
+  assert.deepEqual(await violations(page), []);
+  await dialog.getByRole('button', { name: 'Give the role' }).press('Enter');
+  await page.getByText('nora has a further role on acme / access team / deep.').waitFor();
+  const after = await held();
+  assert.equal(after.length - before.length, foretold);
+  await eventually(async () => (await boxes(page, 'role')).includes('registry.push'), 'the picture is not drawn anew');
+
+  await page.getByRole('button', { name: 'Table' }).click();
+  await page.getByRole('button', { name: 'Change registry.push of nora' }).click();
+  await dialog.getByRole('radio', { name: /^editor/ }).check();
+  await dialog.locator('.lost').first().waitFor();
+  const [gained, lost] = [await dialog.locator('.gained').count(), await dialog.locator('.lost').count()];
+  await dialog.getByRole('button', { name: 'Change the role' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  const changed = await held();
+  assert.deepEqual([changed.filter((one) => !after.includes(one)).length, after.filter((one) => !changed.includes(one)).length], [gained, lost]);
+
+  await page.getByRole('button', { name: 'Revoke editor of nora' }).click();
+  await dialog.locator('.lost').first().waitFor();
+  const taken = await dialog.locator('.lost').count();
+  assert.match(await dialog.innerText(), /stay, because of viewer on acme \/ access team/);
+  await dialog.getByRole('button', { name: 'Revoke the role' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  assert.deepEqual([changed.length - taken, await held()], [before.length, before]);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 40);
+
+await check('what somebody keeps further down is said', async () => {
+  await bind(below, [[nora, 'registry.pull']]);
+  const page = await newPage();
+  await open(page, teamPage + '/~access?show=table');
+  await page.getByRole('button', { name: 'Revoke viewer of nora' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('.lost').first().waitFor();
+  assert.match(await dialog.innerText(), /Further down, 4 capabilities stay by registry\.pull on acme \/ access team \/ deep/);
+  await page.context().close();
+});
+
+await check('the last owner can be neither changed nor revoked', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/~access?show=table');
+  const change = page.getByRole('button', { name: 'Change owner of owner' });
+  assert.equal(await change.getAttribute('aria-disabled'), 'true');
+  await change.hover();
+  await page.getByRole('tooltip', { name: /last owner/ }).waitFor();
+  await page.getByRole('button', { name: 'Revoke owner of owner' }).click();
+  assert.match(await page.getByRole('dialog').innerText(), /needs one: give the role to another identity first/);
+  assert.equal(await page.getByRole('button', { name: 'Revoke the role' }).count(), 0);
+  await page.context().close();
+});
+
+await check('an identity shows where it reaches and what it may do', async () => {
+  const page = await newPage();
+  await open(page, deepPage + '/~access');
+  await page.locator('.node.who').filter({ hasText: 'nora' }).click();
+  await page.waitForURL(/identity=/);
+  await loaded(page);
+  assert.equal(await page.locator('h1').innerText(), 'nora');
+  assert.deepEqual((await boxes(page, 'group')).sort(), ['acme / access team', 'acme / access team / deep']);
+  assert.match(await text(page), /https:\/\/login\.example\.com/);
+  const { identity } = await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { effectiveCapabilities(on: $on) } }', { u: nora, on: below });
+  assert.equal(await page.locator('#main .capabilities .held').count(), identity.effectiveCapabilities.length);
+  assert.ok(reads(page).length <= most);
+  await look(page, 'access-identity');
+  assert.deepEqual(await violations(page), []);
+  await page.goBack();
+  await loaded(page);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+for (const who of ['editor', 'viewer']) {
+  await check(`a ${who} sees who has access, and is told why it cannot be changed`, async () => {
+    const page = await newPage();
+    await enter(page, await token('--as', who));
+    await follow(page, deepPage + '/~access');
+    assert.ok((await boxes(page, 'who')).includes('nora'));
+    const give = page.getByRole('button', { name: 'Give a role' });
+    await give.hover();
+    await page.getByRole('tooltip', { name: /role_bindings\.create/ }).waitFor();
+    await give.press('Enter');
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    await follow(page, deepPage + '/~access?show=table');
+    assert.equal(await page.locator('.row .acts button:not([aria-disabled=true])').count(), 0);
+    await look(page, 'access-' + who);
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  });
+}
+
+await check('nobody is offered to give more than they hold', async () => {
+  const { createRole: { role } } = await data('mutation M($i: CreateRoleInput!) { createRole(input: $i) { role { uid } } }', { i: { parent: team, name: 'binder', capabilities: ['GROUPS_LIST', 'ROLES_LIST', 'ROLE_BINDINGS_LIST', 'ROLE_BINDINGS_CREATE', 'IDENTITY_LIST', 'REPO_LIST', 'TAG_LIST', 'MANIFEST_METADATA_LIST'] } });
+  const { createIdentity: { identity } } = await data('mutation M($i: CreateIdentityInput!) { createIdentity(input: $i) { identity { uid } } }', { i: { parent: team, name: 'binding clerk', claimMatch: { issuer: 'https://ci.example.com', subject: 'clerk' } } });
+  await data('mutation M($i: CreateRoleBindingInput!) { createRoleBinding(input: $i) { roleBinding { uid } } }', { i: { parent: team, identityUid: identity.uid, roleUid: role.uid } });
+  const page = await newPage();
+  await enter(page, await token('--issuer', 'https://ci.example.com', '--subject', 'clerk'));
+  await follow(page, `/console/access%20team/~access?group=${team}`);
+  assert.match(await text(page), /more people may have a role here than are shown/);
+  await page.getByRole('button', { name: 'Give a role' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('.choices .off').first().waitFor();
+  assert.match(await dialog.locator('label').filter({ has: page.getByRole('radio', { name: /^owner/ }) }).getAttribute('title'), /You cannot give it, because you may not/);
+  assert.ok(await dialog.getByRole('radio', { name: /^registry\.pull\b(?!_)/ }).first().isEnabled());
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('who may not list bindings sees what they may do themselves', async () => {
+  const page = await newPage();
+  await enter(page, await token('--issuer', 'https://ci.example.com', '--subject', 'pipeline:engineering'));
+  const { group: { uid } } = await data('{ group(path: "acme/engineering") { uid } }');
+  await follow(page, `/console/engineering/~access?group=${uid}`);
+  assert.match(await text(page), /Your role does not include who else has a role here/);
+  await page.getByLabel('Do what').selectOption('TAG_CREATE');
+  await page.locator('.verdict').getByText('Yes').waitFor();
+  assert.match(await text(page), /It comes from a role on engineering that you may not see into/);
+  await look(page, 'access-denied');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('three hundred bindings are drawn whole, folded, and in three requests', async () => {
+  const many = await addGroup(acme.uid, 'crowd'), aliases = Array.from({ length: 20 }, (_, i) => i);
+  const uids = [];
+  for (let batch = 0; batch < 15; batch++) {
+    const made = await data(`mutation M(${aliases.map((i) => `$i${i}: CreateIdentityInput!`)}) { ${aliases.map((i) => `a${i}: createIdentity(input: $i${i}) { identity { uid } }`).join(' ')} }`,
+      Object.fromEntries(aliases.map((i) => [`i${i}`, { parent: many, name: `person-${String(batch * 20 + i).padStart(3, '0')}`, claimMatch: { issuer: 'https://login.example.com', subject: `person-${batch * 20 + i}` } }])));
+    const own = aliases.map((i) => made[`a${i}`].identity.uid);
+    uids.push(...own);
+    await bind(many, own.map((uid) => [uid, batch < 11 ? 'viewer' : 'editor']));
+  }
+  for (const [width, scheme] of [[1440, 'light'], [390, 'dark']]) {
+    const page = await newPage({ colorScheme: scheme, viewport: { width, height: 900 } });
+    await open(page, '/console/acme/crowd/~access');
+    assert.match(await counted(page), /^303 bindings/);
+    assert.equal(reads(page).length, 3);
+    assert.ok((await boxes(page, 'who')).length < 25, 'it is not folded');
+    assert.ok((await boxes(page, 'who')).includes('owner'), 'the oldest binding is not drawn');
+    await page.getByRole('button', { name: /^Show 25 of/ }).first().click();
+    assert.ok((await boxes(page, 'who')).length > 25);
+    await look(page, `access-crowd-${scheme}-${width}`);
+    assert.deepEqual(await violations(page), []);
+    await page.getByLabel('Find by name, email or role').fill('person-123');
+    await eventually(async () => (await boxes(page, 'who')).join() === 'person-123', async () => String(await boxes(page, 'who')));
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  }
+}, 60);
+
+await browser.close();
+finish();

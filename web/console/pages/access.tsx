@@ -1,0 +1,297 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import { countsOn, enumerate, homeOf, isCapability, kinds, rootOf, summarize, tell, within } from '../access';
+import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
+import { Picture, type Given, type Holder, type Station } from '../access-picture';
+import { useData, usePages } from '../client';
+import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type AccessQuery, type AccessQueryVariables, type Capability, type GivenRoleFragment, type GrantFragment, type ReachQuery, type ReachQueryVariables } from '../generated/graphql';
+import { Find, List, useNarrow } from '../list';
+import { groupAddress } from '../places';
+import { Link, narrow, useLocation } from '../router';
+import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
+import { count, dayOf, plural } from '../words';
+import { seen } from './identities';
+
+/** Who can do what in a group and why, or where one identity reaches. */
+export function Access({ uid, names }: { uid: string; names: string[] }) {
+  const identity = useLocation().search.get('identity');
+  return identity ? <Reach key={identity} identity={identity} uid={uid} names={names} /> : <Here uid={uid} names={names} />;
+}
+
+type Mapping = NonNullable<AccessQuery['externalGroupRoleMappings']>['nodes'][number];
+const soft = (code: string) => code === 'PERMISSION_DENIED';
+
+function Here({ uid, names }: { uid: string; names: string[] }) {
+  const { search } = useLocation();
+  const asked = search.get('can'), capability = isCapability(asked) ? asked : undefined, table = search.get('show') === 'table';
+  const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, first: 200, start: true };
+  const list = usePages<AccessQuery, GrantFragment, AccessQueryVariables>(AccessDocument, variables, (data) => data.group?.effectiveBindings, { start: false });
+  const { rows, first, started, loading } = list, group = first?.group, total = group?.effectiveBindings?.totalCount ?? 0;
+  const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
+
+  const way = [...(group?.ancestors ?? []).map((one) => ({ uid: one.uid, name: one.name })), { uid, name: group?.name ?? names.at(-1)! }];
+  const roles = first ? rolesOf(first) : [];
+  const nameOfGroup = (one: string) => { const at = way.findIndex((step) => step.uid === one); return at < 0 ? 'a group above' : way.slice(0, at + 1).map(({ name }) => name).join(' / '); };
+  const mappings = (first?.externalGroupRoleMappings?.nodes ?? []).filter(({ scopeUid, role }) => within(uid, scopeUid) && (!capability || role?.capabilities.includes(capability)));
+  const query = search.get('q') ?? '', words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const says = (...texts: (string | null | undefined)[]) => words.every((word) => texts.some((one) => one?.toLowerCase().includes(word)));
+  const shown = rows.filter(({ identity: who, role }) => says(who?.name, who?.email, who?.description, role?.name));
+  const externals = mappings.filter((one) => says(one.externalGroupId, one.role?.name));
+  const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !soft(code));
+  const owners = rows.filter(({ uid: binding, role }) => homeOf(binding) === rootOf(uid) && role?.name === 'owner' && homeOf(role.uid) === '');
+  const isLastOwner = (one: GrantFragment) => !list.more && !capability && owners.length === 1 && owners[0].uid === one.uid;
+  // A picture of a few hundred bindings is drawn whole, from a second page: the newest alone may lack the organisation's owners.
+  const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !soft(code));
+  useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows.length]);
+  const ground: Ground = { roles, nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner, onDone: (what) => { setGiven(undefined); setSaid(what); } };
+  const drawn = started ? draw(counting, externals, roles, way, uid, names) : undefined;
+  const shownGiven = drawn?.given.find(({ key }) => key === given);
+  const denied = started && !group?.effectiveBindings && problems.length === 0;
+  return (
+    <div className="page">
+      <div className="title"><h1>Access</h1>
+        {group && !denied && <span className="actions"><BindButton group={uid} mayBind={group.mayBind} ground={ground} /></span>}</div>
+      <p className="lead">Who can do what in {names.join(' / ')}, and why</p>
+      {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
+      {problems.length > 0 && rows.length === 0 ? <Problems of={{ ...list, problems }} /> : denied ? <Denied capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
+        <>
+          <div className="filters">
+            <div className="tabs" role="group" aria-label="How to show it">
+              <button type="button" aria-pressed={!table} onClick={() => narrow({ show: undefined })}>Picture</button><button type="button" aria-pressed={table} onClick={() => narrow({ show: 'table' })}>Table</button>
+            </div>
+            <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+            <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do anything" onChange={(can) => narrow({ can })} /></label>
+            <span className="total" role="status">{started && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
+          </div>
+          {!started || !whole ? <div className="card"><Lines rows={6} height={40} /></div>
+            : rows.length + mappings.length === 0 && !loading ? <div className="card"><Empty title={capability ? `Nobody may ${tell(capability)} here` : 'Nobody has a role here'}>{capability ? 'No role that is bound here or above includes it.' : 'Roles that are bound to this group, or to one above it, show up here.'}</Empty></div>
+            : shown.length + externals.length === 0 && !list.more ? <div className="card"><Empty title="Nothing is found">No binding has all of “{query}” in the identity or the role. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty></div>
+            : table ? <Table rows={shown} total={total} uid={uid} names={names} mappings={externals} busy={loading} end={list.readMore} ground={ground} />
+            : <div className={loading ? 'card flush busy' : 'card flush'} aria-busy={loading}><Picture label={`Who has which role on ${names.join(' / ')}`} given={drawn!.given} stations={drawn!.stations} way onGiven={setGiven} /></div>}
+          {started && whole && !table && list.more && <p className="end">Drawn from the newest {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, total - rows.length))} more</button></p>}
+          {started && <Notes seesAll={first?.viewer?.seesAll ?? false} seesExternal={first?.viewer?.seesExternal ?? false} moreMappings={first?.externalGroupRoleMappings?.pageInfo.hasNextPage ?? false} deep={way.length > 1 || uid.includes('/')} />}
+          {started && <Question uid={uid} names={names} people={people(rows)} />}
+        </>
+      )}
+      <Dialog open={shownGiven !== undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
+        {shownGiven && <GivenSheet given={shownGiven} bindings={counting.filter((one) => keyOf(one) === shownGiven.key)} mappings={mappings.filter((one) => mappingKey(one) === shownGiven.key)} role={roles.find(({ uid: one }) => one === shownGiven.roleUid)} where={nameOfGroup(shownGiven.station)} uid={uid} names={names} onClose={() => setGiven(undefined)} ground={ground} />}
+      </Dialog>
+    </div>
+  );
+}
+
+/** The roles that can be bound on a group: the built-in ones, and those of the group and of the groups above. */
+const rolesOf = ({ roles, group }: Pick<AccessQuery, 'roles'> & { group: Pick<NonNullable<AccessQuery['group']>, 'roles'> & { ancestors?: { roles: NonNullable<AccessQuery['group']>['roles'] | null }[] | null } | null }): GivenRoleFragment[] =>
+  [...(roles?.nodes ?? []), ...(group?.ancestors ?? []).flatMap((one) => one.roles?.nodes ?? []), ...(group?.roles?.nodes ?? [])];
+const keyOf = (one: GrantFragment) => `${one.role?.uid ?? 'unknown'} ${homeOf(one.uid)}`;
+const mappingKey = (one: Mapping) => `${one.role?.uid ?? 'unknown'} ${one.scopeUid}`;
+const unseenName = 'An identity that you may not see';
+
+/** The identities of bindings, each once, by name. */
+const people = (rows: readonly GrantFragment[]) => [...new Map(rows.flatMap(({ identity }) => (identity ? [[identity.uid, identity.name] as const] : [])))].sort(([, a], [, b]) => (a < b ? -1 : 1));
+
+type DrawnRole = Given & { roleUid: string };
+
+/** The picture of the bindings that count on a group: the roles of each group on the way, the mightiest first. */
+function draw(rows: readonly GrantFragment[], mappings: readonly Mapping[], roles: readonly GivenRoleFragment[], way: { uid: string; name: string }[], uid: string, names: string[]) {
+  const given = new Map<string, DrawnRole>();
+  const add = (key: string, role: { uid: string; name: string } | null, station: string, holder: Holder) => {
+    let one = given.get(key);
+    if (!one) given.set(key, one = { key, role: role?.name ?? 'a role you may not see', roleUid: role?.uid ?? '', capabilities: roles.find((known) => known.uid === role?.uid)?.capabilities, station, holders: [] });
+    one.holders.push(holder);
+  };
+  for (const row of rows) {
+    const { identity } = row;
+    add(keyOf(row), row.role, homeOf(row.uid), identity ? { key: identity.uid, name: identity.name, detail: identity.email ?? identity.description ?? undefined, icon: 'person', to: pageAddressOf(names, uid, { identity: identity.uid }) } : { key: row.uid, name: unseenName, icon: 'person' });
+  }
+  for (const one of mappings) add(mappingKey(one), one.role, one.scopeUid, { key: one.uid, name: one.externalGroupId, detail: `all in this group of ${one.identityProvider?.name ?? 'a provider'}`, icon: 'people' });
+  // A group above whose name the reader may not see still has a place on the way.
+  const unnamed = [...given.values()].map(({ station }) => station).filter((station, i, all) => all.indexOf(station) === i && !way.some((one) => one.uid === station)).sort();
+  const whole = [...unnamed.map((one) => ({ uid: one, name: 'a group above' })), ...way];
+  const stations: Station[] = whole.map((one, i) => {
+    const here = one.uid === uid, at = names.slice(0, names.length - (whole.length - 1 - i));
+    return { key: one.uid, name: one.name, here, detail: here ? (i === 0 ? 'and everything below it' : 'this group, and all below') : 'counts here too', to: at.length > 0 ? groupAddress(at, one.uid, 'access') : undefined };
+  });
+  const might = (one: Given) => one.capabilities?.length ?? 0;
+  const inOrder = [...given.values()].toSorted((a, b) => might(b) - might(a) || (a.role < b.role ? -1 : 1));
+  for (const one of inOrder) one.holders.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { given: inOrder, stations };
+}
+
+const pageAddressOf = (names: string[], uid: string, search: Record<string, string | undefined>) => groupAddress(names, uid, 'access', search);
+
+function CapabilityChoice({ value, label, nothing, onChange }: { value?: Capability; label: string; nothing?: string; onChange: (value: Capability | undefined) => void }) {
+  return (
+    <select aria-label={label} value={value ?? ''} onChange={(event) => onChange(isCapability(event.target.value) ? event.target.value : undefined)}>
+      {nothing && <option value="">{nothing}</option>}
+      {kinds.map(({ kind, by }) => <optgroup key={kind} label={kind}>{Object.values(by).map((one) => <option key={one} value={one}>{tell(one)}</option>)}</optgroup>)}
+    </select>
+  );
+}
+
+function Notes({ seesAll, seesExternal, moreMappings, deep }: { seesAll: boolean; seesExternal: boolean; moreMappings: boolean; deep: boolean }) {
+  const notes = [
+    !seesAll && deep && 'Your role does not include the bindings of all groups above: more people may have a role here than are shown.',
+    !seesExternal && 'Your role does not include all identity providers: people may also have a role here because of a group that a provider lists.',
+    moreMappings && 'Only the first 100 external groups of the organisation were looked at.',
+  ].filter(Boolean);
+  return <>{notes.map((note, i) => <p key={i} className="dim note">{note}</p>)}</>;
+}
+
+function Denied({ capabilities, uid, names }: { capabilities: readonly Capability[]; uid: string; names: string[] }) {
+  return (
+    <>
+      <Card title="What you may do here" className="below">
+        {capabilities.length > 0 ? <CapabilityTable held={new Set(capabilities)} /> : <p className="dim">Nothing.</p>}
+        <p className="dim note">Your role does not include who else has a role here.</p>
+      </Card>
+      <Question uid={uid} names={names} people={[]} />
+    </>
+  );
+}
+
+interface TableProps { rows: GrantFragment[]; total: number; uid: string; names: string[]; mappings: readonly Mapping[]; busy: boolean; ground: Ground; end: () => void }
+
+function Table({ rows, total, uid, names, mappings, busy, ground, end }: TableProps) {
+  const { roles, nameOfGroup } = ground;
+  const height = useNarrow() ? 104 : 58;
+  const where = (group: string) => (group === uid ? <span>this group</span> : <><span className="cut" title={nameOfGroup(group)}>{nameOfGroup(group).split(' / ').at(-1)}</span><span className="chip">inherited</span></>);
+  return (
+    <>
+      <List label="Role bindings" rows={rows} total={total} keyOf={(row) => row.uid} height={height} busy={busy} end={end}
+        head={<div className="head binding-columns"><span>Identity</span><span>Role</span><span>Bound on</span><span className="when">Since</span><span className="sr">Change</span></div>}
+        render={(row) => (
+          <div className="cells binding-columns">
+            <span className="two">{row.identity ? <Link to={pageAddressOf(names, uid, { identity: row.identity.uid })}><b>{row.identity.name}</b></Link> : <b>{unseenName}</b>}<small>{row.identity?.email ?? row.identity?.description ?? ' '}</small></span>
+            <span className="two"><b>{row.role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === row.role?.uid)?.capabilities)}</small></span>
+            <span className="bound">{countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity is in a group below, and has no rights outside of it">does not count here</span></>}</span>
+            <span className="when dim"><Time at={row.createTime} /></span>
+            <BindingActions binding={row} ground={ground} />
+          </div>
+        )} />
+      {mappings.length > 0 && <Card title="By an external group" className="below">
+        <ul className="rows">{mappings.map((one) => (
+          <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>all whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span><span>{one.role?.name ?? 'a role'}</span><span className="dim">on {nameOfGroup(one.scopeUid)}</span></li>
+        ))}</ul>
+      </Card>}
+    </>
+  );
+}
+
+/** One role of the picture: what it allows, and all who have it there. */
+function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClose, ground }: {
+  given: DrawnRole; bindings: GrantFragment[]; mappings: Mapping[]; role?: GivenRoleFragment; where: string; uid: string; names: string[]; onClose: () => void; ground: Ground;
+}) {
+  const [shown, setShown] = useState(25);
+  return (
+    <>
+      <header><div><h2>{given.role} on {where}</h2><p className="dim">{role?.description ?? summarize(given.capabilities)}</p></div>
+        <button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
+      <section><h3>What it allows</h3>{given.capabilities ? <CapabilityTable held={new Set(given.capabilities)} /> : <p className="dim">Your role does not include this role.</p>}</section>
+      <section><h3>{plural(bindings.length + mappings.length, 'has it', 'have it')}</h3>
+        <ul className="rows">
+          {bindings.slice(0, shown).map((one) => (
+            <li key={one.uid} className="row-link still"><Icon name="person" /><span className="grow">{one.identity ? <Link to={pageAddressOf(names, uid, { identity: one.identity.uid })}><b>{one.identity.name}</b></Link> : <b>{unseenName}</b>}<small>since {dayOf(one.createTime)}</small></span><BindingActions binding={one} ground={ground} /></li>
+          ))}
+          {mappings.map((one) => <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>all whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span></li>)}
+        </ul>
+        {bindings.length > shown && <p className="end"><button type="button" onClick={() => setShown(shown + 50)}>Show {Math.min(50, bindings.length - shown)} more</button></p>}
+      </section>
+    </>
+  );
+}
+
+/** "Can somebody do something here?", with the way of the grant. */
+function Question({ uid, names, people: known, fixed, className = 'below' }: { uid: string; names: string[]; people: readonly (readonly [string, string])[]; fixed?: { uid: string; name: string }; className?: string }) {
+  const { search } = useLocation();
+  const who = fixed?.uid ?? search.get('who') ?? 'me', doing = search.get('do'), capability = isCapability(doing) ? doing : undefined, me = who === 'me';
+  const loaded = useData(Can, { identity: me ? '' : who, me, capability: capability ?? 'REPO_LIST', on: uid }, { pause: !capability });
+  const answer = me ? loaded.data?.viewer : loaded.data?.identity, can = answer?.can;
+  const bindings = (answer?.roleBindings?.nodes ?? []).filter((one) => countsOn(one, uid)), ways = bindings.filter((one) => one.role?.capabilities.includes(capability!)), unknown = bindings.filter(({ role }) => !role);
+  const placeOf = (one: (typeof bindings)[number]) => namesOf(one.group).join(' / ') || 'a group that you may not see';
+  const name = me ? 'You' : loaded.data?.identity?.name ?? fixed?.name ?? known.find(([one]) => one === who)?.[1] ?? 'It', here = names.join(' / ');
+  return (
+    <Card title={fixed ? `Can ${fixed.name} do something here?` : 'Can somebody do something here?'} className={className}>
+      <p className="asking"><span>Can</span>
+        {fixed ? <b>{fixed.name}</b> : <select aria-label="Who" value={who} onChange={(event) => narrow({ who: event.target.value === 'me' ? undefined : event.target.value }, { replace: true })}>
+          <option value="me">I</option>{!me && !known.some(([one]) => one === who) && <option value={who}>{name}</option>}{known.map(([one, label]) => <option key={one} value={one}>{label}</option>)}
+        </select>}
+        <CapabilityChoice value={capability} label="Do what" nothing="choose what" onChange={(next) => narrow({ do: next }, { replace: true })} /><span>in <b>{here}</b>?</span></p>
+      <div role="status">{!capability ? null : loaded.loading && !answer ? <Lines rows={2} /> : can == null ? <Problems of={loaded} /> : (
+        <>
+          <p className="verdict"><span className={can ? 'chip good' : 'chip bad'}>{can ? 'Yes' : 'No'}</span>{name} {can ? 'may' : 'may not'} {tell(capability)} in {here}.</p>
+          {can && ways.map((one) => <Grantway key={one.uid} who={name === 'You' ? one.identity?.name ?? 'You' : name} role={one.role!.name} group={placeOf(one)} here={here} direct={homeOf(one.uid) === uid} />)}
+          {can && ways.length === 0 && <p className="dim">{unknown.length > 0 ? `It comes from a role on ${enumerate(unknown.map(placeOf), 3)} that you may not see into${me ? ', or from an external group that your token lists' : ''}.`
+            : me ? 'It comes from an external group that your token lists, or from a binding that is not shown.' : 'It comes from a binding on a group above that you may not see.'}</p>}
+          {!can && <p className="dim">{bindings.length > 0 ? `No role that counts here includes it: ${name === 'You' ? 'you have' : `${name} has`} ${enumerate([...new Set(bindings.map((one) => `${one.role?.name ?? 'a role'} on ${placeOf(one)}`))], 4)}.` : `${name} ${me ? 'have' : 'has'} no role here or above.`} {known.length > 0 && <Link to={pageAddressOf(names, uid, { can: capability })}>Who may</Link>}</p>}
+          {!me && <p className="dim note">What comes with an external group of an identity provider is known only when the identity signs in, and is not counted.</p>}
+        </>
+      )}</div>
+    </Card>
+  );
+}
+
+const Grantway = ({ who, role, group, here, direct }: { who: string; role: string; group: string; here: string; direct: boolean }) => (
+  <ol className="grantway"><li><Icon name="person" />{who}</li><li><Icon name="key" />{role}</li><li><Icon name="group" />{group}</li>{!direct && <li className="here"><Icon name="group" />{here}</li>}</ol>
+);
+
+/** Where an identity has a role, and what it may do in the group of the page. */
+function Reach({ identity: id, uid, names }: { identity: string; uid: string; names: string[] }) {
+  const variables: ReachQueryVariables = { identity: id, on: uid, root: rootOf(uid) };
+  type Row = NonNullable<NonNullable<ReachQuery['identity']>['roleBindings']>['nodes'][number];
+  const list = usePages<ReachQuery, Row, ReachQueryVariables>(ReachDocument, variables, (data) => data.identity?.roleBindings);
+  const { rows, first, started } = list, one = first?.identity, total = one?.roleBindings?.totalCount ?? 0;
+  const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
+  const problems = list.problems.filter(({ code }) => !soft(code) || !one);
+  const home = namesOf(one?.group), pathOf = (row: Row) => namesOf(row.group).join(' / ') || 'a group that you may not see';
+  const nameOfGroup = (group: string) => { const row = rows.find((binding) => homeOf(binding.uid) === group); return row ? pathOf(row) : group === uid ? names.join(' / ') : 'a group above'; };
+  const counts = (row: Row) => { const group = homeOf(row.uid); return within(group, homeOf(id)) || within(homeOf(id), group); };
+  const stations = [...new Map(rows.filter(counts).map((row) => [homeOf(row.uid), row])).values()].map((row): Station => ({
+    key: homeOf(row.uid), name: pathOf(row), here: homeOf(row.uid) === uid, detail: [row.group?.repos && plural(row.group.repos.totalCount, 'repo'), 'and all below'].filter(Boolean).join(', '), to: row.group ? groupAddress(namesOf(row.group), row.group.uid, 'access', { identity: id }) : undefined,
+  }));
+  const holder: Holder = { key: id, name: one?.name ?? '', detail: one?.email ?? one?.description ?? undefined, icon: 'person' };
+  const drawn = rows.filter(counts).map((row): Given => ({ key: row.uid, role: row.role?.name ?? 'a role you may not see', capabilities: row.role?.capabilities, station: homeOf(row.uid), holders: [holder] }));
+  const chosen = rows.find((row) => row.uid === given);
+  const self = first?.viewer?.identities.some((mine) => mine.uid === id);
+  return (
+    <div className="page">
+      <p className="back"><Link to={pageAddressOf(names, uid, {})}>All access in {names.at(-1)}</Link></p>
+      <div className="title"><h1>{one?.name ?? (started ? 'Identity' : ' ')}</h1>{self && <span className="chip">You</span>}</div>
+      <p className="lead">{one ? [one.description, home.length > 0 && `identity of ${home.join(' / ')}`, one.email].filter(Boolean).join(' · ') : ' '}</p>
+      {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
+      {problems.length > 0 && rows.length === 0 && !one?.roleBindings ? <Problems of={{ ...list, problems }} /> : !started ? <div className="card"><Lines rows={4} height={40} /></div> : (
+        <>
+          <SignsIn one={one!} />
+          <div className="card flush below"><header><h2>Where it reaches</h2>{one?.roleBindings && <span className="dim">{plural(total, 'binding')}</span>}</header>
+            {!one?.roleBindings ? <p className="dim note">Your role does not include role bindings.</p> : rows.length === 0 ? <Empty title="It has no role anywhere">Somebody with a token of it may do nothing that you can see.</Empty>
+              : <Picture label={`Where ${one.name} has a role`} given={drawn} stations={stations} way={false} onGiven={setGiven} />}</div>
+          {list.more && <p className="end">The first {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read more</button></p>}
+          <p className="dim note">An identity has no rights outside of its own group{home.length > 0 && `, ${home.join(' / ')}`}. What an external group of an identity provider gives is not shown.{!first?.viewer?.seesAll && ' Bindings in groups that you may not see are not shown.'}</p>
+          <div className="grid"><Card title={`What it may do in ${names.join(' / ')}`} className="wide-6">{one?.held ? (one.held.length > 0 ? <CapabilityTable held={new Set(one.held)} /> : <p className="dim">Nothing.</p>) : <p className="dim note">Your role does not include this.</p>}</Card>
+          {one && <Question uid={uid} names={names} people={[]} fixed={{ uid: id, name: one.name }} className="wide-6" />}</div>
+        </>
+      )}
+      <Dialog open={chosen !== undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
+        {chosen && <BindingSheet binding={chosen} where={pathOf(chosen)} onClose={() => setGiven(undefined)} ground={{ roles: [], nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner: () => false, onDone: (what) => { setGiven(undefined); setSaid(what); } }} />}
+      </Dialog>
+    </div>
+  );
+}
+
+/** One binding of an identity: what its role allows, and what can be changed. */
+function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragment & { role: GivenRoleFragment | null }; where: string; onClose: () => void; ground: Ground }) {
+  const { data } = useData(RolesFor, { uid: homeOf(binding.uid) }), { role } = binding;
+  return (
+    <>
+      <header><div><h2>{role?.name ?? 'A role'} on {where}</h2><p className="dim">{role?.description ?? summarize(role?.capabilities)}</p></div><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
+      <section>{data ? <BindingActions binding={binding} ground={{ ...ground, roles: rolesOf(data) }} /> : <Lines rows={1} />}</section>
+      <section><h3>What it allows</h3>{role ? <CapabilityTable held={new Set(role.capabilities)} /> : <p className="dim">Your role does not include this role.</p>}</section>
+    </>
+  );
+}
+
+function SignsIn({ one }: { one: NonNullable<ReachQuery['identity']> }) {
+  const rule = one.claimMatch ?? one.staticKeys, by: ReactNode = rule
+    ? <>tokens of <code>{rule.issuer ?? (one.claimMatch?.issuerPattern || 'any known issuer')}</code> for <code>{rule.subject ?? (one.claimMatch?.subjectPattern || 'any subject')}</code></> : 'an identity provider, or none';
+  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{seen(one)}</dd></div></dl>;
+}
+
