@@ -27,19 +27,19 @@ type world struct {
 	t   testing.TB
 	url string
 	p   *platform.Platform
-	ctx context.Context // its actor is the owner of org
+	ctx context.Context // The actor of this context is the owner of org.
 	org platform.UID
 }
 
-// onEachEngine runs test on every engine, with a world without a replica.
+// onEachEngine runs test on every engine. The world has no replica yet.
 func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
 }
 
-// timeScale shortens the five seconds before the second attempt to half a
-// millisecond, and the five minutes before the third to 30.
+// timeScale shortens the five seconds before the second attempt to half a millisecond,
+// and the five minutes before the third attempt to 30 milliseconds.
 const timeScale = 0.0001
 
 func newWorld(t testing.TB, url string) *world {
@@ -120,7 +120,7 @@ func (l testLog) Write(line []byte) (int, error) {
 
 func (w *world) subscribe(sink string) *platform.Subscription {
 	w.t.Helper()
-	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(platform.Subscription{Sink: sink}, "sink"))
+	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(&platform.Subscription{Sink: sink}, "sink"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (w *world) write(n int) []platform.UID {
 	w.t.Helper()
 	uids := make([]platform.UID, n)
 	for i := range uids {
-		g, err := w.p.Repos.Create(w.ctx, w.org, platform.TypedInput(platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
+		g, err := w.p.Repos.Create(w.ctx, w.org, platform.TypedInput(&platform.Repo{Name: strings.ToLower(rand.Text())}, "name"))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -146,9 +146,9 @@ type sink struct {
 	url string
 
 	lock  sync.Mutex
-	count map[string]int    // of arrivals, by subject
-	ids   map[string]string // of the event, by subject
-	torn  []string          // subjects that came with two different ids
+	count map[string]int    // This counts the arrivals of each subject.
+	ids   map[string]string // This has the id of the event of each subject.
+	torn  []string          // These subjects arrived with two different ids.
 }
 
 // newSink starts a sink that calls answer; if answer is nil, it answers 200.
@@ -219,7 +219,7 @@ func await(t testing.TB, what string, done func() bool) {
 func (w *world) deliveries(s *platform.Subscription) map[string]*platform.Delivery {
 	w.t.Helper()
 	all := map[string]*platform.Delivery{}
-	request := platform.ListRequest[platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
+	request := platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: platform.MaxPageSize}
 	for {
 		page, err := w.p.Deliveries.List(w.ctx, request)
 		if err != nil {

@@ -16,10 +16,10 @@ import (
 func fieldsAcceptGroupInvitePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AcceptGroupInvitePayload", Satisfies: []string{"AcceptGroupInvitePayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Node)
 		}},
 		"roleBindingEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.RoleBinding]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Edge)
 		}},
 	}}
 }
@@ -101,19 +101,19 @@ func fieldsAccountAssociation(resolvers ResolverRoot) *execute.Object {
 func fieldsAccountAssociationConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociationConnection", Satisfies: []string{"AccountAssociationConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.AccountAssociation]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.AccountAssociation]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.AccountAssociation]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.AccountAssociation]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.AccountAssociation]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.AccountAssociation]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.AccountAssociation]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.AccountAssociation]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.AccountAssociation]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.AccountAssociation]).Skipped(), false)
 		}},
 	}}
 }
@@ -121,10 +121,10 @@ func fieldsAccountAssociationConnection(_ ResolverRoot) *execute.Object {
 func fieldsAccountAssociationEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AccountAssociationEdge", Satisfies: []string{"AccountAssociationEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.AccountAssociation]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.AccountAssociation]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.AccountAssociation]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.AccountAssociation]).Node)
 		}},
 	}}
 }
@@ -222,19 +222,19 @@ func fieldsAdvisoryActivity(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryConnection", Satisfies: []string{"AdvisoryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Advisory]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Advisory]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Advisory]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Advisory]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Advisory]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Advisory]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Advisory]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Advisory]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Advisory]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Advisory]).Skipped(), false)
 		}},
 	}}
 }
@@ -263,10 +263,10 @@ func fieldsAdvisoryDocument(_ ResolverRoot) *execute.Object {
 func fieldsAdvisoryEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AdvisoryEdge", Satisfies: []string{"AdvisoryEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Advisory]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Advisory]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Advisory]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Advisory]).Node)
 		}},
 	}}
 }
@@ -513,19 +513,19 @@ func fieldsArtifact(resolvers ResolverRoot) *execute.Object {
 func fieldsArtifactConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactConnection", Satisfies: []string{"ArtifactConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Artifact]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Artifact]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Artifact]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Artifact]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Artifact]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Artifact]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Artifact]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Artifact]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Artifact]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Artifact]).Skipped(), false)
 		}},
 	}}
 }
@@ -544,10 +544,10 @@ func fieldsArtifactCount(_ ResolverRoot) *execute.Object {
 func fieldsArtifactEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactEdge", Satisfies: []string{"ArtifactEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Artifact]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Artifact]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Artifact]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Artifact]).Node)
 		}},
 	}}
 }
@@ -604,19 +604,19 @@ func fieldsArtifactVersion(resolvers ResolverRoot) *execute.Object {
 func fieldsArtifactVersionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersionConnection", Satisfies: []string{"ArtifactVersionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.ArtifactVersion]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.ArtifactVersion]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.ArtifactVersion]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.ArtifactVersion]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.ArtifactVersion]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.ArtifactVersion]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.ArtifactVersion]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.ArtifactVersion]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.ArtifactVersion]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.ArtifactVersion]).Skipped(), false)
 		}},
 	}}
 }
@@ -624,10 +624,10 @@ func fieldsArtifactVersionConnection(_ ResolverRoot) *execute.Object {
 func fieldsArtifactVersionEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ArtifactVersionEdge", Satisfies: []string{"ArtifactVersionEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.ArtifactVersion]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.ArtifactVersion]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.ArtifactVersion]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.ArtifactVersion]).Node)
 		}},
 	}}
 }
@@ -770,10 +770,10 @@ func fieldsClaimMatch(_ ResolverRoot) *execute.Object {
 func fieldsCreateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateAccountAssociationPayload", Satisfies: []string{"CreateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.AccountAssociation]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.AccountAssociation]).Node)
 		}},
 		"accountAssociationEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.AccountAssociation]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.AccountAssociation]).Edge)
 		}},
 	}}
 }
@@ -781,10 +781,10 @@ func fieldsCreateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateExternalGroupRoleMappingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateExternalGroupRoleMappingPayload", Satisfies: []string{"CreateExternalGroupRoleMappingPayload"}, Fields: map[string]*execute.Field{
 		"externalGroupRoleMapping": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.ExternalGroupRoleMapping]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.ExternalGroupRoleMapping]).Node)
 		}},
 		"externalGroupRoleMappingEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.ExternalGroupRoleMapping]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.ExternalGroupRoleMapping]).Edge)
 		}},
 	}}
 }
@@ -792,10 +792,10 @@ func fieldsCreateExternalGroupRoleMappingPayload(_ ResolverRoot) *execute.Object
 func fieldsCreateGroupInvitePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateGroupInvitePayload", Satisfies: []string{"CreateGroupInvitePayload"}, Fields: map[string]*execute.Field{
 		"groupInvite": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.GroupInvite]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.GroupInvite]).Node)
 		}},
 		"groupInviteEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.GroupInvite]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.GroupInvite]).Edge)
 		}},
 	}}
 }
@@ -803,10 +803,10 @@ func fieldsCreateGroupInvitePayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateGroupPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateGroupPayload", Satisfies: []string{"CreateGroupPayload"}, Fields: map[string]*execute.Field{
 		"group": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Group]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Group]).Node)
 		}},
 		"groupEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Group]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Group]).Edge)
 		}},
 	}}
 }
@@ -814,10 +814,10 @@ func fieldsCreateGroupPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateIdentityPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateIdentityPayload", Satisfies: []string{"CreateIdentityPayload"}, Fields: map[string]*execute.Field{
 		"identity": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Identity]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Identity]).Node)
 		}},
 		"identityEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Identity]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Identity]).Edge)
 		}},
 	}}
 }
@@ -825,10 +825,10 @@ func fieldsCreateIdentityPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateIdentityProviderPayload", Satisfies: []string{"CreateIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.IdentityProvider]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.IdentityProvider]).Node)
 		}},
 		"identityProviderEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.IdentityProvider]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.IdentityProvider]).Edge)
 		}},
 	}}
 }
@@ -836,10 +836,10 @@ func fieldsCreateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateRepoPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRepoPayload", Satisfies: []string{"CreateRepoPayload"}, Fields: map[string]*execute.Field{
 		"repo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Repo]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Repo]).Node)
 		}},
 		"repoEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Repo]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Repo]).Edge)
 		}},
 	}}
 }
@@ -847,10 +847,10 @@ func fieldsCreateRepoPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRoleBindingPayload", Satisfies: []string{"CreateRoleBindingPayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Node)
 		}},
 		"roleBindingEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.RoleBinding]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.RoleBinding]).Edge)
 		}},
 	}}
 }
@@ -858,10 +858,10 @@ func fieldsCreateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateRolePayload", Satisfies: []string{"CreateRolePayload"}, Fields: map[string]*execute.Field{
 		"role": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Role]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Role]).Node)
 		}},
 		"roleEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Role]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Role]).Edge)
 		}},
 	}}
 }
@@ -883,10 +883,10 @@ func fieldsCreateSubscriptionPayload(_ ResolverRoot) *execute.Object {
 func fieldsCreateTagPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "CreateTagPayload", Satisfies: []string{"CreateTagPayload"}, Fields: map[string]*execute.Field{
 		"tag": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Tag]).Node)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Tag]).Node)
 		}},
 		"tagEdge": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Created[platform.Tag]).Edge)
+			return execute.Pointer(parent.(*scalar.Created[*platform.Tag]).Edge)
 		}},
 	}}
 }
@@ -1077,19 +1077,19 @@ func fieldsDelivery(resolvers ResolverRoot) *execute.Object {
 func fieldsDeliveryConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeliveryConnection", Satisfies: []string{"DeliveryConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Delivery]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Delivery]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Delivery]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Delivery]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Delivery]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Delivery]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Delivery]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Delivery]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Delivery]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Delivery]).Skipped(), false)
 		}},
 	}}
 }
@@ -1097,10 +1097,10 @@ func fieldsDeliveryConnection(_ ResolverRoot) *execute.Object {
 func fieldsDeliveryEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "DeliveryEdge", Satisfies: []string{"DeliveryEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Delivery]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Delivery]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Delivery]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Delivery]).Node)
 		}},
 	}}
 }
@@ -1488,19 +1488,19 @@ func fieldsEventSubscription(resolvers ResolverRoot) *execute.Object {
 func fieldsEventSubscriptionConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscriptionConnection", Satisfies: []string{"EventSubscriptionConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Subscription]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Subscription]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Subscription]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Subscription]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Subscription]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Subscription]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Subscription]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Subscription]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Subscription]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Subscription]).Skipped(), false)
 		}},
 	}}
 }
@@ -1508,10 +1508,10 @@ func fieldsEventSubscriptionConnection(_ ResolverRoot) *execute.Object {
 func fieldsEventSubscriptionEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "EventSubscriptionEdge", Satisfies: []string{"EventSubscriptionEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Subscription]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Subscription]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Subscription]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Subscription]).Node)
 		}},
 	}}
 }
@@ -1575,19 +1575,19 @@ func fieldsExternalGroupRoleMapping(resolvers ResolverRoot) *execute.Object {
 func fieldsExternalGroupRoleMappingConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMappingConnection", Satisfies: []string{"ExternalGroupRoleMappingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.ExternalGroupRoleMapping]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.ExternalGroupRoleMapping]).Skipped(), false)
 		}},
 	}}
 }
@@ -1595,10 +1595,10 @@ func fieldsExternalGroupRoleMappingConnection(_ ResolverRoot) *execute.Object {
 func fieldsExternalGroupRoleMappingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "ExternalGroupRoleMappingEdge", Satisfies: []string{"ExternalGroupRoleMappingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.ExternalGroupRoleMapping]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.ExternalGroupRoleMapping]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.ExternalGroupRoleMapping]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.ExternalGroupRoleMapping]).Node)
 		}},
 	}}
 }
@@ -1817,19 +1817,19 @@ func fieldsGroup(resolvers ResolverRoot) *execute.Object {
 func fieldsGroupConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupConnection", Satisfies: []string{"GroupConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Group]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Group]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Group]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Group]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Group]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Group]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Group]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Group]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Group]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Group]).Skipped(), false)
 		}},
 	}}
 }
@@ -1837,10 +1837,10 @@ func fieldsGroupConnection(_ ResolverRoot) *execute.Object {
 func fieldsGroupEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupEdge", Satisfies: []string{"GroupEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Group]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Group]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Group]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Group]).Node)
 		}},
 	}}
 }
@@ -1905,19 +1905,19 @@ func fieldsGroupInvite(resolvers ResolverRoot) *execute.Object {
 func fieldsGroupInviteConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInviteConnection", Satisfies: []string{"GroupInviteConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.GroupInvite]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.GroupInvite]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.GroupInvite]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.GroupInvite]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.GroupInvite]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.GroupInvite]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.GroupInvite]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.GroupInvite]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.GroupInvite]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.GroupInvite]).Skipped(), false)
 		}},
 	}}
 }
@@ -1925,10 +1925,10 @@ func fieldsGroupInviteConnection(_ ResolverRoot) *execute.Object {
 func fieldsGroupInviteEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "GroupInviteEdge", Satisfies: []string{"GroupInviteEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.GroupInvite]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.GroupInvite]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.GroupInvite]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.GroupInvite]).Node)
 		}},
 	}}
 }
@@ -1936,18 +1936,18 @@ func fieldsGroupInviteEdge(_ ResolverRoot) *execute.Object {
 func fieldsHolderConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "HolderConnection", Satisfies: []string{"HolderConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.RoleBinding]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.RoleBinding]).Edges())
 		}},
 		"nodes": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.HolderConnection().Nodes(ctx, execute.Parents[scalar.Connection[platform.RoleBinding]](parents))
+			values, err := resolvers.HolderConnection().Nodes(ctx, execute.Parents[scalar.Connection[*platform.RoleBinding]](parents))
 			return execute.Each(values, err, execute.Pointers)
 		},
 		},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.RoleBinding]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.RoleBinding]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.RoleBinding]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.RoleBinding]).TotalCount())
 		}},
 	}}
 }
@@ -1955,18 +1955,18 @@ func fieldsHolderConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsHolderEdge(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "HolderEdge", Satisfies: []string{"HolderEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.RoleBinding]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.RoleBinding]).Cursor(), false)
 		}},
 		"node": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.HolderEdge().Node(ctx, execute.Parents[scalar.Edge[platform.RoleBinding]](parents))
+			values, err := resolvers.HolderEdge().Node(ctx, execute.Parents[scalar.Edge[*platform.RoleBinding]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
 		"binding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.RoleBinding]).Node)
 		}},
 		"role": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.HolderEdge().Role(ctx, execute.Parents[scalar.Edge[platform.RoleBinding]](parents))
+			values, err := resolvers.HolderEdge().Role(ctx, execute.Parents[scalar.Edge[*platform.RoleBinding]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2055,19 +2055,19 @@ func fieldsIdentity(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentityConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityConnection", Satisfies: []string{"IdentityConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Identity]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Identity]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Identity]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Identity]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Identity]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Identity]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Identity]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Identity]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Identity]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Identity]).Skipped(), false)
 		}},
 	}}
 }
@@ -2075,10 +2075,10 @@ func fieldsIdentityConnection(_ ResolverRoot) *execute.Object {
 func fieldsIdentityEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityEdge", Satisfies: []string{"IdentityEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Identity]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Identity]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Identity]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Identity]).Node)
 		}},
 	}}
 }
@@ -2152,19 +2152,19 @@ func fieldsIdentityProvider(resolvers ResolverRoot) *execute.Object {
 func fieldsIdentityProviderConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProviderConnection", Satisfies: []string{"IdentityProviderConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.IdentityProvider]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.IdentityProvider]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.IdentityProvider]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.IdentityProvider]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.IdentityProvider]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.IdentityProvider]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.IdentityProvider]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.IdentityProvider]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.IdentityProvider]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.IdentityProvider]).Skipped(), false)
 		}},
 	}}
 }
@@ -2172,10 +2172,10 @@ func fieldsIdentityProviderConnection(_ ResolverRoot) *execute.Object {
 func fieldsIdentityProviderEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "IdentityProviderEdge", Satisfies: []string{"IdentityProviderEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.IdentityProvider]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.IdentityProvider]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.IdentityProvider]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.IdentityProvider]).Node)
 		}},
 	}}
 }
@@ -2913,22 +2913,22 @@ func fieldsRepo(resolvers ResolverRoot) *execute.Object {
 func fieldsRepoConnection(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoConnection", Satisfies: []string{"RepoConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Repo]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Repo]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Repo]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Repo]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Repo]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Repo]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Repo]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Repo]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Repo]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Repo]).Skipped(), false)
 		}},
 		"facets": {Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-			values, err := resolvers.RepoConnection().Facets(ctx, execute.Parents[scalar.Connection[platform.Repo]](parents))
+			values, err := resolvers.RepoConnection().Facets(ctx, execute.Parents[scalar.Connection[*platform.Repo]](parents))
 			return execute.Each(values, err, execute.Pointer)
 		},
 		},
@@ -2938,10 +2938,10 @@ func fieldsRepoConnection(resolvers ResolverRoot) *execute.Object {
 func fieldsRepoEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RepoEdge", Satisfies: []string{"RepoEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Repo]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Repo]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Repo]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Repo]).Node)
 		}},
 	}}
 }
@@ -3090,19 +3090,19 @@ func fieldsRoleBinding(resolvers ResolverRoot) *execute.Object {
 func fieldsRoleBindingConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingConnection", Satisfies: []string{"RoleBindingConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.RoleBinding]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.RoleBinding]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.RoleBinding]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.RoleBinding]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.RoleBinding]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.RoleBinding]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.RoleBinding]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.RoleBinding]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.RoleBinding]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.RoleBinding]).Skipped(), false)
 		}},
 	}}
 }
@@ -3110,10 +3110,10 @@ func fieldsRoleBindingConnection(_ ResolverRoot) *execute.Object {
 func fieldsRoleBindingEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleBindingEdge", Satisfies: []string{"RoleBindingEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.RoleBinding]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.RoleBinding]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.RoleBinding]).Node)
 		}},
 	}}
 }
@@ -3121,19 +3121,19 @@ func fieldsRoleBindingEdge(_ ResolverRoot) *execute.Object {
 func fieldsRoleConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleConnection", Satisfies: []string{"RoleConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Role]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Role]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Role]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Role]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Role]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Role]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Role]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Role]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Role]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Role]).Skipped(), false)
 		}},
 	}}
 }
@@ -3141,10 +3141,10 @@ func fieldsRoleConnection(_ ResolverRoot) *execute.Object {
 func fieldsRoleEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "RoleEdge", Satisfies: []string{"RoleEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Role]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Role]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Role]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Role]).Node)
 		}},
 	}}
 }
@@ -3338,19 +3338,19 @@ func fieldsTag(resolvers ResolverRoot) *execute.Object {
 func fieldsTagConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagConnection", Satisfies: []string{"TagConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Tag]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Tag]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Tag]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Tag]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Tag]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Tag]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Tag]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Tag]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Tag]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Tag]).Skipped(), false)
 		}},
 	}}
 }
@@ -3358,10 +3358,10 @@ func fieldsTagConnection(_ ResolverRoot) *execute.Object {
 func fieldsTagEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TagEdge", Satisfies: []string{"TagEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Tag]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Tag]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Tag]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Tag]).Node)
 		}},
 	}}
 }
@@ -3394,19 +3394,19 @@ func fieldsTermsAcceptance(resolvers ResolverRoot) *execute.Object {
 func fieldsTermsAcceptanceConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptanceConnection", Satisfies: []string{"TermsAcceptanceConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.TermsAcceptance]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.TermsAcceptance]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.TermsAcceptance]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.TermsAcceptance]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.TermsAcceptance]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.TermsAcceptance]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.TermsAcceptance]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.TermsAcceptance]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.TermsAcceptance]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.TermsAcceptance]).Skipped(), false)
 		}},
 	}}
 }
@@ -3414,10 +3414,10 @@ func fieldsTermsAcceptanceConnection(_ ResolverRoot) *execute.Object {
 func fieldsTermsAcceptanceEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "TermsAcceptanceEdge", Satisfies: []string{"TermsAcceptanceEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.TermsAcceptance]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.TermsAcceptance]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.TermsAcceptance]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.TermsAcceptance]).Node)
 		}},
 	}}
 }
@@ -3444,7 +3444,7 @@ func fieldsTierFacet(_ ResolverRoot) *execute.Object {
 func fieldsUpdateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateAccountAssociationPayload", Satisfies: []string{"UpdateAccountAssociationPayload"}, Fields: map[string]*execute.Field{
 		"accountAssociation": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[platform.AccountAssociation]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*platform.AccountAssociation]).Node)
 		}},
 	}}
 }
@@ -3452,7 +3452,7 @@ func fieldsUpdateAccountAssociationPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateGroupPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateGroupPayload", Satisfies: []string{"UpdateGroupPayload"}, Fields: map[string]*execute.Field{
 		"group": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[platform.Group]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*platform.Group]).Node)
 		}},
 	}}
 }
@@ -3460,7 +3460,7 @@ func fieldsUpdateGroupPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateIdentityPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateIdentityPayload", Satisfies: []string{"UpdateIdentityPayload"}, Fields: map[string]*execute.Field{
 		"identity": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[platform.Identity]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*platform.Identity]).Node)
 		}},
 	}}
 }
@@ -3468,7 +3468,7 @@ func fieldsUpdateIdentityPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateIdentityProviderPayload", Satisfies: []string{"UpdateIdentityProviderPayload"}, Fields: map[string]*execute.Field{
 		"identityProvider": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[platform.IdentityProvider]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*platform.IdentityProvider]).Node)
 		}},
 	}}
 }
@@ -3476,7 +3476,7 @@ func fieldsUpdateIdentityProviderPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateRepoPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRepoPayload", Satisfies: []string{"UpdateRepoPayload"}, Fields: map[string]*execute.Field{
 		"repo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[platform.Repo]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*platform.Repo]).Node)
 		}},
 	}}
 }
@@ -3490,7 +3490,7 @@ func fieldsUpdateRepoReadmePayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRoleBindingPayload", Satisfies: []string{"UpdateRoleBindingPayload"}, Fields: map[string]*execute.Field{
 		"roleBinding": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[platform.RoleBinding]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*platform.RoleBinding]).Node)
 		}},
 	}}
 }
@@ -3498,7 +3498,7 @@ func fieldsUpdateRoleBindingPayload(_ ResolverRoot) *execute.Object {
 func fieldsUpdateRolePayload(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "UpdateRolePayload", Satisfies: []string{"UpdateRolePayload"}, Fields: map[string]*execute.Field{
 		"role": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Updated[platform.Role]).Node)
+			return execute.Pointer(parent.(*scalar.Updated[*platform.Role]).Node)
 		}},
 	}}
 }
@@ -3569,19 +3569,19 @@ func fieldsVulnerabilityMetadata(_ ResolverRoot) *execute.Object {
 func fieldsVulnerabilityMetadataConnection(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadataConnection", Satisfies: []string{"VulnerabilityMetadataConnection"}, Fields: map[string]*execute.Field{
 		"edges": {Get: func(parent any, _ map[string]any) any {
-			return execute.Structs(parent.(*scalar.Connection[platform.Vulnerability]).Edges())
+			return execute.Structs(parent.(*scalar.Connection[*platform.Vulnerability]).Edges())
 		}},
 		"nodes": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointers(parent.(*scalar.Connection[platform.Vulnerability]).Nodes())
+			return execute.Pointers(parent.(*scalar.Connection[*platform.Vulnerability]).Nodes())
 		}},
 		"pageInfo": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Connection[platform.Vulnerability]).PageInfo())
+			return execute.Pointer(parent.(*scalar.Connection[*platform.Vulnerability]).PageInfo())
 		}},
 		"totalCount": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*scalar.Connection[platform.Vulnerability]).TotalCount())
+			return execute.AppendInt64(b, parent.(*scalar.Connection[*platform.Vulnerability]).TotalCount())
 		}},
 		"skipped": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendInt(b, parent.(*scalar.Connection[platform.Vulnerability]).Skipped(), false)
+			return scalar.AppendInt(b, parent.(*scalar.Connection[*platform.Vulnerability]).Skipped(), false)
 		}},
 	}}
 }
@@ -3589,10 +3589,10 @@ func fieldsVulnerabilityMetadataConnection(_ ResolverRoot) *execute.Object {
 func fieldsVulnerabilityMetadataEdge(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "VulnerabilityMetadataEdge", Satisfies: []string{"VulnerabilityMetadataEdge"}, Fields: map[string]*execute.Field{
 		"cursor": {Append: func(b []byte, parent any) []byte {
-			return scalar.AppendString(b, parent.(*scalar.Edge[platform.Vulnerability]).Cursor(), false)
+			return scalar.AppendString(b, parent.(*scalar.Edge[*platform.Vulnerability]).Cursor(), false)
 		}},
 		"node": {Get: func(parent any, _ map[string]any) any {
-			return execute.Pointer(parent.(*scalar.Edge[platform.Vulnerability]).Node)
+			return execute.Pointer(parent.(*scalar.Edge[*platform.Vulnerability]).Node)
 		}},
 	}}
 }

@@ -56,7 +56,7 @@ type BatchCreateRoleBindingsPayload struct {
 	// The bindings, in the order of the requests.
 	RoleBindings []*platform.RoleBinding `json:"roleBindings"`
 	// The same as edges, for Relay's @appendEdge and @prependEdge. Their cursors are of `roleBindings(childrenOf:)` in default order; empty without the right to list.
-	RoleBindingEdges []*scalar.Edge[platform.RoleBinding] `json:"roleBindingEdges"`
+	RoleBindingEdges []*scalar.Edge[*platform.RoleBinding] `json:"roleBindingEdges"`
 }
 
 // One of several new role bindings.
@@ -120,7 +120,7 @@ type CreateSubscriptionPayload struct {
 	// The subscription.
 	Subscription *platform.Subscription `json:"subscription"`
 	// The subscription as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of `subscriptions(childrenOf:)` in default order; empty without the right to list.
-	SubscriptionEdge *scalar.Edge[platform.Subscription] `json:"subscriptionEdge"`
+	SubscriptionEdge *scalar.Edge[*platform.Subscription] `json:"subscriptionEdge"`
 	// Signs the deliveries (Standard Webhooks). Shown here, once; it cannot be read again.
 	Secret string `json:"secret"`
 }

@@ -238,7 +238,7 @@ type AdvisoryResolver interface {
 
 // A ArtifactResolver reads the fields of Artifact that its objects do not hold.
 type ArtifactResolver interface {
-	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ArtifactVersion], error)
+	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ArtifactVersion], error)
 	ViewerCan(ctx context.Context, objs []*platform.Artifact, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Artifact) ([][]platform.Capability, error)
 }
@@ -294,7 +294,7 @@ type EventActorResolver interface {
 // A EventSubscriptionResolver reads the fields of EventSubscription that its objects do not hold.
 type EventSubscriptionResolver interface {
 	Group(ctx context.Context, objs []*platform.Subscription) ([]*platform.Group, error)
-	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Delivery], error)
+	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Delivery], error)
 	ViewerCan(ctx context.Context, objs []*platform.Subscription, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Subscription) ([][]platform.Capability, error)
 }
@@ -318,25 +318,24 @@ type GroupResolver interface {
 	ResourceLimits(ctx context.Context, objs []*platform.Group) ([][]*ResourceLimit, error)
 	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
 	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
-	Path(ctx context.Context, objs []*platform.Group) ([]*string, error)
-	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
+	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
 	Child(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Group, error)
-	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
-	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Identity], error)
-	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Role], error)
-	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
-	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
-	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Repo], error)
+	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
+	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Identity], error)
+	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Role], error)
+	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
+	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
+	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
 	Repo(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Repo, error)
-	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
-	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
-	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.IdentityProvider], error)
+	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.IdentityProvider], error)
 	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
-	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.GroupInvite], error)
-	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.TermsAcceptance], error)
-	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Subscription], error)
-	WhoCan(ctx context.Context, objs []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.Connection[platform.RoleBinding], error)
+	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.GroupInvite], error)
+	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.TermsAcceptance], error)
+	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Subscription], error)
+	WhoCan(ctx context.Context, objs []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.Connection[*platform.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Group, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Group) ([][]platform.Capability, error)
 }
@@ -351,19 +350,19 @@ type GroupInviteResolver interface {
 
 // A HolderConnectionResolver reads the fields of HolderConnection that its objects do not hold.
 type HolderConnectionResolver interface {
-	Nodes(ctx context.Context, objs []*scalar.Connection[platform.RoleBinding]) ([][]*platform.Identity, error)
+	Nodes(ctx context.Context, objs []*scalar.Connection[*platform.RoleBinding]) ([][]*platform.Identity, error)
 }
 
 // A HolderEdgeResolver reads the fields of HolderEdge that its objects do not hold.
 type HolderEdgeResolver interface {
-	Node(ctx context.Context, objs []*scalar.Edge[platform.RoleBinding]) ([]*platform.Identity, error)
-	Role(ctx context.Context, objs []*scalar.Edge[platform.RoleBinding]) ([]*platform.Role, error)
+	Node(ctx context.Context, objs []*scalar.Edge[*platform.RoleBinding]) ([]*platform.Identity, error)
+	Role(ctx context.Context, objs []*scalar.Edge[*platform.RoleBinding]) ([]*platform.Role, error)
 }
 
 // A IdentityResolver reads the fields of Identity that its objects do not hold.
 type IdentityResolver interface {
 	Group(ctx context.Context, objs []*platform.Identity) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
 	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
 	ViewerCan(ctx context.Context, objs []*platform.Identity, capabilities []platform.Capability) ([]bool, error)
@@ -374,7 +373,7 @@ type IdentityResolver interface {
 type IdentityProviderResolver interface {
 	Group(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Group, error)
 	DefaultRole(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Role, error)
-	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ExternalGroupRoleMapping], error)
+	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	ViewerCan(ctx context.Context, objs []*platform.IdentityProvider, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.IdentityProvider) ([][]platform.Capability, error)
 }
@@ -386,37 +385,37 @@ type ImageResolver interface {
 
 // A MutationResolver reads the fields of Mutation that its objects do not hold.
 type MutationResolver interface {
-	CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Created[platform.AccountAssociation], error)
-	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[platform.AccountAssociation], error)
+	CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Created[*platform.AccountAssociation], error)
+	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.AccountAssociation], error)
 	DeleteAccountAssociation(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	Redeliver(ctx context.Context, input RedeliverInput) (*RedeliverPayload, error)
-	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[platform.ExternalGroupRoleMapping], error)
+	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[*platform.ExternalGroupRoleMapping], error)
 	DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteExternalGroupRoleMappings(ctx context.Context, input BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error)
-	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[platform.Group], error)
-	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Group], error)
+	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Group], error)
+	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Group], error)
 	DeleteGroup(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.Created[platform.GroupInvite], error)
+	CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.Created[*platform.GroupInvite], error)
 	DeleteGroupInvite(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	AcceptGroupInvite(ctx context.Context, input AcceptGroupInviteInput) (*scalar.Created[platform.RoleBinding], error)
-	CreateIdentity(ctx context.Context, input map[string]any) (*scalar.Created[platform.Identity], error)
-	UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Identity], error)
+	AcceptGroupInvite(ctx context.Context, input AcceptGroupInviteInput) (*scalar.Created[*platform.RoleBinding], error)
+	CreateIdentity(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Identity], error)
+	UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Identity], error)
 	DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[platform.IdentityProvider], error)
-	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[platform.IdentityProvider], error)
+	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[*platform.IdentityProvider], error)
+	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.IdentityProvider], error)
 	VerifyIdentityProvider(ctx context.Context, input VerifyIdentityProviderInput) (*VerifyIdentityProviderPayload, error)
 	DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[platform.Repo], error)
-	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Repo], error)
+	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Repo], error)
+	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Repo], error)
 	DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchUpdateRepos(ctx context.Context, input map[string]any) (*BatchUpdateReposPayload, error)
 	UpdateRepoReadme(ctx context.Context, input map[string]any) (*UpdateRepoReadmePayload, error)
-	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[platform.Role], error)
-	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Role], error)
+	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Role], error)
+	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Role], error)
 	DeleteRole(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Created[platform.RoleBinding], error)
+	CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Created[*platform.RoleBinding], error)
 	BatchCreateRoleBindings(ctx context.Context, input BatchCreateRoleBindingsInput) (*BatchCreateRoleBindingsPayload, error)
-	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[platform.RoleBinding], error)
+	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.RoleBinding], error)
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteRoleBindings(ctx context.Context, input BatchDeleteRoleBindingsInput) (*BatchDeleteRoleBindingsPayload, error)
 	CreateSubscription(ctx context.Context, input map[string]any) (*CreateSubscriptionPayload, error)
@@ -424,7 +423,7 @@ type MutationResolver interface {
 	RotateSubscriptionSecret(ctx context.Context, input RotateSubscriptionSecretInput) (*RotateSubscriptionSecretPayload, error)
 	TestSubscription(ctx context.Context, input TestSubscriptionInput) (*scalar.TestSubscriptionPayload, error)
 	EnableSubscription(ctx context.Context, input EnableSubscriptionInput) (*EnableSubscriptionPayload, error)
-	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[platform.Tag], error)
+	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Tag], error)
 	DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchCreateTags(ctx context.Context, input map[string]any) (*BatchCreateTagsPayload, error)
 	BatchDeleteTags(ctx context.Context, input BatchDeleteTagsInput) (*BatchDeleteTagsPayload, error)
@@ -438,52 +437,51 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Entity, error)
 	Viewer(ctx context.Context) (*platform.Actor, error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
-	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.AccountAssociation], error)
+	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AccountAssociation], error)
 	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time) ([]*platform.AdvisoryActivity, error)
 	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, types []string) ([]*platform.EventActivity, error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
-	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
+	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
 	AdvisoryDocuments(ctx context.Context, id *string, cves []string) ([]*platform.AdvisoryDocument, error)
 	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
-	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Artifact], error)
+	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)
 	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, types []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
-	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.ExternalGroupRoleMapping], error)
+	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error)
-	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Group], error)
+	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
-	GroupInvites(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.GroupInvite], error)
+	GroupInvites(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.GroupInvite], error)
 	Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error)
-	Identities(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Identity], error)
+	Identities(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Identity], error)
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
 	IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error)
-	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.IdentityProvider], error)
+	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.IdentityProvider], error)
 	Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error)
-	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Repo], error)
+	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid platform.UID) (*platform.Role, error)
-	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Role], error)
+	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Role], error)
 	RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error)
-	RoleBindings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.RoleBinding], error)
 	Search(ctx context.Context, query string, kinds []platform.SearchKind, within *platform.UID, first *int, after *string) (*scalar.SearchConnection, error)
 	Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error)
-	Subscriptions(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Subscription], error)
+	Subscriptions(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Subscription], error)
 	Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error)
-	Tags(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Tag], error)
-	TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.TermsAcceptance], error)
-	VulnerabilityMetadata(ctx context.Context, where *scalar.VulnerabilityMetadataFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Vulnerability], error)
+	Tags(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Tag], error)
+	TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.TermsAcceptance], error)
+	VulnerabilityMetadata(ctx context.Context, where *scalar.VulnerabilityMetadataFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Vulnerability], error)
 }
 
 // A RepoResolver reads the fields of Repo that its objects do not hold.
 type RepoResolver interface {
 	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
-	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
-	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
+	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
-	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Repo, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Repo) ([][]platform.Capability, error)
@@ -491,13 +489,13 @@ type RepoResolver interface {
 
 // A RepoConnectionResolver reads the fields of RepoConnection that its objects do not hold.
 type RepoConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[platform.Repo]) ([]*platform.RepoFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Repo]) ([]*platform.RepoFacets, error)
 }
 
 // A RoleResolver reads the fields of Role that its objects do not hold.
 type RoleResolver interface {
 	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Role, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Role) ([][]platform.Capability, error)
 }
@@ -520,7 +518,7 @@ type SubscriptionResolver interface {
 type TagResolver interface {
 	Repo(ctx context.Context, objs []*platform.Tag) ([]*platform.Repo, error)
 	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
-	Advisories(ctx context.Context, objs []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Tag) ([]*platform.AdvisorySummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Tag, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Tag) ([][]platform.Capability, error)
@@ -534,7 +532,7 @@ type TermsAcceptanceResolver interface {
 // A ViewerResolver reads the fields of Viewer that its objects do not hold.
 type ViewerResolver interface {
 	Identities(ctx context.Context, objs []*platform.Actor) ([][]*platform.Identity, error)
-	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
 	Capabilities(ctx context.Context, objs []*platform.Actor, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error)
 }
@@ -2453,11 +2451,6 @@ type Group implements Node @key(fields: "uid") {
   parent: Group
   "The groups above, the root first, as far as the caller may see them."
   ancestors: [Group!]
-  """
-  The names of all groups from the organization down to this one, with a slash between them, as ` + "`" + `group(path:)` + "`" + ` takes them. Null
-  where the caller may not see all groups above.
-  """
-  path: String
   "Groups directly in this one."
   children(
     "Filter; all given conditions must match."
@@ -3852,11 +3845,6 @@ type Repo implements Node @key(fields: "uid") {
 
   "The group that contains it."
   group: Group
-  """
-  The names of all groups from the organization down to it and its own, with a slash between them, as ` + "`" + `repo(path:)` + "`" + ` takes them.
-  Null where the caller may not see all of these groups.
-  """
-  path: String
   "Introduction to the repo, in Markdown; null where none was written."
   readme: String
   "Its tags. Those past their end of life: ` + "`" + `where: {deprecated: true}` + "`" + `."

@@ -103,9 +103,9 @@ type AccountAssociationFilter struct {
 	Name string `json:",omitempty"` // exactly
 }
 
-func (f AccountAssociationFilter) check(v *violations) { v.checkFilter("name", f.Name) }
+func (f *AccountAssociationFilter) check(v *violations) { v.checkFilter("name", f.Name) }
 
-var accountAssociationKind = Kind[AccountAssociation]{
+var accountAssociationKind = Kind[*AccountAssociation]{
 	Name: "AccountAssociation", Plural: "accountAssociations", Area: "iam", Number: 11, Event: "iam.account_associations", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapAccountAssociationsList, Create: CapAccountAssociationsCreate, Update: CapAccountAssociationsUpdate, Delete: CapAccountAssociationsDelete,
@@ -115,7 +115,7 @@ var accountAssociationKind = Kind[AccountAssociation]{
 		{"platform", Updatable}, {"azure", Updatable}, {"createTime", OutputOnly}, {"updateTime", Volatile}, {"github", Updatable},
 	},
 	Required: []string{"name"},
-	Orders: []OrderField[AccountAssociation]{
+	Orders: []OrderField[*AccountAssociation]{
 		{"name", nil, func(a *AccountAssociation) any { return a.Name }},
 		{"create_time", createTimeSpellings, func(a *AccountAssociation) any { return a.CreateTime }},
 		{"update_time", updateTimeSpellings, func(a *AccountAssociation) any { return a.UpdateTime }},
@@ -193,16 +193,16 @@ func (a *GitHubAccount) check(v *violations) {
 
 // AccountAssociations are the operations on account associations.
 type AccountAssociations struct {
-	resources[AccountAssociation, AccountAssociationFilter]
+	*resources[*AccountAssociation, *AccountAssociationFilter]
 }
 
 // associationKeyFilter finds the association of a group: there is at most one.
-func associationKeyFilter(*AccountAssociation) AccountAssociationFilter {
-	return AccountAssociationFilter{}
+func associationKeyFilter(*AccountAssociation) *AccountAssociationFilter {
+	return &AccountAssociationFilter{}
 }
 
 // Create creates the association of a group.
-func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
+func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[*AccountAssociation]) (*AccountAssociation, error) {
 	association, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -211,8 +211,8 @@ func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[Ac
 }
 
 // Update changes the association of a group.
-func (s AccountAssociations) Update(ctx context.Context, uid UID, in Input[AccountAssociation]) (*AccountAssociation, error) {
-	return s.updateChecked(ctx, uid, in, associationKeyFilter, func(tx Tx, change *change[AccountAssociation]) error {
+func (s AccountAssociations) Update(ctx context.Context, uid UID, in Input[*AccountAssociation]) (*AccountAssociation, error) {
+	return s.updateChecked(ctx, uid, in, associationKeyFilter, func(tx Tx, change *change[*AccountAssociation]) error {
 		return s.checkServiceBindings(ctx, tx, uid, change.row)
 	})
 }

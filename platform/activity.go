@@ -139,18 +139,18 @@ func checkActivity(ctx context.Context, req ActivityRequest, now Time, check fun
 
 // activityScope returns the scope of the advisories of a group or of a repo.
 func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error) {
-	q, err := s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within}})
+	q, err := s.query(ctx, ListRequest[*AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within}})
 	if err != nil || within.IsRoot() {
 		return q.Scope, err
 	}
-	repos, err := TableOf[Repo, RepoFilter](s.p.store).Get(ctx, Keys{uids: []UID{within}})
+	repos, err := TableOf[*Repo, *RepoFilter](s.p.store).Get(ctx, Keys{uids: []UID{within}})
 	if err != nil || len(repos) == 0 {
 		return q.Scope, err
 	}
 	if _, err := require(ctx, within, CapRepoList); err != nil {
 		return Scope{}, err
 	}
-	if q, err = s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within.Root()}}); err != nil {
+	if q, err = s.query(ctx, ListRequest[*AdvisoryFilter]{UIDP: UIDFilter{DescendantsOf: within.Root()}}); err != nil {
 		return Scope{}, err
 	}
 	var narrowed Scope

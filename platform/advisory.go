@@ -289,7 +289,7 @@ type AdvisoryFilter struct {
 	Around UID `json:",omitempty"` // in one of the groups that contain this resource
 }
 
-func (f AdvisoryFilter) check(v *violations) {
+func (f *AdvisoryFilter) check(v *violations) {
 	for _, x := range []struct {
 		field  string
 		values []string
@@ -321,10 +321,10 @@ func (f AdvisoryFilter) check(v *violations) {
 	}
 }
 
-var advisoryKind = Kind[Advisory]{
+var advisoryKind = Kind[*Advisory]{
 	Name: "Advisory", Plural: "advisories", Area: "vulnerabilities", Number: 7, Event: "vulnerabilities.advisory", Parent: "Group",
 	List: CapAdvisoriesList,
-	Orders: []OrderField[Advisory]{
+	Orders: []OrderField[*Advisory]{
 		{"advisory_id", []string{"advisoryId"}, func(a *Advisory) any { return a.AdvisoryID }},
 		{"artifact_name", []string{"artifactName"}, func(a *Advisory) any { return a.ArtifactName }},
 		{"create_time", createTimeSpellings, func(a *Advisory) any { return a.CreateTime }},
@@ -341,5 +341,5 @@ var advisoryKind = Kind[Advisory]{
 
 // Advisories are the operations on advisories.
 type Advisories struct {
-	resources[Advisory, AdvisoryFilter]
+	*resources[*Advisory, *AdvisoryFilter]
 }

@@ -38,7 +38,7 @@ func repoTargets(repos []*Repo) []matchTarget {
 // ListOfRepos reads, for each repo, the same page of the advisories that match
 // it, with one read. The page tokens are those of the plain list with the
 // corresponding filter.
-func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[AdvisoryFilter], repos []*Repo) ([]Page[Advisory], []error) {
+func (s Advisories) ListOfRepos(ctx context.Context, req ListRequest[*AdvisoryFilter], repos []*Repo) ([]Page[*Advisory], []error) {
 	return s.listForTargets(ctx, req, repoTargets(repos))
 }
 
@@ -51,8 +51,8 @@ func (s Advisories) SummarizeRepos(ctx context.Context, repos []*Repo) ([]*Advis
 // ListOfTags reads, for each tag, the same page of the advisories that match it.
 // It needs one read for the advisories, one for the images, and one for the repos
 // of images without known packages.
-func (s Advisories) ListOfTags(ctx context.Context, req ListRequest[AdvisoryFilter], tags []*Tag) ([]Page[Advisory], []error) {
-	return readForTargets(ctx, s, tags, func(known []matchTarget) ([]Page[Advisory], []error) { return s.listForTargets(ctx, req, known) })
+func (s Advisories) ListOfTags(ctx context.Context, req ListRequest[*AdvisoryFilter], tags []*Tag) ([]Page[*Advisory], []error) {
+	return readForTargets(ctx, s, tags, func(known []matchTarget) ([]Page[*Advisory], []error) { return s.listForTargets(ctx, req, known) })
 }
 
 // SummarizeTags counts the advisories that ListOfTags lists, for each tag.
@@ -60,10 +60,10 @@ func (s Advisories) SummarizeTags(ctx context.Context, tags []*Tag) ([]*Advisory
 	return readForTargets(ctx, s, tags, func(known []matchTarget) ([]*AdvisorySummary, []error) { return s.summarizeForTargets(ctx, known) })
 }
 
-func (s Advisories) listForTargets(ctx context.Context, req ListRequest[AdvisoryFilter], all []matchTarget) ([]Page[Advisory], []error) {
-	return listReferring(ctx, s.resources, req, len(all), func(i int, req *ListRequest[AdvisoryFilter]) func(Branch) []Branch {
+func (s Advisories) listForTargets(ctx context.Context, req ListRequest[*AdvisoryFilter], all []matchTarget) ([]Page[*Advisory], []error) {
+	return listReferring(ctx, s.resources, req, len(all), func(i int, req *ListRequest[*AdvisoryFilter]) func(Branch) []Branch {
 		req.UIDP.DescendantsOf = all[i].uid.Root()
-		req.Filter.ArtifactNames, req.Filter.Around = all[i].names, all[i].uid
+		req.Filter = changeFilter(req.Filter, func(f *AdvisoryFilter) { f.ArtifactNames, f.Around = all[i].names, all[i].uid })
 		return all[i].narrow
 	})
 }

@@ -23,7 +23,7 @@ func TestReposOfOneNameDoNotShareAdvisoriesOfOneOfThem(t *testing.T) {
 		repos := []*platform.Repo{read(w.namedRepo(shop, "billing")), read(w.namedRepo(pay, "billing")), read(w.namedRepo(acme.uid, "billing"))}
 		tags := make([]*platform.Tag, len(repos))
 		for i, repo := range repos {
-			made, err := w.p.Tags.Create(acme.owner, repo.UID, body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(i+1)))
+			made, err := w.p.Tags.Create(acme.owner, repo.UID, body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(i+1)))
 			must(t, err)
 			tags[i] = made
 		}
@@ -33,7 +33,7 @@ func TestReposOfOneNameDoNotShareAdvisoriesOfOneOfThem(t *testing.T) {
 		advise(acme.uid, "DIGEST", digest(1))
 		advise(pay, "ELSEWHERE", digest(1))
 		advise(acme.uid, "PACKAGE", "openssl")
-		want := func(what string, pages []platform.Page[platform.Advisory], errs []error, want ...string) {
+		want := func(what string, pages []platform.Page[*platform.Advisory], errs []error, want ...string) {
 			t.Helper()
 			for i, page := range pages {
 				must(t, errs[i])
@@ -46,7 +46,7 @@ func TestReposOfOneNameDoNotShareAdvisoriesOfOneOfThem(t *testing.T) {
 				}
 			}
 		}
-		req := platform.ListRequest[platform.AdvisoryFilter]{OrderBy: "advisory_id"}
+		req := platform.ListRequest[*platform.AdvisoryFilter]{OrderBy: "advisory_id"}
 		pages, errs := w.p.Advisories.ListOfRepos(acme.owner, req, repos)
 		want("repo", pages, errs, "[EVERYWHERE SHOP]", "[EVERYWHERE PAY]", "[EVERYWHERE]")
 		pages, errs = w.p.Advisories.ListOfTags(acme.owner, req, tags)
@@ -57,7 +57,7 @@ func TestReposOfOneNameDoNotShareAdvisoriesOfOneOfThem(t *testing.T) {
 		summaries, errs := w.p.Advisories.SummarizeTags(acme.owner, tags)
 		must(t, errs[0])
 		if summaries[0].Open.Total != 2 || summaries[1].Open.Total != 2 || summaries[2].Open.Total != 1 {
-			t.Errorf("summaries are %+v, %+v, %+v", summaries[0], summaries[1], summaries[2])
+			t.Errorf("summaries are %+v, %+v, %+v, want Total 2, Total 2 and Total 1", summaries[0], summaries[1], summaries[2])
 		}
 		_, errs = w.p.Advisories.SummarizeTags(w.with(w.role(acme.uid, platform.CapAdvisoriesList, platform.CapTagList), acme.uid, acme.uid), tags[:1])
 		expectRefused(t, "a summary without the image", errs[0], platform.CodePermissionDenied)

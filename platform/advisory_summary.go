@@ -67,7 +67,7 @@ func (s Advisories) summarize(ctx context.Context, n int, scopeAt func(i int) (U
 	errs, scopes, readable := make([]error, n), make([]Scope, n), 0
 	for i := range n {
 		asked, narrow := scopeAt(i)
-		q, err := s.query(ctx, ListRequest[AdvisoryFilter]{UIDP: asked})
+		q, err := s.query(ctx, ListRequest[*AdvisoryFilter]{UIDP: asked})
 		if errs[i] = s.kind.addArea(err); err != nil {
 			continue
 		}

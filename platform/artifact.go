@@ -68,15 +68,15 @@ type ArtifactFilter struct {
 	Names []string `json:",omitempty"` // one of these
 }
 
-func (f ArtifactFilter) check(v *violations) {
+func (f *ArtifactFilter) check(v *violations) {
 	v.checkEcosystems(f.Ecosystems)
 	v.checkFilter("query", f.Query)
 	v.checkFilter("cuda_version", f.CudaVersion)
 }
 
-var artifactKind = Kind[Artifact]{
+var artifactKind = Kind[*Artifact]{
 	Name: "Artifact", Plural: "artifacts", Area: "libraries", Number: 15, List: CapLibrariesArtifactsList, Shared: true,
-	Orders: []OrderField[Artifact]{
+	Orders: []OrderField[*Artifact]{
 		{"name", nil, func(a *Artifact) any { return a.Name }},
 		{"create_time", createTimeSpellings, func(a *Artifact) any { return a.CreateTime }},
 		{"update_time", updateTimeSpellings, func(a *Artifact) any { return a.UpdateTime }},
@@ -89,18 +89,20 @@ var artifactKind = Kind[Artifact]{
 // Artifacts are the operations on artifacts. A caller who may list artifacts on
 // any group can read all of them.
 type Artifacts struct {
-	resources[Artifact, ArtifactFilter]
+	*resources[*Artifact, *ArtifactFilter]
 }
 
 // List reads one page of the artifacts of the given ecosystems.
-func (s Artifacts) List(ctx context.Context, req ListRequest[ArtifactFilter]) (Page[Artifact], error) {
-	req.Filter.Ecosystems = deduplicateEcosystems(req.Filter.Ecosystems) // page tokens do not depend on the order of the ecosystems
+func (s Artifacts) List(ctx context.Context, req ListRequest[*ArtifactFilter]) (Page[*Artifact], error) {
+	req.Filter = changeFilter(req.Filter, func(f *ArtifactFilter) { // page tokens do not depend on the order of the ecosystems
+		f.Ecosystems = deduplicateEcosystems(f.Ecosystems)
+	})
 	q, err := s.buildQuery(ctx, req)
 	if err == nil {
 		err = s.kind.checkSharedReadable(ctx)
 	}
 	if err != nil {
-		return Page[Artifact]{}, s.kind.addArea(err)
+		return Page[*Artifact]{}, s.kind.addArea(err)
 	}
 	for _, e := range req.Filter.Ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
@@ -139,7 +141,7 @@ func (s Artifacts) counts(ctx context.Context, asked []Ecosystem) ([]*EcosystemC
 	for i, e := range asked {
 		scopes[i] = newScope(ecosystemBranch(e))
 	}
-	found, err := s.table(s.p.store).ListEach(ctx, Query[ArtifactFilter]{Order: s.kind.DefaultOrder, Parts: PartTotal}, scopes)
+	found, err := s.table(s.p.store).ListEach(ctx, Query[*ArtifactFilter]{Order: s.kind.DefaultOrder, Parts: PartTotal}, scopes)
 	if err != nil {
 		return nil, err
 	}

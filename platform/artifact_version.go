@@ -21,11 +21,11 @@ type ArtifactVersion struct {
 // ArtifactVersionFilter has no fields: lists of versions have no filter.
 type ArtifactVersionFilter struct{}
 
-func (ArtifactVersionFilter) check(*violations) {}
+func (*ArtifactVersionFilter) check(*violations) {}
 
-var artifactVersionKind = Kind[ArtifactVersion]{
+var artifactVersionKind = Kind[*ArtifactVersion]{
 	Name: "ArtifactVersion", Plural: "artifactVersions", Area: "libraries", Number: 16, List: CapLibrariesArtifactsList, Shared: true, Parent: "Artifact",
-	Orders: []OrderField[ArtifactVersion]{
+	Orders: []OrderField[*ArtifactVersion]{
 		{"version", nil, func(v *ArtifactVersion) any { return v.SortKey }},
 		{"create_time", createTimeSpellings, func(v *ArtifactVersion) any { return v.CreateTime }},
 		{"update_time", updateTimeSpellings, func(v *ArtifactVersion) any { return v.UpdateTime }},
@@ -39,12 +39,12 @@ var artifactVersionKind = Kind[ArtifactVersion]{
 // ArtifactVersions are the operations on versions of artifacts. They need the
 // same capability as Artifacts.
 type ArtifactVersions struct {
-	resources[ArtifactVersion, ArtifactVersionFilter]
+	*resources[*ArtifactVersion, *ArtifactVersionFilter]
 }
 
 // ListOf reads one page of the versions of an artifact. It returns NOT_FOUND if
 // the artifact does not exist.
-func (s ArtifactVersions) ListOf(ctx context.Context, artifact UID, req ListRequest[ArtifactVersionFilter]) (Page[ArtifactVersion], error) {
+func (s ArtifactVersions) ListOf(ctx context.Context, artifact UID, req ListRequest[*ArtifactVersionFilter]) (Page[*ArtifactVersion], error) {
 	malformed := violations(slices.Clone(req.Malformed))
 	malformed.checkUID("artifact_id", artifact)
 	req.UIDP, req.Malformed = UIDFilter{ChildrenOf: artifact}, malformed
@@ -56,7 +56,7 @@ func (s ArtifactVersions) ListOf(ctx context.Context, artifact UID, req ListRequ
 		_, err = s.p.Artifacts.Get(ctx, artifact) // the UID can name a resource of another kind
 	}
 	if err != nil {
-		return Page[ArtifactVersion]{}, err
+		return Page[*ArtifactVersion]{}, err
 	}
 	return page, nil
 }

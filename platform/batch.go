@@ -105,7 +105,7 @@ func sortIndices(uids []UID) []int {
 }
 
 // updateBatch updates several resources: all or none.
-func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T], same func(*T) F) ([]*T, error) {
+func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T], same func(T) F) ([]T, error) {
 	changes, uids := make([]*change[T], len(requests)), make([]UID, len(requests))
 	for i, request := range requests {
 		uids[i] = request.UID
@@ -119,7 +119,7 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 	if err != nil {
 		return nil, r.kind.addArea(err)
 	}
-	rows, failing := make([]*T, len(requests)), 0
+	rows, failing := make([]T, len(requests)), 0
 	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
 		for _, failing = range sortIndices(uids) {
 			if rows[failing], err = r.writeInTx(ctx, tx, uids[failing], changes[failing], allowChange); err != nil {
@@ -137,7 +137,7 @@ func (r resources[T, F]) updateBatch(ctx context.Context, requests []BatchReques
 
 // removeBatch deletes several resources: all or none. It calls check for each of
 // them in the same transaction.
-func (r resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
+func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func(tx Tx, uid UID) error) error {
 	err := checkBatch(ctx, listOfUIDs, len(uids), func(i int) error {
 		err := r.authorizeRemove(ctx, uids[i])
 		if err == nil {
@@ -164,7 +164,7 @@ func (r resources[T, F]) removeBatch(ctx context.Context, uids []UID, check func
 func allowChange[T any](Tx, *change[T]) error { return nil }
 
 // UpdateBatch updates several repos: all or none.
-func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[Repo]) ([]*Repo, error) {
+func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) ([]*Repo, error) {
 	return s.updateBatch(ctx, requests, repoKeyFilter)
 }
 

@@ -24,25 +24,25 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		repo, other := w.repo(acme.uid), w.repo(team)
-		first, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`%s`, tagBody("one", 1)))
+		first, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`%s`, tagBody("one", 1)))
 		must(t, err)
 		before := len(w.events())
 		for what, c := range map[string]struct {
-			requests []platform.BatchRequest[platform.Tag]
+			requests []platform.BatchRequest[*platform.Tag]
 			want     string
 		}{
 			"none":                 {nil, "requests"},
-			"too many":             {make([]platform.BatchRequest[platform.Tag], platform.MaxBatchRequests+1), "requests"},
-			"several wrong":        {append(requests[platform.Tag](repo, tagBody("a", 1), `{"name": ".b", "digest": "x"}`), requests[platform.Tag]("x", tagBody("c", 1))...), "requests[1].name requests[1].digest requests[2].parent"},
-			"the same name twice":  {requests[platform.Tag](repo, tagBody("a", 1), tagBody("a", 2)), "requests[1].name"},
-			"what is not a field":  {requests[platform.Tag](repo, tagBody("a", 1), `{"name": "b", "digest": "`+digest(1)+`", "nope": 1}`), "requests[1].nope"},
-			"what the service set": {requests[platform.Tag](repo, `{"name": "b", "digest": "`+digest(1)+`", "updateTime": "2026-01-01T00:00:00Z"}`), "requests[0].updateTime"},
+			"too many":             {make([]platform.BatchRequest[*platform.Tag], platform.MaxBatchRequests+1), "requests"},
+			"several wrong":        {append(requests[*platform.Tag](repo, tagBody("a", 1), `{"name": ".b", "digest": "x"}`), requests[*platform.Tag]("x", tagBody("c", 1))...), "requests[1].name requests[1].digest requests[2].parent"},
+			"the same name twice":  {requests[*platform.Tag](repo, tagBody("a", 1), tagBody("a", 2)), "requests[1].name"},
+			"what is not a field":  {requests[*platform.Tag](repo, tagBody("a", 1), `{"name": "b", "digest": "`+digest(1)+`", "nope": 1}`), "requests[1].nope"},
+			"what the service set": {requests[*platform.Tag](repo, `{"name": "b", "digest": "`+digest(1)+`", "updateTime": "2026-01-01T00:00:00Z"}`), "requests[0].updateTime"},
 		} {
 			if _, err := w.p.Tags.CreateBatch(acme.owner, c.requests); violationFields(err) != c.want {
 				t.Errorf("%s: %s, want %s", what, violationFields(err), c.want)
 			}
 		}
-		_, err = w.p.Tags.CreateBatch(acme.owner, append(requests[platform.Tag](repo, tagBody("a", 1)), requests[platform.Tag](missingBelow(acme.uid), tagBody("b", 1))...))
+		_, err = w.p.Tags.CreateBatch(acme.owner, append(requests[*platform.Tag](repo, tagBody("a", 1)), requests[*platform.Tag](missingBelow(acme.uid), tagBody("b", 1))...))
 		if e := refusal(t, "a missing repo", err, platform.CodeNotFound); !strings.Contains(e.Message, "requests[1]") || e.Metadata["request"] != "requests[1]" {
 			t.Errorf("a missing repo is refused as %s, %v", e.Message, e.Metadata)
 		}
@@ -50,7 +50,7 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 			t.Errorf("refused batches left %d events", n)
 		}
 		lister := w.with(w.role(acme.uid, platform.CapTagCreate), team, acme.uid)
-		_, err = w.p.Tags.CreateBatch(lister, append(requests[platform.Tag](other, tagBody("a", 1)), requests[platform.Tag](repo, tagBody("b", 1))...))
+		_, err = w.p.Tags.CreateBatch(lister, append(requests[*platform.Tag](other, tagBody("a", 1)), requests[*platform.Tag](repo, tagBody("b", 1))...))
 		if e := refusal(t, "one without the right", err, platform.CodePermissionDenied); e.Metadata["request"] != "requests[1]" || e.Metadata["capability"] != "tag.create" {
 			t.Errorf("it is refused with %v", e.Metadata)
 		}
@@ -62,21 +62,21 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 		before = len(w.events())
 
 		bodies := []string{tagBody("zero", 7), tagBody("one", 8)}
-		for i := range 20 { // so many are copied
+		for i := range 20 { // This number is inserted with COPY.
 			bodies = append(bodies, tagBody("more-"+string(rune('a'+i)), i))
 		}
-		made, err := w.p.Tags.CreateBatch(acme.owner, append(requests[platform.Tag](repo, bodies...), requests[platform.Tag](other, tagBody("one", 9))...))
+		made, err := w.p.Tags.CreateBatch(acme.owner, append(requests[*platform.Tag](repo, bodies...), requests[*platform.Tag](other, tagBody("one", 9))...))
 		must(t, err)
 		if len(made) != 23 || made[0].Name != "zero" || made[1].UID != first.UID || made[1].Digest != digest(8) || made[22].UID.Parent() != other {
-			t.Errorf("it made %d tags, the second %+v", len(made), made[1])
+			t.Errorf("it made %d tags, want 23, the second %+v", len(made), made[1])
 		}
 		if got := types(w.events()[before:]); got != strings.TrimSpace(strings.Repeat("platform.registry.tag.created ", 23)) {
 			t.Errorf("it recorded %s", got)
 		}
-		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 		must(t, err)
 		if page.TotalCount != 22 {
-			t.Errorf("the repo has %d tags", page.TotalCount)
+			t.Errorf("the repo has %d tags, want 22", page.TotalCount)
 		}
 		w.checkCounters()
 	})
@@ -89,10 +89,10 @@ func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
 		one, two := w.tag(repo), w.tag(repo)
 		before := len(w.events())
 		if got := violationFields(w.p.Tags.DeleteBatch(acme.owner, nil)); got != "uids" {
-			t.Errorf("none: %s", got)
+			t.Errorf("none: %s, want uids", got)
 		}
 		if got := violationFields(w.p.Tags.DeleteBatch(acme.owner, []platform.UID{one, "x", one, two, "y"})); got != "uids[1] uids[2] uids[4]" {
-			t.Errorf("wrong ones: %s", got)
+			t.Errorf("wrong ones: %s, want uids[1] uids[2] uids[4]", got)
 		}
 		err := w.p.Tags.DeleteBatch(acme.owner, []platform.UID{two, missingBelow(repo), one})
 		if e := refusal(t, "a missing one", err, platform.CodeNotFound); !strings.Contains(e.Message, "uids[1]") {
@@ -103,7 +103,7 @@ func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
 		}
 		must(t, w.p.Tags.DeleteBatch(acme.owner, []platform.UID{two, one}))
 		if got := types(w.events()[before:]); got != "platform.registry.tag.deleted platform.registry.tag.deleted" {
-			t.Errorf("it recorded %s", got)
+			t.Errorf("it recorded %s, want platform.registry.tag.deleted platform.registry.tag.deleted", got)
 		}
 		w.checkCounters()
 	})
@@ -116,10 +116,10 @@ func TestABatchOfBindingsNeverTakesTheLastOwner(t *testing.T) {
 		third := w.bind(acme.uid, w.member(acme.uid, "bob"), platform.ViewerRole)
 		expectRefused(t, "every owner", w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second, acme.Binding.UID}), platform.CodeFailedPrecondition, "LAST_OWNER")
 		must(t, w.p.RoleBindings.DeleteBatch(acme.owner, []platform.UID{third, second}))
-		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{})
+		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{})
 		must(t, err)
 		if page.TotalCount != 1 {
-			t.Errorf("%d bindings are left", page.TotalCount)
+			t.Errorf("%d bindings are left, want 1", page.TotalCount)
 		}
 	})
 }
@@ -129,11 +129,11 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 		acme := w.found("acme")
 		one, two, three := w.repo(acme.uid), w.repo(acme.uid), w.repo(acme.uid)
 		before := len(w.events())
-		batch := func(all ...platform.BatchRequest[platform.Repo]) ([]*platform.Repo, error) {
+		batch := func(all ...platform.BatchRequest[*platform.Repo]) ([]*platform.Repo, error) {
 			return w.p.Repos.UpdateBatch(acme.owner, all)
 		}
-		of := func(uid platform.UID, body string) platform.BatchRequest[platform.Repo] {
-			return requests[platform.Repo](uid, body)[0]
+		of := func(uid platform.UID, body string) platform.BatchRequest[*platform.Repo] {
+			return requests[*platform.Repo](uid, body)[0]
 		}
 		_, err := batch(of(one, `{"name": "A B"}`), of("x", `{}`), of(one, `{"description": "d"}`), of(two, `{"catalogTier": "none", "uid": "y"}`))
 		if got := violationFields(err); got != "requests[0].name requests[1].uid requests[2].uid requests[3].uid requests[3].catalogTier" && got != "requests[0].name requests[1].uid requests[2].uid requests[3].catalogTier requests[3].uid" {
@@ -153,10 +153,10 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 		rows, err := batch(of(three, `{"description": "3"}`), of(one, `{"description": "1"}`), of(two, `{}`))
 		must(t, err)
 		if len(rows) != 3 || rows[0].UID != three || rows[0].Description != "3" || rows[1].Description != "1" || rows[2].UID != two {
-			t.Errorf("it answers %+v", rows)
+			t.Errorf("it answers %+v, want 3 of them", rows)
 		}
 		if got := types(w.events()[before:]); got != "platform.registry.repo.updated platform.registry.repo.updated" {
-			t.Errorf("it recorded %s", got)
+			t.Errorf("it recorded %s, want 'platform.registry.repo.updated platform.registry.repo.updated'", got)
 		}
 	})
 }

@@ -133,6 +133,6 @@ func textsOf[E ~string](values []E) []string {
 
 // parentOf returns a function that finds the group of a row: the parent of its
 // UID. Most kinds use it.
-func parentOf[T any](uid func(*T) UID) func(*T) UID {
-	return func(row *T) UID { return uid(row).Parent() }
+func parentOf[T any](uid func(T) UID) func(T) UID {
+	return func(row T) UID { return uid(row).Parent() }
 }

@@ -74,9 +74,9 @@ type DeliveryFilter struct {
 	Event string        `json:",omitempty"` // exact event id
 }
 
-func (f DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Event) }
+func (f *DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Event) }
 
-var deliveryKind = Kind[Delivery]{
+var deliveryKind = Kind[*Delivery]{
 	Name: "Delivery", Plural: "deliveries", Area: "events", Number: 17, Parent: "Subscription",
 	List: CapSubscriptionsList, Create: CapSubscriptionsCreate,
 	Fields: []Field{
@@ -84,7 +84,7 @@ var deliveryKind = Kind[Delivery]{
 		{"lastStatus", OutputOnly}, {"lastError", OutputOnly}, {"lastAnswer", OutputOnly}, {"lastAttemptTime", OutputOnly},
 		{"nextAttemptTime", OutputOnly}, {"createTime", OutputOnly}, {"updateTime", OutputOnly},
 	},
-	Orders: []OrderField[Delivery]{
+	Orders: []OrderField[*Delivery]{
 		{"create_time", createTimeSpellings, func(d *Delivery) any { return d.CreateTime }},
 		{"uid", nil, func(d *Delivery) any { return string(d.UID) }},
 		{"update_time", updateTimeSpellings, func(d *Delivery) any { return d.UpdateTime }},
@@ -100,7 +100,7 @@ var deliveryKind = Kind[Delivery]{
 // Deliveries are the operations on deliveries. Ended deliveries are kept for
 // Options.DeliveryRetention.
 type Deliveries struct {
-	resources[Delivery, DeliveryFilter]
+	*resources[*Delivery, *DeliveryFilter]
 }
 
 // verbRedelivered is the verb of the event of a subscription that records a
@@ -128,7 +128,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 				return err
 			}
 		}
-		found, err := TableOf[Delivery, DeliveryFilter](tx).Get(ctx, Keys{uids: uids})
+		found, err := TableOf[*Delivery, *DeliveryFilter](tx).Get(ctx, Keys{uids: uids})
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 				continue
 			}
 			again[i].restart(s.p.now())
-			if err := RowsOf[Delivery](tx).Update(ctx, again[i], deliveryProgress...); err != nil {
+			if err := RowsOf[*Delivery](tx).Update(ctx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
 			tx.Record(s.p.event(ctx, subscriptionKind.Event, verbRedelivered, uid, s.kind.Group(again[i]), again[i]))

@@ -21,7 +21,7 @@ import (
 // recordIfDenied records a change that failed because the caller lacks a
 // capability, and returns the error for the client. It returns other errors, and
 // nil, unchanged.
-func (r resources[T, F]) recordIfDenied(ctx context.Context, verb string, subject UID, err error) error {
+func (r *resources[T, F]) recordIfDenied(ctx context.Context, verb string, subject UID, err error) error {
 	if failure := r.p.recordDenial(ctx, r.kind.Event, verb, subject, err); failure != nil {
 		err = failure
 	}
@@ -149,7 +149,7 @@ func (d *denials) locateEntries(ctx context.Context, batch []denial) ([]*Event, 
 		asked = append(append(asked, one.entry.Subject.Ancestors()...), one.entry.Subject)
 	}
 	slices.Sort(asked)
-	groups, err := TableOf[Group, GroupFilter](d.p.store).Get(ctx, Keys{uids: slices.Compact(asked)})
+	groups, err := TableOf[*Group, *GroupFilter](d.p.store).Get(ctx, Keys{uids: slices.Compact(asked)})
 	if err != nil {
 		return nil, err
 	}

@@ -113,13 +113,13 @@
 // A kind Widget of the area registry, step by step. internal/house checks each
 // step, and says which file to write and shows the line to copy.
 //
-//	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[Widget]{Own: true, ...}:
+//	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[*Widget]{Own: true, ...}:
 //	                        name, area, capabilities, fields, what is required, orders,
 //	                        the verbs of its events; type Widgets of its operations
 //	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
 //	platform/capability.go  its capabilities, with names and numbers; role.go has the
 //	                        built-in roles: owner holds all, viewer those that only read
-//	store/sqlstore/widget.go          var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{...})
+//	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...})
 //	store/sqlstore/store.go           widgets in the list of tables
 //	store/sqlstore/migrations/        its DDL and indexes, the next number
 //	schema/widget.graphqls            its GraphQL contract; then make generate

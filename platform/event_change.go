@@ -16,7 +16,7 @@ const maxChangeBytes = 16 << 10
 
 // describeChanges compares a row before and after the update c, in the order of
 // the fields of the kind. Both rows must have been read from the store.
-func (c *change[T]) describeChanges(before, after *T, fields []Field) []EventChange {
+func (c *change[T]) describeChanges(before, after T, fields []Field) []EventChange {
 	old, now := membersOf(before), membersOf(after)
 	var changes []EventChange
 	for _, f := range fields {

@@ -27,14 +27,14 @@ type ExternalGroupRoleMappingFilter struct {
 	Scope            UID    `json:",omitempty"` // exactly
 }
 
-func (f ExternalGroupRoleMappingFilter) check(v *violations) {
+func (f *ExternalGroupRoleMappingFilter) check(v *violations) {
 	if f.IdentityProvider != "" {
 		v.checkUID("identity_provider_uid", f.IdentityProvider)
 	}
 	v.checkFilter("external_group_id", f.ExternalGroupID)
 }
 
-var externalGroupRoleMappingKind = Kind[ExternalGroupRoleMapping]{
+var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: "iam", Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
 	Verbs: []string{"created", "deleted", "deleted.batch"},
 	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Delete: CapIdentityProvidersDelete, HandsOut: true,
@@ -43,7 +43,7 @@ var externalGroupRoleMappingKind = Kind[ExternalGroupRoleMapping]{
 		{"scope", AtCreation}, {"createTime", OutputOnly},
 	},
 	Required: []string{"externalGroupId", "roleUid"},
-	Orders: []OrderField[ExternalGroupRoleMapping]{
+	Orders: []OrderField[*ExternalGroupRoleMapping]{
 		{"uid", nil, func(m *ExternalGroupRoleMapping) any { return string(m.UID) }},
 		{"create_time", createTimeSpellings, func(m *ExternalGroupRoleMapping) any { return m.CreateTime }},
 		{"external_group_id", []string{"externalGroupId"}, func(m *ExternalGroupRoleMapping) any { return m.ExternalGroupID }},
@@ -72,17 +72,17 @@ var externalGroupRoleMappingKind = Kind[ExternalGroupRoleMapping]{
 
 // ExternalGroupRoleMappings are the operations on mappings.
 type ExternalGroupRoleMappings struct {
-	resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]
+	*resources[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
 }
 
-func mappingKeyFilter(m *ExternalGroupRoleMapping) ExternalGroupRoleMappingFilter {
-	return ExternalGroupRoleMappingFilter{ExternalGroupID: m.ExternalGroupID, Role: m.RoleUID, Scope: m.Scope}
+func mappingKeyFilter(m *ExternalGroupRoleMapping) *ExternalGroupRoleMappingFilter {
+	return &ExternalGroupRoleMappingFilter{ExternalGroupID: m.ExternalGroupID, Role: m.RoleUID, Scope: m.Scope}
 }
 
 // Create makes a mapping of an identity provider. Without a scope, it applies to
 // the provider's group. The scope cannot be outside of that group. The caller must
 // hold there what the role grants.
-func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in Input[ExternalGroupRoleMapping]) (*ExternalGroupRoleMapping, error) {
+func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in Input[*ExternalGroupRoleMapping]) (*ExternalGroupRoleMapping, error) {
 	made, err := s.authorizeCreate(ctx, provider, in)
 	if err == nil && !made.Scope.Within(provider.Parent()) {
 		err = Invalid(Violation{"scope", fmt.Sprintf("must lie within the group of the identity provider, %s", provider.Parent())})
@@ -97,7 +97,7 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 		// The error of the insert does not tell whether the scope or the provider is
 		// missing. If the provider exists, so does its group.
 		if made.Scope != provider.Parent() {
-			if _, err := resolve(ctx, groupKind.Name, made.Scope, TableOf[Group, GroupFilter](tx).Get); err != nil {
+			if _, err := resolve(ctx, groupKind.Name, made.Scope, TableOf[*Group, *GroupFilter](tx).Get); err != nil {
 				return err
 			}
 		}

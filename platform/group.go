@@ -63,12 +63,12 @@ type GroupFilter struct {
 	Query string `json:",omitempty"` // see SearchWords
 }
 
-func (f GroupFilter) check(v *violations) {
+func (f *GroupFilter) check(v *violations) {
 	v.checkFilter("name", f.Name)
 	v.checkQuery(f.Query)
 }
 
-var groupKind = Kind[Group]{
+var groupKind = Kind[*Group]{
 	Name: "Group", Plural: "groups", Area: "iam", Number: 1, Event: "iam.group", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapGroupsList, Create: CapGroupsCreate, Update: CapGroupsUpdate, Delete: CapGroupsDelete,
@@ -78,7 +78,7 @@ var groupKind = Kind[Group]{
 		{"createTime", OutputOnly}, {"updateTime", Volatile}, {"kind", OutputOnly}, {"status", OutputOnly},
 	},
 	Required: []string{"name"},
-	Orders: []OrderField[Group]{
+	Orders: []OrderField[*Group]{
 		{"name", nil, func(g *Group) any { return g.Name }},
 		{"create_time", createTimeSpellings, func(g *Group) any { return g.CreateTime }},
 		{"update_time", updateTimeSpellings, func(g *Group) any { return g.UpdateTime }},
@@ -107,12 +107,14 @@ var (
 )
 
 // Groups are the operations on groups.
-type Groups struct{ resources[Group, GroupFilter] }
+type Groups struct {
+	*resources[*Group, *GroupFilter]
+}
 
-func groupKeyFilter(g *Group) GroupFilter { return GroupFilter{Name: g.Name} }
+func groupKeyFilter(g *Group) *GroupFilter { return &GroupFilter{Name: g.Name} }
 
 // Create makes a group below parent, or a new organisation if parent is "".
-func (s Groups) Create(ctx context.Context, parent UID, in Input[Group]) (*Group, error) {
+func (s Groups) Create(ctx context.Context, parent UID, in Input[*Group]) (*Group, error) {
 	if parent == "" {
 		return s.signUp(ctx, in)
 	}
@@ -120,7 +122,7 @@ func (s Groups) Create(ctx context.Context, parent UID, in Input[Group]) (*Group
 }
 
 // Update changes a group.
-func (s Groups) Update(ctx context.Context, uid UID, in Input[Group]) (*Group, error) {
+func (s Groups) Update(ctx context.Context, uid UID, in Input[*Group]) (*Group, error) {
 	return s.update(ctx, uid, in, groupKeyFilter)
 }
 
@@ -142,17 +144,17 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 // it: accepted terms, and mappings of providers of higher groups whose scope is
 // this group.
 func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
-	accepted, err := TableOf[TermsAcceptance, TermsFilter](tx).List(ctx, Query[TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
+	accepted, err := TableOf[*TermsAcceptance, *TermsFilter](tx).List(ctx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil {
 		return err
 	}
 	for _, t := range accepted.Items {
-		if _, err := RowsOf[TermsAcceptance](tx).Delete(ctx, t.UID); err != nil {
+		if _, err := RowsOf[*TermsAcceptance](tx).Delete(ctx, t.UID); err != nil {
 			return err
 		}
 	}
-	pointing, err := TableOf[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter](tx).List(ctx, Query[ExternalGroupRoleMappingFilter]{
-		Scope: newScope(Branch{Relation: Within, UID: uid.Root()}), Filter: ExternalGroupRoleMappingFilter{Scope: uid},
+	pointing, err := TableOf[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter](tx).List(ctx, Query[*ExternalGroupRoleMappingFilter]{
+		Scope: newScope(Branch{Relation: Within, UID: uid.Root()}), Filter: &ExternalGroupRoleMappingFilter{Scope: uid},
 		Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
@@ -169,15 +171,15 @@ func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 }
 
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	bindings, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
+	bindings, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err
 	}
 	owner := bindings.Items[0]
-	if _, err := RowsOf[RoleBinding](tx).Delete(ctx, owner.UID); err != nil {
+	if _, err := RowsOf[*RoleBinding](tx).Delete(ctx, owner.UID); err != nil {
 		return err
 	}
-	identity, err := RowsOf[Identity](tx).Delete(ctx, owner.Identity.UID)
+	identity, err := RowsOf[*Identity](tx).Delete(ctx, owner.Identity.UID)
 	if err != nil {
 		return err
 	}
@@ -192,7 +194,7 @@ func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
 // service allows it. An identity acts only in its own organisation. Therefore the
 // caller gets an identity in the new one, whose rule matches the current token,
 // and becomes its owner.
-func (s Groups) signUp(ctx context.Context, in Input[Group]) (*Group, error) {
+func (s Groups) signUp(ctx context.Context, in Input[*Group]) (*Group, error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
@@ -240,7 +242,7 @@ func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
 	if err := requireOperator(ctx); err != nil {
 		return false, err
 	}
-	groups, err := TableOf[Group, GroupFilter](s.p.store).List(ctx, Query[GroupFilter]{
+	groups, err := TableOf[*Group, *GroupFilter](s.p.store).List(ctx, Query[*GroupFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
 	})
 	return err == nil && len(groups.Items) == 0, err
@@ -254,13 +256,13 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 	identityKind.Stamp(identity, root.newChild(), now)
 	binding := newBinding(root, identity.UID, OwnerRole, now)
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		if err := RowsOf[Group](tx).Insert(ctx, group); err != nil {
+		if err := RowsOf[*Group](tx).Insert(ctx, group); err != nil {
 			return err
 		}
-		if err := RowsOf[Identity](tx).Insert(ctx, identity); err != nil {
+		if err := RowsOf[*Identity](tx).Insert(ctx, identity); err != nil {
 			return err
 		}
-		if err := RowsOf[RoleBinding](tx).Insert(ctx, binding); err != nil {
+		if err := RowsOf[*RoleBinding](tx).Insert(ctx, binding); err != nil {
 			return err
 		}
 		tx.Record(

@@ -41,12 +41,12 @@ type GroupInviteFilter struct {
 	KeyID string `json:",omitempty"` // exactly
 }
 
-func (f GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.KeyID) }
+func (f *GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.KeyID) }
 
 // maxInviteTTL limits the lifetime of a code.
 const maxInviteTTL = 365 * 24 * time.Hour
 
-var groupInviteKind = Kind[GroupInvite]{
+var groupInviteKind = Kind[*GroupInvite]{
 	Name: "GroupInvite", Plural: "groupInvites", Area: "iam", Number: 12, Event: "iam.group_invite", Parent: "Group",
 	Verbs: []string{"created", "deleted"},
 	List:  CapGroupInvitesList, Create: CapGroupInvitesCreate, Delete: CapGroupInvitesDelete, HandsOut: true,
@@ -55,7 +55,7 @@ var groupInviteKind = Kind[GroupInvite]{
 		{"expirationTime", OutputOnly}, {"singleUse", AtCreation}, {"code", OutputOnly}, {"keyId", OutputOnly}, {"createTime", OutputOnly},
 	},
 	Required: []string{"roleUid", "ttl"},
-	Orders: []OrderField[GroupInvite]{
+	Orders: []OrderField[*GroupInvite]{
 		{"uid", nil, func(i *GroupInvite) any { return string(i.UID) }},
 		{"create_time", createTimeSpellings, func(i *GroupInvite) any { return i.CreateTime }},
 		{"expiration_time", []string{"expirationTime"}, func(i *GroupInvite) any { return i.ExpirationTime }},
@@ -91,12 +91,12 @@ var groupInviteKind = Kind[GroupInvite]{
 
 // GroupInvites are the operations on invites.
 type GroupInvites struct {
-	resources[GroupInvite, GroupInviteFilter]
+	*resources[*GroupInvite, *GroupInviteFilter]
 }
 
 // Create makes an invite. Only this response shows its code. The caller must hold
 // what the role grants.
-func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvite]) (*GroupInvite, error) {
+func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[*GroupInvite]) (*GroupInvite, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -111,7 +111,7 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[GroupInvi
 		if err := s.rows(tx).Insert(ctx, made); err != nil {
 			return err
 		}
-		found, err := TableOf[GroupInvite, GroupInviteFilter](tx).Get(ctx, Keys{uids: []UID{made.UID}}) // with its role
+		found, err := TableOf[*GroupInvite, *GroupInviteFilter](tx).Get(ctx, Keys{uids: []UID{made.UID}}) // with its role
 		if err != nil {
 			return err
 		}
@@ -198,8 +198,8 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 
 // byCode finds the invite of a code.
 func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*GroupInvite, error) {
-	found, err := TableOf[GroupInvite, GroupInviteFilter](r).List(ctx, Query[GroupInviteFilter]{
-		Scope: newScope(Branch{Relation: Everything}), Filter: GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
+	found, err := TableOf[*GroupInvite, *GroupInviteFilter](r).List(ctx, Query[*GroupInviteFilter]{
+		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
 		return nil, err
@@ -233,8 +233,8 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	had, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{
-		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
+	had, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{
+		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
 		Order: roleBindingKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
@@ -244,7 +244,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return had.Items[0], nil
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
-	switch err := RowsOf[RoleBinding](tx).Insert(ctx, bindings...); {
+	switch err := RowsOf[*RoleBinding](tx).Insert(ctx, bindings...); {
 	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
 		return nil, newNotFound("Identity", identity)
 	case err != nil:

@@ -49,13 +49,13 @@ type IdentityFilter struct {
 	Query            string           `json:",omitempty"` // see SearchWords
 }
 
-func (f IdentityFilter) check(v *violations) {
+func (f *IdentityFilter) check(v *violations) {
 	v.checkFilter("name", f.Name)
 	v.checkQuery(f.Query)
 	checkOneOf(v, "relationship_type", f.RelationshipType, relationshipTypes)
 }
 
-var identityKind = Kind[Identity]{
+var identityKind = Kind[*Identity]{
 	Name: "Identity", Plural: "identities", Area: "iam", Number: 2, Event: "iam.identity", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
@@ -66,7 +66,7 @@ var identityKind = Kind[Identity]{
 		{"claimMatch", Updatable}, {"staticKeys", Updatable},
 	},
 	Required: []string{"name"},
-	Orders: []OrderField[Identity]{
+	Orders: []OrderField[*Identity]{
 		{"name", nil, func(i *Identity) any { return i.Name }},
 		{"create_time", createTimeSpellings, func(i *Identity) any { return i.CreateTime }},
 		{"update_time", updateTimeSpellings, func(i *Identity) any { return i.UpdateTime }},
@@ -104,14 +104,14 @@ var identityKind = Kind[Identity]{
 
 // Identities are the operations on identities.
 type Identities struct {
-	resources[Identity, IdentityFilter]
+	*resources[*Identity, *IdentityFilter]
 }
 
 // noKeyFilter is for kinds without a unique key, whose inserts never collide.
-func noKeyFilter[T, F any](*T) (f F) { return f }
+func noKeyFilter[T, F any](T) (f F) { return f }
 
 // Create makes an identity below a group.
-func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) (*Identity, error) {
+func (s Identities) Create(ctx context.Context, parent UID, in Input[*Identity]) (*Identity, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -121,8 +121,8 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[Identity]) 
 
 // Update changes an identity. A change of its rule decides who gets the roles
 // bound to it, so the caller must hold everything that they grant.
-func (s Identities) Update(ctx context.Context, uid UID, in Input[Identity]) (*Identity, error) {
-	return s.updateChecked(ctx, uid, in, noKeyFilter, func(tx Tx, change *change[Identity]) error {
+func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*Identity, error) {
+	return s.updateChecked(ctx, uid, in, noKeyFilter, func(tx Tx, change *change[*Identity]) error {
 		change.fields = change.row.oneRule(change.fields)
 		if !change.writes("claimMatch") && !change.writes("staticKeys") {
 			return nil

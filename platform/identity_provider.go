@@ -97,9 +97,9 @@ type IdentityProviderFilter struct {
 	Name string `json:",omitempty"` // exactly
 }
 
-func (f IdentityProviderFilter) check(v *violations) { v.checkFilter("name", f.Name) }
+func (f *IdentityProviderFilter) check(v *violations) { v.checkFilter("name", f.Name) }
 
-var identityProviderKind = Kind[IdentityProvider]{
+var identityProviderKind = Kind[*IdentityProvider]{
 	Name: "IdentityProvider", Plural: "identityProviders", Area: "iam", Number: 10, Event: "iam.identity_providers", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Update: CapIdentityProvidersUpdate, Delete: CapIdentityProvidersDelete,
@@ -110,7 +110,7 @@ var identityProviderKind = Kind[IdentityProvider]{
 		{"issuerVerified", Volatile}, {"issuerVerifyTime", Volatile},
 	},
 	Required: []string{"name", "defaultRole"},
-	Orders: []OrderField[IdentityProvider]{
+	Orders: []OrderField[*IdentityProvider]{
 		{"name", nil, func(p *IdentityProvider) any { return p.Name }},
 		{"create_time", createTimeSpellings, func(p *IdentityProvider) any { return p.CreateTime }},
 		{"update_time", updateTimeSpellings, func(p *IdentityProvider) any { return p.UpdateTime }},
@@ -138,16 +138,16 @@ var identityProviderKind = Kind[IdentityProvider]{
 
 // IdentityProviders are the operations on identity providers.
 type IdentityProviders struct {
-	resources[IdentityProvider, IdentityProviderFilter]
+	*resources[*IdentityProvider, *IdentityProviderFilter]
 }
 
-func providerKeyFilter(p *IdentityProvider) IdentityProviderFilter {
-	return IdentityProviderFilter{Name: p.Name}
+func providerKeyFilter(p *IdentityProvider) *IdentityProviderFilter {
+	return &IdentityProviderFilter{Name: p.Name}
 }
 
 // Create makes an identity provider. The caller must hold what the default
 // role grants.
-func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
+func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[*IdentityProvider]) (*IdentityProvider, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -207,8 +207,8 @@ func (s IdentityProviders) lockForSecret(ctx context.Context, tx Tx, p *Identity
 // Update changes an identity provider. An absent client secret stays as it is.
 // The correlation rule cannot be changed. The caller must hold everything that
 // users of the provider are granted.
-func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[IdentityProvider]) (*IdentityProvider, error) {
-	return s.updateChecked(ctx, uid, in, providerKeyFilter, func(tx Tx, change *change[IdentityProvider]) error {
+func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[*IdentityProvider]) (*IdentityProvider, error) {
+	return s.updateChecked(ctx, uid, in, providerKeyFilter, func(tx Tx, change *change[*IdentityProvider]) error {
 		if !change.writes("oidc") && !change.writes("defaultRole") {
 			return nil
 		}
@@ -238,7 +238,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[Identit
 
 // keepStored keeps the stored correlation rule when the configuration changes,
 // and the stored secret when no new one is given.
-func (s IdentityProviders) keepStored(current *IdentityProvider, change *change[IdentityProvider]) error {
+func (s IdentityProviders) keepStored(current *IdentityProvider, change *change[*IdentityProvider]) error {
 	if !change.writes("oidc") {
 		return nil
 	}

@@ -13,7 +13,7 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		const secret = "very secret indeed"
-		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider](
+		made, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
 			`{"name": "idp", "defaultRole": %q, "oidc": {"issuer": %q, "clientId": "client", "clientSecret": %q}}`, platform.ViewerRole, workplace, secret))
 		must(t, err)
 		stored := func() []byte {
@@ -24,7 +24,7 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 		first := stored()
 		got, err := w.p.IdentityProviders.Get(acme.owner, made.UID)
 		must(t, err)
-		changed, err := w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](
+		changed, err := w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "other", "pkceEnabled": true}}`, workplace))
 		must(t, err)
 		if !bytes.Equal(stored(), first) || changed.OIDC.ClientID != "other" || !changed.OIDC.PKCEEnabled {
@@ -36,14 +36,14 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 		}
 		for _, e := range w.events() {
 			if strings.Contains(e.body, "ecret") {
-				t.Errorf("event %s: %s", e.kind, e.body)
+				t.Errorf("event %s: %s, want it without 'ecret'", e.kind, e.body)
 			}
 		}
-		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](
+		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "other", "clientSecret": "second"}}`, workplace))
 		must(t, err)
 		second := stored()
-		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[platform.IdentityProvider](
+		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "other", "clientSecret": null}}`, workplace))
 		must(t, err)
 		if bytes.Equal(second, first) || len(second) == 0 || len(stored()) != 0 {
@@ -60,10 +60,10 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 			`{}`: "name defaultRole",
 			`{"name": "A", "defaultRole": "x", "oidc": {}}`:                                           "name defaultRole oidc.issuer oidc.clientId",
 			`{"name": "a", "defaultRole": "` + string(platform.ViewerRole) + `", "oidc": {"x": 1}}`:   "oidc.x",
-			`{"name": "a", "defaultRole": "` + string(w.role(team)) + `"}`:                            "defaultRole", // of a group below
+			`{"name": "a", "defaultRole": "` + string(w.role(team)) + `"}`:                            "defaultRole", // The role belongs to a group below.
 			`{"name": "a", "default_role": "` + string(platform.ViewerRole) + `", "oidc": "nothing"}`: "oidc",
 		} {
-			_, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[platform.IdentityProvider]("%s", given))
+			_, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider]("%s", given))
 			if got := violationFields(err); got != want {
 				t.Errorf("%s: %s, want %s", given, got, want)
 			}
@@ -78,7 +78,7 @@ func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
 			platform.CapGroupInvitesCreate, platform.CapAccountAssociationsCreate, platform.CapRepoList), acme.uid, acme.uid)
 		held := w.role(acme.uid, platform.CapRepoList)
 		provider := func(role platform.UID) error {
-			_, err := w.p.IdentityProviders.Create(clerk, acme.uid, body[platform.IdentityProvider](`{"name": %q, "defaultRole": %q}`, w.name(), role))
+			_, err := w.p.IdentityProviders.Create(clerk, acme.uid, body[*platform.IdentityProvider](`{"name": %q, "defaultRole": %q}`, w.name(), role))
 			return err
 		}
 		if err := provider(held); err != nil {
@@ -89,23 +89,23 @@ func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
 
 		strong := w.providerOf(acme.uid, workplace, platform.OwnerRole)
 		update := func(what string) error {
-			_, err := w.p.IdentityProviders.Update(clerk, strong.UID, body[platform.IdentityProvider]("%s", what))
+			_, err := w.p.IdentityProviders.Update(clerk, strong.UID, body[*platform.IdentityProvider]("%s", what))
 			return err
 		}
 		if err := update(`{"description": "harmless"}`); err != nil {
 			t.Error(err)
 		}
-		// Whoever names the issuer decides who becomes an owner.
+		// A caller who can change the issuer decides who becomes an owner.
 		expectRefused(t, "the issuer of a strong provider", update(`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`), platform.CodePermissionDenied)
 		weak := w.providerOf(acme.uid, workplace, held)
 		w.mappingTo(weak.UID, "admins", platform.OwnerRole, acme.uid)
-		_, err := w.p.IdentityProviders.Update(clerk, weak.UID, body[platform.IdentityProvider](`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`))
+		_, err := w.p.IdentityProviders.Update(clerk, weak.UID, body[*platform.IdentityProvider](`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`))
 		expectRefused(t, "the issuer of a provider with strong mappings", err, platform.CodePermissionDenied)
-		_, err = w.p.ExternalGroupRoleMappings.Create(clerk, weak.UID, body[platform.ExternalGroupRoleMapping](`{"externalGroupId": "x", "roleUid": %q}`, platform.OwnerRole))
+		_, err = w.p.ExternalGroupRoleMappings.Create(clerk, weak.UID, body[*platform.ExternalGroupRoleMapping](`{"externalGroupId": "x", "roleUid": %q}`, platform.OwnerRole))
 		expectRefused(t, "a mapping", err, platform.CodePermissionDenied)
-		_, err = w.p.GroupInvites.Create(clerk, acme.uid, body[platform.GroupInvite](`{"roleUid": %q, "ttl": "60s"}`, platform.OwnerRole))
+		_, err = w.p.GroupInvites.Create(clerk, acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "60s"}`, platform.OwnerRole))
 		expectRefused(t, "an invite", err, platform.CodePermissionDenied)
-		_, err = w.p.AccountAssociations.Create(clerk, acme.uid, body[platform.AccountAssociation](
+		_, err = w.p.AccountAssociations.Create(clerk, acme.uid, body[*platform.AccountAssociation](
 			`{"name": "x", "platform": {"serviceBindings": {"catalog": %q}}}`, acme.Identity.UID))
 		expectRefused(t, "an identity that a service acts as", err, platform.CodePermissionDenied)
 	})

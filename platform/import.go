@@ -30,17 +30,17 @@ type ImportOptions struct {
 
 // An importPlan defines how records of one kind are imported.
 type importPlan[T any, K comparable] struct {
-	key         func(*T) K                                                // identifies a record
-	check       func(*T, *violations)                                     // the same checks as for a creation
-	existing    func(ctx context.Context, tx Tx, rows []*T) ([]*T, error) // reads the existing rows of these keys; it may return more
-	isUnchanged func(known, row *T) bool                                  // row needs no change
-	replace     func(ctx context.Context, tx Tx, known *T, row *T) error  // replaces known by row
-	insert      func(ctx context.Context, tx Tx, rows []*T) error         // inserts new rows
-	markSource  func(ctx context.Context, tx Tx, kept []*T) error         // records the source of unchanged rows; nil: sources are not recorded
+	key         func(T) K                                               // identifies a record
+	check       func(T, *violations)                                    // the same checks as for a creation
+	existing    func(ctx context.Context, tx Tx, rows []T) ([]T, error) // reads the existing rows of these keys; it may return more
+	isUnchanged func(known, row T) bool                                 // row needs no change
+	replace     func(ctx context.Context, tx Tx, known T, row T) error  // replaces known by row
+	insert      func(ctx context.Context, tx Tx, rows []T) error        // inserts new rows
+	markSource  func(ctx context.Context, tx Tx, kept []T) error        // records the source of unchanged rows; nil: sources are not recorded
 }
 
 // run imports one batch.
-func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []*T) (Imported, error) {
+func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []T) (Imported, error) {
 	rows, rejected := in.validate(batch)
 	done := Imported{Rejected: rejected}
 	if len(rows) == 0 {
@@ -59,19 +59,19 @@ func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []*T) (Im
 }
 
 // put writes new and changed rows.
-func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Imported, err error) {
+func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Imported, err error) {
 	stored, err := in.existing(ctx, tx, rows)
 	if err != nil {
 		return done, err
 	}
-	known := make(map[K]*T, len(stored))
+	known := make(map[K]T, len(stored))
 	for _, row := range stored {
 		known[in.key(row)] = row
 	}
-	var added, kept []*T
+	var added, kept []T
 	for _, row := range rows {
-		switch old := known[in.key(row)]; {
-		case old == nil:
+		switch old, found := known[in.key(row)]; {
+		case !found:
 			added = append(added, row)
 		case in.isUnchanged(old, row):
 			kept = append(kept, row)
@@ -95,7 +95,7 @@ func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []*T) (done Impo
 }
 
 // validate rejects records that are invalid or occur twice.
-func (in importPlan[T, K]) validate(batch []*T) (rows []*T, rejected map[int]error) {
+func (in importPlan[T, K]) validate(batch []T) (rows []T, rejected map[int]error) {
 	seen := make(map[K]bool, len(batch))
 	rejected = map[int]error{}
 	for i, row := range batch {
@@ -139,7 +139,7 @@ func (p *Platform) requireImport(ctx context.Context, group UID) error {
 
 // recordImported records a change of verb to each row, unless the operator
 // wants no events.
-func recordImported[T any, F filter](ctx context.Context, tx Tx, r resources[T, F], verb string, o ImportOptions, rows ...*T) {
+func recordImported[T any, F filter](ctx context.Context, tx Tx, r *resources[T, F], verb string, o ImportOptions, rows ...T) {
 	if o.NoEvents {
 		return
 	}

@@ -13,7 +13,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 	if err := s.p.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
-	in := importPlan[Advisory, AdvisoryName]{
+	in := importPlan[*Advisory, AdvisoryName]{
 		key: advisoryNameOf,
 		check: func(a *Advisory, v *violations) {
 			a.SourceTime = a.UpdateTime
@@ -35,7 +35,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
-			return RowsOf[Advisory](tx).Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
+			return RowsOf[*Advisory](tx).Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
 				"componentName", "componentLocation", "componentType", "legacyAdvisoryId", "aliases", "events", "severities", "origin", "sourceTime")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
@@ -46,7 +46,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
 			}
-			return RowsOf[Advisory](tx).Insert(ctx, added...)
+			return RowsOf[*Advisory](tx).Insert(ctx, added...)
 		},
 	}
 	return in.run(ctx, s.p.store, advisories)
@@ -65,8 +65,8 @@ func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) e
 		return nil
 	}
 	slices.Sort(names)
-	found, err := TableOf[Vulnerability, VulnerabilityFilter](tx).List(ctx, Query[VulnerabilityFilter]{
-		Scope: newScope(Branch{Relation: Everything}), Filter: VulnerabilityFilter{IDs: slices.Compact(names)},
+	found, err := TableOf[*Vulnerability, *VulnerabilityFilter](tx).List(ctx, Query[*VulnerabilityFilter]{
+		Scope: newScope(Branch{Relation: Everything}), Filter: &VulnerabilityFilter{IDs: slices.Compact(names)},
 		Order: vulnerabilityKind.DefaultOrder, Limit: noLimit, Parts: PartItems, Without: VulnerabilityDetails,
 	})
 	byName := map[string][]Severity{}
@@ -112,7 +112,7 @@ func (s Advisories) rerateInheriting(ctx context.Context, tx Tx, changed []*Vuln
 	}
 	for _, a := range inheriting {
 		if err == nil {
-			err = RowsOf[Advisory](tx).Update(ctx, a, "severities")
+			err = RowsOf[*Advisory](tx).Update(ctx, a, "severities")
 		}
 	}
 	return err
@@ -207,7 +207,7 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 	if err := requireOperator(ctx); err != nil {
 		return Imported{}, err
 	}
-	in := importPlan[Vulnerability, string]{
+	in := importPlan[*Vulnerability, string]{
 		key: func(vuln *Vulnerability) string { return vuln.ID },
 		check: func(vuln *Vulnerability, v *violations) {
 			if vuln.ID == "" || len(vuln.ID) > maxNameBytes {
@@ -223,20 +223,20 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)
 			}
-			return TableOf[Vulnerability, VulnerabilityFilter](tx).Get(ctx, Keys{uids: ids})
+			return TableOf[*Vulnerability, *VulnerabilityFilter](tx).Get(ctx, Keys{uids: ids})
 		},
 		isUnchanged: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || isOlder(vuln.UpdateTime, known.UpdateTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
 			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
-			if err := RowsOf[Vulnerability](tx).Update(ctx, vuln, "summary", "details", "references", "severities", "aliases"); err != nil {
+			if err := RowsOf[*Vulnerability](tx).Update(ctx, vuln, "summary", "details", "references", "severities", "aliases"); err != nil {
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, changed)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
-			if err := RowsOf[Vulnerability](tx).Insert(ctx, added...); err != nil {
+			if err := RowsOf[*Vulnerability](tx).Insert(ctx, added...); err != nil {
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, added)

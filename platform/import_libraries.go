@@ -22,7 +22,7 @@ func (s Artifacts) Import(ctx context.Context, artifacts []*ImportedArtifact) (d
 		return done, versions, err
 	}
 	l := libraries{p: s.p, now: s.p.now()}
-	in := importPlan[ImportedArtifact, artifactName]{
+	in := importPlan[*ImportedArtifact, artifactName]{
 		key: artifactNameOf, check: (*ImportedArtifact).check, existing: l.readExisting,
 		isUnchanged: func(_, a *ImportedArtifact) bool { return l.changes[a].isEmpty() },
 		replace:     func(ctx context.Context, tx Tx, _, a *ImportedArtifact) error { return l.replace(ctx, tx, a) },
@@ -105,11 +105,11 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for i, a := range like {
 		names[i] = a.Name
 	}
-	q := Query[ArtifactFilter]{Filter: ArtifactFilter{Names: names}, Order: artifactKind.DefaultOrder, Limit: noLimit, Parts: PartItems}
+	q := Query[*ArtifactFilter]{Filter: &ArtifactFilter{Names: names}, Order: artifactKind.DefaultOrder, Limit: noLimit, Parts: PartItems}
 	for _, e := range ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
-	there, err := TableOf[Artifact, ArtifactFilter](tx).List(ctx, q)
+	there, err := TableOf[*Artifact, *ArtifactFilter](tx).List(ctx, q)
 	if err != nil || len(there.Items) == 0 {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for i, a := range there.Items {
 		scopes[i] = newScope(Branch{Relation: Children, UID: a.UID})
 	}
-	versions, err := TableOf[ArtifactVersion, ArtifactVersionFilter](tx).ListEach(ctx, Query[ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
+	versions, err := TableOf[*ArtifactVersion, *ArtifactVersionFilter](tx).ListEach(ctx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -187,16 +187,16 @@ func latestVersion(versions []*ArtifactVersion) string {
 
 func (l *libraries) replace(ctx context.Context, tx Tx, a *ImportedArtifact) error {
 	row := a.Artifact
-	if err := RowsOf[Artifact](tx).Update(ctx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
+	if err := RowsOf[*Artifact](tx).Update(ctx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
 		return err
 	}
 	for _, v := range l.changes[a].changed {
 		row := *v
-		if err := RowsOf[ArtifactVersion](tx).Update(ctx, &row, "sizeBytes", "createTime"); err != nil {
+		if err := RowsOf[*ArtifactVersion](tx).Update(ctx, &row, "sizeBytes", "createTime"); err != nil {
 			return err
 		}
 	}
-	return RowsOf[ArtifactVersion](tx).Insert(ctx, l.changes[a].added...)
+	return RowsOf[*ArtifactVersion](tx).Insert(ctx, l.changes[a].added...)
 }
 
 func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact) error {
@@ -206,8 +206,8 @@ func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact
 		rows[i] = &a.Artifact
 		versions = append(versions, l.changes[a].added...)
 	}
-	if err := RowsOf[Artifact](tx).Insert(ctx, rows...); err != nil {
+	if err := RowsOf[*Artifact](tx).Insert(ctx, rows...); err != nil {
 		return err
 	}
-	return RowsOf[ArtifactVersion](tx).Insert(ctx, versions...)
+	return RowsOf[*ArtifactVersion](tx).Insert(ctx, versions...)
 }

@@ -40,7 +40,7 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 	if err := invalidUID("repo", from.Repo); err != nil {
 		return 0, err
 	}
-	there, err := TableOf[Repo, RepoFilter](s.p.store).Get(ctx, Keys{uids: []UID{from.Repo}})
+	there, err := TableOf[*Repo, *RepoFilter](s.p.store).Get(ctx, Keys{uids: []UID{from.Repo}})
 	if err != nil {
 		return 0, err
 	}

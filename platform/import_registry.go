@@ -18,7 +18,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 	if err := s.p.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
-	in := importPlan[ImportedRepo, string]{
+	in := importPlan[*ImportedRepo, string]{
 		key: func(r *ImportedRepo) string { return r.Name },
 		check: func(r *ImportedRepo, v *violations) {
 			s.kind.Check(&r.Repo, alwaysTrue, v)
@@ -33,7 +33,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 		},
 		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
 			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
-			if err := RowsOf[Repo](tx).Update(ctx, &r.Repo, "description"); err != nil {
+			if err := RowsOf[*Repo](tx).Update(ctx, &r.Repo, "description"); err != nil {
 				return err
 			}
 			if !o.NoEvents {
@@ -57,7 +57,7 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 		s.kind.Stamp(&r.Repo, series.child(group), s.p.now())
 		rows[i] = &r.Repo
 	}
-	if err := RowsOf[Repo](tx).Insert(ctx, rows...); err != nil {
+	if err := RowsOf[*Repo](tx).Insert(ctx, rows...); err != nil {
 		return err
 	}
 	recordImported(ctx, tx, s.resources, "created", o, rows...)
@@ -75,8 +75,8 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 	for i, r := range like {
 		names[i] = r.Name
 	}
-	there, err := TableOf[Repo, RepoFilter](tx).List(ctx, Query[RepoFilter]{
-		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: RepoFilter{Names: names},
+	there, err := TableOf[*Repo, *RepoFilter](tx).List(ctx, Query[*RepoFilter]{
+		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RepoFilter{Names: names},
 		Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 	if err != nil {
 		return Imported{}, err
 	}
-	in := importPlan[ImportedTag, [2]string]{
+	in := importPlan[*ImportedTag, [2]string]{
 		key: func(t *ImportedTag) [2]string { return [2]string{string(t.Repo), t.Name} },
 		check: func(t *ImportedTag, v *violations) {
 			exists(t.Repo, v)
@@ -127,7 +127,7 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 		},
 		replace: func(ctx context.Context, tx Tx, known, t *ImportedTag) error {
 			s.kind.Stamp(&t.Tag, known.UID, s.p.now())
-			if err := RowsOf[Tag](tx).Update(ctx, &t.Tag, "digest", "deprecated", "source"); err != nil {
+			if err := RowsOf[*Tag](tx).Update(ctx, &t.Tag, "digest", "deprecated", "source"); err != nil {
 				return err
 			}
 			recordImported(ctx, tx, s.resources, "created", o, &t.Tag)
@@ -141,7 +141,7 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 				rows[i] = &t.Tag
 			}
 			recordImported(ctx, tx, s.resources, "created", o, rows...)
-			return RowsOf[Tag](tx).Insert(ctx, rows...)
+			return RowsOf[*Tag](tx).Insert(ctx, rows...)
 		},
 		markSource: claimTags,
 	}
@@ -192,7 +192,7 @@ func (n TagNames) Names() []TagName { return n.names }
 
 // existingRepos reads the repos of records. It returns a check that adds a
 // violation if a repo does not exist.
-func existingRepos[T any](ctx context.Context, r Reader, records []*T, repoOf func(*T) UID) (func(repo UID, v *violations), error) {
+func existingRepos[T any](ctx context.Context, r Reader, records []T, repoOf func(T) UID) (func(repo UID, v *violations), error) {
 	var keys Keys
 	there := map[UID]bool{}
 	for _, record := range records {
@@ -203,7 +203,7 @@ func existingRepos[T any](ctx context.Context, r Reader, records []*T, repoOf fu
 	slices.Sort(keys.uids)
 	keys.uids = slices.Compact(keys.uids)
 	if len(keys.uids) > 0 {
-		found, err := TableOf[Repo, RepoFilter](r).Get(ctx, keys)
+		found, err := TableOf[*Repo, *RepoFilter](r).Get(ctx, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -228,7 +228,7 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 	if err != nil {
 		return Imported{}, err
 	}
-	in := importPlan[Image, ImageKey]{
+	in := importPlan[*Image, ImageKey]{
 		key: (*Image).key,
 		check: func(i *Image, v *violations) {
 			exists(i.Repo, v)

@@ -25,23 +25,23 @@ type Operations struct {
 
 func newOperations(p *Platform) Operations {
 	return Operations{
-		Groups:                    Groups{resources[Group, GroupFilter]{p, &groupKind}},
-		Identities:                Identities{resources[Identity, IdentityFilter]{p, &identityKind}},
-		Roles:                     Roles{resources[Role, RoleFilter]{p, &roleKind}},
-		RoleBindings:              RoleBindings{resources[RoleBinding, RoleBindingFilter]{p, &roleBindingKind}},
-		IdentityProviders:         IdentityProviders{resources[IdentityProvider, IdentityProviderFilter]{p, &identityProviderKind}},
-		AccountAssociations:       AccountAssociations{resources[AccountAssociation, AccountAssociationFilter]{p, &accountAssociationKind}},
-		GroupInvites:              GroupInvites{resources[GroupInvite, GroupInviteFilter]{p, &groupInviteKind}},
-		ExternalGroupRoleMappings: ExternalGroupRoleMappings{resources[ExternalGroupRoleMapping, ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind}},
-		Terms:                     Terms{resources[TermsAcceptance, TermsFilter]{p, &termsKind}},
-		Repos:                     Repos{resources[Repo, RepoFilter]{p, &repoKind}},
-		Tags:                      Tags{resources[Tag, TagFilter]{p, &tagKind}},
+		Groups:                    Groups{&resources[*Group, *GroupFilter]{p, &groupKind}},
+		Identities:                Identities{&resources[*Identity, *IdentityFilter]{p, &identityKind}},
+		Roles:                     Roles{&resources[*Role, *RoleFilter]{p, &roleKind}},
+		RoleBindings:              RoleBindings{&resources[*RoleBinding, *RoleBindingFilter]{p, &roleBindingKind}},
+		IdentityProviders:         IdentityProviders{&resources[*IdentityProvider, *IdentityProviderFilter]{p, &identityProviderKind}},
+		AccountAssociations:       AccountAssociations{&resources[*AccountAssociation, *AccountAssociationFilter]{p, &accountAssociationKind}},
+		GroupInvites:              GroupInvites{&resources[*GroupInvite, *GroupInviteFilter]{p, &groupInviteKind}},
+		ExternalGroupRoleMappings: ExternalGroupRoleMappings{&resources[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]{p, &externalGroupRoleMappingKind}},
+		Terms:                     Terms{&resources[*TermsAcceptance, *TermsFilter]{p, &termsKind}},
+		Repos:                     Repos{&resources[*Repo, *RepoFilter]{p, &repoKind}},
+		Tags:                      Tags{&resources[*Tag, *TagFilter]{p, &tagKind}},
 		Subscriptions:             newSubscriptions(p),
-		Deliveries:                Deliveries{resources[Delivery, DeliveryFilter]{p, &deliveryKind}},
-		Advisories:                Advisories{resources[Advisory, AdvisoryFilter]{p, &advisoryKind}},
-		Vulnerabilities:           Vulnerabilities{resources[Vulnerability, VulnerabilityFilter]{p, &vulnerabilityKind}},
-		Artifacts:                 Artifacts{resources[Artifact, ArtifactFilter]{p, &artifactKind}},
-		ArtifactVersions:          ArtifactVersions{resources[ArtifactVersion, ArtifactVersionFilter]{p, &artifactVersionKind}},
+		Deliveries:                Deliveries{&resources[*Delivery, *DeliveryFilter]{p, &deliveryKind}},
+		Advisories:                Advisories{&resources[*Advisory, *AdvisoryFilter]{p, &advisoryKind}},
+		Vulnerabilities:           Vulnerabilities{&resources[*Vulnerability, *VulnerabilityFilter]{p, &vulnerabilityKind}},
+		Artifacts:                 Artifacts{&resources[*Artifact, *ArtifactFilter]{p, &artifactKind}},
+		ArtifactVersions:          ArtifactVersions{&resources[*ArtifactVersion, *ArtifactVersionFilter]{p, &artifactVersionKind}},
 	}
 }
 
@@ -92,6 +92,6 @@ func (k *Kind[T]) Info() KindInfo {
 		Name: k.Name, Plural: k.Plural, Area: k.Area, Parent: k.Parent, Number: k.Number, Own: k.Own, Shared: k.Shared,
 		Event: k.Event, Verbs: k.Verbs, EventBody: k.bodyType(),
 		List: k.List, Create: k.Create, Update: k.Update, Delete: k.Delete,
-		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T](),
+		Required: k.Required, Orders: orders, Row: reflect.TypeFor[T]().Elem(),
 	}
 }

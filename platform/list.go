@@ -7,12 +7,12 @@ import (
 )
 
 // List reads one page of the resources that the caller may see.
-func (r resources[T, F]) List(ctx context.Context, req ListRequest[F]) (Page[T], error) {
+func (r *resources[T, F]) List(ctx context.Context, req ListRequest[F]) (Page[T], error) {
 	page, err := r.list(ctx, req)
 	return page, r.kind.addArea(err)
 }
 
-func (r resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T], error) {
+func (r *resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T], error) {
 	q, err := r.query(ctx, req)
 	if err != nil {
 		return Page[T]{}, err
@@ -28,7 +28,7 @@ func (r resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T],
 }
 
 // read reads the page of an authorised query.
-func (r resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
+func (r *resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
 	if len(q.Scope.branches) > 0 && !matchesNothing(q.Filter) {
 		var err error
@@ -42,7 +42,7 @@ func (r resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F
 // ListEach reads the same page of many scopes with one read. The results are in
 // the order of scopes and are those of List. The resources of the scopes must
 // exist.
-func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scopes []UIDFilter) ([]Page[T], []error) {
+func (r *resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scopes []UIDFilter) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], len(scopes)), make([]error, len(scopes))
 	if req.PageToken != "" {
 		// A token belongs to one scope, so the scopes cannot be read together.
@@ -62,7 +62,7 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 			errs[i] = r.kind.addArea(err)
 			continue
 		}
-		if q = scoped; len(scoped.Scope.branches) == 0 || matchesNothing(req.Filter) {
+		if q = scoped; len(scoped.Scope.branches) == 0 || matchesNothing(scoped.Filter) {
 			pages[i] = r.newPage(req, scoped, Rows[T]{})
 			continue
 		}
@@ -87,10 +87,11 @@ func (r resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scope
 // to an object. The function point changes the request into that of the i-th plain
 // list, and returns a function that narrows a branch to the rows which refer to
 // the i-th object.
-func listReferring[T any, F filter](ctx context.Context, r resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
+func listReferring[T any, F filter](ctx context.Context, r *resources[T, F], req ListRequest[F], n int, point func(i int, req *ListRequest[F]) func(Branch) []Branch) ([]Page[T], []error) {
 	pages, errs := make([]Page[T], n), make([]error, n)
 	requests, scopes := make([]ListRequest[F], n), make([]Scope, n)
 	// Only scopes of whole subtrees can be narrowed to the rows that refer to an object.
+	req.Filter = fillFilter(req.Filter)
 	nothing := matchesNothing(req.Filter)
 	separately := !nothing && (req.PageToken != "" || req.UIDP.isNarrow())
 	var q Query[F]
@@ -129,7 +130,7 @@ func listReferring[T any, F filter](ctx context.Context, r resources[T, F], req 
 
 // listInScope reads a page of a given scope instead of the scope of the request.
 // It does not set the area of its errors.
-func (r resources[T, F]) listInScope(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
+func (r *resources[T, F]) listInScope(ctx context.Context, scope Scope, req ListRequest[F]) (Page[T], error) {
 	q, err := r.buildQuery(ctx, req)
 	if err != nil {
 		return Page[T]{}, err
@@ -139,7 +140,7 @@ func (r resources[T, F]) listInScope(ctx context.Context, scope Scope, req ListR
 }
 
 // query checks and authorises a request.
-func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+func (r *resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	TraceOf(ctx).NoteResource(r.kind.Name, req.UIDP.scope())
 	q, err := r.buildQuery(ctx, req)
 	if err != nil {
@@ -150,10 +151,11 @@ func (r resources[T, F]) query(ctx context.Context, req ListRequest[F]) (Query[F
 }
 
 // buildQuery checks a request and converts it into a query without a scope.
-func (r resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Query[F], error) {
+func (r *resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	if _, err := requireCaller(ctx); err != nil {
 		return Query[F]{}, err
 	}
+	req.Filter = fillFilter(req.Filter)
 	v := violations(slices.Clone(req.Malformed))
 	req.UIDP.check(&v)
 	req.Filter.check(&v)
@@ -171,7 +173,7 @@ func (r resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Qu
 	return q, err
 }
 
-func (r resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
+func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
 	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Skip: req.Skip, Parts: req.Parts, Without: req.Without}
 	switch {
 	case req.PageSize < 0:
@@ -208,7 +210,7 @@ func (r resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v 
 	return q, nil
 }
 
-func (r resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
+func (r *resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
 	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, asked: q}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0
 	page.HasNext, page.HasPrevious = rows.More, passed
@@ -218,12 +220,12 @@ func (r resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) P
 	page.cursors = &cursors[T]{
 		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
 		issued: r.p.options.Clock(), sealer: r.p.sealer.Load(),
-		uidp: req.UIDP, filter: req.Filter,
+		uidp: req.UIDP, filter: fillFilter(req.Filter),
 	}
 	if rows.More && len(rows.Items) > 0 {
-		page.next = rows.Items[len(rows.Items)-1]
+		page.edge = rows.Items[len(rows.Items)-1:]
 		if req.Backward {
-			page.next = rows.Items[0]
+			page.edge = rows.Items[:1]
 		}
 	}
 	return page

@@ -64,7 +64,7 @@ func TypedInput[T any](resource T, fields ...string) Input[T] {
 
 // A change describes what an update writes.
 type change[T any] struct {
-	row    *T
+	row    T
 	fields []string // the fields of the kind that are written
 	parts  []part   // written parts of nested objects whose other members stay
 
@@ -74,8 +74,7 @@ type change[T any] struct {
 
 // clone copies a change, for one attempt of a transaction.
 func (c *change[T]) clone() *change[T] {
-	row := *c.row
-	return &change[T]{row: &row, fields: slices.Clone(c.fields), parts: c.parts}
+	return &change[T]{row: copyValue(c.row), fields: slices.Clone(c.fields), parts: c.parts}
 }
 
 func (c *change[T]) writes(field string) bool { return slices.Contains(c.fields, field) }
@@ -89,14 +88,14 @@ func (c *change[T]) writesPart(field string) bool {
 // a value, unless the body is a whole resource that was read elsewhere.
 func (in Input[T]) decodeCreate(fields []Field, v *violations) T {
 	c := in.decode(fields, maskedFields{}, v)
-	if whole, _ := fieldJSON(&c.claimed, "uid"); !UID(strings.Trim(string(whole), `"`)).Valid() {
+	if whole, _ := fieldJSON(c.claimed, "uid"); !UID(strings.Trim(string(whole), `"`)).Valid() {
 		for _, name := range c.claims {
-			if !sameField(&c.claimed, new(T), name) {
+			if !sameField(c.claimed, newValue[T](), name) {
 				v.add(name, "is set by the service; leave it out")
 			}
 		}
 	}
-	return *c.row
+	return c.row
 }
 
 // decodeUpdate decodes the input of an update.
@@ -135,7 +134,7 @@ func (m maskedFields) names() []string {
 func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 	m := maskedFields{partial: len(in.mask) > 0 && !slices.Equal(in.mask, []string{"*"}), whole: []string{}}
 	for _, path := range in.mask {
-		place, known := resolvePath(reflect.TypeFor[T](), fields, path)
+		place, known := resolvePath(reflect.TypeFor[T]().Elem(), fields, path)
 		switch {
 		case path == "*" && !m.partial:
 			for _, f := range fields {
@@ -168,7 +167,7 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 // ignored, even unknown ones.
 func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *change[T] {
 	*v = append(*v, in.malformed...)
-	c := &change[T]{row: new(T), parts: listed.parts}
+	c := &change[T]{row: newValue[T](), claimed: newValue[T](), parts: listed.parts}
 	body, err := in.members()
 	if err != nil {
 		v.add("body", "%s", err)
@@ -190,14 +189,14 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 			v.add(f.Name, "is given twice")
 		case !f.Mode.settable():
 			c.claims = append(c.claims, f.Name)
-			decodeField(&c.claimed, f.Name, m.value, v)
+			decodeField(c.claimed, f.Name, m.value, v)
 		default:
 			c.fields = append(c.fields, f.Name)
 			decodeField(c.row, f.Name, m.value, v)
 		}
 	}
 	if len(c.parts) > 0 { // this reports violations early; the parts are merged with the stored object later
-		c.merge(new(T), new(T), v)
+		c.merge(newValue[T](), newValue[T](), v)
 	}
 	return c
 }
@@ -210,7 +209,7 @@ func (in Input[T]) members() ([]rawMember, error) {
 	}
 	named := make([]rawMember, len(in.given))
 	for i, name := range in.given {
-		value, err := fieldJSON(&in.resource, name)
+		value, err := fieldJSON(in.resource, name)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +236,7 @@ func fieldJSON(resource any, name string) (json.RawMessage, error) {
 }
 
 // sameField reports whether two resources have the same value in a field.
-func sameField[T any](a, b *T, name string) bool {
+func sameField[T any](a, b T, name string) bool {
 	left, err := fieldJSON(a, name)
 	right, failed := fieldJSON(b, name)
 	return err == nil && failed == nil && string(left) == string(right)

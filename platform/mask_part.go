@@ -177,7 +177,7 @@ func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(bytes.Tri
 
 // merge combines the stored objects of current with the parts of a change, and
 // writes the result into row.
-func (c *change[T]) merge(current, row *T, v *violations) {
+func (c *change[T]) merge(current, row T, v *violations) {
 	for i, p := range c.parts {
 		if slices.ContainsFunc(c.parts[:i], func(q part) bool { return q.field == p.field }) {
 			continue // merged together with the first part of this field

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The fields of every kind that callers write: who sets each, and when. One that
-// is missing here, or has changed its mode, is a change of the contract.
+// This table lists the fields of every kind that callers can write, and says who sets
+// each field and when. A missing field or another mode is a change of the contract.
 func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	t.Parallel()
 	checkModes(t, groupKind.Fields, Group{}, "name description", "", "uid resourceLimits verified createTime kind status", "updateTime")
@@ -39,10 +39,10 @@ func checkModes[T any](t *testing.T, fields []Field, of T, updatable, atCreation
 			t.Errorf("%s.%s has mode %d, want %d (%t)", kind.Name(), f.Name, f.Mode, mode, ok)
 		}
 		var v violations
-		if listed := JSONInput[T](nil, []string{f.Name}).resolveMask(fields, &v); (len(v) == 0) != (f.Mode == Updatable) || len(listed.names()) != 1-len(v) {
+		if listed := JSONInput[*T](nil, []string{f.Name}).resolveMask(fields, &v); (len(v) == 0) != (f.Mode == Updatable) || len(listed.names()) != 1-len(v) {
 			t.Errorf("a mask of %s.%s: %v", kind.Name(), f.Name, v)
 		}
-		c := JSONInput[T]([]byte(`{"`+f.Name+`": null}`), nil).decodeUpdate(fields, &v)
+		c := JSONInput[*T]([]byte(`{"`+f.Name+`": null}`), nil).decodeUpdate(fields, &v)
 		if written, claimed := len(c.fields) == 1, len(c.claims) == 1; !strings.Contains(f.Name, ".") && (written != (f.Mode == Updatable) || claimed == f.Mode.settable()) {
 			t.Errorf("a body with %s.%s writes %q and claims %q", kind.Name(), f.Name, c.fields, c.claims)
 		}

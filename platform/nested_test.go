@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-// same demands that a page read together with others is the page read alone.
-func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, want platform.Page[T], wantErr error, uidOf func(*T) platform.UID) {
+// same expects that a page that was read with others equals the page that was read alone.
+func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, want platform.Page[T], wantErr error, uidOf func(T) platform.UID) {
 	t.Helper()
 	text := func(p platform.Page[T], err error) string {
 		if err != nil {
@@ -22,12 +22,12 @@ func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, 
 		return s
 	}
 	if a, b := text(got, gotErr), text(want, wantErr); a != b {
-		t.Errorf("%s:\ntogether %s\n   alone %s", what, a, b)
+		t.Errorf("%s:\ntogether %s\n   alone %s, want %v", what, a, b, b)
 	}
 }
 
-// A nested list is read for all its parents together. Whoever asks, in
-// whatever order and direction: it is the list that each would be alone.
+// One read serves a nested list for all its parents. For every caller, order and
+// direction it must equal the separate lists.
 func TestListsReadTogetherAreTheListsReadAlone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
@@ -42,7 +42,7 @@ func TestListsReadTogetherAreTheListsReadAlone(t *testing.T) {
 			"a caller without rights": w.with(w.role(acme.uid), acme.uid, acme.uid), "a stranger": w.as("a stranger"), "nobody": t.Context(),
 		}
 		for who, ctx := range callers {
-			for _, req := range []repoList{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "created_at desc"}, {PageSize: 2, Skip: 1}, {PageSize: 2, Backward: true}, {OrderBy: "uid desc"}, {OrderBy: "nonsense"}, {Filter: platform.RepoFilter{Name: "n7"}}} {
+			for _, req := range []repoList{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "created_at desc"}, {PageSize: 2, Skip: 1}, {PageSize: 2, Backward: true}, {OrderBy: "uid desc"}, {OrderBy: "nonsense"}, {Filter: &platform.RepoFilter{Name: "n7"}}} {
 				for relation, scope := range map[string]func(platform.UID) platform.UIDFilter{
 					"children": func(u platform.UID) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: u} },
 					"below":    func(u platform.UID) platform.UIDFilter { return platform.UIDFilter{DescendantsOf: u} },
@@ -79,27 +79,27 @@ func TestListingForManyScopesEqualsTheSeparateLists(t *testing.T) {
 		w.bind(other.uid, w.member(other.uid, "c"), platform.ViewerRole)
 		uid := func(b *platform.RoleBinding) platform.UID { return b.UID }
 		for who, ctx := range map[string]context.Context{"the owner": acme.owner, "a team's viewer": w.with(platform.ViewerRole, team, acme.uid), "another": other.owner, "a stranger": w.as("a stranger")} {
-			for _, req := range []platform.ListRequest[platform.RoleBindingFilter]{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "uid", Skip: 1}, {PageSize: 2, Backward: true}, {PageSize: -1}, {UIDP: platform.UIDFilter{DescendantsOf: team}}, {UIDP: platform.UIDFilter{ChildrenOf: acme.uid}}} {
+			for _, req := range []platform.ListRequest[*platform.RoleBindingFilter]{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "uid", Skip: 1}, {PageSize: 2, Backward: true}, {PageSize: -1}, {UIDP: platform.UIDFilter{DescendantsOf: team}}, {UIDP: platform.UIDFilter{ChildrenOf: acme.uid}}} {
 				pages, errs := w.p.RoleBindings.ListOfIdentities(ctx, req, identities)
 				for i, identity := range identities {
 					alone := req
-					alone.Filter.Identity = identity
+					alone.Filter = &platform.RoleBindingFilter{Identity: identity}
 					page, err := w.p.RoleBindings.List(ctx, alone)
 					same(t, fmt.Sprintf("%s, identity %d, %+v", who, i, req), pages[i], errs[i], page, err, uid)
 				}
 				pages, errs = w.p.RoleBindings.ListOfRoles(ctx, req, roles)
 				for i, role := range roles {
 					alone := req
-					alone.Filter.Role = role
+					alone.Filter = &platform.RoleBindingFilter{Role: role}
 					page, err := w.p.RoleBindings.List(ctx, alone)
 					same(t, fmt.Sprintf("%s, role %d, %+v", who, i, req), pages[i], errs[i], page, err, uid)
 				}
 			}
 		}
-		// A token of a nested list is one of the plain list.
-		pages, errs := w.p.RoleBindings.ListOfIdentities(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{PageSize: 1}, identities[1:2])
+		// The plain list accepts a token of a nested list.
+		pages, errs := w.p.RoleBindings.ListOfIdentities(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 1}, identities[1:2])
 		must(t, errs[0])
-		next, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[platform.RoleBindingFilter]{PageSize: 9, PageToken: pages[0].NextPageToken(), Filter: platform.RoleBindingFilter{Identity: identities[1]}})
+		next, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 9, PageToken: pages[0].NextPageToken(), Filter: &platform.RoleBindingFilter{Identity: identities[1]}})
 		if err != nil || int64(len(next.Items)) != pages[0].TotalCount-1 {
 			t.Errorf("%d follow of %d (%v)", len(next.Items), pages[0].TotalCount, err)
 		}
@@ -124,12 +124,12 @@ func TestAdvisoriesOfManyReposAreTheListsOfEach(t *testing.T) {
 		}
 		uid := func(a *platform.Advisory) platform.UID { return a.UID }
 		for who, ctx := range map[string]context.Context{"the owner": acme.owner, "a team's viewer": w.with(platform.ViewerRole, team, acme.uid), "another": other.owner} {
-			for _, req := range []platform.ListRequest[platform.AdvisoryFilter]{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "advisory_id desc"}, {Skip: 1}} {
+			for _, req := range []platform.ListRequest[*platform.AdvisoryFilter]{{}, {PageSize: 1}, {PageSize: 2, OrderBy: "advisory_id desc"}, {Skip: 1}} {
 				pages, errs := w.p.Advisories.ListOfRepos(ctx, req, repos)
 				for i, repo := range repos {
 					alone := req
 					alone.UIDP.DescendantsOf = repo.UID.Root()
-					alone.Filter.ArtifactNames, alone.Filter.Around = []string{repo.Name}, repo.UID
+					alone.Filter = &platform.AdvisoryFilter{ArtifactNames: []string{repo.Name}, Around: repo.UID}
 					page, err := w.p.Advisories.List(ctx, alone)
 					same(t, fmt.Sprintf("%s, repo %d, %+v", who, i, req), pages[i], errs[i], page, err, uid)
 				}

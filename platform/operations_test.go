@@ -8,23 +8,23 @@ import (
 	"atrium/platform"
 )
 
-// An operation is an RPC of the ledger as a caller asks for it.
+// An operation is an operation of the ledger, as a caller uses it.
 type operation struct {
-	// on makes the resource that the call is about, freshly made since a
-	// call may change it: what the path names, and so where permission is
-	// asked. A list is about a resource that it may show.
+	// on creates the resource of the call, because a call may change it. The path names
+	// it, and permission is checked on it. For a list, it is a resource that the list may
+	// contain.
 	on func() platform.UID
-	// call does it. Of a list, it reports whether uid was among the items.
+	// call makes the call. For a list, it reports whether uid was among the items.
 	call func(ctx context.Context, uid platform.UID) (seen bool, err error)
-	// within, of a list, asks for a part of the tree.
+	// within lists a part of the tree.
 	within func(ctx context.Context, scope platform.UIDFilter) error
 }
 
-// sharedReads show all there is to whoever holds their capability anywhere.
-// Those that are true are about one resource, which can be missing.
+// sharedReads lists the reads that show everything to callers who hold their capability
+// anywhere. Those with true read one resource, which can be missing.
 var sharedReads = map[string]bool{"ListArtifacts": false, "GetArtifactCount": false, "ListArtifactVersions": true}
 
-// operations are those of the core, by RPC, on what lies in group.
+// operations returns the operations of the core on the contents of group.
 func (w *world) operations(group platform.UID) map[string]operation {
 	p := w.p
 	in := func(made func(platform.UID) platform.UID) func() platform.UID {
@@ -37,11 +37,11 @@ func (w *world) operations(group platform.UID) map[string]operation {
 	tag := in(func(g platform.UID) platform.UID { return w.tag(w.repo(g)) })
 	all := map[string]operation{
 		"ListArtifacts": {w.artifact, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.Artifacts.List(ctx, platform.ListRequest[platform.ArtifactFilter]{Filter: java})
+			_, err := p.Artifacts.List(ctx, platform.ListRequest[*platform.ArtifactFilter]{Filter: java})
 			return false, err
 		}, nil},
 		"ListArtifactVersions": {w.artifact, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.ArtifactVersions.ListOf(ctx, uid, platform.ListRequest[platform.ArtifactVersionFilter]{})
+			_, err := p.ArtifactVersions.ListOf(ctx, uid, platform.ListRequest[*platform.ArtifactVersionFilter]{})
 			return false, err
 		}, nil},
 		"GetArtifactCount": {w.artifact, func(ctx context.Context, _ platform.UID) (bool, error) {
@@ -53,13 +53,13 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetGroup":    {in(w.group), one(p.Groups.Get), nil},
 		"ListGroups":  {in(w.group), list(p.Groups.List, func(g *platform.Group) platform.UID { return g.UID }), listInScope(p.Groups.List)},
-		"CreateGroup": {parent, create(p.Groups.Create, func() platform.Input[platform.Group] { return body[platform.Group](`{"name": %q}`, w.name()) }), nil},
+		"CreateGroup": {parent, create(p.Groups.Create, func() platform.Input[*platform.Group] { return body[*platform.Group](`{"name": %q}`, w.name()) }), nil},
 		"UpdateGroup": {in(w.group), update(p.Groups.Update, `{"description": "changed"}`), nil},
 		"DeleteGroup": {in(w.group), remove(p.Groups.Delete), nil},
 
 		"GetIdentity":    {member, one(p.Identities.Get), nil},
 		"ListIdentities": {member, list(p.Identities.List, func(i *platform.Identity) platform.UID { return i.UID }), listInScope(p.Identities.List)},
-		"CreateIdentity": {parent, create(p.Identities.Create, func() platform.Input[platform.Identity] { return body[platform.Identity](`{"name": "x"}`) }), nil},
+		"CreateIdentity": {parent, create(p.Identities.Create, func() platform.Input[*platform.Identity] { return body[*platform.Identity](`{"name": "x"}`) }), nil},
 		"UpdateIdentity": {member, update(p.Identities.Update, `{"description": "changed"}`), nil},
 		"DeleteIdentity": {member, remove(p.Identities.Delete), nil},
 		"LookupIdentity": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
@@ -69,28 +69,28 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetRole":    {role, one(p.Roles.Get), nil},
 		"ListRoles":  {role, list(p.Roles.List, func(r *platform.Role) platform.UID { return r.UID }), listInScope(p.Roles.List)},
-		"CreateRole": {parent, create(p.Roles.Create, func() platform.Input[platform.Role] { return body[platform.Role](`{"name": %q}`, w.name()) }), nil},
+		"CreateRole": {parent, create(p.Roles.Create, func() platform.Input[*platform.Role] { return body[*platform.Role](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRole": {role, update(p.Roles.Update, `{"description": "changed"}`), nil},
 		"DeleteRole": {role, remove(p.Roles.Delete), nil},
 
 		"GetRoleBinding":   {bound, one(p.RoleBindings.Get), nil},
 		"ListRoleBindings": {bound, list(p.RoleBindings.List, func(b *platform.RoleBinding) platform.UID { return b.UID }), listInScope(p.RoleBindings.List)},
-		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() platform.Input[platform.RoleBinding] {
+		"CreateRoleBinding": {parent, create(p.RoleBindings.Create, func() platform.Input[*platform.RoleBinding] {
 			return binding(member(), role())
 		}), nil},
 		"BatchCreateRoleBindings": {parent, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.RoleBindings.CreateBatch(ctx, uid, []platform.Input[platform.RoleBinding]{binding(member(), role())})
+			_, err := p.RoleBindings.CreateBatch(ctx, uid, []platform.Input[*platform.RoleBinding]{binding(member(), role())})
 			return false, err
 		}, nil},
 		"UpdateRoleBinding": {bound, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.RoleBindings.Update(ctx, uid, body[platform.RoleBinding](`{"roleUid": %q}`, role()))
+			_, err := p.RoleBindings.Update(ctx, uid, body[*platform.RoleBinding](`{"roleUid": %q}`, role()))
 			return false, err
 		}, nil},
 		"DeleteRoleBinding": {bound, remove(p.RoleBindings.Delete), nil},
 
 		"GetRepo":          {in(w.repo), one(p.Repos.Get), nil},
 		"ListRepos":        {in(w.repo), list(p.Repos.List, func(r *platform.Repo) platform.UID { return r.UID }), listInScope(p.Repos.List)},
-		"CreateRepo":       {parent, create(p.Repos.Create, func() platform.Input[platform.Repo] { return body[platform.Repo](`{"name": %q}`, w.name()) }), nil},
+		"CreateRepo":       {parent, create(p.Repos.Create, func() platform.Input[*platform.Repo] { return body[*platform.Repo](`{"name": %q}`, w.name()) }), nil},
 		"UpdateRepo":       {in(w.repo), update(p.Repos.Update, `{"description": "changed"}`), nil},
 		"DeleteRepo":       {in(w.repo), remove(p.Repos.Delete), nil},
 		"GetRepoReadme":    {in(w.repo), one(p.Repos.Readme), nil},
@@ -98,8 +98,8 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetTag":   {tag, one(p.Tags.Get), nil},
 		"ListTags": {tag, list(p.Tags.List, func(t *platform.Tag) platform.UID { return t.UID }), listInScope(p.Tags.List)},
-		"CreateTag": {in(w.repo), create(p.Tags.Create, func() platform.Input[platform.Tag] {
-			return body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(1))
+		"CreateTag": {in(w.repo), create(p.Tags.Create, func() platform.Input[*platform.Tag] {
+			return body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1))
 		}), nil},
 		"DeleteTag": {tag, remove(p.Tags.Delete), nil},
 
@@ -108,13 +108,13 @@ func (w *world) operations(group platform.UID) map[string]operation {
 
 		"GetSubscription":   {in(w.subscription), one(p.Subscriptions.Get), nil},
 		"ListSubscriptions": {in(w.subscription), list(p.Subscriptions.List, func(s *platform.Subscription) platform.UID { return s.UID }), listInScope(p.Subscriptions.List)},
-		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() platform.Input[platform.Subscription] {
-			return body[platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
+		"CreateSubscription": {parent, create(p.Subscriptions.Create, func() platform.Input[*platform.Subscription] {
+			return body[*platform.Subscription](`{"sink": "https://%s.example.com/"}`, w.name())
 		}), nil},
 		"DeleteSubscription": {in(w.subscription), remove(p.Subscriptions.Delete), nil},
 
 		"ListVulnerabilityMetadata": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.Vulnerabilities.List(ctx, platform.ListRequest[platform.VulnerabilityFilter]{})
+			_, err := p.Vulnerabilities.List(ctx, platform.ListRequest[*platform.VulnerabilityFilter]{})
 			return false, err
 		}, nil},
 		"ListDocuments": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
@@ -140,7 +140,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 	return all
 }
 
-// advisory makes one by an import, which is the only way.
+// advisory imports an advisory. No operation creates one.
 func (w *world) advisory(group platform.UID) platform.UID {
 	w.Helper()
 	a := &platform.Advisory{AdvisoryID: w.name(), ArtifactName: "stdlib"}
@@ -149,9 +149,9 @@ func (w *world) advisory(group platform.UID) platform.UID {
 	return a.UID
 }
 
-var java = platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{platform.EcosystemJava}}
+var java = &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{platform.EcosystemJava}}
 
-// artifact makes one without versions by an import.
+// artifact imports an artifact without versions.
 func (w *world) artifact() platform.UID {
 	w.Helper()
 	a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: w.name()}}
@@ -160,7 +160,7 @@ func (w *world) artifact() platform.UID {
 	return a.UID
 }
 
-// newImage makes a repo with an image.
+// newImage creates a repo with an image.
 func (w *world) newImage(group platform.UID) platform.UID {
 	w.Helper()
 	repo := w.repo(group)
@@ -169,31 +169,31 @@ func (w *world) newImage(group platform.UID) platform.UID {
 	return repo
 }
 
-// newTag makes a repo with the tag latest.
+// newTag creates a repo with the tag latest.
 func (w *world) newTag(group platform.UID) platform.UID {
 	w.Helper()
 	repo := w.repo(group)
-	_, err := w.p.Tags.Create(w.operator(), repo, body[platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
+	_, err := w.p.Tags.Create(w.operator(), repo, body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(1)))
 	must(w, err)
 	return repo
 }
 
 type call = func(context.Context, platform.UID) (bool, error)
 
-func one[T any](get func(context.Context, platform.UID) (*T, error)) call {
+func one[T any](get func(context.Context, platform.UID) (T, error)) call {
 	return func(ctx context.Context, uid platform.UID) (bool, error) {
 		_, err := get(ctx, uid)
 		return false, err
 	}
 }
 
-func list[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), uidOf func(*T) platform.UID) call {
+func list[T, F any](list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), uidOf func(T) platform.UID) call {
 	return func(ctx context.Context, uid platform.UID) (bool, error) {
 		page, err := list(ctx, platform.ListRequest[F]{OrderBy: "uid", UIDP: platform.UIDFilter{IDs: []platform.UID{uid}}})
 		if err != nil || len(page.Items) != int(page.TotalCount) {
 			return false, err
 		}
-		return slices.ContainsFunc(page.Items, func(row *T) bool { return uidOf(row) == uid }), nil
+		return slices.ContainsFunc(page.Items, func(row T) bool { return uidOf(row) == uid }), nil
 	}
 }
 
@@ -204,14 +204,14 @@ func listInScope[T, F any](list func(context.Context, platform.ListRequest[F]) (
 	}
 }
 
-func create[T any](create func(context.Context, platform.UID, platform.Input[T]) (*T, error), in func() platform.Input[T]) call {
+func create[T any](create func(context.Context, platform.UID, platform.Input[T]) (T, error), in func() platform.Input[T]) call {
 	return func(ctx context.Context, parent platform.UID) (bool, error) {
 		_, err := create(ctx, parent, in())
 		return false, err
 	}
 }
 
-func update[T any](update func(context.Context, platform.UID, platform.Input[T]) (*T, error), change string) call {
+func update[T any](update func(context.Context, platform.UID, platform.Input[T]) (T, error), change string) call {
 	return func(ctx context.Context, uid platform.UID) (bool, error) {
 		_, err := update(ctx, uid, body[T]("%s", change))
 		return false, err

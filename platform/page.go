@@ -42,7 +42,7 @@ func (f UIDFilter) isNarrow() bool {
 // no value can match. Lists of values to exclude are tagged `excludes`; an empty
 // one excludes nothing.
 func matchesNothing(filter any) bool {
-	given := reflect.ValueOf(filter)
+	given := reflect.ValueOf(filter).Elem()
 	for i := range given.NumField() {
 		list := given.Field(i)
 		if _, excludes := given.Type().Field(i).Tag.Lookup("excludes"); list.Kind() == reflect.Slice && !excludes && !list.IsNil() && list.Len() == 0 {
@@ -101,24 +101,24 @@ type ListRequest[F any] struct {
 
 // A Page is one page of a list, in the requested order.
 type Page[T any] struct {
-	Items      []*T
+	Items      []T
 	TotalCount int64 // number of rows on all pages that the caller may see
 	Skipped    int   // the Skip of the request
 
 	HasNext, HasPrevious bool
 
 	asked   any // the Query of the page, for further reads about the list
-	next    *T  // the item after which NextPageToken continues; nil if there is no next page
+	edge    []T // the item after which NextPageToken continues; empty if there is no next page
 	cursors *cursors[T]
 }
 
 // NextPageToken returns the token of the next page in the direction of the
 // request, or "" if there is none. The token is sealed only when this is called.
 func (p Page[T]) NextPageToken() string {
-	if p.next == nil {
+	if len(p.edge) == 0 {
 		return ""
 	}
-	return p.cursors.seal(p.next)
+	return p.cursors.seal(p.edge[0])
 }
 
 // Cursor returns the page token that continues right after item i.
@@ -138,7 +138,7 @@ type cursors[T any] struct {
 	list []byte // the associated data of the tokens
 }
 
-func (c *cursors[T]) seal(row *T) string {
+func (c *cursors[T]) seal(row T) string {
 	position := Position{c.kind.Orders[c.order].Value(row), c.kind.UID(row)}
 	return c.sealer.seal(token{issued: c.issued, order: c.order, desc: c.desc, Position: position}, c.listName())
 }
@@ -158,9 +158,9 @@ type Order struct {
 // An OrderField is a field by which rows of a kind can be sorted: a time, or a
 // text of at most 255 bytes, because page tokens contain the value.
 type OrderField[T any] struct {
-	Name      string       // snake_case
-	Spellings []string     // other names that order_by accepts
-	Value     func(*T) any // string or Time
+	Name      string      // snake_case
+	Spellings []string    // other names that order_by accepts
+	Value     func(T) any // string or Time
 }
 
 // A Position is the position of a row in an order.

@@ -49,31 +49,31 @@ func (s Repos) GetByPath(ctx context.Context, path string) (*Repo, error) {
 }
 
 // getByPath reads the deepest visible resource that a path can name.
-func getByPath[T any, F filter](ctx context.Context, r resources[T, F], text string, least int, read func(context.Context, Path) ([]*T, error)) (*T, error) {
+func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text string, least int, read func(context.Context, Path) ([]T, error)) (zero T, _ error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
 	path, err := parsePath(text, least)
 	if err != nil {
-		return nil, r.kind.addArea(err)
+		return zero, r.kind.addArea(err)
 	}
 	if actor.operator == "" && len(actor.scopes(r.kind.List)) == 0 {
-		return nil, r.kind.addArea(actor.permissionError(r.kind.List, ""))
+		return zero, r.kind.addArea(actor.permissionError(r.kind.List, ""))
 	}
 	rows, err := read(ctx, path)
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
-	var deepest *T
+	deepest, found := zero, false
 	for _, row := range rows {
 		uid := r.kind.UID(row)
-		if r.kind.readableBy(actor, uid) && (deepest == nil || uid.Depth() > r.kind.UID(deepest).Depth()) {
-			deepest = row
+		if r.kind.readableBy(actor, uid) && (!found || uid.Depth() > r.kind.UID(deepest).Depth()) {
+			deepest, found = row, true
 		}
 	}
-	if deepest == nil {
-		return nil, r.kind.addArea(newNotFound(r.kind.Name, UID(truncateForMessage(text))))
+	if !found {
+		return zero, r.kind.addArea(newNotFound(r.kind.Name, UID(truncateForMessage(text))))
 	}
 	TraceOf(ctx).NoteResource(r.kind.Name, r.kind.UID(deepest))
 	return deepest, nil

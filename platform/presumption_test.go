@@ -8,11 +8,11 @@ import (
 	"atrium/platform"
 )
 
-// A change of rights takes place between two requests of one caller.
+// A rightsChange is a change of rights between two requests of one caller.
 type rightsChange struct {
 	name   string
 	claims platform.Claims
-	may    [2]bool // read repos of a team, before the change and after it
+	may    [2]bool // These say whether the caller may read repos of a team before and after the change.
 	change func() error
 }
 
@@ -37,27 +37,27 @@ func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
 	return []rightsChange{
 		{"a binding is revoked", claims("revoked"), [2]bool{true, false}, func() error { return w.p.RoleBindings.Delete(acme.owner, revoked) }},
 		{"a role loses a capability", claims("weaker"), [2]bool{true, false}, func() error {
-			_, err := w.p.Roles.Update(acme.owner, weaker, body[platform.Role](`{"capabilities": ["tag.list"]}`))
+			_, err := w.p.Roles.Update(acme.owner, weaker, body[*platform.Role](`{"capabilities": ["tag.list"]}`))
 			return err
 		}},
 		{"a role gains a capability", claims("stronger"), [2]bool{false, true}, func() error {
-			_, err := w.p.Roles.Update(acme.owner, stronger, body[platform.Role](`{"capabilities": ["repo.list"]}`))
+			_, err := w.p.Roles.Update(acme.owner, stronger, body[*platform.Role](`{"capabilities": ["repo.list"]}`))
 			return err
 		}},
 		{"a binding gets another role", claims("rebound"), [2]bool{true, false}, func() error {
-			_, err := w.p.RoleBindings.Update(acme.owner, rebound, body[platform.RoleBinding](`{"roleUid": %q}`, nothing))
+			_, err := w.p.RoleBindings.Update(acme.owner, rebound, body[*platform.RoleBinding](`{"roleUid": %q}`, nothing))
 			return err
 		}},
 		{"an identity is deleted with its binding", claims("deleted"), [2]bool{true, false}, func() error {
 			return errors.Join(w.p.RoleBindings.Delete(acme.owner, deletedBinding), w.p.Identities.Delete(acme.owner, deleted))
 		}},
 		{"an identity's rule changes", claims("renamed"), [2]bool{true, false}, func() error {
-			_, err := w.p.Identities.Update(acme.owner, renamed, body[platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer))
+			_, err := w.p.Identities.Update(acme.owner, renamed, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer))
 			return err
 		}},
 		{"a binding is made", claims("granted"), [2]bool{false, true}, func() error { w.bind(team, granted, reader()); return nil }},
 		{"a rule with a pattern is made", claims("patterned"), [2]bool{false, true}, func() error {
-			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[platform.Identity](`{"name": %q, "claimMatch": {"issuer": %q, "subjectPattern": "pattern.d"}}`, w.name(), issuer))
+			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{"name": %q, "claimMatch": {"issuer": %q, "subjectPattern": "pattern.d"}}`, w.name(), issuer))
 			if err == nil {
 				w.bind(team, made.UID, reader())
 			}
@@ -69,15 +69,15 @@ func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
 	}
 }
 
-// Whoever is presumed to be who they were is answered nothing that they may not
-// have now. The naive request trusts what the last one has found.
+// A presumed caller must get no answer that the caller may not have now. A naive
+// implementation would trust the last request.
 func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		w.repo(team)
 		asks := func(ctx context.Context) error {
-			_, err := w.p.Repos.List(ctx, platform.ListRequest[platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: team}})
+			_, err := w.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: team}})
 			return err
 		}
 		for _, c := range w.rightsChanges(acme, team) {
@@ -107,8 +107,8 @@ func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 	})
 }
 
-// The first statements of a request prove its caller, whatever becomes of them, and
-// nothing is written or sent before.
+// The first statements of a request prove its caller, whatever their result is. Nothing
+// is written or sent before.
 func TestARequestProvesItsCallerOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -137,12 +137,12 @@ func TestARequestProvesItsCallerOnce(t *testing.T) {
 		if get(over) == nil {
 			t.Error("a request that has ended was answered")
 		}
-		must(t, platform.Prove(ctx)) // its statements have not run: they prove nothing
+		must(t, platform.Prove(ctx)) // Its statements have not run, so they prove nothing.
 	})
 }
 
-// A caller who has just lost a right changes nothing with it, is not told of what
-// changed, and leaves no denial of somebody they are no more.
+// A caller who has just lost a right must change nothing with it, must not see what
+// changed, and must leave no denial.
 func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -161,7 +161,7 @@ func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
 		before := w.events()
 
 		rename := func(ctx context.Context) error {
-			_, err := w.p.Repos.Update(ctx, repo, body[platform.Repo](`{"description": "changed"}`))
+			_, err := w.p.Repos.Update(ctx, repo, body[*platform.Repo](`{"description": "changed"}`))
 			return err
 		}
 		expectRefused(t, "a change by right that is gone", rename(w.p.Presume(t.Context(), claims("alice"), alice)), platform.CodeUnavailable)

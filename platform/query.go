@@ -18,7 +18,7 @@ type Query[F any] struct {
 
 // Rows is the result of a Query.
 type Rows[T any] struct {
-	Items []*T
+	Items []T
 	More  bool // there are more rows in the direction of the query
 	Total int64
 }

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// runBoth runs two operations at the same time.
+// runBoth runs two operations concurrently.
 func runBoth(a, b func() error) (errA, errB error) {
 	var running sync.WaitGroup
 	running.Go(func() { errA = a() })
@@ -83,19 +83,19 @@ func TestAConcurrentRevocationLimitsAGrant(t *testing.T) {
 	})
 }
 
-// A tag that is made while it is deleted is either there in the end or not,
-// but whoever makes it gets one.
+// A tag that is created during its deletion may exist afterwards or not, but its creation
+// must return a tag.
 func TestATagThatIsDeletedConcurrentlyIsCreatedAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
 		put := func() error {
-			_, err := w.p.Tags.Create(acme.owner, repo, body[platform.Tag](`{"name": "t", "digest": %q}`, digest(int(w.named.Add(1)))))
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q}`, digest(int(w.named.Add(1)))))
 			return err
 		}
 		for range 25 {
 			must(t, put())
-			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
+			page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 			must(t, err)
 			made, removed := runBoth(put, func() error { return w.p.Tags.Delete(acme.owner, page.Items[0].UID) })
 			if made != nil || removed != nil {

@@ -6,20 +6,20 @@ import (
 )
 
 // Get reads one resource. INVALID_ARGUMENT, PERMISSION_DENIED, NOT_FOUND.
-func (r resources[T, F]) Get(ctx context.Context, uid UID) (*T, error) {
+func (r *resources[T, F]) Get(ctx context.Context, uid UID) (T, error) {
 	rows, errs := r.GetMany(ctx, []UID{uid})
 	return rows[0], errs[0]
 }
 
 // GetMany reads resources with one read. The results are in the order of uids;
 // each has a resource or the error of Get.
-func (r resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]*T, []error) {
+func (r *resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []error) {
 	return r.GetManyWithout(ctx, uids, 0)
 }
 
 // GetManyWithout is like GetMany, but leaves the given long texts empty.
-func (r resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts LongTexts) ([]*T, []error) {
-	read := func(ctx context.Context, keys Keys) ([]*T, error) {
+func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts LongTexts) ([]T, []error) {
+	read := func(ctx context.Context, keys Keys) ([]T, error) {
 		keys.without = texts
 		return r.table(r.p.store).Get(ctx, keys)
 	}
@@ -28,8 +28,8 @@ func (r resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts L
 
 // readEach reads a value for each UID of the kind that the caller may read, with
 // one read. Other UIDs have an error.
-func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids []UID, read func(context.Context, Keys) ([]*V, error), uidOf func(*V) UID) ([]*V, []error) {
-	rows, errs := make([]*V, len(uids)), make([]error, len(uids))
+func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids []UID, read func(context.Context, Keys) ([]V, error), uidOf func(V) UID) ([]V, []error) {
+	rows, errs := make([]V, len(uids)), make([]error, len(uids))
 	if len(uids) > 0 {
 		TraceOf(ctx).NoteResource(r.kind.Name, uids[0])
 	}
@@ -49,7 +49,7 @@ func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids [
 	slices.Sort(keys.uids)
 	keys.uids = slices.Compact(keys.uids)
 	found, err := read(ctx, keys)
-	byUID := make(map[UID]*V, len(found))
+	byUID := make(map[UID]V, len(found))
 	for _, row := range found {
 		byUID[uidOf(row)] = row
 	}
@@ -58,10 +58,11 @@ func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids [
 		case errs[i] != nil:
 		case err != nil:
 			errs[i] = err
-		case byUID[uid] == nil:
-			errs[i] = r.kind.notFound(uid)
 		default:
-			rows[i] = byUID[uid]
+			var known bool
+			if rows[i], known = byUID[uid]; !known {
+				errs[i] = r.kind.notFound(uid)
+			}
 		}
 	}
 	return rows, errs
@@ -70,7 +71,7 @@ func readEach[T, V any, F filter](ctx context.Context, r resources[T, F], uids [
 // CheckReadable returns the error of Get that does not depend on the store:
 // INVALID_ARGUMENT, PERMISSION_DENIED or nil. It is for resources that are known to
 // exist from a row that was just read.
-func (r resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
+func (r *resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (r resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
 	return r.kind.addArea(r.readable(actor, uid))
 }
 
-func (r resources[T, F]) readable(a *Actor, uid UID) error {
+func (r *resources[T, F]) readable(a *Actor, uid UID) error {
 	if !uid.Valid() {
 		return invalidUID("uid", uid)
 	}
@@ -99,7 +100,7 @@ func invalidUID(field string, uid UID) error {
 
 // scopeExists returns NOT_FOUND if the resource of a scope does not exist. It is
 // called only when a list is empty.
-func (r resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
+func (r *resources[T, F]) scopeExists(ctx context.Context, f UIDFilter) error {
 	scopes := []struct {
 		kind string
 		uid  UID

@@ -31,13 +31,13 @@ func (r reference) checkReach(v *violations, field string, uid, group UID) {
 }
 
 // resolve reads the resource that a reference names.
-func resolve[T any](ctx context.Context, kind string, uid UID, get func(context.Context, Keys) ([]*T, error)) (*T, error) {
+func resolve[T any](ctx context.Context, kind string, uid UID, get func(context.Context, Keys) ([]T, error)) (zero T, _ error) {
 	found, err := get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
 	if len(found) == 0 {
-		return nil, newNotFound(kind, uid)
+		return zero, newNotFound(kind, uid)
 	}
 	return found[0], nil
 }

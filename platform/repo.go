@@ -73,7 +73,7 @@ type RepoFilter struct {
 	Aliases []string      `json:",omitempty"` // with one of these
 }
 
-func (f RepoFilter) check(v *violations) {
+func (f *RepoFilter) check(v *violations) {
 	v.checkFilter("name", f.Name)
 	v.checkFilter("names", f.Names...)
 	v.checkQuery(f.Query)
@@ -86,7 +86,7 @@ func (f RepoFilter) check(v *violations) {
 	v.checkLines("aliases", f.Aliases, maxIDs)
 }
 
-var repoKind = Kind[Repo]{
+var repoKind = Kind[*Repo]{
 	Name: "Repo", Plural: "repos", Area: "registry", Number: 5, Event: "platform.registry.repo", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapRepoList, Create: CapRepoCreate, Update: CapRepoUpdate, Delete: CapRepoDelete,
@@ -98,7 +98,7 @@ var repoKind = Kind[Repo]{
 		{"sync_config.gracePeriod", OutputOnly},
 	},
 	Required: []string{"name"},
-	Orders: []OrderField[Repo]{
+	Orders: []OrderField[*Repo]{
 		{"name", nil, func(r *Repo) any { return r.Name }},
 		{"create_time", createTimeSpellings, func(r *Repo) any { return r.CreateTime }},
 		{"update_time", updateTimeSpellings, func(r *Repo) any { return r.UpdateTime }},
@@ -158,17 +158,17 @@ func (c *SyncConfig) check(v *violations) {
 }
 
 // Repos are the operations on repos.
-type Repos struct{ resources[Repo, RepoFilter] }
+type Repos struct{ *resources[*Repo, *RepoFilter] }
 
-func repoKeyFilter(r *Repo) RepoFilter { return RepoFilter{Name: r.Name} }
+func repoKeyFilter(r *Repo) *RepoFilter { return &RepoFilter{Name: r.Name} }
 
 // Create makes a repo in a group.
-func (s Repos) Create(ctx context.Context, parent UID, in Input[Repo]) (*Repo, error) {
+func (s Repos) Create(ctx context.Context, parent UID, in Input[*Repo]) (*Repo, error) {
 	return s.create(ctx, parent, in, repoKeyFilter)
 }
 
 // Update changes a repo.
-func (s Repos) Update(ctx context.Context, uid UID, in Input[Repo]) (*Repo, error) {
+func (s Repos) Update(ctx context.Context, uid UID, in Input[*Repo]) (*Repo, error) {
 	return s.update(ctx, uid, in, repoKeyFilter)
 }
 
@@ -195,12 +195,12 @@ func (s Repos) Readmes(ctx context.Context, uids []UID) ([]*Readme, []error) {
 }
 
 // UpdateReadme replaces the readme of a repo.
-func (s Repos) UpdateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {
+func (s Repos) UpdateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*Readme, error) {
 	readme, err := s.updateReadme(ctx, uid, in)
 	return readme, s.recordIfDenied(ctx, "updated", uid, err)
 }
 
-func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Readme, error) {
+func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*Readme, error) {
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[Readme]) (*Re
 			return err
 		}
 		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
-		if err := RowsOf[Repo](tx).Update(ctx, repo); err != nil {
+		if err := RowsOf[*Repo](tx).Update(ctx, repo); err != nil {
 			return err
 		}
 		s.recordUpdate(ctx, tx, repo, []EventChange{newValueChange("readme", before[0].Content, readme.Content)})

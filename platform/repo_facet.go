@@ -32,12 +32,12 @@ const maxFacets = 100
 
 // Facets counts all repos of the lists that the pages belong to, with one read. A
 // repo counts in each of its bundles.
-func (s Repos) Facets(ctx context.Context, pages []Page[Repo]) ([]*RepoFacets, error) {
+func (s Repos) Facets(ctx context.Context, pages []Page[*Repo]) ([]*RepoFacets, error) {
 	all, scopes := make([]*RepoFacets, len(pages)), make([]Scope, len(pages))
-	var filter RepoFilter
+	var filter *RepoFilter
 	isEmpty := true
 	for i, page := range pages {
-		q, _ := page.asked.(Query[RepoFilter])
+		q, _ := page.asked.(Query[*RepoFilter])
 		all[i], filter = &RepoFacets{Tier: []TierFacet{}, Bundle: []BundleFacet{}}, q.Filter // which is the same for all
 		if !matchesNothing(q.Filter) {
 			scopes[i] = q.Scope

@@ -22,7 +22,7 @@ type RoleFilter struct {
 	Query string `json:",omitempty"` // see SearchWords
 }
 
-func (f RoleFilter) check(v *violations) {
+func (f *RoleFilter) check(v *violations) {
 	v.checkFilter("name", f.Name)
 	v.checkQuery(f.Query)
 }
@@ -87,7 +87,7 @@ func builtInRoles() []*Role {
 	return roles
 }
 
-var roleKind = Kind[Role]{
+var roleKind = Kind[*Role]{
 	Name: "Role", Plural: "roles", Area: "iam", Number: 3, Event: "iam.roles", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapRolesList, Create: CapRolesCreate, Update: CapRolesUpdate, Delete: CapRolesDelete,
@@ -97,7 +97,7 @@ var roleKind = Kind[Role]{
 		{"createTime", OutputOnly}, {"updateTime", Volatile},
 	},
 	Required: []string{"name"},
-	Orders: []OrderField[Role]{
+	Orders: []OrderField[*Role]{
 		{"name", nil, func(r *Role) any { return r.Name }},
 		{"create_time", createTimeSpellings, func(r *Role) any { return r.CreateTime }},
 		{"update_time", updateTimeSpellings, func(r *Role) any { return r.UpdateTime }},
@@ -125,12 +125,12 @@ var roleKind = Kind[Role]{
 }
 
 // Roles are the operations on roles.
-type Roles struct{ resources[Role, RoleFilter] }
+type Roles struct{ *resources[*Role, *RoleFilter] }
 
-func roleKeyFilter(r *Role) RoleFilter { return RoleFilter{Name: r.Name} }
+func roleKeyFilter(r *Role) *RoleFilter { return &RoleFilter{Name: r.Name} }
 
 // Create makes a role in a group. The caller must hold its capabilities there.
-func (s Roles) Create(ctx context.Context, parent UID, in Input[Role]) (*Role, error) {
+func (s Roles) Create(ctx context.Context, parent UID, in Input[*Role]) (*Role, error) {
 	role, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -141,17 +141,17 @@ func (s Roles) Create(ctx context.Context, parent UID, in Input[Role]) (*Role, e
 }
 
 // Update changes a role. The caller must hold what the changed role grants.
-func (s Roles) Update(ctx context.Context, uid UID, in Input[Role]) (*Role, error) {
+func (s Roles) Update(ctx context.Context, uid UID, in Input[*Role]) (*Role, error) {
 	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return nil, err
 	}
-	return s.updateChecked(ctx, uid, in, roleKeyFilter, func(tx Tx, change *change[Role]) error {
+	return s.updateChecked(ctx, uid, in, roleKeyFilter, func(tx Tx, change *change[*Role]) error {
 		if err := tx.Lock(ctx, uid.Root()); err != nil {
 			return err
 		}
 		capabilities := change.row.Capabilities
 		if !change.writes("capabilities") {
-			now, err := TableOf[Role, RoleFilter](tx).Get(ctx, Keys{uids: []UID{uid}})
+			now, err := TableOf[*Role, *RoleFilter](tx).Get(ctx, Keys{uids: []UID{uid}})
 			if err != nil || len(now) == 0 {
 				return err
 			}
@@ -213,7 +213,7 @@ func requireMayGrantRole(ctx context.Context, tx Tx, field string, role, uid UID
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	found, err := resolve(ctx, roleReference.kind, role, TableOf[Role, RoleFilter](tx).Get)
+	found, err := resolve(ctx, roleReference.kind, role, TableOf[*Role, *RoleFilter](tx).Get)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ type RoleBindingFilter struct {
 	Capability Capability `json:",omitempty"` // the role has this capability
 }
 
-func (f RoleBindingFilter) check(v *violations) {
+func (f *RoleBindingFilter) check(v *violations) {
 	for _, x := range []struct {
 		field string
 		uid   UID
@@ -63,7 +63,7 @@ func (f RoleBindingFilter) check(v *violations) {
 	}
 }
 
-var roleBindingKind = Kind[RoleBinding]{
+var roleBindingKind = Kind[*RoleBinding]{
 	Name: "RoleBinding", Plural: "roleBindings", Area: "iam", Number: 4, Event: "iam.rolebindings", Parent: "Group",
 	Verbs: []string{"created", "created.batch", "updated", "deleted"},
 	List:  CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
@@ -72,7 +72,7 @@ var roleBindingKind = Kind[RoleBinding]{
 		{"identityUid", Updatable}, {"roleUid", Updatable},
 	},
 	Required: []string{"identityUid", "roleUid"},
-	Orders: []OrderField[RoleBinding]{
+	Orders: []OrderField[*RoleBinding]{
 		{"create_time", createTimeSpellings, func(b *RoleBinding) any { return b.CreateTime }},
 		{"uid", nil, func(b *RoleBinding) any { return string(b.UID) }},
 		{"identity_name", []string{"identityName", "identity.name"}, func(b *RoleBinding) any { return b.Identity.Name }},
@@ -109,11 +109,11 @@ const MaxBatch = 25
 
 // RoleBindings are the operations on role bindings.
 type RoleBindings struct {
-	resources[RoleBinding, RoleBindingFilter]
+	*resources[*RoleBinding, *RoleBindingFilter]
 }
 
-func bindingKeyFilter(b *RoleBinding) RoleBindingFilter {
-	return RoleBindingFilter{Identity: b.IdentityUID, Role: b.RoleUID}
+func bindingKeyFilter(b *RoleBinding) *RoleBindingFilter {
+	return &RoleBindingFilter{Identity: b.IdentityUID, Role: b.RoleUID}
 }
 
 func newBinding(group, identity, role UID, now Time) *RoleBinding {
@@ -124,8 +124,8 @@ func newBinding(group, identity, role UID, now Time) *RoleBinding {
 
 // Create binds a role to an identity on a group. The caller must hold everything
 // that the role grants there.
-func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[RoleBinding]) (*RoleBinding, error) {
-	bindings, err := s.createAll(ctx, parent, []Input[RoleBinding]{in}, "created", func(int) string { return "" })
+func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[*RoleBinding]) (*RoleBinding, error) {
+	bindings, err := s.createAll(ctx, parent, []Input[*RoleBinding]{in}, "created", func(int) string { return "" })
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
@@ -133,7 +133,7 @@ func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[RoleBindi
 }
 
 // CreateBatch makes up to MaxBatch bindings on one group: all or none.
-func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[RoleBinding]) ([]*RoleBinding, error) {
+func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[*RoleBinding]) ([]*RoleBinding, error) {
 	if len(ins) == 0 || len(ins) > MaxBatch {
 		if _, err := requireCaller(ctx); err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[R
 
 // createAll makes bindings on a group. place returns the prefix of the fields of
 // the i-th binding in violations.
-func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
+func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[*RoleBinding], verb string, place func(i int) string) ([]*RoleBinding, error) {
 	bindings, err := s.acceptAll(ctx, parent, ins, place)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[Rol
 }
 
 // acceptAll authorises and checks all bindings, and reports all violations.
-func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[RoleBinding], place func(i int) string) ([]*RoleBinding, error) {
+func (s RoleBindings) acceptAll(ctx context.Context, parent UID, ins []Input[*RoleBinding], place func(i int) string) ([]*RoleBinding, error) {
 	bindings := make([]*RoleBinding, len(ins))
 	var all violations
 	for i, in := range ins {
@@ -223,7 +223,7 @@ func (s RoleBindings) readBack(ctx context.Context, tx Tx, bindings []*RoleBindi
 	for i, b := range bindings {
 		uids[i] = b.UID
 	}
-	found, err := TableOf[RoleBinding, RoleBindingFilter](tx).Get(ctx, Keys{uids: uids})
+	found, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).Get(ctx, Keys{uids: uids})
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *Rol
 	if err := tx.Lock(ctx, group.Root()); err != nil {
 		return err
 	}
-	if _, err := resolve(ctx, identityReference.kind, b.IdentityUID, TableOf[Identity, IdentityFilter](tx).Get); err != nil {
+	if _, err := resolve(ctx, identityReference.kind, b.IdentityUID, TableOf[*Identity, *IdentityFilter](tx).Get); err != nil {
 		return err
 	}
 	return requireMayGrantRole(ctx, tx, "roleUid", b.RoleUID, group)
@@ -267,7 +267,7 @@ func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []
 }
 
 // Update changes the identity or the role of a binding.
-func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[RoleBinding]) (*RoleBinding, error) {
+func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[*RoleBinding]) (*RoleBinding, error) {
 	change, err := s.authorizeUpdate(ctx, uid, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "updated", uid, err)
@@ -350,8 +350,8 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBindi
 	if !root.IsRoot() || b.Role.UID != OwnerRole {
 		return nil
 	}
-	owners, err := TableOf[RoleBinding, RoleBindingFilter](tx).List(ctx, Query[RoleBindingFilter]{
-		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: RoleBindingFilter{Group: root},
+	owners, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{
+		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: &RoleBindingFilter{Group: root},
 		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})
 	if err != nil || len(owners.Items) > 1 {

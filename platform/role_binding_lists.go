@@ -6,7 +6,7 @@ import (
 )
 
 // ListEffectiveOn lists the bindings that apply to a group.
-func (s RoleBindings) ListEffectiveOn(ctx context.Context, group UID, capability Capability, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
+func (s RoleBindings) ListEffectiveOn(ctx context.Context, group UID, capability Capability, req ListRequest[*RoleBindingFilter]) (Page[*RoleBinding], error) {
 	pages, errs := s.ListEffective(ctx, []UID{group}, capability, req)
 	return pages[0], errs[0]
 }
@@ -14,10 +14,10 @@ func (s RoleBindings) ListEffectiveOn(ctx context.Context, group UID, capability
 // ListEffective reads, with one read, the same page of the bindings that apply to
 // each group, including inherited ones. If a capability is given, it lists only
 // bindings whose role has it.
-func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capability Capability, req ListRequest[RoleBindingFilter]) ([]Page[RoleBinding], []error) {
-	pages, errs := make([]Page[RoleBinding], len(groups)), make([]error, len(groups))
-	req.Filter.Capability = capability
-	var q Query[RoleBindingFilter]
+func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capability Capability, req ListRequest[*RoleBindingFilter]) ([]Page[*RoleBinding], []error) {
+	pages, errs := make([]Page[*RoleBinding], len(groups)), make([]error, len(groups))
+	req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Capability = capability })
+	var q Query[*RoleBindingFilter]
 	var read []Scope
 	var indices []int
 	for i, group := range groups {
@@ -49,13 +49,13 @@ func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capabilit
 // effectiveQuery checks and authorises a request for the bindings that apply to a
 // group. The scope is the group and all groups above it on which the caller may
 // list bindings.
-func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListRequest[RoleBindingFilter]) (Query[RoleBindingFilter], error) {
+func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListRequest[*RoleBindingFilter]) (Query[*RoleBindingFilter], error) {
 	if err := invalidUID("group", group); err != nil {
-		return Query[RoleBindingFilter]{}, err
+		return Query[*RoleBindingFilter]{}, err
 	}
 	actor, err := require(ctx, group, s.kind.List)
 	if err != nil {
-		return Query[RoleBindingFilter]{}, err
+		return Query[*RoleBindingFilter]{}, err
 	}
 	q, err := s.buildQuery(ctx, req)
 	for _, g := range append(group.Ancestors(), group) {
@@ -68,10 +68,10 @@ func (s RoleBindings) effectiveQuery(ctx context.Context, group UID, req ListReq
 
 // ListOwn reads a page of the bindings of the caller's identities. It needs no
 // capability.
-func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[RoleBindingFilter]) (Page[RoleBinding], error) {
+func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[*RoleBindingFilter]) (Page[*RoleBinding], error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
-		return Page[RoleBinding]{}, s.kind.addArea(err)
+		return Page[*RoleBinding]{}, s.kind.addArea(err)
 	}
 	if req.UIDP.isNarrow() || req.UIDP.DescendantsOf != "" {
 		req.Malformed = append(slices.Clone(req.Malformed), Violation{"uidp", "does not apply to your own bindings; filter by group, identity or role instead"})
@@ -87,17 +87,17 @@ func (s RoleBindings) ListOwn(ctx context.Context, req ListRequest[RoleBindingFi
 // ListOfIdentities reads, with one read, the same page of the bindings of each
 // identity. The page tokens are those of the plain list with the corresponding
 // filter.
-func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[RoleBindingFilter], identities []UID) ([]Page[RoleBinding], []error) {
-	return listReferring(ctx, s.resources, req, len(identities), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) []Branch {
-		req.Filter.Identity = identities[i]
+func (s RoleBindings) ListOfIdentities(ctx context.Context, req ListRequest[*RoleBindingFilter], identities []UID) ([]Page[*RoleBinding], []error) {
+	return listReferring(ctx, s.resources, req, len(identities), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
+		req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Identity = identities[i] })
 		return func(b Branch) []Branch { return []Branch{{Relation: OfIdentity, UID: identities[i], Inside: b.UID}} }
 	})
 }
 
 // ListOfRoles reads, with one read, the same page of the bindings of each role.
-func (s RoleBindings) ListOfRoles(ctx context.Context, req ListRequest[RoleBindingFilter], roles []UID) ([]Page[RoleBinding], []error) {
-	return listReferring(ctx, s.resources, req, len(roles), func(i int, req *ListRequest[RoleBindingFilter]) func(Branch) []Branch {
-		req.Filter.Role = roles[i]
+func (s RoleBindings) ListOfRoles(ctx context.Context, req ListRequest[*RoleBindingFilter], roles []UID) ([]Page[*RoleBinding], []error) {
+	return listReferring(ctx, s.resources, req, len(roles), func(i int, req *ListRequest[*RoleBindingFilter]) func(Branch) []Branch {
+		req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Role = roles[i] })
 		return func(b Branch) []Branch { return []Branch{{Relation: OfRole, UID: roles[i], Inside: b.UID}} }
 	})
 }

@@ -121,17 +121,17 @@ type searchable interface {
 
 // searchableKind implements searchable for a kind.
 type searchableKind[T any, F filter] struct {
-	resources[T, F]
-	texts func(*T) []fieldText
+	*resources[T, F]
+	texts func(T) []fieldText
 }
 
 func newSearch(p *Platform) Search {
 	return Search{p, map[SearchKind]searchable{
-		SearchGroups:     searchableKind[Group, GroupFilter]{p.Groups.resources, (*Group).searchTexts},
-		SearchIdentities: searchableKind[Identity, IdentityFilter]{p.Identities.resources, (*Identity).searchTexts},
-		SearchRoles:      searchableKind[Role, RoleFilter]{p.Roles.resources, (*Role).searchTexts},
-		SearchRepos:      searchableKind[Repo, RepoFilter]{p.Repos.resources, (*Repo).searchTexts},
-		SearchTags:       searchableKind[Tag, TagFilter]{p.Tags.resources, (*Tag).searchTexts},
+		SearchGroups:     searchableKind[*Group, *GroupFilter]{p.Groups.resources, (*Group).searchTexts},
+		SearchIdentities: searchableKind[*Identity, *IdentityFilter]{p.Identities.resources, (*Identity).searchTexts},
+		SearchRoles:      searchableKind[*Role, *RoleFilter]{p.Roles.resources, (*Role).searchTexts},
+		SearchRepos:      searchableKind[*Repo, *RepoFilter]{p.Repos.resources, (*Repo).searchTexts},
+		SearchTags:       searchableKind[*Tag, *TagFilter]{p.Tags.resources, (*Tag).searchTexts},
 	}}
 }
 

@@ -191,7 +191,7 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 		}
 		self.Identities = []UID{person.UID}
 		bindings := []*RoleBinding{newBinding(group, person.UID, provider.DefaultRole, p.now())}
-		if err := RowsOf[RoleBinding](tx).Insert(ctx, bindings...); err != nil {
+		if err := RowsOf[*RoleBinding](tx).Insert(ctx, bindings...); err != nil {
 			return err
 		}
 		return p.RoleBindings.recordBound(ctx, tx, bindings, "created")

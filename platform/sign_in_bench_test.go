@@ -39,7 +39,8 @@ func BenchmarkAuthenticateBesideHostileIdentities(b *testing.B) {
 	}
 }
 
-// hostilePattern is a rule that would match tokens of the test's issuer, if it
+// hostilePattern returns a rule that would match tokens of the test's issuer if it
+// counted.
 // counted.
 func hostilePattern(i int) *platform.ClaimMatch {
 	repeated := fmt.Sprintf("((o|w|.){1,30}){1,%d}", 1+i%9)
@@ -56,8 +57,8 @@ func sameRule(int) *platform.ClaimMatch {
 	return &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
 }
 
-// hostile makes n identities, as they are where rules were written before there
-// were proofs: straight into the store.
+// hostile creates n identities directly in the store, like rules from before there were
+// proofs.
 func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
 	w.Helper()
 	const each = 20
@@ -70,7 +71,7 @@ func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
 		must(w, w.store.Write(w.Context(), func(tx platform.Tx) error {
 			for _, o := range some {
 				root := platform.UID(fmt.Sprintf("%040x", 1+o))
-				if err := platform.RowsOf[platform.Group](tx).Insert(w.Context(), &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+				if err := platform.RowsOf[*platform.Group](tx).Insert(w.Context(), &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
 				err := tx.PutIssuerProof(w.Context(), &platform.IssuerProof{Organisation: root, Issuer: fmt.Sprintf("https://issuer.example.com/%d", o), Method: platform.ProofFile, VerifyTime: at, CheckTime: at})
@@ -81,7 +82,7 @@ func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
 				for i := range identities {
 					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule(o*each + i), CreateTime: at, UpdateTime: at}
 				}
-				if err := platform.RowsOf[platform.Identity](tx).Insert(w.Context(), identities...); err != nil {
+				if err := platform.RowsOf[*platform.Identity](tx).Insert(w.Context(), identities...); err != nil {
 					return err
 				}
 			}

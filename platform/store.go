@@ -165,7 +165,7 @@ type Reader interface {
 
 	// FacetRepos counts the repos of each scope by facet, with one statement. The
 	// values of a facet are not sorted.
-	FacetRepos(ctx context.Context, filter RepoFilter, scopes []Scope) ([]*RepoFacets, error)
+	FacetRepos(ctx context.Context, filter *RepoFilter, scopes []Scope) ([]*RepoFacets, error)
 
 	// GroupsOfPath reads the group that a path names. ReposOfPath reads the repos
 	// that a path can name. Neither checks access.
@@ -204,7 +204,7 @@ type Reader interface {
 // Table reads the rows of one kind.
 type Table[T, F any] interface {
 	// Get reads rows by UID, in any order; missing ones are left out.
-	Get(ctx context.Context, keys Keys) ([]*T, error)
+	Get(ctx context.Context, keys Keys) ([]T, error)
 
 	// List reads one page.
 	List(ctx context.Context, q Query[F]) (Rows[T], error)
@@ -216,9 +216,9 @@ type Table[T, F any] interface {
 
 // TableOf returns the table of the kind T, whose filter is F.
 func TableOf[T, F any](r Reader) Table[T, F] {
-	table, ok := r.Table(reflect.TypeFor[T]()).(Table[T, F])
+	table, ok := r.Table(reflect.TypeFor[T]().Elem()).(Table[T, F])
 	if !ok {
-		panic(fmt.Sprintf("the store has no table of %v by %v", reflect.TypeFor[T](), reflect.TypeFor[F]()))
+		panic(fmt.Sprintf("the store has no table of %v by %v", reflect.TypeFor[T]().Elem(), reflect.TypeFor[F]().Elem()))
 	}
 	return table
 }
@@ -294,9 +294,9 @@ type Tx interface {
 
 // RowsOf returns the RowWriter of the kind T.
 func RowsOf[T any](tx Tx) RowWriter[T] {
-	rows, ok := tx.Rows(reflect.TypeFor[T]()).(RowWriter[T])
+	rows, ok := tx.Rows(reflect.TypeFor[T]().Elem()).(RowWriter[T])
 	if !ok {
-		panic(fmt.Sprintf("the store has no rows of %v", reflect.TypeFor[T]()))
+		panic(fmt.Sprintf("the store has no rows of %v", reflect.TypeFor[T]().Elem()))
 	}
 	return rows
 }
@@ -306,17 +306,17 @@ type RowWriter[T any] interface {
 	// Insert inserts rows. It returns ErrDuplicate if another row has the unique
 	// key, and ErrNoParent if the parent, or another row that a row refers to,
 	// does not exist.
-	Insert(ctx context.Context, rows ...*T) error
+	Insert(ctx context.Context, rows ...T) error
 	// Update writes the named fields and the update time of row, and reads back
 	// the whole row. It returns ErrNotFound, ErrDuplicate or ErrNoParent.
-	Update(ctx context.Context, row *T, fields ...string) error
+	Update(ctx context.Context, row T, fields ...string) error
 	// GetForUpdate reads a row and locks it until the transaction ends. It returns
 	// ErrNotFound if the row does not exist.
-	GetForUpdate(ctx context.Context, uid UID) (*T, error)
+	GetForUpdate(ctx context.Context, uid UID) (T, error)
 
 	// Delete deletes a row and returns it. It returns ErrNotFound, or
 	// ErrReferenced if another row refers to it.
-	Delete(ctx context.Context, uid UID) (*T, error)
+	Delete(ctx context.Context, uid UID) (T, error)
 }
 
 // ErrTooMany is the error of ListFeed if there are more rows than the limit.

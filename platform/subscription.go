@@ -37,9 +37,9 @@ type SubscriptionFilter struct {
 	Sink string `json:",omitempty"` // exactly
 }
 
-func (f SubscriptionFilter) check(v *violations) { v.checkFilter("sink", f.Sink) }
+func (f *SubscriptionFilter) check(v *violations) { v.checkFilter("sink", f.Sink) }
 
-var subscriptionKind = Kind[Subscription]{
+var subscriptionKind = Kind[*Subscription]{
 	Name: "Subscription", Plural: "subscriptions", Area: "events", Number: 9, Event: "events.subscription", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted", "test", "disabled"},
 	List:  CapSubscriptionsList, Create: CapSubscriptionsCreate, Delete: CapSubscriptionsDelete,
@@ -48,7 +48,7 @@ var subscriptionKind = Kind[Subscription]{
 		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
 	},
 	Required: []string{"sink"},
-	Orders: []OrderField[Subscription]{
+	Orders: []OrderField[*Subscription]{
 		{"uid", nil, func(s *Subscription) any { return string(s.UID) }},
 		{"create_time", createTimeSpellings, func(s *Subscription) any { return s.CreateTime }},
 		{"update_time", updateTimeSpellings, func(s *Subscription) any { return s.UpdateTime }},
@@ -61,7 +61,7 @@ var subscriptionKind = Kind[Subscription]{
 
 // Subscriptions are the operations on event subscriptions.
 type Subscriptions struct {
-	resources[Subscription, SubscriptionFilter]
+	*resources[*Subscription, *SubscriptionFilter]
 }
 
 func newSubscriptions(p *Platform) Subscriptions {
@@ -75,15 +75,15 @@ func newSubscriptions(p *Platform) Subscriptions {
 			s.Types = fullEventTypes(s.Types)
 		}
 	}
-	return Subscriptions{resources[Subscription, SubscriptionFilter]{p, &kind}}
+	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind}}
 }
 
-func subscriptionKeyFilter(s *Subscription) SubscriptionFilter {
-	return SubscriptionFilter{Sink: s.Sink}
+func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
+	return &SubscriptionFilter{Sink: s.Sink}
 }
 
 // Create makes a subscription. Only this response shows its secret.
-func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[Subscription]) (*Subscription, error) {
+func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[*Subscription]) (*Subscription, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
@@ -177,7 +177,7 @@ func (s Subscriptions) updateInternal(ctx context.Context, uid UID, verb string,
 			return err
 		}
 		sub.UpdateTime = s.p.now()
-		if err := RowsOf[Subscription](tx).Update(ctx, sub, fields...); err != nil {
+		if err := RowsOf[*Subscription](tx).Update(ctx, sub, fields...); err != nil {
 			return err
 		}
 		e := s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub)

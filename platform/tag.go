@@ -67,7 +67,7 @@ type TagFilter struct {
 	Query string   `json:",omitempty"` // see SearchWords
 }
 
-func (f TagFilter) check(v *violations) {
+func (f *TagFilter) check(v *violations) {
 	v.checkFilter("name", f.Name)
 	v.checkQuery(f.Query)
 	v.checkFilter("names", f.Names...)
@@ -76,7 +76,7 @@ func (f TagFilter) check(v *violations) {
 	}
 }
 
-var tagKind = Kind[Tag]{
+var tagKind = Kind[*Tag]{
 	Name: "Tag", Plural: "tags", Area: "registry", Number: 6, Event: "platform.registry.tag", Parent: "Repo",
 	Verbs: []string{"created", "deleted"}, // moving a tag is recorded as created
 	List:  CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
@@ -85,7 +85,7 @@ var tagKind = Kind[Tag]{
 		{"deprecated", AtCreation}, {"bundles", AtCreation},
 	},
 	Required: []string{"name", "digest"},
-	Orders: []OrderField[Tag]{
+	Orders: []OrderField[*Tag]{
 		{"name", nil, func(t *Tag) any { return t.Name }},
 		{"create_time", createTimeSpellings, func(t *Tag) any { return t.CreateTime }},
 		{"update_time", updateTimeSpellings, func(t *Tag) any { return t.UpdateTime }},
@@ -116,10 +116,10 @@ var tagKind = Kind[Tag]{
 }
 
 // Tags are the operations on tags.
-type Tags struct{ resources[Tag, TagFilter] }
+type Tags struct{ *resources[*Tag, *TagFilter] }
 
 // Create makes a tag in a repo, or moves the existing one with the name.
-func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error) {
+func (s Tags) Create(ctx context.Context, repo UID, in Input[*Tag]) (*Tag, error) {
 	tag, err := s.authorizeCreate(ctx, repo, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", repo, err)
@@ -142,9 +142,9 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[Tag]) (*Tag, error)
 
 func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		there, err := TableOf[Tag, TagFilter](tx).List(ctx, Query[TagFilter]{
+		there, err := TableOf[*Tag, *TagFilter](tx).List(ctx, Query[*TagFilter]{
 			Scope: newScope(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
-			Filter: TagFilter{Name: tag.Name},
+			Filter: &TagFilter{Name: tag.Name},
 		})
 		row := *tag
 		switch made = &row; {

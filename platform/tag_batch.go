@@ -8,7 +8,7 @@ import (
 
 // CreateBatch makes or moves several tags: all or none. Each request names the
 // repo of its tag.
-func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[Tag]) ([]*Tag, error) {
+func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([]*Tag, error) {
 	tags, names := make([]*Tag, len(requests)), make([]TagName, 0, len(requests))
 	err := checkBatch(ctx, listOfRequests, len(requests), func(i int) (err error) {
 		repo := requests[i].UID

@@ -37,13 +37,13 @@ type TermsFilter struct {
 	DocIDs []string `json:",omitempty"`
 }
 
-func (f TermsFilter) check(v *violations) { v.checkFilter("doc_ids", f.DocIDs...) }
+func (f *TermsFilter) check(v *violations) { v.checkFilter("doc_ids", f.DocIDs...) }
 
-var termsKind = Kind[TermsAcceptance]{
+var termsKind = Kind[*TermsAcceptance]{
 	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: "iam", Number: 14, Event: "iam.terms", Parent: "Group",
 	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", // one event for all documents; the body is the response
 	List: CapTermsList, Create: CapTermsAccept,
-	Orders: []OrderField[TermsAcceptance]{
+	Orders: []OrderField[*TermsAcceptance]{
 		{"doc_id", []string{"docId"}, func(t *TermsAcceptance) any { return t.DocID }},
 		{"create_time", createTimeSpellings, func(t *TermsAcceptance) any { return t.CreateTime }},
 		{"uid", nil, func(t *TermsAcceptance) any { return string(t.UID) }},
@@ -55,7 +55,7 @@ var termsKind = Kind[TermsAcceptance]{
 
 // Terms are the operations on terms.
 type Terms struct {
-	resources[TermsAcceptance, TermsFilter]
+	*resources[*TermsAcceptance, *TermsFilter]
 }
 
 // maxDocuments limits the documents of one request.
@@ -108,7 +108,7 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 	if err := tx.Lock(ctx, group.Root()); err != nil { // equal concurrent requests must not collide
 		return err
 	}
-	if _, err := resolve(ctx, groupKind.Name, group, TableOf[Group, GroupFilter](tx).Get); err != nil {
+	if _, err := resolve(ctx, groupKind.Name, group, TableOf[*Group, *GroupFilter](tx).Get); err != nil {
 		return err
 	}
 	keys := make([]TermsKey, len(documents))
@@ -139,35 +139,35 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 
 // ListOf reads a page of the acceptances for a group and for the groups above it.
 // It needs the capability on the group only.
-func (s Terms) ListOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
+func (s Terms) ListOf(ctx context.Context, group UID, req ListRequest[*TermsFilter]) (Page[*TermsAcceptance], error) {
 	page, err := s.listOf(ctx, group, req)
 	return page, s.kind.addArea(err)
 }
 
-func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[TermsFilter]) (Page[TermsAcceptance], error) {
+func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[*TermsFilter]) (Page[*TermsAcceptance], error) {
 	scope, err := s.acceptanceScope(ctx, group)
 	if err != nil {
-		return Page[TermsAcceptance]{}, err
+		return Page[*TermsAcceptance]{}, err
 	}
 	// Acceptances of groups above would hide that the group does not exist.
 	if err := s.scopeExists(ctx, UIDFilter{DescendantsOf: group}); err != nil {
-		return Page[TermsAcceptance]{}, err
+		return Page[*TermsAcceptance]{}, err
 	}
 	return s.listInScope(ctx, scope, tokenRequest(group, req))
 }
 
 // tokenRequest sets the UID filter that page tokens of a group's list are bound
 // to. It is not the scope of the read.
-func tokenRequest(group UID, req ListRequest[TermsFilter]) ListRequest[TermsFilter] {
+func tokenRequest(group UID, req ListRequest[*TermsFilter]) ListRequest[*TermsFilter] {
 	req.UIDP = UIDFilter{AncestorsOf: group}
 	return req
 }
 
 // ListOfEach reads the same page for many existing groups with one read. The
 // results are in the order of groups and are those of ListOf.
-func (s Terms) ListOfEach(ctx context.Context, req ListRequest[TermsFilter], groups []UID) ([]Page[TermsAcceptance], []error) {
-	pages, errs := make([]Page[TermsAcceptance], len(groups)), make([]error, len(groups))
-	var q Query[TermsFilter]
+func (s Terms) ListOfEach(ctx context.Context, req ListRequest[*TermsFilter], groups []UID) ([]Page[*TermsAcceptance], []error) {
+	pages, errs := make([]Page[*TermsAcceptance], len(groups)), make([]error, len(groups))
+	var q Query[*TermsFilter]
 	var scopes []Scope
 	var places []int
 	for i, group := range groups {

@@ -55,7 +55,7 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 				held = append(held, d.UID.Parent())
 			}
 		}
-		if err := RowsOf[Delivery](tx).Insert(ctx, deliveries...); err != nil {
+		if err := RowsOf[*Delivery](tx).Insert(ctx, deliveries...); err != nil {
 			return err
 		}
 		return tx.SetRelayPosition(ctx, recorded[events-1].Position)
@@ -176,11 +176,11 @@ type Dispatch struct {
 // BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
 // must be sent with it any more.
 func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := TableOf[Delivery, DeliveryFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery}})
+	found, err := TableOf[*Delivery, *DeliveryFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := TableOf[Subscription, SubscriptionFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
+	subscriptions, err := TableOf[*Subscription, *SubscriptionFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 		}
 		d.finish(DeliveryFailed, w.p.now())
 		d.LastError = reason
-		if err := RowsOf[Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
+		if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
 			return err
 		}
 		return tx.ReleaseNextHeld(ctx, d.UID.Parent())
@@ -237,7 +237,7 @@ func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Deli
 	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // attempts also update the subscription
 		return nil, false, err
 	}
-	found, err := TableOf[Delivery, DeliveryFilter](tx).Get(ctx, Keys{uids: []UID{begun.UID}})
+	found, err := TableOf[*Delivery, *DeliveryFilter](tx).Get(ctx, Keys{uids: []UID{begun.UID}})
 	if err != nil || len(found) == 0 {
 		return nil, false, err
 	}
@@ -270,13 +270,13 @@ func (w Webhooks) recordAttempt(ctx context.Context, tx Tx, begun *Delivery, a A
 	if err != nil || !mine {
 		return d, err
 	}
-	subscriptions, err := TableOf[Subscription, SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
+	subscriptions, err := TableOf[*Subscription, *SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
 	s := subscriptions[0]
 	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
-	if err := RowsOf[Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
+	if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
 		return nil, err
 	}
 	if err := tx.ReleaseNextHeld(ctx, s.UID); err != nil {
@@ -297,7 +297,7 @@ func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) erro
 			return err
 		}
 	}
-	if err := RowsOf[Subscription](tx).Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+	if err := RowsOf[*Subscription](tx).Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
 		return err
 	}
 	if disabled {

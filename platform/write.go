@@ -9,20 +9,20 @@ import (
 
 // authorizeCreate authorises and checks a creation below parent and returns the
 // new row.
-func (r resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in Input[T]) (*T, error) {
+func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in Input[T]) (zero T, _ error) {
 	TraceOf(ctx).NoteResource(r.kind.Name, parent)
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
-		return nil, err
+		return zero, err
 	}
 	if v.checkUID("parent", parent); len(v) == 0 {
 		if _, err := require(ctx, parent, r.kind.Creating()...); err != nil {
-			return nil, err
+			return zero, err
 		}
 	}
 	row := r.decode(in, &v)
 	if err := v.sortByField(r.kind.fieldNames()).err(); err != nil {
-		return nil, err
+		return zero, err
 	}
 	uid := parent
 	if !r.kind.SharesUID {
@@ -33,17 +33,17 @@ func (r resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in Inp
 }
 
 // decode decodes and checks a row to be created.
-func (r resources[T, F]) decode(in Input[T], v *violations) *T {
+func (r *resources[T, F]) decode(in Input[T], v *violations) T {
 	row := in.decodeCreate(r.kind.Fields, v)
-	r.kind.Check(&row, func(field string) bool { return !v.has(field) }, v)
-	return &row
+	r.kind.Check(row, func(field string) bool { return !v.has(field) }, v)
+	return row
 }
 
 // create is the complete Create of a kind without special rules.
-func (r resources[T, F]) create(ctx context.Context, parent UID, in Input[T], same func(*T) F) (*T, error) {
+func (r *resources[T, F]) create(ctx context.Context, parent UID, in Input[T], same func(T) F) (zero T, _ error) {
 	row, err := r.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, r.recordIfDenied(ctx, "created", parent, err)
+		return zero, r.recordIfDenied(ctx, "created", parent, err)
 	}
 	return r.insert(ctx, parent, row, same, func(Tx) error { return nil })
 }
@@ -51,7 +51,7 @@ func (r resources[T, F]) create(ctx context.Context, parent UID, in Input[T], sa
 // insert stores a row and records its event. It calls check before, in the same
 // transaction. The function same returns the filter that finds a row with the same
 // unique key.
-func (r resources[T, F]) insert(ctx context.Context, parent UID, row *T, same func(*T) F, check func(Tx) error) (*T, error) {
+func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, same func(T) F, check func(Tx) error) (zero T, _ error) {
 	err := r.p.store.Write(ctx, func(tx Tx) error {
 		if err := check(tx); err != nil {
 			return err
@@ -69,24 +69,24 @@ func (r resources[T, F]) insert(ctx context.Context, parent UID, row *T, same fu
 		err = newNotFound(r.kind.Parent, parent)
 	}
 	if err != nil {
-		return nil, r.recordIfDenied(ctx, "created", parent, err)
+		return zero, r.recordIfDenied(ctx, "created", parent, err)
 	}
 	return row, nil
 }
 
 // update is the complete Update of a kind without special rules.
-func (r resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same func(*T) F) (*T, error) {
+func (r *resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same func(T) F) (T, error) {
 	return r.updateChecked(ctx, uid, in, same, func(Tx, *change[T]) error { return nil })
 }
 
 // updateChecked writes the fields that in names. It calls check before, in the
 // same transaction; check may extend the change. Only these columns are written, so
 // that concurrent updates of different fields do not overwrite each other.
-func (r resources[T, F]) updateChecked(ctx context.Context, uid UID, in Input[T], same func(*T) F, check func(Tx, *change[T]) error) (*T, error) {
+func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in Input[T], same func(T) F, check func(Tx, *change[T]) error) (zero T, _ error) {
 	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	change, err := r.authorizeUpdate(ctx, uid, in)
 	if err != nil {
-		return nil, r.recordIfDenied(ctx, "updated", uid, err)
+		return zero, r.recordIfDenied(ctx, "updated", uid, err)
 	}
 	if len(change.fields) == 0 {
 		return r.getCurrent(ctx, uid)
@@ -96,55 +96,55 @@ func (r resources[T, F]) updateChecked(ctx context.Context, uid UID, in Input[T]
 
 // getLocked reads a resource and locks its organisation, so that no grants change
 // until the transaction ends.
-func (r resources[T, F]) getLocked(ctx context.Context, tx Tx, uid UID) (*T, error) {
+func (r *resources[T, F]) getLocked(ctx context.Context, tx Tx, uid UID) (zero T, _ error) {
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
-		return nil, err
+		return zero, err
 	}
 	found, err := r.table(tx).Get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
 	if len(found) == 0 {
-		return nil, r.kind.notFound(uid)
+		return zero, r.kind.notFound(uid)
 	}
 	return found[0], nil
 }
 
 // getCurrent reads a resource that the caller has been authorised for. It is the
 // response to an update that changes nothing.
-func (r resources[T, F]) getCurrent(ctx context.Context, uid UID) (*T, error) {
+func (r *resources[T, F]) getCurrent(ctx context.Context, uid UID) (zero T, _ error) {
 	rows, err := r.table(r.p.store).Get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
 	if len(rows) == 0 {
-		return nil, r.kind.notFound(uid)
+		return zero, r.kind.notFound(uid)
 	}
 	return rows[0], nil
 }
 
 // write stores the fields of an authorised change.
-func (r resources[T, F]) write(ctx context.Context, uid UID, accepted *change[T], same func(*T) F, check func(Tx, *change[T]) error) (*T, error) {
-	var row *T
+func (r *resources[T, F]) write(ctx context.Context, uid UID, accepted *change[T], same func(T) F, check func(Tx, *change[T]) error) (zero T, _ error) {
+	var row T
 	err := r.p.store.Write(ctx, func(tx Tx) (err error) {
 		row, err = r.writeInTx(ctx, tx, uid, accepted, check)
 		return err
 	})
 	if err != nil {
-		return nil, r.recordIfDenied(ctx, "updated", uid, r.updateError(ctx, uid, accepted, same, err))
+		return zero, r.recordIfDenied(ctx, "updated", uid, r.updateError(ctx, uid, accepted, same, err))
 	}
 	return row, nil
 }
 
 // writeInTx stores the fields of an authorised change in a transaction and records
 // its event. A change without fields changes nothing.
-func (r resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *change[T], check func(Tx, *change[T]) error) (*T, error) {
+func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *change[T], check func(Tx, *change[T]) error) (zero T, _ error) {
 	change := accepted.clone()
 	if err := r.mergeParts(ctx, tx, uid, change); err != nil {
-		return nil, err
+		return zero, err
 	}
 	if err := check(tx, change); err != nil {
-		return nil, err
+		return zero, err
 	}
 	before, err := r.rows(tx).GetForUpdate(ctx, uid)
 	if err != nil || len(change.fields) == 0 {
@@ -152,14 +152,14 @@ func (r resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted
 	}
 	r.kind.Stamp(change.row, uid, r.p.now())
 	if err := r.rows(tx).Update(ctx, change.row, change.fields...); err != nil {
-		return nil, err
+		return zero, err
 	}
 	r.recordUpdate(ctx, tx, change.row, accepted.describeChanges(before, change.row, r.kind.Fields))
 	return change.row, nil
 }
 
 // updateError converts an error of the store into that of an update.
-func (r resources[T, F]) updateError(ctx context.Context, uid UID, accepted *change[T], same func(*T) F, err error) error {
+func (r *resources[T, F]) updateError(ctx context.Context, uid UID, accepted *change[T], same func(T) F, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)
@@ -170,7 +170,7 @@ func (r resources[T, F]) updateError(ctx context.Context, uid UID, accepted *cha
 }
 
 // recordUpdate records the event of an update.
-func (r resources[T, F]) recordUpdate(ctx context.Context, tx Tx, row *T, changes []EventChange) {
+func (r *resources[T, F]) recordUpdate(ctx context.Context, tx Tx, row T, changes []EventChange) {
 	e := r.p.event(ctx, r.kind.Event, "updated", r.kind.UID(row), r.kind.Group(row), row)
 	e.Changes = changes
 	tx.Record(e)
@@ -178,7 +178,7 @@ func (r resources[T, F]) recordUpdate(ctx context.Context, tx Tx, row *T, change
 
 // authorizeUpdate authorises and decodes an update. Objects of which only parts
 // are written are checked later, when they are merged.
-func (r resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in Input[T]) (*change[T], error) {
+func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in Input[T]) (*change[T], error) {
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
@@ -199,8 +199,8 @@ func (r resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in Input[
 // checkClaims rejects output-only fields of a body whose values differ from those
 // of the resource. A body with the uid of the resource is taken for the resource as
 // it was read: then volatile fields are not compared.
-func (r resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T], v *violations) error {
-	whole := slices.Contains(c.claims, "uid") && r.kind.UID(&c.claimed) == uid
+func (r *resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T], v *violations) error {
+	whole := slices.Contains(c.claims, "uid") && r.kind.UID(c.claimed) == uid
 	claims := slices.DeleteFunc(slices.Clone(c.claims), func(name string) bool {
 		f := findField(r.kind.Fields, name)
 		return v.has(name) || whole && (name == "uid" || f.Mode == Volatile)
@@ -213,7 +213,7 @@ func (r resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T],
 		return err
 	}
 	for _, name := range claims {
-		if !sameField(&c.claimed, current, name) {
+		if !sameField(c.claimed, current, name) {
 			v.add(name, "is set by the service and cannot be changed; leave it out, or send the value that was read")
 		}
 	}
@@ -222,7 +222,7 @@ func (r resources[T, F]) checkClaims(ctx context.Context, uid UID, c *change[T],
 
 // mergeParts locks the resource and completes the objects of which a change writes
 // parts with their stored members.
-func (r resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *change[T]) error {
+func (r *resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *change[T]) error {
 	if len(c.parts) == 0 {
 		return nil
 	}
@@ -237,13 +237,13 @@ func (r resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *chan
 }
 
 // remove is the complete Delete of a kind without special rules.
-func (r resources[T, F]) remove(ctx context.Context, uid UID) error {
+func (r *resources[T, F]) remove(ctx context.Context, uid UID) error {
 	return r.removeChecked(ctx, uid, func(Tx, UID) error { return nil })
 }
 
 // removeChecked deletes a resource. It calls check before, in the same
 // transaction.
-func (r resources[T, F]) removeChecked(ctx context.Context, uid UID, check func(Tx, UID) error) error {
+func (r *resources[T, F]) removeChecked(ctx context.Context, uid UID, check func(Tx, UID) error) error {
 	err := r.authorizeRemove(ctx, uid)
 	if err == nil {
 		err = r.removeError(uid, r.p.store.Write(ctx, func(tx Tx) error { return r.removeInTx(ctx, tx, uid, check) }))
@@ -252,7 +252,7 @@ func (r resources[T, F]) removeChecked(ctx context.Context, uid UID, check func(
 }
 
 // authorizeRemove authorises a deletion.
-func (r resources[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
+func (r *resources[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
 	TraceOf(ctx).NoteResource(r.kind.Name, uid)
 	if _, err := requireCaller(ctx); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (r resources[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
 }
 
 // removeInTx deletes a resource in a transaction and records its event.
-func (r resources[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check func(Tx, UID) error) error {
+func (r *resources[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check func(Tx, UID) error) error {
 	if err := check(tx, uid); err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (r resources[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check f
 }
 
 // removeError converts an error of the store into that of a deletion.
-func (r resources[T, F]) removeError(uid UID, err error) error {
+func (r *resources[T, F]) removeError(uid UID, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)
@@ -296,7 +296,7 @@ func (k *Kind[T]) blockedBecause() string {
 }
 
 // alreadyExists returns the error that names the sibling with the unique key.
-func (r resources[T, F]) alreadyExists(ctx context.Context, parent UID, same F) error {
+func (r *resources[T, F]) alreadyExists(ctx context.Context, parent UID, same F) error {
 	scope := newScope(Branch{Relation: Children, UID: parent})
 	rows, err := r.table(r.p.store).List(ctx, Query[F]{Scope: scope, Filter: same, Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
 	if err != nil {

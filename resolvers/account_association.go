@@ -16,14 +16,14 @@ import (
 // accountAssociations resolves the fields of account associations.
 type accountAssociations struct {
 	p *platform.Platform
-	viewerFields[platform.AccountAssociation]
+	viewerFields[*platform.AccountAssociation]
 }
 
 func (r root) AccountAssociation() graph.AccountAssociationResolver {
 	return accountAssociations{r.p, newViewerFields(r.p.AccountAssociations)}
 }
 
-func (r *reads) accountAssociations() *loader[platform.UID, platform.AccountAssociation] {
+func (r *reads) accountAssociations() *loader[platform.UID, *platform.AccountAssociation] {
 	return loaderOf(r, r.p.AccountAssociations.GetMany)
 }
 
@@ -33,7 +33,7 @@ func (q queries) AccountAssociation(ctx context.Context, uid platform.UID) (*pla
 
 func (q queries) AccountAssociations(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AccountAssociationConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.AccountAssociations.List, listScope(descendantsOf, childrenOf, f.ByUID), f.AccountAssociationFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.AccountAssociations.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.AccountAssociationFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.CreateAccountAssociationPayload, error) {
@@ -97,13 +97,13 @@ func indexApps(input map[string]any) (map[string]any, apps) {
 	return input, ids
 }
 
-type writeFunc[T any] func(context.Context, platform.UID, platform.Input[T]) (*T, error)
+type writeFunc[T any] func(context.Context, platform.UID, platform.Input[T]) (T, error)
 
 // wrapWrite wraps a write operation of the core, which knows the map only: each
 // violation about an app names the app's index in the list of the client. The
 // write also fails when an app is in the list twice.
-func (a apps) wrapWrite(write writeFunc[platform.AccountAssociation]) writeFunc[platform.AccountAssociation] {
-	return func(ctx context.Context, uid platform.UID, in platform.Input[platform.AccountAssociation]) (*platform.AccountAssociation, error) {
+func (a apps) wrapWrite(write writeFunc[*platform.AccountAssociation]) writeFunc[*platform.AccountAssociation] {
+	return func(ctx context.Context, uid platform.UID, in platform.Input[*platform.AccountAssociation]) (*platform.AccountAssociation, error) {
 		written, err := write(ctx, uid, in.Malformed(a.findDuplicates()...))
 		return written, renameFields(err, a.listField)
 	}

@@ -11,14 +11,14 @@ import (
 // advisories resolves the fields of advisories.
 type advisories struct {
 	p *platform.Platform
-	viewerFields[platform.Advisory]
+	viewerFields[*platform.Advisory]
 }
 
 func (r root) Advisory() graph.AdvisoryResolver {
 	return advisories{r.p, newViewerFields(r.p.Advisories)}
 }
 
-func (r *reads) advisories() *loader[platform.UID, platform.Advisory] {
+func (r *reads) advisories() *loader[platform.UID, *platform.Advisory] {
 	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.Advisory, []error) {
 		return r.p.Advisories.GetManyWithout(ctx, keys, r.without)
 	})
@@ -30,7 +30,7 @@ func (q queries) Advisory(ctx context.Context, uid platform.UID) (*platform.Advi
 
 func (q queries) Advisories(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Advisories.List, listScope(descendantsOf, childrenOf, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.Advisories.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (q queries) AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error) {

@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-func (r *reads) documents() *loader[string, platform.AdvisoryDocument] {
+func (r *reads) documents() *loader[string, *platform.AdvisoryDocument] {
 	return loaderOf(r, r.p.AdvisoryDocuments.GetMany)
 }
 

@@ -11,14 +11,14 @@ import (
 // artifacts resolves the fields of artifacts.
 type artifacts struct {
 	p *platform.Platform
-	viewerFields[platform.Artifact]
+	viewerFields[*platform.Artifact]
 }
 
 func (r root) Artifact() graph.ArtifactResolver {
 	return artifacts{r.p, newViewerFields(r.p.Artifacts)}
 }
 
-func (r *reads) artifacts() *loader[platform.UID, platform.Artifact] {
+func (r *reads) artifacts() *loader[platform.UID, *platform.Artifact] {
 	return loaderOf(r, r.p.Artifacts.GetMany)
 }
 
@@ -27,7 +27,7 @@ func (q queries) Artifact(ctx context.Context, uid platform.UID) (*platform.Arti
 }
 
 func (q queries) Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ArtifactConnection, error) {
-	return list(ctx, q.p.Artifacts.List, platform.UIDFilter{}, where, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.Artifacts.List, platform.UIDFilter{}, &where, window{orderBy, first, after, last, before, skip})
 }
 
 func (q queries) ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error) {
@@ -44,5 +44,5 @@ func artifactScope(a *platform.Artifact) platform.UIDFilter {
 }
 
 func (r artifacts) Versions(ctx context.Context, all []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ArtifactVersionConnection, error) {
-	return listNested(ctx, r.p.ArtifactVersions.ListEach, mapEach(all, artifactScope), platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.ArtifactVersions.ListEach, mapEach(all, artifactScope), &platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip})
 }

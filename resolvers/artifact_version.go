@@ -10,14 +10,14 @@ import (
 // artifactVersions resolves the fields of artifact versions.
 type artifactVersions struct {
 	p *platform.Platform
-	viewerFields[platform.ArtifactVersion]
+	viewerFields[*platform.ArtifactVersion]
 }
 
 func (r root) ArtifactVersion() graph.ArtifactVersionResolver {
 	return artifactVersions{r.p, newViewerFields(r.p.ArtifactVersions)}
 }
 
-func (r *reads) artifactVersions() *loader[platform.UID, platform.ArtifactVersion] {
+func (r *reads) artifactVersions() *loader[platform.UID, *platform.ArtifactVersion] {
 	return loaderOf(r, r.p.ArtifactVersions.GetMany)
 }
 

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-func (r *reads) events() *loader[string, platform.Event] {
+func (r *reads) events() *loader[string, *platform.Event] {
 	return loaderOf(r, func(ctx context.Context, keys []string) ([]*platform.Event, []error) {
 		return r.p.AuditLog.GetManyWithout(ctx, keys, r.without)
 	})

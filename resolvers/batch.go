@@ -12,7 +12,7 @@ import (
 // form as that of the single mutation.
 
 func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error) {
-	made, err := m.p.Tags.CreateBatch(ctx, decodeBatchRequests[platform.Tag](input))
+	made, err := m.p.Tags.CreateBatch(ctx, decodeBatchRequests[*platform.Tag](input))
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*
 }
 
 func (m mutations) BatchUpdateRepos(ctx context.Context, input map[string]any) (*graph.BatchUpdateReposPayload, error) {
-	changed, err := m.p.Repos.UpdateBatch(ctx, decodeBatchRequests[platform.Repo](input))
+	changed, err := m.p.Repos.UpdateBatch(ctx, decodeBatchRequests[*platform.Repo](input))
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func forEach[T, V any](objects []T, read func(T) (V, error)) ([]V, error) {
 }
 
 // mapEach returns what convert returns for each object, in their order.
-func mapEach[T, V any](objects []*T, convert func(*T) V) []V {
+func mapEach[T, V any](objects []T, convert func(T) V) []V {
 	values := make([]V, len(objects))
 	for i, object := range objects {
 		values[i] = convert(object)

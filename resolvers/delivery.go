@@ -10,14 +10,14 @@ import (
 // deliveries resolves the fields of deliveries.
 type deliveries struct {
 	p *platform.Platform
-	viewerFields[platform.Delivery]
+	viewerFields[*platform.Delivery]
 }
 
 func (r root) Delivery() graph.DeliveryResolver {
 	return deliveries{r.p, newViewerFields(r.p.Deliveries)}
 }
 
-func (r *reads) deliveries() *loader[platform.UID, platform.Delivery] {
+func (r *reads) deliveries() *loader[platform.UID, *platform.Delivery] {
 	return loaderOf(r, r.p.Deliveries.GetMany)
 }
 

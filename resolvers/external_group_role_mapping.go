@@ -12,14 +12,14 @@ import (
 // externalGroupRoleMappings resolves the fields of mappings.
 type externalGroupRoleMappings struct {
 	p *platform.Platform
-	viewerFields[platform.ExternalGroupRoleMapping]
+	viewerFields[*platform.ExternalGroupRoleMapping]
 }
 
 func (r root) ExternalGroupRoleMapping() graph.ExternalGroupRoleMappingResolver {
 	return externalGroupRoleMappings{r.p, newViewerFields(r.p.ExternalGroupRoleMappings)}
 }
 
-func (r *reads) externalGroupRoleMappings() *loader[platform.UID, platform.ExternalGroupRoleMapping] {
+func (r *reads) externalGroupRoleMappings() *loader[platform.UID, *platform.ExternalGroupRoleMapping] {
 	return loaderOf(r, r.p.ExternalGroupRoleMappings.GetMany)
 }
 
@@ -29,7 +29,7 @@ func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID)
 
 func (q queries) ExternalGroupRoleMappings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.ExternalGroupRoleMappings.List, listScope(descendantsOf, childrenOf, f.ByUID), f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.ExternalGroupRoleMappings.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {

@@ -14,12 +14,12 @@ import (
 // groups resolves the fields of groups.
 type groups struct {
 	p *platform.Platform
-	viewerFields[platform.Group]
+	viewerFields[*platform.Group]
 }
 
 func (r root) Group() graph.GroupResolver { return groups{r.p, newViewerFields(r.p.Groups)} }
 
-func (r *reads) groups() *loader[platform.UID, platform.Group] {
+func (r *reads) groups() *loader[platform.UID, *platform.Group] {
 	return loaderOf(r, r.p.Groups.GetMany)
 }
 
@@ -29,7 +29,7 @@ func (q queries) Group(ctx context.Context, uid *platform.UID, path *string) (*p
 
 func (q queries) Groups(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Groups.List, listScope(descendantsOf, childrenOf, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.Groups.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateGroup(ctx context.Context, input map[string]any) (*scalar.CreateGroupPayload, error) {
@@ -113,35 +113,35 @@ func readPaths[T any](ctx context.Context, objects []*T, uid func(*T) platform.U
 
 func (r groups) Children(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Groups.ListEach, childScopes(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Groups.ListEach, childScopes(all, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Child(ctx context.Context, all []*platform.Group, name string) ([]*platform.Group, error) {
-	return readByName(ctx, r.p.Groups.ListEach, childScopes(all, scalar.ByUID{}), platform.GroupFilter{Name: name})
+	return readByName(ctx, r.p.Groups.ListEach, childScopes(all, scalar.ByUID{}), &platform.GroupFilter{Name: name})
 }
 
 func (r groups) Descendants(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Groups.ListEach, descendantScopes(all, f.ByUID), f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Groups.ListEach, descendantScopes(all, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Identities(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Identities.ListEach, groupScopes(all, directOnly, f.ByUID), f.IdentityFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Identities.ListEach, groupScopes(all, directOnly, f.ByUID), &f.IdentityFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Roles(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Roles.ListEach, groupScopes(all, directOnly, f.ByUID), f.RoleFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Roles.ListEach, groupScopes(all, directOnly, f.ByUID), &f.RoleFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) RoleBindings(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.RoleBindings.ListEach, groupScopes(all, directOnly, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.RoleBindings.ListEach, groupScopes(all, directOnly, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
-	req := request(ctx, platform.UIDFilter{}, platform.RoleBindingFilter{}, window{nil, first, after, last, before, skip})
+	req := request(ctx, platform.UIDFilter{}, &platform.RoleBindingFilter{}, window{nil, first, after, last, before, skip})
 	return newConnections(r.p.RoleBindings.ListEffective(ctx, mapEach(all, groupUID), valueOrZero(capability), req))
 }
 
@@ -151,11 +151,11 @@ func (r groups) WhoCan(ctx context.Context, all []*platform.Group, capability pl
 
 func (r groups) Repos(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Repos.ListEach, groupScopes(all, directOnly, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Repos.ListEach, groupScopes(all, directOnly, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Repo(ctx context.Context, all []*platform.Group, name string) ([]*platform.Repo, error) {
-	return readByName(ctx, r.p.Repos.ListEach, childScopes(all, scalar.ByUID{}), platform.RepoFilter{Name: name})
+	return readByName(ctx, r.p.Repos.ListEach, childScopes(all, scalar.ByUID{}), &platform.RepoFilter{Name: name})
 }
 
 func (r groups) Tags(ctx context.Context, all []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
@@ -165,12 +165,12 @@ func (r groups) Tags(ctx context.Context, all []*platform.Group, where *scalar.T
 
 func (r groups) Advisories(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Advisories.ListEach, groupScopes(all, directOnly, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Advisories.ListEach, groupScopes(all, directOnly, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) IdentityProviders(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.IdentityProviders.ListEach, groupScopes(all, directOnly, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.IdentityProviders.ListEach, groupScopes(all, directOnly, f.ByUID), &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
 }
 
 // AccountAssociation reads the associations by the uids of the groups, because an
@@ -182,16 +182,16 @@ func (groups) AccountAssociation(ctx context.Context, all []*platform.Group) ([]
 
 func (r groups) Invites(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.GroupInvites.ListEach, groupScopes(all, directOnly, f.ByUID), f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.GroupInvites.ListEach, groupScopes(all, directOnly, f.ByUID), &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) TermsAcceptances(ctx context.Context, all []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TermsAcceptanceConnection, error) {
-	return listNested(ctx, r.p.Terms.ListOfEach, mapEach(all, groupUID), platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Terms.ListOfEach, mapEach(all, groupUID), &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) Subscriptions(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Subscriptions.ListEach, groupScopes(all, directOnly, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Subscriptions.ListEach, groupScopes(all, directOnly, f.ByUID), &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (r groups) AdvisorySummary(ctx context.Context, all []*platform.Group) ([]*platform.AdvisorySummary, error) {

@@ -11,14 +11,14 @@ import (
 // groupInvites resolves the fields of invites.
 type groupInvites struct {
 	p *platform.Platform
-	viewerFields[platform.GroupInvite]
+	viewerFields[*platform.GroupInvite]
 }
 
 func (r root) GroupInvite() graph.GroupInviteResolver {
 	return groupInvites{r.p, newViewerFields(r.p.GroupInvites)}
 }
 
-func (r *reads) groupInvites() *loader[platform.UID, platform.GroupInvite] {
+func (r *reads) groupInvites() *loader[platform.UID, *platform.GroupInvite] {
 	return loaderOf(r, r.p.GroupInvites.GetMany)
 }
 
@@ -28,7 +28,7 @@ func (q queries) GroupInvite(ctx context.Context, uid platform.UID) (*platform.G
 
 func (q queries) GroupInvites(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.GroupInvites.List, listScope(descendantsOf, childrenOf, f.ByUID), f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.GroupInvites.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
 }
 
 // CreateGroupInvite creates an invite. Its response is the only one that shows the code.

@@ -12,14 +12,14 @@ import (
 // identities resolves the fields of identities.
 type identities struct {
 	p *platform.Platform
-	viewerFields[platform.Identity]
+	viewerFields[*platform.Identity]
 }
 
 func (r root) Identity() graph.IdentityResolver {
 	return identities{r.p, newViewerFields(r.p.Identities)}
 }
 
-func (r *reads) identities() *loader[platform.UID, platform.Identity] {
+func (r *reads) identities() *loader[platform.UID, *platform.Identity] {
 	return loaderOf(r, r.p.Identities.GetMany)
 }
 
@@ -29,7 +29,7 @@ func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Iden
 
 func (q queries) Identities(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Identities.List, listScope(descendantsOf, childrenOf, f.ByUID), f.IdentityFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.Identities.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
@@ -59,7 +59,7 @@ func (identities) Group(ctx context.Context, all []*platform.Identity) ([]*platf
 
 func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 	return newConnections(r.p.RoleBindings.ListOfIdentities(ctx, req, mapEach(all, func(i *platform.Identity) platform.UID { return i.UID })))
 }
 

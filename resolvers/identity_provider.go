@@ -11,14 +11,14 @@ import (
 // identityProviders resolves the fields of identity providers.
 type identityProviders struct {
 	p *platform.Platform
-	viewerFields[platform.IdentityProvider]
+	viewerFields[*platform.IdentityProvider]
 }
 
 func (r root) IdentityProvider() graph.IdentityProviderResolver {
 	return identityProviders{r.p, newViewerFields(r.p.IdentityProviders)}
 }
 
-func (r *reads) identityProviders() *loader[platform.UID, platform.IdentityProvider] {
+func (r *reads) identityProviders() *loader[platform.UID, *platform.IdentityProvider] {
 	return loaderOf(r, r.p.IdentityProviders.GetMany)
 }
 
@@ -28,7 +28,7 @@ func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platf
 
 func (q queries) IdentityProviders(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.IdentityProviders.List, listScope(descendantsOf, childrenOf, f.ByUID), f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.IdentityProviders.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
@@ -66,5 +66,5 @@ func (identityProviders) DefaultRole(ctx context.Context, all []*platform.Identi
 func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
 	scopes := mapEach(all, func(i *platform.IdentityProvider) platform.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
-	return listNested(ctx, r.p.ExternalGroupRoleMappings.ListEach, scopes, f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.ExternalGroupRoleMappings.ListEach, scopes, &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
 }

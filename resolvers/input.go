@@ -35,7 +35,7 @@ func inputTarget(input map[string]any) platform.UID {
 type listEach[T, F any] func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
 
 // create answers a mutation that creates an object below a parent.
-func create[T, F any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (*T, error), siblings listEach[T, F], input map[string]any) (*scalar.Created[T], error) {
+func create[T, F any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (T, error), siblings listEach[T, F], input map[string]any) (*scalar.Created[T], error) {
 	parent, in := decodeInput[T](input)
 	made, err := do(ctx, parent, in)
 	if err != nil {
@@ -45,7 +45,7 @@ func create[T, F any](ctx context.Context, do func(context.Context, platform.UID
 }
 
 // update answers a mutation that updates an object.
-func update[T any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (*T, error), input map[string]any) (*scalar.Updated[T], error) {
+func update[T any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (T, error), input map[string]any) (*scalar.Updated[T], error) {
 	uid, in := decodeInput[T](input)
 	changed, err := do(ctx, uid, in)
 	if err != nil {
@@ -65,7 +65,7 @@ func remove(ctx context.Context, do func(context.Context, platform.UID) error, t
 // newEdges returns an edge for each created object, with a cursor in the default
 // list of the parent's children. A caller who may create but not list gets edges
 // without cursors.
-func newEdges[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made ...*T) []*scalar.Edge[T] {
+func newEdges[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made ...T) []*scalar.Edge[T] {
 	// A page of no children reads nothing from the store, and can make cursors.
 	pages, errs := siblings(ctx, platform.ListRequest[F]{}, []platform.UIDFilter{{ChildrenOf: parent, IDs: []platform.UID{}}})
 	page := pages[0]

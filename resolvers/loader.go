@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -55,7 +56,7 @@ func readsOf(ctx context.Context) *reads {
 
 // loaderOf returns the loader of a response that reads objects of type V, by
 // getMany.
-func loaderOf[K comparable, V any](r *reads, getMany func(context.Context, []K) ([]*V, []error)) *loader[K, V] {
+func loaderOf[K comparable, V any](r *reads, getMany func(context.Context, []K) ([]V, []error)) *loader[K, V] {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	for _, l := range r.loaders {
@@ -68,14 +69,15 @@ func loaderOf[K comparable, V any](r *reads, getMany func(context.Context, []K) 
 	return l
 }
 
-// A loader reads objects by key, and reads each key once. The operation it calls
+// A loader reads objects by key, and reads each key once. V is a pointer type, because
+// Go compiles a generic function once for all pointer types. The operation it calls
 // checks for each key whether the caller may read the object.
 type loader[K comparable, V any] struct {
 	reads   *reads
-	getMany func(context.Context, []K) ([]*V, []error)
+	getMany func(context.Context, []K) ([]V, []error)
 	queue   sync.Mutex
-	batch   *dataloader.Loader[K, *V] // nil until the first read
-	asked   memo[K, *V]
+	batch   *dataloader.Loader[K, V] // nil until the first read
+	asked   memo[K, V]
 }
 
 // A memo holds the pending and finished reads of a loader by key. It implements
@@ -97,11 +99,11 @@ func (m memo[K, V]) Delete(_ context.Context, key K) bool { delete(m, key); retu
 // Clear removes all keys.
 func (m memo[K, V]) Clear() { clear(m) }
 
-func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[*V] {
+func (l *loader[K, V]) read(ctx context.Context, keys []K) []*dataloader.Result[V] {
 	rows, errs := recoverPanics(l.getMany)(ctx, keys)
-	results := make([]*dataloader.Result[*V], len(keys))
+	results := make([]*dataloader.Result[V], len(keys))
 	for i := range keys {
-		results[i] = &dataloader.Result[*V]{Data: rows[i], Error: errs[i]}
+		results[i] = &dataloader.Result[V]{Data: rows[i], Error: errs[i]}
 	}
 	return results
 }
@@ -116,12 +118,12 @@ const inputCapacity = 16
 
 // loadMany returns the objects of keys in their order. It reads the keys that
 // have not been requested yet in one read.
-func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]*V, []error) {
-	pending := make([]dataloader.Thunk[*V], len(keys))
+func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]V, []error) {
+	pending := make([]dataloader.Thunk[V], len(keys))
 	l.queue.Lock()
 	if l.batch == nil {
-		l.asked = memo[K, *V]{}
-		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, *V](noTimeout), dataloader.WithInputCapacity[K, *V](inputCapacity), dataloader.WithCache[K, *V](l.asked))
+		l.asked = memo[K, V]{}
+		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, V](noTimeout), dataloader.WithInputCapacity[K, V](inputCapacity), dataloader.WithCache[K, V](l.asked))
 	}
 	known := len(l.asked)
 	for i, key := range keys {
@@ -130,7 +132,7 @@ func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]*V, []error) {
 	l.batch.Flush()
 	reads := len(l.asked) > known
 	l.queue.Unlock()
-	rows, errs := make([]*V, len(keys)), make([]error, len(keys))
+	rows, errs := make([]V, len(keys)), make([]error, len(keys))
 	wait := func() {
 		for i, answer := range pending {
 			rows[i], errs[i] = answer()
@@ -145,14 +147,14 @@ func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]*V, []error) {
 }
 
 // load reads a single object.
-func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
+func (l *loader[K, V]) load(ctx context.Context, key K) (V, error) {
 	rows, errs := l.loadMany(ctx, []K{key})
 	return rows[0], errs[0]
 }
 
 // follow reads the object that key of each object names. The zero key names no
 // object.
-func follow[T any, K comparable, V any](ctx context.Context, objects []*T, l *loader[K, V], key func(*T) K) ([]*V, error) {
+func follow[T any, K comparable, V any](ctx context.Context, objects []T, l *loader[K, V], key func(T) K) ([]V, error) {
 	var zero K
 	keys, indices := make([]K, 0, len(objects)), make([]int, 0, len(objects))
 	for i, object := range objects {
@@ -161,7 +163,7 @@ func follow[T any, K comparable, V any](ctx context.Context, objects []*T, l *lo
 		}
 	}
 	loaded, failed := l.loadMany(ctx, keys)
-	rows, errs := make([]*V, len(objects)), make([]error, len(objects))
+	rows, errs := make([]V, len(objects)), make([]error, len(objects))
 	for n, i := range indices {
 		rows[i], errs[i] = loaded[n], failed[n]
 	}
@@ -170,18 +172,21 @@ func follow[T any, K comparable, V any](ctx context.Context, objects []*T, l *lo
 
 // followAll reads the objects that several keys of each object name. It leaves
 // out objects whose error the function ignore turns into nil.
-func followAll[T any, K comparable, V any](ctx context.Context, objects []*T, l *loader[K, V], keys func(*T) []K, ignore func(error) error) ([][]*V, error) {
+func followAll[T any, K comparable, V any](ctx context.Context, objects []T, l *loader[K, V], keys func(T) []K, ignore func(error) error) ([][]V, error) {
 	l.loadMany(ctx, slices.Concat(mapEach(objects, keys)...))
-	return forEach(objects, func(object *T) ([]*V, error) {
+	return forEach(objects, func(object T) ([]V, error) {
 		found, errs := l.loadMany(ctx, keys(object)) // read above
 		for _, err := range errs {
 			if ignore(err) != nil {
 				return nil, err
 			}
 		}
-		return slices.DeleteFunc(found, func(row *V) bool { return row == nil }), nil
+		return slices.DeleteFunc(found, func(row V) bool { return isNil(row) }), nil
 	})
 }
+
+// isNil reports whether a pointer is nil.
+func isNil[V any](pointer V) bool { return reflect.ValueOf(pointer).IsNil() }
 
 // filterErrors applies ignore to each error of a batch.
 func filterErrors(err error, ignore func(error) error) error {

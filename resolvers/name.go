@@ -7,24 +7,24 @@ import (
 )
 
 // byUIDOrPath reads the object that a root field names by its uid or by its path.
-func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *platform.UID, get func(context.Context, string) (*V, error), path *string) (*V, error) {
+func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *platform.UID, get func(context.Context, string) (V, error), path *string) (none V, _ error) {
 	switch {
 	case uid != nil && path != nil:
-		return nil, platform.Invalid(platform.Violation{Field: "path", Description: "cannot be given together with uid"})
+		return none, platform.Invalid(platform.Violation{Field: "path", Description: "cannot be given together with uid"})
 	case uid != nil:
 		return l.load(ctx, *uid)
 	case path != nil:
 		return get(ctx, *path)
 	default:
-		return nil, platform.Invalid(platform.Violation{Field: "uid", Description: "is required, or path"})
+		return none, platform.Invalid(platform.Violation{Field: "uid", Description: "is required, or path"})
 	}
 }
 
 // readByName reads, for each scope, the one object that matches a filter by name;
 // nil where there is none.
-func readByName[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), scopes []platform.UIDFilter, filter F) ([]*T, error) {
+func readByName[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), scopes []platform.UIDFilter, filter F) ([]T, error) {
 	pages, errs := read(ctx, platform.ListRequest[F]{Filter: filter, PageSize: 1, Parts: platform.PartItems}, scopes)
-	found := make([]*T, len(scopes))
+	found := make([]T, len(scopes))
 	for i, page := range pages {
 		if len(page.Items) > 0 {
 			found[i] = page.Items[0]

@@ -105,13 +105,13 @@ var nodeReaders = map[string]nodeReader{
 }
 
 // readNodes returns a reader of objects whose keys are those of their global ids.
-func readNodes[K ~string, V any, P entity[V]](loaderOf func(*reads) *loader[K, V]) nodeReader {
-	return readNodesByKey[K, V, P](loaderOf, func(name string) K { return K(name) })
+func readNodes[K ~string, V fedruntime.Entity](loaderOf func(*reads) *loader[K, V]) nodeReader {
+	return readNodesByKey[K, V](loaderOf, func(name string) K { return K(name) })
 }
 
 // readNodesByKey returns a reader of objects. The function parse converts the key of
 // a global id into the key of the loader.
-func readNodesByKey[K comparable, V any, P entity[V]](loaderOf func(*reads) *loader[K, V], parse func(string) K) nodeReader {
+func readNodesByKey[K comparable, V fedruntime.Entity](loaderOf func(*reads) *loader[K, V], parse func(string) K) nodeReader {
 	return func(ctx context.Context, r *reads, names []string) ([]fedruntime.Entity, []error) {
 		keys := make([]K, len(names))
 		for i, name := range names {
@@ -120,23 +120,18 @@ func readNodesByKey[K comparable, V any, P entity[V]](loaderOf func(*reads) *loa
 		rows, errs := loaderOf(r).loadMany(ctx, keys)
 		found := make([]fedruntime.Entity, len(rows))
 		for i, row := range rows {
-			if row != nil { // an interface that holds a nil pointer is not nil
-				found[i] = P(row)
+			if !isNil(row) { // an interface that holds a nil pointer is not nil
+				found[i] = row
 			}
 		}
 		return found, errs
 	}
 }
 
-type entity[V any] interface {
-	*V
-	fedruntime.Entity
-}
-
 // readRepresentations reads the objects that a federation gateway requests, in the
 // order of keys. An object that is not found is nil. Other errors have the index
 // of their key.
-func readRepresentations[K comparable, V any](ctx context.Context, l *loader[K, V], keys []K) ([]*V, error) {
+func readRepresentations[K comparable, V any](ctx context.Context, l *loader[K, V], keys []K) ([]V, error) {
 	if len(keys) > maxKeys {
 		return nil, tooManyKeys("representations")
 	}

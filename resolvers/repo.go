@@ -13,12 +13,12 @@ import (
 // repos resolves the fields of repos.
 type repos struct {
 	p *platform.Platform
-	viewerFields[platform.Repo]
+	viewerFields[*platform.Repo]
 }
 
 func (r root) Repo() graph.RepoResolver { return repos{r.p, newViewerFields(r.p.Repos)} }
 
-func (r *reads) repos() *loader[platform.UID, platform.Repo] { return loaderOf(r, r.p.Repos.GetMany) }
+func (r *reads) repos() *loader[platform.UID, *platform.Repo] { return loaderOf(r, r.p.Repos.GetMany) }
 
 func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error) {
 	return byUIDOrPath(ctx, readsOf(ctx).repos(), uid, q.p.Repos.GetByPath, path)
@@ -26,7 +26,7 @@ func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*pl
 
 func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Repos.List, listScope(descendantsOf, childrenOf, f.ByUID), f.RepoFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.Repos.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateRepo(ctx context.Context, input map[string]any) (*scalar.CreateRepoPayload, error) {
@@ -46,7 +46,7 @@ func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUI
 }
 
 func (m mutations) UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error) {
-	uid, in := decodeInput[platform.Readme](input)
+	uid, in := decodeInput[*platform.Readme](input)
 	if _, err := m.p.Repos.UpdateReadme(ctx, uid, in); err != nil {
 		return nil, err
 	}
@@ -84,12 +84,12 @@ func (r repos) Tags(ctx context.Context, all []*platform.Repo, where *scalar.Tag
 }
 
 func (r repos) Tag(ctx context.Context, all []*platform.Repo, name string) ([]*platform.Tag, error) {
-	return readByName(ctx, r.p.Tags.ListEach, repoScopes(all, scalar.ByUID{}), platform.TagFilter{Name: name})
+	return readByName(ctx, r.p.Tags.ListEach, repoScopes(all, scalar.ByUID{}), &platform.TagFilter{Name: name})
 }
 
 func (r repos) Advisories(ctx context.Context, all []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 	return newConnections(r.p.Advisories.ListOfRepos(ctx, req, all))
 }
 

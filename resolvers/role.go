@@ -11,12 +11,12 @@ import (
 // roles resolves the fields of roles.
 type roles struct {
 	p *platform.Platform
-	viewerFields[platform.Role]
+	viewerFields[*platform.Role]
 }
 
 func (r root) Role() graph.RoleResolver { return roles{r.p, newViewerFields(r.p.Roles)} }
 
-func (r *reads) roles() *loader[platform.UID, platform.Role] { return loaderOf(r, r.p.Roles.GetMany) }
+func (r *reads) roles() *loader[platform.UID, *platform.Role] { return loaderOf(r, r.p.Roles.GetMany) }
 
 func (q queries) Role(ctx context.Context, uid platform.UID) (*platform.Role, error) {
 	return readsOf(ctx).roles().load(ctx, uid)
@@ -24,7 +24,7 @@ func (q queries) Role(ctx context.Context, uid platform.UID) (*platform.Role, er
 
 func (q queries) Roles(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Roles.List, listScope(descendantsOf, childrenOf, f.ByUID), f.RoleFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.Roles.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateRole(ctx context.Context, input map[string]any) (*scalar.CreateRolePayload, error) {
@@ -49,6 +49,6 @@ func (roles) Group(ctx context.Context, all []*platform.Role) ([]*platform.Group
 
 func (r roles) RoleBindings(ctx context.Context, all []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 	return newConnections(r.p.RoleBindings.ListOfRoles(ctx, req, mapEach(all, func(r *platform.Role) platform.UID { return r.UID })))
 }

@@ -13,14 +13,14 @@ import (
 // roleBindings resolves the fields of role bindings.
 type roleBindings struct {
 	p *platform.Platform
-	viewerFields[platform.RoleBinding]
+	viewerFields[*platform.RoleBinding]
 }
 
 func (r root) RoleBinding() graph.RoleBindingResolver {
 	return roleBindings{r.p, newViewerFields(r.p.RoleBindings)}
 }
 
-func (r *reads) roleBindings() *loader[platform.UID, platform.RoleBinding] {
+func (r *reads) roleBindings() *loader[platform.UID, *platform.RoleBinding] {
 	return loaderOf(r, r.p.RoleBindings.GetMany)
 }
 
@@ -30,7 +30,7 @@ func (q queries) RoleBinding(ctx context.Context, uid platform.UID) (*platform.R
 
 func (q queries) RoleBindings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.RoleBindings.List, listScope(descendantsOf, childrenOf, f.ByUID), f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.RoleBindings.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {
@@ -65,14 +65,14 @@ func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.Batc
 
 // decodeBatch converts the requests of a batch into inputs of single bindings,
 // and checks that they agree with the batch.
-func decodeBatch(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[platform.RoleBinding], malformed []platform.Violation) {
+func decodeBatch(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[*platform.RoleBinding], malformed []platform.Violation) {
 	for i, r := range input.Requests {
 		if r.Parent != nil && *r.Parent != input.Parent {
 			malformed = append(malformed, platform.Violation{Field: fmt.Sprintf("requests[%d].parent", i), Description: "must be the parent of the batch"})
 		}
 		binding := map[string]any{"roleUid": input.RoleUID}
 		maps.Copy(binding, r.RoleBinding)
-		_, in := decodeInput[platform.RoleBinding](binding)
+		_, in := decodeInput[*platform.RoleBinding](binding)
 		inputs = append(inputs, in)
 	}
 	return inputs, malformed

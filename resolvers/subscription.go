@@ -11,14 +11,14 @@ import (
 // eventSubscriptions resolves the fields of event subscriptions.
 type eventSubscriptions struct {
 	p *platform.Platform
-	viewerFields[platform.Subscription]
+	viewerFields[*platform.Subscription]
 }
 
 func (r root) EventSubscription() graph.EventSubscriptionResolver {
 	return eventSubscriptions{r.p, newViewerFields(r.p.Subscriptions)}
 }
 
-func (r *reads) subscriptions() *loader[platform.UID, platform.Subscription] {
+func (r *reads) subscriptions() *loader[platform.UID, *platform.Subscription] {
 	return loaderOf(r, r.p.Subscriptions.GetMany)
 }
 
@@ -28,7 +28,7 @@ func (q queries) Subscription(ctx context.Context, uid platform.UID) (*platform.
 
 func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Subscriptions.List, listScope(descendantsOf, childrenOf, f.ByUID), f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
+	return list(ctx, q.p.Subscriptions.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
 }
 
 // CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its
@@ -81,5 +81,5 @@ func (eventSubscriptions) Group(ctx context.Context, all []*platform.Subscriptio
 
 func (r eventSubscriptions) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {
 	scopes := mapEach(all, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
-	return listNested(ctx, r.p.Deliveries.ListEach, scopes, valueOrZero(where), window{orderBy, first, after, last, before, skip})
+	return listNested(ctx, r.p.Deliveries.ListEach, scopes, where, window{orderBy, first, after, last, before, skip})
 }

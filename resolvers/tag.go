@@ -11,12 +11,12 @@ import (
 // tags resolves the fields of tags.
 type tags struct {
 	p *platform.Platform
-	viewerFields[platform.Tag]
+	viewerFields[*platform.Tag]
 }
 
 func (r root) Tag() graph.TagResolver { return tags{r.p, newViewerFields(r.p.Tags)} }
 
-func (r *reads) tags() *loader[platform.UID, platform.Tag] { return loaderOf(r, r.p.Tags.GetMany) }
+func (r *reads) tags() *loader[platform.UID, *platform.Tag] { return loaderOf(r, r.p.Tags.GetMany) }
 
 func (q queries) Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error) {
 	return readsOf(ctx).tags().load(ctx, uid)
@@ -54,7 +54,7 @@ func (r tags) Image(ctx context.Context, all []*platform.Tag) ([]*platform.Image
 
 func (r tags) Advisories(ctx context.Context, all []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	req := request(ctx, listScope(nil, nil, f.ByUID), f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	req := request(ctx, listScope(nil, nil, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
 	return newConnections(r.p.Advisories.ListOfTags(ctx, req, all))
 }
 

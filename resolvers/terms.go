@@ -8,15 +8,15 @@ import (
 	"atrium/platform"
 )
 
-func (r *reads) terms() *loader[platform.TermsKey, platform.TermsAcceptance] {
+func (r *reads) terms() *loader[platform.TermsKey, *platform.TermsAcceptance] {
 	return loaderOf(r, r.p.Terms.GetMany)
 }
 
 func (q queries) TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TermsAcceptanceConnection, error) {
-	accepted := func(ctx context.Context, req platform.ListRequest[platform.TermsFilter]) (platform.Page[platform.TermsAcceptance], error) {
+	accepted := func(ctx context.Context, req platform.ListRequest[*platform.TermsFilter]) (platform.Page[*platform.TermsAcceptance], error) {
 		return q.p.Terms.ListOf(ctx, group, req)
 	}
-	return list(ctx, accepted, platform.UIDFilter{}, platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+	return list(ctx, accepted, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
 }
 
 func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput) (*platform.AcceptedTerms, error) {

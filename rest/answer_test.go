@@ -17,20 +17,20 @@ func TestAPageIsWrittenAsAnEnvelope(t *testing.T) {
 	t.Parallel()
 	repo := func(name string) *platform.Repo { return &platform.Repo{UID: "u", Name: name, Description: "<&>"} }
 	for _, c := range []struct {
-		page platform.Page[platform.Repo]
+		page platform.Page[*platform.Repo]
 		next string
 		want string
 	}{
-		{platform.Page[platform.Repo]{}, "", `{"repos":[],"totalCount":"0","skipped":0}`},
-		{platform.Page[platform.Repo]{Skipped: 10, TotalCount: 12}, "", `{"repos":[],"totalCount":"12","skipped":10}`},
+		{platform.Page[*platform.Repo]{}, "", `{"repos":[],"totalCount":"0","skipped":0}`},
+		{platform.Page[*platform.Repo]{Skipped: 10, TotalCount: 12}, "", `{"repos":[],"totalCount":"12","skipped":10}`},
 		{
-			platform.Page[platform.Repo]{Items: []*platform.Repo{repo("a"), repo("b")}, TotalCount: 1 << 60}, "A-_z",
+			platform.Page[*platform.Repo]{Items: []*platform.Repo{repo("a"), repo("b")}, TotalCount: 1 << 60}, "A-_z",
 			`{"repos":[{"uid":"u","name":"a","description":"<&>"},{"uid":"u","name":"b","description":"<&>"}],` +
 				`"nextPageToken":"A-_z","totalCount":"1152921504606846976","skipped":0}`,
 		},
 	} {
 		var b bytes.Buffer
-		if err := (envelope[platform.Repo]{"repos", c.page, c.next}).stream(&b); err != nil {
+		if err := (envelope[*platform.Repo]{"repos", c.page, c.next}).stream(&b); err != nil {
 			t.Fatal(err)
 		}
 		if got := string(bytes.ReplaceAll(b.Bytes(), []byte("\n"), nil)); got != c.want {
@@ -46,7 +46,7 @@ func TestAPageIsWrittenAsAnEnvelope(t *testing.T) {
 type limitedWriter struct {
 	http.ResponseWriter
 	left    int
-	refused int // writes
+	refused int // This counts the rejected writes.
 }
 
 func (f *limitedWriter) Write(b []byte) (int, error) {
@@ -59,7 +59,7 @@ func (f *limitedWriter) Write(b []byte) (int, error) {
 
 func TestAFailedWriteEndsTheResponseAndIsLogged(t *testing.T) {
 	t.Parallel()
-	page := newEnvelope("repos", platform.Page[platform.Repo]{Items: []*platform.Repo{{}, {}}})
+	page := newEnvelope("repos", platform.Page[*platform.Repo]{Items: []*platform.Repo{{}, {}}})
 	var whole bytes.Buffer
 	if err := page.stream(&whole); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,8 @@ func TestAFailedWriteEndsTheResponseAndIsLogged(t *testing.T) {
 		if left < whole.Len() {
 			want = 1
 		}
-		if told := strings.Count(log.String(), "writing a response failed"); w.refused != want || told != want {
-			t.Errorf("of %d bytes %d fit: %d writes were refused and %d logged, want %d", whole.Len(), left, w.refused, told, want)
+		if logged := strings.Count(log.String(), "writing a response failed"); w.refused != want || logged != want {
+			t.Errorf("of %d bytes %d fit: %d writes were refused and %d logged, want %d", whole.Len(), left, w.refused, logged, want)
 		}
 	}
 }

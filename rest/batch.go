@@ -40,7 +40,7 @@ func batchCreate(of platform.RoleBindings) operation {
 
 // decodeBatch decodes a batch and reports all violations of its form. The operation
 // checks the role bindings themselves.
-func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBinding], []platform.Violation) {
+func decodeBatch(body []byte) (platform.UID, []platform.Input[*platform.RoleBinding], []platform.Violation) {
 	var d decoding
 	if !d.isJSON(body) {
 		return "", nil, d.malformed
@@ -51,7 +51,7 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBindi
 	if raw := top["requests"]; raw != nil && json.Unmarshal(raw, &requests) != nil {
 		d.add("requests", "must be a list")
 	}
-	inputs := make([]platform.Input[platform.RoleBinding], len(requests))
+	inputs := make([]platform.Input[*platform.RoleBinding], len(requests))
 	if len(requests) > platform.MaxBatch {
 		return parent, inputs, d.malformed // the operation rejects so many without reading them
 	}
@@ -62,7 +62,7 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[platform.RoleBindi
 			d.add(at+"parent", "must be the parent of the batch")
 		}
 		binding := d.withRole(at+"roleBinding", one["roleBinding"], role)
-		inputs[i] = platform.JSONInput[platform.RoleBinding](binding, nil)
+		inputs[i] = platform.JSONInput[*platform.RoleBinding](binding, nil)
 	}
 	return parent, inputs, d.malformed
 }

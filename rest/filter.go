@@ -20,7 +20,7 @@ type filter[F any] struct {
 // listRequest decodes the query of a list. Violations become part of the request, so
 // that the operation reports them together with its own.
 func listRequest[F any](r *request, filters []filter[F]) platform.ListRequest[F] {
-	list := platform.ListRequest[F]{Malformed: r.malformed}
+	list := platform.ListRequest[F]{Filter: platform.NewFilter[F](), Malformed: r.malformed}
 	for _, f := range filters {
 		for _, value := range r.query[f.name] {
 			if err := f.set(&list, value); err != nil {
@@ -41,30 +41,30 @@ func parametersOf[F any](filters []filter[F]) []parameter {
 }
 
 // textFilter is a filter by one value.
-func textFilter[F any, S ~string](name string, at func(*F) *S) filter[F] {
-	return value(name, parseText[S], func(l *platform.ListRequest[F]) *S { return at(&l.Filter) })
+func textFilter[F any, S ~string](name string, at func(F) *S) filter[F] {
+	return value(name, parseText[S], func(l *platform.ListRequest[F]) *S { return at(l.Filter) })
 }
 
 // textsFilter is a filter by any of several values.
-func textsFilter[F any, S ~string](name string, at func(*F) *[]S) filter[F] {
-	return values(name, func(l *platform.ListRequest[F]) *[]S { return at(&l.Filter) })
+func textsFilter[F any, S ~string](name string, at func(F) *[]S) filter[F] {
+	return values(name, func(l *platform.ListRequest[F]) *[]S { return at(l.Filter) })
 }
 
 // numberFilter is a filter by a number, which may be 0.
-func numberFilter[F any](name string, at func(*F) **float64) filter[F] {
+func numberFilter[F any](name string, at func(F) **float64) filter[F] {
 	return filter[F]{parameter{name: name, of: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return errors.New("must be a number")
 		}
-		*at(&l.Filter) = &n
+		*at(l.Filter) = &n
 		return nil
 	}}
 }
 
 // timeFilter is a filter by a time.
-func timeFilter[F any](name string, at func(*F) *platform.Time) filter[F] {
-	return value(name, platform.ParseTime, func(l *platform.ListRequest[F]) *platform.Time { return at(&l.Filter) })
+func timeFilter[F any](name string, at func(F) *platform.Time) filter[F] {
+	return value(name, platform.ParseTime, func(l *platform.ListRequest[F]) *platform.Time { return at(l.Filter) })
 }
 
 // scopeFilters returns the parameters of every list in the tree.

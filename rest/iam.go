@@ -131,7 +131,7 @@ func (s roles) Get(ctx context.Context, uid platform.UID) (*platform.Role, error
 	return roleForClients(role), err
 }
 
-func (s roles) List(ctx context.Context, req platform.ListRequest[platform.RoleFilter]) (platform.Page[platform.Role], error) {
+func (s roles) List(ctx context.Context, req platform.ListRequest[*platform.RoleFilter]) (platform.Page[*platform.Role], error) {
 	page, err := s.Roles.List(ctx, req)
 	for i, role := range page.Items {
 		page.Items[i] = roleForClients(role)

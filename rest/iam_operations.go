@@ -97,7 +97,7 @@ func acceptTerms(of platform.Terms) operation {
 // path or for a group above it.
 func listTerms(of platform.Terms) route {
 	kind := of.Kind()
-	filters := pagingFilters[platform.TermsFilter](kind)
+	filters := pagingFilters[*platform.TermsFilter](kind)
 	return route{
 		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: capabilityList(kind.List),
 		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),

@@ -14,7 +14,7 @@ func librariesRoutes(p *platform.Platform) []route {
 			textsFilter("ecosystems", func(f *filter) *[]platform.Ecosystem { return &f.Ecosystems }).asRequired(),
 			textFilter("query", func(f *filter) *string { return &f.Query }),
 			textFilter("cuda_version", func(f *filter) *string { return &f.CudaVersion }),
-			value("remediated", parseBool, func(l *platform.ListRequest[filter]) *bool { return &l.Filter.Remediated })),
+			value("remediated", parseBool, func(l *platform.ListRequest[*filter]) *bool { return &l.Filter.Remediated })),
 		listArtifactVersions(p.ArtifactVersions),
 		{
 			name: "GetArtifactCount", method: http.MethodGet, pattern: "/libraries/v2/artifacts/count",
@@ -26,7 +26,7 @@ func librariesRoutes(p *platform.Platform) []route {
 
 // listArtifactVersions returns a route that lists the versions of the artifact in the path.
 func listArtifactVersions(of platform.ArtifactVersions) route {
-	filters := pagingFilters[platform.ArtifactVersionFilter](of.Kind())
+	filters := pagingFilters[*platform.ArtifactVersionFilter](of.Kind())
 	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", of)
 	list.call = func(r *request) (any, error) {
 		page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))

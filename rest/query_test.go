@@ -13,16 +13,16 @@ import (
 )
 
 // tagFilters returns parameters of every type.
-func tagFilters() []filter[platform.TagFilter] {
-	filters := append(scopeFilters[platform.TagFilter](),
+func tagFilters() []filter[*platform.TagFilter] {
+	filters := append(scopeFilters[*platform.TagFilter](),
 		textFilter("name", func(f *platform.TagFilter) *string { return &f.Name }),
 		timeFilter("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),
 		classFilter("include_dates", platform.TagClassDate),
 		textsFilter("names", func(f *platform.TagFilter) *[]string { return &f.Names }))
-	return append(filters, pagingFilters[platform.TagFilter](&platform.Kind[platform.Tag]{})...)
+	return append(filters, pagingFilters[*platform.TagFilter](&platform.Kind[*platform.Tag]{})...)
 }
 
-func decodeTags(query string) platform.ListRequest[platform.TagFilter] {
+func decodeTags(query string) platform.ListRequest[*platform.TagFilter] {
 	filters := tagFilters()
 	r := &http.Request{URL: &url.URL{RawQuery: query}}
 	return listRequest(newRequest(httptest.NewRecorder(), r, &route{query: parametersOf(filters)}, nil), filters)
@@ -30,7 +30,7 @@ func decodeTags(query string) platform.ListRequest[platform.TagFilter] {
 
 func TestAQueryBecomesAListRequest(t *testing.T) {
 	t.Parallel()
-	type request = platform.ListRequest[platform.TagFilter]
+	type request = platform.ListRequest[*platform.TagFilter]
 	since := platform.At(time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC))
 	for query, want := range map[string]request{
 		"":                                             {},
@@ -51,14 +51,17 @@ func TestAQueryBecomesAListRequest(t *testing.T) {
 		"uidp.in_root=true":                            {UIDP: platform.UIDFilter{InRoot: true}},
 		"uidp.inRoot=false":                            {},
 		"uidp.ids=a&uidp.ids=b":                        {UIDP: platform.UIDFilter{IDs: []platform.UID{"a", "b"}}},
-		"name=a%2Cb":                                   {Filter: platform.TagFilter{Name: "a,b"}},
-		"names=a,b&names=c":                            {Filter: platform.TagFilter{Names: []string{"a,b", "c"}}},
+		"name=a%2Cb":                                   {Filter: &platform.TagFilter{Name: "a,b"}},
+		"names=a,b&names=c":                            {Filter: &platform.TagFilter{Names: []string{"a,b", "c"}}},
 		"include_dates=true":                           {},
-		"include_dates=false":                          {Filter: platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
-		"includeDates=false":                           {Filter: platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
-		"updated_since=" + since.String():              {Filter: platform.TagFilter{UpdatedSince: since}},
-		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: platform.TagFilter{UpdatedSince: since}},
+		"include_dates=false":                          {Filter: &platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
+		"includeDates=false":                           {Filter: &platform.TagFilter{Without: []platform.TagClass{platform.TagClassDate}}},
+		"updated_since=" + since.String():              {Filter: &platform.TagFilter{UpdatedSince: since}},
+		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: &platform.TagFilter{UpdatedSince: since}},
 	} {
+		if want.Filter == nil {
+			want.Filter = &platform.TagFilter{}
+		}
 		if got := decodeTags(query); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", query, got, want)
 		}
@@ -113,7 +116,7 @@ func TestTextOfAClientIsShortenedInErrors(t *testing.T) {
 	t.Parallel()
 	malformed := decodeTags(strings.Repeat("%C3%A9", 1000) + "=1").Malformed
 	if len(malformed) != 1 || len(malformed[0].Field) > 110 || strings.ContainsRune(malformed[0].Field, '\uFFFD') {
-		t.Errorf("got %q", malformed)
+		t.Errorf("got %q, want 1 of them", malformed)
 	}
 }
 
@@ -135,7 +138,7 @@ func TestAMaskIsCommaSeparated(t *testing.T) {
 		}
 	}
 	if _, malformed := decodeQuery("updateMask=a&updateMask=b", []parameter{updateMask}); len(malformed) != 1 {
-		t.Errorf("a mask given twice: %v", malformed)
+		t.Errorf("a mask given twice: %v, want 1 of them", malformed)
 	}
 }
 

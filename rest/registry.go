@@ -53,10 +53,10 @@ func registryRoutes(p *platform.Platform) []route {
 
 // classFilter returns a filter that excludes the tags of a class if its value is false.
 // Without it, all tags are listed.
-func classFilter(name string, class platform.TagClass) filter[platform.TagFilter] {
-	return filter[platform.TagFilter]{
+func classFilter(name string, class platform.TagClass) filter[*platform.TagFilter] {
+	return filter[*platform.TagFilter]{
 		parameter{name: name, of: reflect.TypeFor[bool](), fallback: true},
-		func(l *platform.ListRequest[platform.TagFilter], s string) error {
+		func(l *platform.ListRequest[*platform.TagFilter], s string) error {
 			included, err := parseBool(s)
 			if err == nil && !included {
 				l.Filter.Without = append(l.Filter.Without, class)

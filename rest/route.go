@@ -40,7 +40,7 @@ type kindFacts struct {
 }
 
 func factsOf[T any](kind *platform.Kind[T]) *kindFacts {
-	return &kindFacts{kind.Name, reflect.TypeFor[T](), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
+	return &kindFacts{kind.Name, reflect.TypeFor[T]().Elem(), kind.Fields, kind.Required, kind.IsBuiltIn != nil}
 }
 
 // An operation returns a value to encode as JSON, or nil for an empty body.
@@ -98,15 +98,15 @@ type (
 	}
 	getter[T any] interface {
 		Kind() *platform.Kind[T]
-		Get(context.Context, platform.UID) (*T, error)
+		Get(context.Context, platform.UID) (T, error)
 	}
 	creator[T any] interface {
 		Kind() *platform.Kind[T]
-		Create(context.Context, platform.UID, platform.Input[T]) (*T, error)
+		Create(context.Context, platform.UID, platform.Input[T]) (T, error)
 	}
 	updater[T any] interface {
 		Kind() *platform.Kind[T]
-		Update(context.Context, platform.UID, platform.Input[T]) (*T, error)
+		Update(context.Context, platform.UID, platform.Input[T]) (T, error)
 	}
 	remover[T any] interface {
 		Kind() *platform.Kind[T]
@@ -125,7 +125,7 @@ func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) ro
 	filters = slices.Concat(filters, pagingFilters[F](kind))
 	return route{
 		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
-		query: parametersOf(filters), answer: *new(T), plural: kind.Plural,
+		query: parametersOf(filters), answer: zeroOf[T](), plural: kind.Plural,
 		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.",
 		call: func(r *request) (any, error) {
 			page, err := of.List(r.Context(), listRequest(r, filters))
@@ -138,7 +138,7 @@ func get[T any](pattern string, of getter[T]) route {
 	kind := of.Kind()
 	return route{
 		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
-		answer: *new(T), kind: factsOf(kind), doc: "Reads one " + words(kind.Name) + ".",
+		answer: zeroOf[T](), kind: factsOf(kind), doc: "Reads one " + words(kind.Name) + ".",
 		call: rejectBadQuery(func(r *request) (any, error) { return of.Get(r.Context(), r.uid()) }),
 	}
 }
@@ -147,7 +147,7 @@ func create[T any](pattern string, of creator[T]) route {
 	kind := of.Kind()
 	return route{
 		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.Creating(),
-		body: *new(T), answer: *new(T), kind: factsOf(kind),
+		body: zeroOf[T](), answer: zeroOf[T](), kind: factsOf(kind),
 		doc: fmt.Sprintf("Creates one %s in the %s that the path names.", words(kind.Name), words(kind.Parent)),
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
@@ -168,10 +168,10 @@ func update[T any](pattern string, of updater[T]) route {
 }
 
 // patch returns the route of a partial update.
-func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (*T, error), needed ...platform.Capability) route {
+func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (T, error), needed ...platform.Capability) route {
 	return route{
 		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
-		query: []parameter{updateMask}, body: *new(T), answer: *new(T),
+		query: []parameter{updateMask}, body: zeroOf[T](), answer: zeroOf[T](),
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
 			if err != nil {
@@ -194,6 +194,9 @@ func remove[T any](pattern string, of remover[T]) route {
 		call: rejectBadQuery(func(r *request) (any, error) { return nil, of.Delete(r.Context(), r.uid()) }),
 	}
 }
+
+// zeroOf returns the zero value of what the pointer type T points to.
+func zeroOf[T any]() any { return reflect.Zero(reflect.TypeFor[T]().Elem()).Interface() }
 
 // capabilityList returns the capabilities that are not "".
 func capabilityList(capabilities ...platform.Capability) []platform.Capability {

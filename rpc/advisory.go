@@ -28,7 +28,7 @@ func (s securityAdvisory) ListDocuments(ctx context.Context, r *advisoryv2.ListD
 }
 
 func (s securityAdvisory) ListVulnerabilityMetadata(ctx context.Context, r *advisoryv2.ListVulnerabilityMetadataRequest) (*advisoryv2.ListVulnerabilityMetadataResponse, error) {
-	page, err := s.vulnerabilities.List(ctx, list(r, platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
+	page, err := s.vulnerabilities.List(ctx, list(r, &platform.VulnerabilityFilter{ID: r.GetId(), IDs: r.GetIds()}))
 	return &advisoryv2.ListVulnerabilityMetadataResponse{
 		VulnerabilityMetadata: convertEach(page.Items, vulnerability),
 		NextPageToken:         page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),

@@ -15,11 +15,11 @@ const advisoryService = "/platform.advisory.v2.SecurityAdvisoryService/"
 func (w *world) fixOpenSSL() (repo string) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("import"))
-	made, err := w.p.Repos.Create(ctx, platform.UID(w.org), platform.JSONInput[platform.Repo]([]byte(`{"name": "nginx"}`), nil))
+	made, err := w.p.Repos.Create(ctx, platform.UID(w.org), platform.JSONInput[*platform.Repo]([]byte(`{"name": "nginx"}`), nil))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	tagged := platform.JSONInput[platform.Tag]([]byte(`{"name": "latest", "digest": "`+someDigest+`"}`), nil)
+	tagged := platform.JSONInput[*platform.Tag]([]byte(`{"name": "latest", "digest": "`+someDigest+`"}`), nil)
 	if _, err := w.p.Tags.Create(ctx, made.UID, tagged); err != nil {
 		w.t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestFixesInImagesAreReported(t *testing.T) {
 		status, _, got := w.post(theOwner, advisoryService+"ListResolvedVulnsReports", asked)
 		for _, field := range fields {
 			if status != http.StatusBadRequest || !strings.Contains(got, field) {
-				t.Errorf("%s: %d without %s: %s", asked, status, field, got)
+				t.Errorf("%s: status %d without %s, want 400: %s", asked, status, field, got)
 			}
 		}
 	}

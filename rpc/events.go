@@ -24,11 +24,11 @@ func (s subscriptions) GetSubscription(ctx context.Context, r *eventsv2.GetSubsc
 }
 
 func (s subscriptions) CreateSubscription(ctx context.Context, r *eventsv2.CreateSubscriptionRequest) (*eventsv2.Subscription, error) {
-	return convert(subscription)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Subscription](r.GetSubscription(), nil)))
+	return convert(subscription)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Subscription](r.GetSubscription(), nil)))
 }
 
 func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSubscriptionsRequest) (*eventsv2.ListSubscriptionsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.SubscriptionFilter{}))
+	page, err := s.of.List(ctx, list(r, &platform.SubscriptionFilter{}))
 	return &eventsv2.ListSubscriptionsResponse{
 		Subscriptions: convertEach(page.Items, subscription),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),

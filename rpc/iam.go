@@ -38,7 +38,7 @@ func (s groups) DeleteGroup(ctx context.Context, r *iamv2.DeleteGroupRequest) (*
 }
 
 func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
+	page, err := s.of.List(ctx, list(r, &platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListGroupsResponse{
 		Groups:        convertEach(page.Items, group),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -46,17 +46,17 @@ func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*ia
 }
 
 func (s groups) CreateGroup(ctx context.Context, r *iamv2.CreateGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Group](r.GetGroup(), nil)))
+	return convert(group)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Group](r.GetGroup(), nil)))
 }
 
 func (s groups) UpdateGroup(ctx context.Context, r *iamv2.UpdateGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.of.Update(ctx, platform.UID(r.GetGroup().GetUid()), input[platform.Group](r.GetGroup(), r.GetUpdateMask())))
+	return convert(group)(s.of.Update(ctx, platform.UID(r.GetGroup().GetUid()), input[*platform.Group](r.GetGroup(), r.GetUpdateMask())))
 }
 
 type identities struct{ of platform.Identities }
 
 func (s identities) CreateIdentity(ctx context.Context, r *iamv2.CreateIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Identity](r.GetIdentity(), nil)))
+	return convert(identity)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Identity](r.GetIdentity(), nil)))
 }
 
 func (s identities) GetIdentity(ctx context.Context, r *iamv2.GetIdentityRequest) (*iamv2.Identity, error) {
@@ -68,11 +68,11 @@ func (s identities) DeleteIdentity(ctx context.Context, r *iamv2.DeleteIdentityR
 }
 
 func (s identities) UpdateIdentity(ctx context.Context, r *iamv2.UpdateIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.of.Update(ctx, platform.UID(r.GetIdentity().GetUid()), input[platform.Identity](r.GetIdentity(), r.GetUpdateMask())))
+	return convert(identity)(s.of.Update(ctx, platform.UID(r.GetIdentity().GetUid()), input[*platform.Identity](r.GetIdentity(), r.GetUpdateMask())))
 }
 
 func (s identities) ListIdentities(ctx context.Context, r *iamv2.ListIdentitiesRequest) (*iamv2.ListIdentitiesResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.IdentityFilter{
+	page, err := s.of.List(ctx, list(r, &platform.IdentityFilter{
 		Name: r.GetName(), RelationshipType: name[platform.RelationshipType](r.GetRelationshipType()), Query: r.GetQuery(),
 	}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListIdentitiesResponse{
@@ -93,7 +93,7 @@ func (s roles) GetRole(ctx context.Context, r *iamv2.GetRoleRequest) (*iamv2.Rol
 }
 
 func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2.ListRolesResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
+	page, err := s.of.List(ctx, list(r, &platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListRolesResponse{
 		Roles:         convertEach(page.Items, role),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -101,11 +101,11 @@ func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2
 }
 
 func (s roles) CreateRole(ctx context.Context, r *iamv2.CreateRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Role](r.GetRole(), nil)))
+	return convert(role)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Role](r.GetRole(), nil)))
 }
 
 func (s roles) UpdateRole(ctx context.Context, r *iamv2.UpdateRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.of.Update(ctx, platform.UID(r.GetRole().GetUid()), input[platform.Role](r.GetRole(), r.GetUpdateMask())))
+	return convert(role)(s.of.Update(ctx, platform.UID(r.GetRole().GetUid()), input[*platform.Role](r.GetRole(), r.GetUpdateMask())))
 }
 
 func (s roles) DeleteRole(ctx context.Context, r *iamv2.DeleteRoleRequest) (*emptypb.Empty, error) {
@@ -119,7 +119,7 @@ func (s roleBindings) GetRoleBinding(ctx context.Context, r *iamv2.GetRoleBindin
 }
 
 func (s roleBindings) CreateRoleBinding(ctx context.Context, r *iamv2.CreateRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.RoleBinding](r.GetRoleBinding(), nil)))
+	return convert(roleBinding)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.RoleBinding](r.GetRoleBinding(), nil)))
 }
 
 func (s roleBindings) DeleteRoleBinding(ctx context.Context, r *iamv2.DeleteRoleBindingRequest) (*emptypb.Empty, error) {
@@ -127,7 +127,7 @@ func (s roleBindings) DeleteRoleBinding(ctx context.Context, r *iamv2.DeleteRole
 }
 
 func (s roleBindings) ListRoleBindings(ctx context.Context, r *iamv2.ListRoleBindingsRequest) (*iamv2.ListRoleBindingsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.RoleBindingFilter{
+	page, err := s.of.List(ctx, list(r, &platform.RoleBindingFilter{
 		Identity: platform.UID(r.GetIdentity()), Group: platform.UID(r.GetGroup()), Role: platform.UID(r.GetRole()),
 	}))
 	return &iamv2.ListRoleBindingsResponse{
@@ -137,7 +137,7 @@ func (s roleBindings) ListRoleBindings(ctx context.Context, r *iamv2.ListRoleBin
 }
 
 func (s roleBindings) UpdateRoleBinding(ctx context.Context, r *iamv2.UpdateRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.of.Update(ctx, platform.UID(r.GetRoleBinding().GetUid()), input[platform.RoleBinding](r.GetRoleBinding(), r.GetUpdateMask())))
+	return convert(roleBinding)(s.of.Update(ctx, platform.UID(r.GetRoleBinding().GetUid()), input[*platform.RoleBinding](r.GetRoleBinding(), r.GetUpdateMask())))
 }
 
 func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.BatchCreateRoleBindingsRequest) (*iamv2.BatchCreateRoleBindingsResponse, error) {
@@ -150,8 +150,8 @@ func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.Batc
 }
 
 // readBatch returns the inputs of a batch. Bindings without a role get the role of the batch.
-func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) (inputs []platform.Input[platform.RoleBinding], malformed []platform.Violation) {
-	inputs = make([]platform.Input[platform.RoleBinding], len(r.GetRequests()))
+func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) (inputs []platform.Input[*platform.RoleBinding], malformed []platform.Violation) {
+	inputs = make([]platform.Input[*platform.RoleBinding], len(r.GetRequests()))
 	if len(inputs) > platform.MaxBatch {
 		return inputs, nil // the operation rejects so many without reading them
 	}
@@ -163,7 +163,7 @@ func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) (inputs []platform.Input
 		}
 		binding := &iamv2.RoleBinding{RoleUid: r.GetRoleUid()}
 		proto.Merge(binding, one.GetRoleBinding())
-		inputs[i] = input[platform.RoleBinding](binding, nil)
+		inputs[i] = input[*platform.RoleBinding](binding, nil)
 	}
 	return inputs, malformed
 }

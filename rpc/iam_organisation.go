@@ -12,7 +12,7 @@ import (
 type groupInvites struct{ of platform.GroupInvites }
 
 func (s groupInvites) CreateGroupInvite(ctx context.Context, r *iamv2.CreateGroupInviteRequest) (*iamv2.GroupInvite, error) {
-	return convert(groupInvite)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.GroupInvite](r.GetGroupInvite(), nil)))
+	return convert(groupInvite)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.GroupInvite](r.GetGroupInvite(), nil)))
 }
 
 func (s groupInvites) GetGroupInvite(ctx context.Context, r *iamv2.GetGroupInviteRequest) (*iamv2.GroupInvite, error) {
@@ -24,7 +24,7 @@ func (s groupInvites) DeleteGroupInvite(ctx context.Context, r *iamv2.DeleteGrou
 }
 
 func (s groupInvites) ListGroupInvites(ctx context.Context, r *iamv2.ListGroupInvitesRequest) (*iamv2.ListGroupInvitesResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.GroupInviteFilter{KeyID: r.GetKeyId()}))
+	page, err := s.of.List(ctx, list(r, &platform.GroupInviteFilter{KeyID: r.GetKeyId()}))
 	return &iamv2.ListGroupInvitesResponse{
 		GroupInvites:  convertEach(page.Items, groupInvite),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -52,7 +52,7 @@ func (s terms) AcceptTerms(ctx context.Context, r *iamv2.AcceptTermsRequest) (*i
 }
 
 func (s terms) ListTermsAcceptances(ctx context.Context, r *iamv2.ListTermsAcceptancesRequest) (*iamv2.ListTermsAcceptancesResponse, error) {
-	page, err := s.of.ListOf(ctx, platform.UID(r.GetGroup()), list(r, platform.TermsFilter{}))
+	page, err := s.of.ListOf(ctx, platform.UID(r.GetGroup()), list(r, &platform.TermsFilter{}))
 	return &iamv2.ListTermsAcceptancesResponse{
 		TermsAcceptances: convertEach(page.Items, termsAcceptance),
 		NextPageToken:    page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -74,7 +74,7 @@ func (s accountAssociations) GetAccountAssociation(ctx context.Context, r *iamv2
 }
 
 func (s accountAssociations) CreateAccountAssociation(ctx context.Context, r *iamv2.CreateAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
-	return convert(accountAssociation)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.AccountAssociation](r.GetAccountAssociation(), nil)))
+	return convert(accountAssociation)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.AccountAssociation](r.GetAccountAssociation(), nil)))
 }
 
 func (s accountAssociations) DeleteAccountAssociation(ctx context.Context, r *iamv2.DeleteAccountAssociationRequest) (*emptypb.Empty, error) {
@@ -82,7 +82,7 @@ func (s accountAssociations) DeleteAccountAssociation(ctx context.Context, r *ia
 }
 
 func (s accountAssociations) ListAccountAssociations(ctx context.Context, r *iamv2.ListAccountAssociationsRequest) (*iamv2.ListAccountAssociationsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.AccountAssociationFilter{Name: r.GetName()}))
+	page, err := s.of.List(ctx, list(r, &platform.AccountAssociationFilter{Name: r.GetName()}))
 	return &iamv2.ListAccountAssociationsResponse{
 		AccountAssociations: convertEach(page.Items, accountAssociation),
 		NextPageToken:       page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -91,7 +91,7 @@ func (s accountAssociations) ListAccountAssociations(ctx context.Context, r *iam
 
 func (s accountAssociations) UpdateAccountAssociation(ctx context.Context, r *iamv2.UpdateAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
 	changed := r.GetAccountAssociation()
-	return convert(accountAssociation)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[platform.AccountAssociation](changed, r.GetUpdateMask())))
+	return convert(accountAssociation)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[*platform.AccountAssociation](changed, r.GetUpdateMask())))
 }
 
 func accountAssociation(a *platform.AccountAssociation) *iamv2.AccountAssociation {

@@ -12,7 +12,7 @@ import (
 type identityProviders struct{ of platform.IdentityProviders }
 
 func (s identityProviders) ListIdentityProviders(ctx context.Context, r *iamv2.ListIdentityProvidersRequest) (*iamv2.ListIdentityProvidersResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.IdentityProviderFilter{Name: r.GetName()}))
+	page, err := s.of.List(ctx, list(r, &platform.IdentityProviderFilter{Name: r.GetName()}))
 	return &iamv2.ListIdentityProvidersResponse{
 		IdentityProviders: convertEach(page.Items, identityProvider),
 		NextPageToken:     page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -24,12 +24,12 @@ func (s identityProviders) GetIdentityProvider(ctx context.Context, r *iamv2.Get
 }
 
 func (s identityProviders) CreateIdentityProvider(ctx context.Context, r *iamv2.CreateIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
-	return convert(identityProvider)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.IdentityProvider](r.GetIdentityProvider(), nil)))
+	return convert(identityProvider)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.IdentityProvider](r.GetIdentityProvider(), nil)))
 }
 
 func (s identityProviders) UpdateIdentityProvider(ctx context.Context, r *iamv2.UpdateIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
 	changed := r.GetIdentityProvider()
-	return convert(identityProvider)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[platform.IdentityProvider](changed, r.GetUpdateMask())))
+	return convert(identityProvider)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[*platform.IdentityProvider](changed, r.GetUpdateMask())))
 }
 
 func (s identityProviders) VerifyIdentityProvider(ctx context.Context, r *iamv2.VerifyIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
@@ -70,7 +70,7 @@ func (s externalGroupRoleMappings) GetExternalGroupRoleMapping(ctx context.Conte
 }
 
 func (s externalGroupRoleMappings) CreateExternalGroupRoleMapping(ctx context.Context, r *iamv2.CreateExternalGroupRoleMappingRequest) (*iamv2.ExternalGroupRoleMapping, error) {
-	in := input[platform.ExternalGroupRoleMapping](r.GetExternalGroupRoleMapping(), nil)
+	in := input[*platform.ExternalGroupRoleMapping](r.GetExternalGroupRoleMapping(), nil)
 	return convert(externalGroupRoleMapping)(s.of.Create(ctx, platform.UID(r.GetParent()), in))
 }
 
@@ -86,7 +86,7 @@ func (s externalGroupRoleMappings) BatchDeleteExternalGroupRoleMappings(ctx cont
 }
 
 func (s externalGroupRoleMappings) ListExternalGroupRoleMappings(ctx context.Context, r *iamv2.ListExternalGroupRoleMappingsRequest) (*iamv2.ListExternalGroupRoleMappingsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.ExternalGroupRoleMappingFilter{IdentityProvider: platform.UID(r.GetIdentityProviderUid())}))
+	page, err := s.of.List(ctx, list(r, &platform.ExternalGroupRoleMappingFilter{IdentityProvider: platform.UID(r.GetIdentityProviderUid())}))
 	return &iamv2.ListExternalGroupRoleMappingsResponse{
 		ExternalGroupRoleMappings: convertEach(page.Items, externalGroupRoleMapping),
 		NextPageToken:             page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),

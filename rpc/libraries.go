@@ -22,7 +22,7 @@ type artifacts struct {
 }
 
 func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifactsRequest) (*librariesv2.ListArtifactsResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.ArtifactFilter{
+	page, err := s.of.List(ctx, list(r, &platform.ArtifactFilter{
 		Ecosystems: names[platform.Ecosystem](r.GetEcosystems()), Query: r.GetQuery(),
 		CudaVersion: r.GetCudaVersion(), Remediated: r.GetRemediated(),
 	}, checkNotEmpty("cuda_version", r.CudaVersion)))
@@ -33,7 +33,7 @@ func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifac
 }
 
 func (s artifacts) ListArtifactVersions(ctx context.Context, r *librariesv2.ListArtifactVersionsRequest) (*librariesv2.ListArtifactVersionsResponse, error) {
-	page, err := s.versions.ListOf(ctx, platform.UID(r.GetArtifactId()), list(r, platform.ArtifactVersionFilter{}))
+	page, err := s.versions.ListOf(ctx, platform.UID(r.GetArtifactId()), list(r, &platform.ArtifactVersionFilter{}))
 	return &librariesv2.ListArtifactVersionsResponse{
 		ArtifactVersions: convertEach(page.Items, artifactVersion),
 		NextPageToken:    page.NextPageToken(), TotalCount: page.TotalCount, Skipped: int32(page.Skipped),

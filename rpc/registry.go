@@ -26,11 +26,11 @@ func (s repos) GetRepo(ctx context.Context, r *registryv2.GetRepoRequest) (*regi
 }
 
 func (s repos) CreateRepo(ctx context.Context, r *registryv2.CreateRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Repo](r.GetRepo(), nil)))
+	return convert(repo)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Repo](r.GetRepo(), nil)))
 }
 
 func (s repos) UpdateRepo(ctx context.Context, r *registryv2.UpdateRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.of.Update(ctx, platform.UID(r.GetRepo().GetUid()), input[platform.Repo](r.GetRepo(), r.GetUpdateMask())))
+	return convert(repo)(s.of.Update(ctx, platform.UID(r.GetRepo().GetUid()), input[*platform.Repo](r.GetRepo(), r.GetUpdateMask())))
 }
 
 func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) (*emptypb.Empty, error) {
@@ -38,7 +38,7 @@ func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) 
 }
 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.RepoFilter{
+	page, err := s.of.List(ctx, list(r, &platform.RepoFilter{
 		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[platform.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
 	}, checkNotEmpty("name", r.Name), checkNotEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
@@ -52,7 +52,7 @@ func (s repos) GetRepoReadme(ctx context.Context, r *registryv2.GetRepoReadmeReq
 }
 
 func (s repos) UpdateRepoReadme(ctx context.Context, r *registryv2.UpdateRepoReadmeRequest) (*registryv2.RepoReadme, error) {
-	return convert(readme)(s.of.UpdateReadme(ctx, platform.UID(r.GetRepoReadme().GetUid()), input[platform.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
+	return convert(readme)(s.of.UpdateReadme(ctx, platform.UID(r.GetRepoReadme().GetUid()), input[*platform.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
 }
 
 type tags struct{ of platform.Tags }
@@ -63,7 +63,7 @@ func (s tags) GetTag(ctx context.Context, r *registryv2.GetTagRequest) (*registr
 
 func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*registryv2.ListTagsResponse, error) {
 	since, malformed := parseTime("updated_since", r.GetUpdatedSince())
-	page, err := s.of.List(ctx, list(r, platform.TagFilter{
+	page, err := s.of.List(ctx, list(r, &platform.TagFilter{
 		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excludedClasses(r), Query: r.GetQuery(),
 	}, malformed, checkNotEmpty("query", r.Query)))
 	return &registryv2.ListTagsResponse{
@@ -89,7 +89,7 @@ func excludedClasses(r *registryv2.ListTagsRequest) (classes []platform.TagClass
 }
 
 func (s tags) CreateTag(ctx context.Context, r *registryv2.CreateTagRequest) (*registryv2.Tag, error) {
-	return convert(tag)(s.of.Create(ctx, platform.UID(r.GetParent()), input[platform.Tag](r.GetTag(), nil)))
+	return convert(tag)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Tag](r.GetTag(), nil)))
 }
 
 func (s tags) DeleteTag(ctx context.Context, r *registryv2.DeleteTagRequest) (*emptypb.Empty, error) {

@@ -23,7 +23,7 @@ func (s advisories) GetAdvisory(ctx context.Context, r *vulnerabilitiesv2.GetAdv
 }
 
 func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.ListAdvisoriesRequest) (*vulnerabilitiesv2.ListAdvisoriesResponse, error) {
-	page, err := s.of.List(ctx, list(r, platform.AdvisoryFilter{
+	page, err := s.of.List(ctx, list(r, &platform.AdvisoryFilter{
 		AdvisoryIDs: r.GetAdvisoryIds(), LegacyAdvisoryIDs: r.GetLegacyAdvisoryIds(),
 		ArtifactNames: r.GetArtifactNames(), ArtifactTypes: r.GetArtifactTypes(), ArtifactArchitectures: r.GetArtifactArchitectures(),
 		ComponentNames: r.GetComponentNames(), ComponentTypes: r.GetComponentTypes(), ComponentLocations: r.GetComponentLocations(),

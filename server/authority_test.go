@@ -32,7 +32,7 @@ func (trustingDirectory) Presume(ctx context.Context, _ platform.Claims, last *p
 type replicaPair struct {
 	p        *platform.Platform
 	handlers []http.Handler
-	operator context.Context //nolint:containedctx // of the whole test
+	operator context.Context //nolint:containedctx // This context serves the whole test.
 	org      platform.UID
 	alice    platform.UID
 	token    string
@@ -52,8 +52,8 @@ func newReplicaPair(t *testing.T, org string, store *sqlstore.Store, directory f
 	}
 	w.org = check(w.p.Groups.Bootstrap(w.operator, org, auth.DevelopmentIssuer, "owner"))(t).Group.UID
 	rule := fmt.Sprintf(`{"name":"alice","claimMatch":{"issuer":%q,"subject":"alice"}}`, auth.DevelopmentIssuer)
-	w.alice = check(w.p.Identities.Create(w.operator, w.org, platform.JSONInput[platform.Identity]([]byte(rule), nil)))(t).UID
-	check(w.p.Repos.Create(w.operator, w.org, platform.JSONInput[platform.Repo]([]byte(`{"name":"secret-repo"}`), nil)))(t)
+	w.alice = check(w.p.Identities.Create(w.operator, w.org, platform.JSONInput[*platform.Identity]([]byte(rule), nil)))(t).UID
+	check(w.p.Repos.Create(w.operator, w.org, platform.JSONInput[*platform.Repo]([]byte(`{"name":"secret-repo"}`), nil)))(t)
 	w.token = check(issuer.Mint("alice", "atrium", time.Hour, nil))(t)
 	return w
 }
@@ -97,7 +97,7 @@ func (w *replicaPair) toggle(t *testing.T, n int) (wrong int) {
 	t.Helper()
 	binding := fmt.Sprintf(`{"identityUid":%q,"roleUid":%q}`, w.alice, platform.ViewerRole)
 	for range n {
-		made := check(w.p.RoleBindings.Create(w.operator, w.org, platform.JSONInput[platform.RoleBinding]([]byte(binding), nil)))(t)
+		made := check(w.p.RoleBindings.Create(w.operator, w.org, platform.JSONInput[*platform.RoleBinding]([]byte(binding), nil)))(t)
 		wrong += w.countWrong(t, true)
 		if err := w.p.RoleBindings.Delete(w.operator, made.UID); err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func newBenchmark(b *testing.B) (p *platform.Platform, repo string, owner *platf
 	if err != nil {
 		b.Fatal(err)
 	}
-	page, err := p.Repos.List(platform.WithActor(b.Context(), owner), platform.ListRequest[platform.RepoFilter]{PageSize: 1})
+	page, err := p.Repos.List(platform.WithActor(b.Context(), owner), platform.ListRequest[*platform.RepoFilter]{PageSize: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func BenchmarkProtocols(b *testing.B) {
 				r := c.request()
 				c.handler.ServeHTTP(w, r.WithContext(platform.WithActor(r.Context(), owner)))
 				if answer := w.Result(); answer.StatusCode != http.StatusOK || answer.Trailer.Get("Grpc-Status") > "0" {
-					b.Fatal(answer, w.Body)
+					b.Fatalf("got %v %v, want StatusCode 200", answer, w.Body)
 				}
 			}
 		})

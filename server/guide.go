@@ -3,8 +3,10 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"atrium/docs"
@@ -13,43 +15,63 @@ import (
 	"atrium/web"
 )
 
-// guide returns the handler of the guide. Its tables of roles and codes are generated.
+// guide returns the handler of the guide. Its tables of roles and codes are made here.
 func guide(links web.Links) http.Handler {
 	return web.Guide(docs.Files, docs.Names(), links, map[string]string{"roles": rolesTable(), "codes": codesTable()})
 }
 
-// rolesTable returns a Markdown table of the capabilities of the built-in roles.
+// rolesTable returns a table of the capabilities of the built-in roles.
 func rolesTable() string {
 	roles := platform.BuiltInRoles()
 	slices.SortStableFunc(roles, func(a, b *platform.Role) int { return cmp.Compare(len(b.Capabilities), len(a.Capabilities)) })
-	var table strings.Builder
-	table.WriteString("| capability |")
+	head := []string{"capability"}
 	for _, role := range roles {
-		fmt.Fprintf(&table, " %s |", role.Name)
+		head = append(head, role.Name)
 	}
-	table.WriteString("\n|---|" + strings.Repeat("---|", len(roles)) + "\n")
+	var rows [][]string
 	for _, capability := range platform.Capabilities() {
-		fmt.Fprintf(&table, "| `%s` |", capability)
+		row := []string{string(capability)}
 		for _, role := range roles {
-			mark := " "
+			mark := ""
 			if slices.Contains(role.Capabilities, capability) {
 				mark = "yes"
 			}
-			fmt.Fprintf(&table, " %s |", mark)
+			row = append(row, mark)
 		}
-		table.WriteString("\n")
+		rows = append(rows, row)
 	}
-	return table.String()
+	return renderTable(head, rows)
 }
 
-// codesTable returns a Markdown table of the codes of errors.
+// codesTable returns a table of the codes of errors.
 func codesTable() string {
-	var table strings.Builder
-	table.WriteString("| code | number (gRPC) | HTTP status |\n|---|---|---|\n")
+	var rows [][]string
 	for code := platform.Code(1); code <= platform.CodeUnauthenticated; code++ {
 		if status := edge.HTTPStatus(code); status != 0 {
-			fmt.Fprintf(&table, "| `%s` | %d | %d %s |\n", code, code, status, http.StatusText(status))
+			rows = append(rows, []string{code.String(), strconv.Itoa(int(code)), fmt.Sprintf("%d %s", status, http.StatusText(status))})
 		}
 	}
+	return renderTable([]string{"code", "number (gRPC)", "HTTP status"}, rows)
+}
+
+// renderTable returns a table in HTML. The first cell of each row is code.
+func renderTable(head []string, rows [][]string) string {
+	var table strings.Builder
+	table.WriteString("<table>\n<thead>\n<tr>\n")
+	for _, cell := range head {
+		table.WriteString("<th>" + html.EscapeString(cell) + "</th>\n")
+	}
+	table.WriteString("</tr>\n</thead>\n<tbody>\n")
+	for _, row := range rows {
+		table.WriteString("<tr>\n")
+		for i, cell := range row {
+			if cell = html.EscapeString(cell); i == 0 {
+				cell = "<code>" + cell + "</code>"
+			}
+			table.WriteString("<td>" + cell + "</td>\n")
+		}
+		table.WriteString("</tr>\n")
+	}
+	table.WriteString("</tbody>\n</table>\n")
 	return table.String()
 }

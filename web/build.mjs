@@ -5,6 +5,13 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
+// GraphiQL's style sheet holds its fonts for all scripts. Readers of others than the Latin one have fonts of their own.
+const isOtherScript = (face) => /unicode-range:/.test(face) && !/unicode-range:\s*U\+0000-00FF/i.test(face);
+const latinFonts = ({ path }) => ({
+  contents: readFileSync(path, 'utf8').replace(/@font-face\s*\{[^}]*\}/g, (face) => (isOtherScript(face) ? '' : face)),
+  loader: 'css',
+});
+
 const { outputFiles, metafile } = await build({
   entryPoints: {
     main: 'graphiql/main.jsx',
@@ -24,7 +31,10 @@ const { outputFiles, metafile } = await build({
   alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
   define: { 'process.env.NODE_ENV': '"production"' },
   // GraphiQL's style sheet holds the editor's styles, which the editor's scripts import once more.
-  plugins: [{ name: 'styles once', setup: ({ onLoad }) => onLoad({ filter: /monaco-editor.*\.css$/ }, () => ({ contents: '' })) }],
+  plugins: [
+    { name: 'styles once', setup: ({ onLoad }) => onLoad({ filter: /monaco-editor.*\.css$/ }, () => ({ contents: '' })) },
+    { name: 'latin fonts', setup: ({ onLoad }) => onLoad({ filter: /graphiql.*\.css$/ }, latinFonts) },
+  ],
   outdir: 'dist',
   write: false,
   metafile: true,

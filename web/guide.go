@@ -3,15 +3,11 @@ package web
 import (
 	"bytes"
 	"embed"
+	"html"
 	"html/template"
 	"io/fs"
 	"net/http"
-	"regexp"
 	"strings"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
 )
 
 //go:embed guide
@@ -26,16 +22,16 @@ type guidePage struct {
 	Links       Links
 }
 
-// Links says to which other pages the header of the guide links.
+// Links says which other pages the header of the guide links to.
 type Links struct{ Playground, Console bool }
 
-// Guide serves pages of Markdown at /guide, in the order of names; the first is the start. A comment such as
-// <!-- roles --> in a page is replaced with the text of that name in generated. Every other path is not found. Guide
+// Guide serves the pages of the guide at /guide, in the order of names; the first is the start. A marker such as
+// {{roles}} in a page is replaced with the table of that name, which is HTML. Every other path is not found. Guide
 // panics if a page is missing, because the pages are embedded. links says which other pages there are.
-func Guide(files fs.FS, names []string, links Links, generated map[string]string) http.Handler {
+func Guide(files fs.FS, names []string, links Links, tables map[string]string) http.Handler {
 	pages := make([]*guidePage, len(names))
 	for i, name := range names {
-		pages[i] = newGuidePage(files, name, generated)
+		pages[i] = newGuidePage(files, name, tables)
 		if i > 0 {
 			pages[i-1].Next = pages[i]
 		}
@@ -44,11 +40,11 @@ func Guide(files fs.FS, names []string, links Links, generated map[string]string
 	mux := http.NewServeMux()
 	for i, page := range pages {
 		page.All, page.Links = pages, links
-		var html bytes.Buffer
-		if err := layout.Execute(&html, page); err != nil {
+		var text bytes.Buffer
+		if err := layout.Execute(&text, page); err != nil {
 			panic(err) // cannot fail with the embedded template
 		}
-		serve := newGuideHandler(html.Bytes())
+		serve := newGuideHandler(text.Bytes())
 		mux.Handle("GET /guide/"+page.Name, serve)
 		if i == 0 {
 			mux.Handle("GET /guide", serve)
@@ -59,32 +55,25 @@ func Guide(files fs.FS, names []string, links Links, generated map[string]string
 	return addSecurityHeaders(mux)
 }
 
-func newGuideHandler(html []byte) http.Handler {
+func newGuideHandler(text []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "no-cache")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(html)
+		_, _ = w.Write(text)
 	})
 }
 
-// pageLink matches a link to another page of the guide, which works where the Markdown itself is read too.
-var pageLink = regexp.MustCompile(`href="([a-z0-9-]+)\.md(#[^"]*)?"`)
-
-func newGuidePage(files fs.FS, name string, generated map[string]string) *guidePage {
-	source, err := fs.ReadFile(files, name+".md")
+// newGuidePage makes a page of its HTML, which begins with its title.
+func newGuidePage(files fs.FS, name string, tables map[string]string) *guidePage {
+	source, err := fs.ReadFile(files, "pages/"+name+".html")
 	if err != nil {
 		panic(err) // the page is not embedded, so the build is broken
 	}
-	text := string(source)
-	for marker, replacement := range generated {
-		text = strings.ReplaceAll(text, "<!-- "+marker+" -->", replacement)
+	body := string(source)
+	for marker, table := range tables {
+		body = strings.ReplaceAll(body, "<p>{{"+marker+"}}</p>", table)
 	}
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	var html bytes.Buffer
-	if err := markdown.Convert([]byte(text), &html); err != nil {
-		panic(err) // writing to memory cannot fail
-	}
-	title, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
-	body := pageLink.ReplaceAllString(html.String(), `href="/guide/$1$2"`)
-	return &guidePage{Name: name, Title: title, Body: template.HTML(body)} //nolint:gosec // it was made of embedded text
+	heading, _, _ := strings.Cut(body, "</h1>")
+	_, title, _ := strings.Cut(heading, ">")
+	return &guidePage{Name: name, Title: html.UnescapeString(title), Body: template.HTML(body)} //nolint:gosec // it was made of embedded text
 }

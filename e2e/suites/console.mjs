@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
-import { enter, eventually, follow, loaded, look, most, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
+import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
 import { check, data, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
 
 const web = join(import.meta.dirname, '../../web');
@@ -31,7 +31,7 @@ for (const colorScheme of ['light', 'dark']) {
       for (const [name, path] of Object.entries(pages)) {
         await open(page, path);
         assert.equal(await page.locator('.problem').count(), 0, `${name}: ${await text(page)}`);
-        assert.ok(reads(page).length <= most, `${name} takes ${reads(page).length} requests`);
+        assert.ok(reads(page).length <= maxRequests, `${name} takes ${reads(page).length} requests`);
         await look(page, `${name}-${colorScheme}-${width}`);
         // Each theme, and each width, is looked at by axe once.
         if (name !== 'group' && (colorScheme === 'light') === (width === 1440)) assert.deepEqual(await violations(page), [], name);

@@ -30,7 +30,7 @@ func (c *Connection[T]) Edges() []Edge[T] {
 }
 
 // Nodes returns the items of the page.
-func (c *Connection[T]) Nodes() []*T { return c.page.Items }
+func (c *Connection[T]) Nodes() []T { return c.page.Items }
 
 // PageInfo returns the position of the page in its list.
 func (c *Connection[T]) PageInfo() *PageInfo {
@@ -50,7 +50,7 @@ func (c *Connection[T]) Skipped() int { return c.page.Skipped }
 
 // An Edge is one item of a page.
 type Edge[T any] struct {
-	Node *T
+	Node T
 
 	connection *Connection[T] // the page that contains the item
 	i          int
@@ -59,7 +59,7 @@ type Edge[T any] struct {
 
 // NewEdge returns the edge of an item. cursor is called only if the client selects the
 // cursor, because sealing it is expensive. If it is nil, the edge has no cursor.
-func NewEdge[T any](node *T, cursor func() string) *Edge[T] {
+func NewEdge[T any](node T, cursor func() string) *Edge[T] {
 	return &Edge[T]{Node: node, cursor: cursor}
 }
 

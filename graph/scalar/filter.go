@@ -30,7 +30,7 @@ type VulnerabilityMetadataFilter struct {
 
 // Tags returns the filter of the core. A class of tags is listed unless its field is
 // false.
-func (f TagFilter) Tags() platform.TagFilter {
+func (f TagFilter) Tags() *platform.TagFilter {
 	tags := f.TagFilter
 	for _, class := range []struct {
 		include *bool
@@ -40,7 +40,7 @@ func (f TagFilter) Tags() platform.TagFilter {
 			tags.Without = append(tags.Without, class.class)
 		}
 	}
-	return tags
+	return &tags
 }
 
 // An Order is the value of `orderBy`, in the spelling of the core.

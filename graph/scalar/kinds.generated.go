@@ -7,160 +7,160 @@ import "atrium/platform"
 // Connections, edges and payloads of the kinds.
 type (
 	// AccountAssociationConnection is a page.
-	AccountAssociationConnection = Connection[platform.AccountAssociation]
+	AccountAssociationConnection = Connection[*platform.AccountAssociation]
 	// AccountAssociationEdge is an object of a page.
-	AccountAssociationEdge = Edge[platform.AccountAssociation]
+	AccountAssociationEdge = Edge[*platform.AccountAssociation]
 	// AccountAssociationFilter is the filter of a list.
 	AccountAssociationFilter struct {
 		platform.AccountAssociationFilter
 		ByUID
 	}
 	// CreateAccountAssociationPayload answers a mutation.
-	CreateAccountAssociationPayload = Created[platform.AccountAssociation]
+	CreateAccountAssociationPayload = Created[*platform.AccountAssociation]
 	// UpdateAccountAssociationPayload answers a mutation.
-	UpdateAccountAssociationPayload = Updated[platform.AccountAssociation]
+	UpdateAccountAssociationPayload = Updated[*platform.AccountAssociation]
 	// AdvisoryConnection is a page.
-	AdvisoryConnection = Connection[platform.Advisory]
+	AdvisoryConnection = Connection[*platform.Advisory]
 	// AdvisoryEdge is an object of a page.
-	AdvisoryEdge = Edge[platform.Advisory]
+	AdvisoryEdge = Edge[*platform.Advisory]
 	// AdvisoryFilter is the filter of a list.
 	AdvisoryFilter struct {
 		platform.AdvisoryFilter
 		ByUID
 	}
 	// ArtifactConnection is a page.
-	ArtifactConnection = Connection[platform.Artifact]
+	ArtifactConnection = Connection[*platform.Artifact]
 	// ArtifactEdge is an object of a page.
-	ArtifactEdge = Edge[platform.Artifact]
+	ArtifactEdge = Edge[*platform.Artifact]
 	// ArtifactVersionConnection is a page.
-	ArtifactVersionConnection = Connection[platform.ArtifactVersion]
+	ArtifactVersionConnection = Connection[*platform.ArtifactVersion]
 	// ArtifactVersionEdge is an object of a page.
-	ArtifactVersionEdge = Edge[platform.ArtifactVersion]
+	ArtifactVersionEdge = Edge[*platform.ArtifactVersion]
 	// DeliveryConnection is a page.
-	DeliveryConnection = Connection[platform.Delivery]
+	DeliveryConnection = Connection[*platform.Delivery]
 	// DeliveryEdge is an object of a page.
-	DeliveryEdge = Edge[platform.Delivery]
+	DeliveryEdge = Edge[*platform.Delivery]
 	// ExternalGroupRoleMappingConnection is a page.
-	ExternalGroupRoleMappingConnection = Connection[platform.ExternalGroupRoleMapping]
+	ExternalGroupRoleMappingConnection = Connection[*platform.ExternalGroupRoleMapping]
 	// ExternalGroupRoleMappingEdge is an object of a page.
-	ExternalGroupRoleMappingEdge = Edge[platform.ExternalGroupRoleMapping]
+	ExternalGroupRoleMappingEdge = Edge[*platform.ExternalGroupRoleMapping]
 	// ExternalGroupRoleMappingFilter is the filter of a list.
 	ExternalGroupRoleMappingFilter struct {
 		platform.ExternalGroupRoleMappingFilter
 		ByUID
 	}
 	// CreateExternalGroupRoleMappingPayload answers a mutation.
-	CreateExternalGroupRoleMappingPayload = Created[platform.ExternalGroupRoleMapping]
+	CreateExternalGroupRoleMappingPayload = Created[*platform.ExternalGroupRoleMapping]
 	// GroupConnection is a page.
-	GroupConnection = Connection[platform.Group]
+	GroupConnection = Connection[*platform.Group]
 	// GroupEdge is an object of a page.
-	GroupEdge = Edge[platform.Group]
+	GroupEdge = Edge[*platform.Group]
 	// GroupFilter is the filter of a list.
 	GroupFilter struct {
 		platform.GroupFilter
 		ByUID
 	}
 	// CreateGroupPayload answers a mutation.
-	CreateGroupPayload = Created[platform.Group]
+	CreateGroupPayload = Created[*platform.Group]
 	// UpdateGroupPayload answers a mutation.
-	UpdateGroupPayload = Updated[platform.Group]
+	UpdateGroupPayload = Updated[*platform.Group]
 	// GroupInviteConnection is a page.
-	GroupInviteConnection = Connection[platform.GroupInvite]
+	GroupInviteConnection = Connection[*platform.GroupInvite]
 	// GroupInviteEdge is an object of a page.
-	GroupInviteEdge = Edge[platform.GroupInvite]
+	GroupInviteEdge = Edge[*platform.GroupInvite]
 	// GroupInviteFilter is the filter of a list.
 	GroupInviteFilter struct {
 		platform.GroupInviteFilter
 		ByUID
 	}
 	// CreateGroupInvitePayload answers a mutation.
-	CreateGroupInvitePayload = Created[platform.GroupInvite]
+	CreateGroupInvitePayload = Created[*platform.GroupInvite]
 	// IdentityConnection is a page.
-	IdentityConnection = Connection[platform.Identity]
+	IdentityConnection = Connection[*platform.Identity]
 	// IdentityEdge is an object of a page.
-	IdentityEdge = Edge[platform.Identity]
+	IdentityEdge = Edge[*platform.Identity]
 	// IdentityFilter is the filter of a list.
 	IdentityFilter struct {
 		platform.IdentityFilter
 		ByUID
 	}
 	// CreateIdentityPayload answers a mutation.
-	CreateIdentityPayload = Created[platform.Identity]
+	CreateIdentityPayload = Created[*platform.Identity]
 	// UpdateIdentityPayload answers a mutation.
-	UpdateIdentityPayload = Updated[platform.Identity]
+	UpdateIdentityPayload = Updated[*platform.Identity]
 	// IdentityProviderConnection is a page.
-	IdentityProviderConnection = Connection[platform.IdentityProvider]
+	IdentityProviderConnection = Connection[*platform.IdentityProvider]
 	// IdentityProviderEdge is an object of a page.
-	IdentityProviderEdge = Edge[platform.IdentityProvider]
+	IdentityProviderEdge = Edge[*platform.IdentityProvider]
 	// IdentityProviderFilter is the filter of a list.
 	IdentityProviderFilter struct {
 		platform.IdentityProviderFilter
 		ByUID
 	}
 	// CreateIdentityProviderPayload answers a mutation.
-	CreateIdentityProviderPayload = Created[platform.IdentityProvider]
+	CreateIdentityProviderPayload = Created[*platform.IdentityProvider]
 	// UpdateIdentityProviderPayload answers a mutation.
-	UpdateIdentityProviderPayload = Updated[platform.IdentityProvider]
+	UpdateIdentityProviderPayload = Updated[*platform.IdentityProvider]
 	// RepoConnection is a page.
-	RepoConnection = Connection[platform.Repo]
+	RepoConnection = Connection[*platform.Repo]
 	// RepoEdge is an object of a page.
-	RepoEdge = Edge[platform.Repo]
+	RepoEdge = Edge[*platform.Repo]
 	// RepoFilter is the filter of a list.
 	RepoFilter struct {
 		platform.RepoFilter
 		ByUID
 	}
 	// CreateRepoPayload answers a mutation.
-	CreateRepoPayload = Created[platform.Repo]
+	CreateRepoPayload = Created[*platform.Repo]
 	// UpdateRepoPayload answers a mutation.
-	UpdateRepoPayload = Updated[platform.Repo]
+	UpdateRepoPayload = Updated[*platform.Repo]
 	// RoleConnection is a page.
-	RoleConnection = Connection[platform.Role]
+	RoleConnection = Connection[*platform.Role]
 	// RoleEdge is an object of a page.
-	RoleEdge = Edge[platform.Role]
+	RoleEdge = Edge[*platform.Role]
 	// RoleFilter is the filter of a list.
 	RoleFilter struct {
 		platform.RoleFilter
 		ByUID
 	}
 	// CreateRolePayload answers a mutation.
-	CreateRolePayload = Created[platform.Role]
+	CreateRolePayload = Created[*platform.Role]
 	// UpdateRolePayload answers a mutation.
-	UpdateRolePayload = Updated[platform.Role]
+	UpdateRolePayload = Updated[*platform.Role]
 	// RoleBindingConnection is a page.
-	RoleBindingConnection = Connection[platform.RoleBinding]
+	RoleBindingConnection = Connection[*platform.RoleBinding]
 	// RoleBindingEdge is an object of a page.
-	RoleBindingEdge = Edge[platform.RoleBinding]
+	RoleBindingEdge = Edge[*platform.RoleBinding]
 	// RoleBindingFilter is the filter of a list.
 	RoleBindingFilter struct {
 		platform.RoleBindingFilter
 		ByUID
 	}
 	// CreateRoleBindingPayload answers a mutation.
-	CreateRoleBindingPayload = Created[platform.RoleBinding]
+	CreateRoleBindingPayload = Created[*platform.RoleBinding]
 	// UpdateRoleBindingPayload answers a mutation.
-	UpdateRoleBindingPayload = Updated[platform.RoleBinding]
+	UpdateRoleBindingPayload = Updated[*platform.RoleBinding]
 	// EventSubscriptionConnection is a page.
-	EventSubscriptionConnection = Connection[platform.Subscription]
+	EventSubscriptionConnection = Connection[*platform.Subscription]
 	// EventSubscriptionEdge is an object of a page.
-	EventSubscriptionEdge = Edge[platform.Subscription]
+	EventSubscriptionEdge = Edge[*platform.Subscription]
 	// EventSubscriptionFilter is the filter of a list.
 	EventSubscriptionFilter struct {
 		platform.SubscriptionFilter
 		ByUID
 	}
 	// TagConnection is a page.
-	TagConnection = Connection[platform.Tag]
+	TagConnection = Connection[*platform.Tag]
 	// TagEdge is an object of a page.
-	TagEdge = Edge[platform.Tag]
+	TagEdge = Edge[*platform.Tag]
 	// CreateTagPayload answers a mutation.
-	CreateTagPayload = Created[platform.Tag]
+	CreateTagPayload = Created[*platform.Tag]
 	// TermsAcceptanceConnection is a page.
-	TermsAcceptanceConnection = Connection[platform.TermsAcceptance]
+	TermsAcceptanceConnection = Connection[*platform.TermsAcceptance]
 	// TermsAcceptanceEdge is an object of a page.
-	TermsAcceptanceEdge = Edge[platform.TermsAcceptance]
+	TermsAcceptanceEdge = Edge[*platform.TermsAcceptance]
 	// VulnerabilityMetadataConnection is a page.
-	VulnerabilityMetadataConnection = Connection[platform.Vulnerability]
+	VulnerabilityMetadataConnection = Connection[*platform.Vulnerability]
 	// VulnerabilityMetadataEdge is an object of a page.
-	VulnerabilityMetadataEdge = Edge[platform.Vulnerability]
+	VulnerabilityMetadataEdge = Edge[*platform.Vulnerability]
 )

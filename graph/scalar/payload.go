@@ -3,16 +3,16 @@ package scalar
 import "atrium/platform"
 
 // AcceptGroupInvitePayload is the result of accepting an invite: the new role binding.
-type AcceptGroupInvitePayload = Created[platform.RoleBinding]
+type AcceptGroupInvitePayload = Created[*platform.RoleBinding]
 
 // Created is the result of a creation.
 type Created[T any] struct {
-	Node *T
+	Node T
 	Edge *Edge[T]
 }
 
 // Updated is the result of an update.
-type Updated[T any] struct{ Node *T }
+type Updated[T any] struct{ Node T }
 
 // BatchDeleteExternalGroupRoleMappingsPayload is the result of deleting several mappings.
 type BatchDeleteExternalGroupRoleMappingsPayload struct {

@@ -164,7 +164,7 @@ func (b *binder) bindField(name, field string, binding config.TypeMapField) {
 
 // addAlias writes an alias of a generic type in package scalar for the objects of a kind.
 func (b *binder) addAlias(name, promise, generic, node string) {
-	fmt.Fprintf(&b.aliases, "// %s %s\n%s = %s[platform.%s]\n", name, promise, name, generic, b.kindOf(node))
+	fmt.Fprintf(&b.aliases, "// %s %s\n%s = %s[*platform.%s]\n", name, promise, name, generic, b.kindOf(node))
 }
 
 // addFilter writes the type to which the `where` of a kind is bound.

@@ -51,10 +51,10 @@ func declaresKind(file *ast.File) bool {
 var floors = []struct {
 	folder, ending, holds, line string
 }{
-	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[Widget]{"},
+	{"platform", ".go", "its type, rules and operations", "var widgetKind = Kind[*Widget]{"},
 	{"schema", ".graphqls", "its GraphQL contract", "type Widget implements Node @key(fields: \"uid\") {"},
 	{"resolvers", ".go", "its resolvers", "func (q queries) Widget(ctx context.Context, uid platform.UID) (*platform.Widget, error) {"},
-	{"store/sqlstore", ".go", "its table and filters", "var widgets = newTable(table[platform.Widget, platform.WidgetFilter]{"},
+	{"store/sqlstore", ".go", "its table and filters", "var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{"},
 	{"internal/cases", "_test.go", "the cases of every protocol", "var _ = newKind(kind{"},
 }
 
@@ -122,7 +122,7 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 // graphQLOnly lists kinds that only GraphQL has.
 var graphQLOnly = map[string]bool{"Delivery": true}
 
-// imported lists kinds that come from feeds. Their changes record no events.
+// imported lists kinds that come from feeds. Changes of them record no events.
 var imported = map[string]bool{"Advisory": true}
 
 // operationsOf maps each kind to the field of the platform with its operations.

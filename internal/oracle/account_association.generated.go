@@ -515,7 +515,7 @@ func (ec *executionContext) resolveBatch_AccountAssociation_viewerCapabilities(c
 	)
 }
 
-func (ec *executionContext) _AccountAssociationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AccountAssociationConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -527,7 +527,7 @@ func (ec *executionContext) _AccountAssociationConnection_edges(ctx context.Cont
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.AccountAssociation]) graphql.Marshaler {
 			return ec.marshalNAccountAssociationEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -547,7 +547,7 @@ func (ec *executionContext) fieldContext_AccountAssociationConnection_edges(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _AccountAssociationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AccountAssociationConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -579,7 +579,7 @@ func (ec *executionContext) fieldContext_AccountAssociationConnection_nodes(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _AccountAssociationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AccountAssociationConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -611,7 +611,7 @@ func (ec *executionContext) fieldContext_AccountAssociationConnection_pageInfo(_
 	return fc, nil
 }
 
-func (ec *executionContext) _AccountAssociationConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AccountAssociationConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -634,7 +634,7 @@ func (ec *executionContext) fieldContext_AccountAssociationConnection_totalCount
 	return graphql.NewScalarFieldContext("AccountAssociationConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AccountAssociationConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AccountAssociationConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -657,7 +657,7 @@ func (ec *executionContext) fieldContext_AccountAssociationConnection_skipped(_ 
 	return graphql.NewScalarFieldContext("AccountAssociationConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AccountAssociationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AccountAssociationEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -680,7 +680,7 @@ func (ec *executionContext) fieldContext_AccountAssociationEdge_cursor(_ context
 	return graphql.NewScalarFieldContext("AccountAssociationEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AccountAssociationEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AccountAssociationEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -781,7 +781,7 @@ func (ec *executionContext) fieldContext_AzureAccount_clientIds(_ context.Contex
 	return graphql.NewScalarFieldContext("AzureAccount", field, false, false, errors.New("field of type StringMap does not have child fields"))
 }
 
-func (ec *executionContext) _CreateAccountAssociationPayload_accountAssociation(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateAccountAssociationPayload_accountAssociation(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -813,7 +813,7 @@ func (ec *executionContext) fieldContext_CreateAccountAssociationPayload_account
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateAccountAssociationPayload_accountAssociationEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateAccountAssociationPayload_accountAssociationEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -825,7 +825,7 @@ func (ec *executionContext) _CreateAccountAssociationPayload_accountAssociationE
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.AccountAssociation]) graphql.Marshaler {
 			return ec.marshalNAccountAssociationEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -1116,7 +1116,7 @@ func (ec *executionContext) fieldContext_PlatformServices_serviceBindings(_ cont
 	return graphql.NewScalarFieldContext("PlatformServices", field, false, false, errors.New("field of type StringMap does not have child fields"))
 }
 
-func (ec *executionContext) _UpdateAccountAssociationPayload_accountAssociation(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.AccountAssociation]) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateAccountAssociationPayload_accountAssociation(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[*platform.AccountAssociation]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1898,7 +1898,7 @@ func (ec *executionContext) _AccountAssociation(ctx context.Context, sel ast.Sel
 
 var accountAssociationConnectionImplementors = []string{"AccountAssociationConnection"}
 
-func (ec *executionContext) _AccountAssociationConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) _AccountAssociationConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.AccountAssociation]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, accountAssociationConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1956,7 +1956,7 @@ func (ec *executionContext) _AccountAssociationConnection(ctx context.Context, s
 
 var accountAssociationEdgeImplementors = []string{"AccountAssociationEdge"}
 
-func (ec *executionContext) _AccountAssociationEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) _AccountAssociationEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.AccountAssociation]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, accountAssociationEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2080,7 +2080,7 @@ func (ec *executionContext) _AzureAccount(ctx context.Context, sel ast.Selection
 
 var createAccountAssociationPayloadImplementors = []string{"CreateAccountAssociationPayload"}
 
-func (ec *executionContext) _CreateAccountAssociationPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) _CreateAccountAssociationPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.AccountAssociation]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createAccountAssociationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2404,7 +2404,7 @@ func (ec *executionContext) _PlatformServices(ctx context.Context, sel ast.Selec
 
 var updateAccountAssociationPayloadImplementors = []string{"UpdateAccountAssociationPayload"}
 
-func (ec *executionContext) _UpdateAccountAssociationPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) _UpdateAccountAssociationPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[*platform.AccountAssociation]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateAccountAssociationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2471,11 +2471,11 @@ func (ec *executionContext) marshalNAccountAssociation2ᚖatriumᚋplatformᚐAc
 	return ec._AccountAssociation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAccountAssociationEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) marshalNAccountAssociationEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.AccountAssociation]) graphql.Marshaler {
 	return ec._AccountAssociationEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAccountAssociationEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) marshalNAccountAssociationEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.AccountAssociation]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2491,7 +2491,7 @@ func (ec *executionContext) marshalNAccountAssociationEdge2ᚕatriumᚋgraphᚋs
 	return ret
 }
 
-func (ec *executionContext) marshalNAccountAssociationEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) marshalNAccountAssociationEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.AccountAssociation]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2615,7 +2615,7 @@ func (ec *executionContext) marshalOAccountAssociation2ᚖatriumᚋplatformᚐAc
 	return ec._AccountAssociation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAccountAssociationConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) marshalOAccountAssociationConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.AccountAssociation]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2668,7 +2668,7 @@ func (ec *executionContext) unmarshalOAzureAccountInput2map(ctx context.Context,
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCreateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.AccountAssociation]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2761,7 +2761,7 @@ func (ec *executionContext) unmarshalOPlatformServicesInput2map(ctx context.Cont
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpdateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[platform.AccountAssociation]) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[*platform.AccountAssociation]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -710,7 +710,7 @@ func (ec *executionContext) resolveBatch_Advisory_viewerCapabilities(ctx context
 	)
 }
 
-func (ec *executionContext) _AdvisoryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Advisory]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvisoryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Advisory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -722,7 +722,7 @@ func (ec *executionContext) _AdvisoryConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Advisory]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Advisory]) graphql.Marshaler {
 			return ec.marshalNAdvisoryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -742,7 +742,7 @@ func (ec *executionContext) fieldContext_AdvisoryConnection_edges(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvisoryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Advisory]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvisoryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Advisory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -774,7 +774,7 @@ func (ec *executionContext) fieldContext_AdvisoryConnection_nodes(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvisoryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Advisory]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvisoryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Advisory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -806,7 +806,7 @@ func (ec *executionContext) fieldContext_AdvisoryConnection_pageInfo(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvisoryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Advisory]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvisoryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Advisory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -829,7 +829,7 @@ func (ec *executionContext) fieldContext_AdvisoryConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("AdvisoryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _AdvisoryConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Advisory]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvisoryConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Advisory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -916,7 +916,7 @@ func (ec *executionContext) fieldContext_AdvisoryDetection_scanv1(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvisoryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Advisory]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvisoryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Advisory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -939,7 +939,7 @@ func (ec *executionContext) fieldContext_AdvisoryEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("AdvisoryEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _AdvisoryEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Advisory]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvisoryEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Advisory]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2872,7 +2872,7 @@ func (ec *executionContext) _Advisory(ctx context.Context, sel ast.SelectionSet,
 
 var advisoryConnectionImplementors = []string{"AdvisoryConnection"}
 
-func (ec *executionContext) _AdvisoryConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Advisory]) graphql.Marshaler {
+func (ec *executionContext) _AdvisoryConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Advisory]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, advisoryConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2973,7 +2973,7 @@ func (ec *executionContext) _AdvisoryDetection(ctx context.Context, sel ast.Sele
 
 var advisoryEdgeImplementors = []string{"AdvisoryEdge"}
 
-func (ec *executionContext) _AdvisoryEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Advisory]) graphql.Marshaler {
+func (ec *executionContext) _AdvisoryEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Advisory]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, advisoryEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3688,11 +3688,11 @@ func (ec *executionContext) marshalNAdvisory2ᚖatriumᚋplatformᚐAdvisory(ctx
 	return ec._Advisory(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdvisoryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Advisory]) graphql.Marshaler {
+func (ec *executionContext) marshalNAdvisoryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Advisory]) graphql.Marshaler {
 	return ec._AdvisoryEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAdvisoryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Advisory]) graphql.Marshaler {
+func (ec *executionContext) marshalNAdvisoryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Advisory]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -3841,7 +3841,7 @@ func (ec *executionContext) marshalOAdvisory2ᚖatriumᚋplatformᚐAdvisory(ctx
 	return ec._Advisory(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAdvisoryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
+func (ec *executionContext) marshalOAdvisoryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Advisory]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

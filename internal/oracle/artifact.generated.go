@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type ArtifactResolver interface {
-	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ArtifactVersion], error)
+	Versions(ctx context.Context, objs []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ArtifactVersion], error)
 	ViewerCan(ctx context.Context, objs []*platform.Artifact, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Artifact) ([][]platform.Capability, error)
 }
@@ -318,7 +318,7 @@ func (ec *executionContext) _Artifact_versions(ctx context.Context, field graphq
 			return ec.resolveBatch_Artifact_versions(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.ArtifactVersion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.ArtifactVersion]) graphql.Marshaler {
 			return ec.marshalOArtifactVersionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -355,7 +355,7 @@ func (ec *executionContext) resolveBatch_Artifact_versions(ctx context.Context, 
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Versions(ctx, batch.Parents, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.ArtifactVersion]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.ArtifactVersion]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -365,7 +365,7 @@ func (ec *executionContext) resolveBatch_Artifact_versions(ctx context.Context, 
 		)
 	}
 	results, err := resolver.Versions(ctx, []*platform.Artifact{obj}, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.ArtifactVersion]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.ArtifactVersion]](
 		ctx,
 		results,
 		err,
@@ -486,7 +486,7 @@ func (ec *executionContext) resolveBatch_Artifact_viewerCapabilities(ctx context
 	)
 }
 
-func (ec *executionContext) _ArtifactConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Artifact]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Artifact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -498,7 +498,7 @@ func (ec *executionContext) _ArtifactConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Artifact]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Artifact]) graphql.Marshaler {
 			return ec.marshalNArtifactEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -518,7 +518,7 @@ func (ec *executionContext) fieldContext_ArtifactConnection_edges(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ArtifactConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Artifact]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Artifact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -550,7 +550,7 @@ func (ec *executionContext) fieldContext_ArtifactConnection_nodes(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _ArtifactConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Artifact]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Artifact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -582,7 +582,7 @@ func (ec *executionContext) fieldContext_ArtifactConnection_pageInfo(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _ArtifactConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Artifact]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Artifact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -605,7 +605,7 @@ func (ec *executionContext) fieldContext_ArtifactConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("ArtifactConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ArtifactConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Artifact]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Artifact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -674,7 +674,7 @@ func (ec *executionContext) fieldContext_ArtifactCount_totalCount(_ context.Cont
 	return graphql.NewScalarFieldContext("ArtifactCount", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ArtifactEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Artifact]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Artifact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -697,7 +697,7 @@ func (ec *executionContext) fieldContext_ArtifactEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("ArtifactEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ArtifactEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Artifact]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Artifact]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1027,7 +1027,7 @@ func (ec *executionContext) _Artifact(ctx context.Context, sel ast.SelectionSet,
 
 var artifactConnectionImplementors = []string{"ArtifactConnection"}
 
-func (ec *executionContext) _ArtifactConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Artifact]) graphql.Marshaler {
+func (ec *executionContext) _ArtifactConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Artifact]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, artifactConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1128,7 +1128,7 @@ func (ec *executionContext) _ArtifactCount(ctx context.Context, sel ast.Selectio
 
 var artifactEdgeImplementors = []string{"ArtifactEdge"}
 
-func (ec *executionContext) _ArtifactEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Artifact]) graphql.Marshaler {
+func (ec *executionContext) _ArtifactEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Artifact]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, artifactEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1210,11 +1210,11 @@ func (ec *executionContext) marshalNArtifactCount2ᚖatriumᚋplatformᚐEcosyst
 	return ec._ArtifactCount(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNArtifactEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Artifact]) graphql.Marshaler {
+func (ec *executionContext) marshalNArtifactEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Artifact]) graphql.Marshaler {
 	return ec._ArtifactEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNArtifactEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Artifact]) graphql.Marshaler {
+func (ec *executionContext) marshalNArtifactEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Artifact]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1318,7 +1318,7 @@ func (ec *executionContext) marshalOArtifact2ᚖatriumᚋplatformᚐArtifact(ctx
 	return ec._Artifact(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOArtifactConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Artifact]) graphql.Marshaler {
+func (ec *executionContext) marshalOArtifactConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Artifact]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

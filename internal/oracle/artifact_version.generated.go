@@ -397,7 +397,7 @@ func (ec *executionContext) resolveBatch_ArtifactVersion_viewerCapabilities(ctx 
 	)
 }
 
-func (ec *executionContext) _ArtifactVersionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ArtifactVersion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactVersionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ArtifactVersion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -409,7 +409,7 @@ func (ec *executionContext) _ArtifactVersionConnection_edges(ctx context.Context
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.ArtifactVersion]) graphql.Marshaler {
 			return ec.marshalNArtifactVersionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -429,7 +429,7 @@ func (ec *executionContext) fieldContext_ArtifactVersionConnection_edges(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ArtifactVersionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ArtifactVersion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactVersionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ArtifactVersion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -461,7 +461,7 @@ func (ec *executionContext) fieldContext_ArtifactVersionConnection_nodes(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ArtifactVersionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ArtifactVersion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactVersionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ArtifactVersion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -493,7 +493,7 @@ func (ec *executionContext) fieldContext_ArtifactVersionConnection_pageInfo(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _ArtifactVersionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ArtifactVersion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactVersionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ArtifactVersion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -516,7 +516,7 @@ func (ec *executionContext) fieldContext_ArtifactVersionConnection_totalCount(_ 
 	return graphql.NewScalarFieldContext("ArtifactVersionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ArtifactVersionConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ArtifactVersion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactVersionConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ArtifactVersion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -539,7 +539,7 @@ func (ec *executionContext) fieldContext_ArtifactVersionConnection_skipped(_ con
 	return graphql.NewScalarFieldContext("ArtifactVersionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ArtifactVersionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.ArtifactVersion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactVersionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.ArtifactVersion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -562,7 +562,7 @@ func (ec *executionContext) fieldContext_ArtifactVersionEdge_cursor(_ context.Co
 	return graphql.NewScalarFieldContext("ArtifactVersionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ArtifactVersionEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.ArtifactVersion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ArtifactVersionEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.ArtifactVersion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -836,7 +836,7 @@ func (ec *executionContext) _ArtifactVersion(ctx context.Context, sel ast.Select
 
 var artifactVersionConnectionImplementors = []string{"ArtifactVersionConnection"}
 
-func (ec *executionContext) _ArtifactVersionConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.ArtifactVersion]) graphql.Marshaler {
+func (ec *executionContext) _ArtifactVersionConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.ArtifactVersion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, artifactVersionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -894,7 +894,7 @@ func (ec *executionContext) _ArtifactVersionConnection(ctx context.Context, sel 
 
 var artifactVersionEdgeImplementors = []string{"ArtifactVersionEdge"}
 
-func (ec *executionContext) _ArtifactVersionEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
+func (ec *executionContext) _ArtifactVersionEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.ArtifactVersion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, artifactVersionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -966,11 +966,11 @@ func (ec *executionContext) marshalNArtifactVersion2ᚖatriumᚋplatformᚐArtif
 	return ec._ArtifactVersion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNArtifactVersionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
+func (ec *executionContext) marshalNArtifactVersionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.ArtifactVersion]) graphql.Marshaler {
 	return ec._ArtifactVersionEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNArtifactVersionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.ArtifactVersion]) graphql.Marshaler {
+func (ec *executionContext) marshalNArtifactVersionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.ArtifactVersion]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1023,7 +1023,7 @@ func (ec *executionContext) marshalOArtifactVersion2ᚖatriumᚋplatformᚐArtif
 	return ec._ArtifactVersion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOArtifactVersionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.ArtifactVersion]) graphql.Marshaler {
+func (ec *executionContext) marshalOArtifactVersionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.ArtifactVersion]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -513,7 +513,7 @@ func (ec *executionContext) resolveBatch_Delivery_viewerCapabilities(ctx context
 	)
 }
 
-func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -525,7 +525,7 @@ func (ec *executionContext) _DeliveryConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Delivery]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Delivery]) graphql.Marshaler {
 			return ec.marshalNDeliveryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -545,7 +545,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_edges(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -577,7 +577,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_nodes(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -609,7 +609,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_pageInfo(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _DeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -632,7 +632,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("DeliveryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _DeliveryConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -655,7 +655,7 @@ func (ec *executionContext) fieldContext_DeliveryConnection_skipped(_ context.Co
 	return graphql.NewScalarFieldContext("DeliveryConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _DeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -678,7 +678,7 @@ func (ec *executionContext) fieldContext_DeliveryEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DeliveryEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Delivery]) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeliveryEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Delivery]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1076,7 +1076,7 @@ func (ec *executionContext) _Delivery(ctx context.Context, sel ast.SelectionSet,
 
 var deliveryConnectionImplementors = []string{"DeliveryConnection"}
 
-func (ec *executionContext) _DeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Delivery]) graphql.Marshaler {
+func (ec *executionContext) _DeliveryConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Delivery]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deliveryConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1134,7 +1134,7 @@ func (ec *executionContext) _DeliveryConnection(ctx context.Context, sel ast.Sel
 
 var deliveryEdgeImplementors = []string{"DeliveryEdge"}
 
-func (ec *executionContext) _DeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Delivery]) graphql.Marshaler {
+func (ec *executionContext) _DeliveryEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Delivery]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deliveryEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1244,11 +1244,11 @@ func (ec *executionContext) marshalNDelivery2ᚖatriumᚋplatformᚐDelivery(ctx
 	return ec._Delivery(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNDeliveryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Delivery]) graphql.Marshaler {
+func (ec *executionContext) marshalNDeliveryEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Delivery]) graphql.Marshaler {
 	return ec._DeliveryEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNDeliveryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Delivery]) graphql.Marshaler {
+func (ec *executionContext) marshalNDeliveryEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Delivery]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1322,7 +1322,7 @@ func (ec *executionContext) marshalODelivery2ᚖatriumᚋplatformᚐDelivery(ctx
 	return ec._Delivery(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeliveryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Delivery]) graphql.Marshaler {
+func (ec *executionContext) marshalODeliveryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Delivery]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -126,7 +126,7 @@ func (ec *executionContext) fieldContext_BatchDeleteExternalGroupRoleMappingsPay
 	return graphql.NewScalarFieldContext("BatchDeleteExternalGroupRoleMappingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CreateExternalGroupRoleMappingPayload_externalGroupRoleMapping(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateExternalGroupRoleMappingPayload_externalGroupRoleMapping(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -158,7 +158,7 @@ func (ec *executionContext) fieldContext_CreateExternalGroupRoleMappingPayload_e
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateExternalGroupRoleMappingPayload_externalGroupRoleMappingEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateExternalGroupRoleMappingPayload_externalGroupRoleMappingEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -170,7 +170,7 @@ func (ec *executionContext) _CreateExternalGroupRoleMappingPayload_externalGroup
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 			return ec.marshalNExternalGroupRoleMappingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -675,7 +675,7 @@ func (ec *executionContext) resolveBatch_ExternalGroupRoleMapping_viewerCapabili
 	)
 }
 
-func (ec *executionContext) _ExternalGroupRoleMappingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ExternalGroupRoleMappingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -687,7 +687,7 @@ func (ec *executionContext) _ExternalGroupRoleMappingConnection_edges(ctx contex
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 			return ec.marshalNExternalGroupRoleMappingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -707,7 +707,7 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMappingConnection_edge
 	return fc, nil
 }
 
-func (ec *executionContext) _ExternalGroupRoleMappingConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ExternalGroupRoleMappingConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -739,7 +739,7 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMappingConnection_node
 	return fc, nil
 }
 
-func (ec *executionContext) _ExternalGroupRoleMappingConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ExternalGroupRoleMappingConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -771,7 +771,7 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMappingConnection_page
 	return fc, nil
 }
 
-func (ec *executionContext) _ExternalGroupRoleMappingConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ExternalGroupRoleMappingConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -794,7 +794,7 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMappingConnection_tota
 	return graphql.NewScalarFieldContext("ExternalGroupRoleMappingConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ExternalGroupRoleMappingConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ExternalGroupRoleMappingConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -817,7 +817,7 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMappingConnection_skip
 	return graphql.NewScalarFieldContext("ExternalGroupRoleMappingConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ExternalGroupRoleMappingEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ExternalGroupRoleMappingEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -840,7 +840,7 @@ func (ec *executionContext) fieldContext_ExternalGroupRoleMappingEdge_cursor(_ c
 	return graphql.NewScalarFieldContext("ExternalGroupRoleMappingEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ExternalGroupRoleMappingEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ExternalGroupRoleMappingEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.ExternalGroupRoleMapping]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1166,7 +1166,7 @@ func (ec *executionContext) _BatchDeleteExternalGroupRoleMappingsPayload(ctx con
 
 var createExternalGroupRoleMappingPayloadImplementors = []string{"CreateExternalGroupRoleMappingPayload"}
 
-func (ec *executionContext) _CreateExternalGroupRoleMappingPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) _CreateExternalGroupRoleMappingPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createExternalGroupRoleMappingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1510,7 +1510,7 @@ func (ec *executionContext) _ExternalGroupRoleMapping(ctx context.Context, sel a
 
 var externalGroupRoleMappingConnectionImplementors = []string{"ExternalGroupRoleMappingConnection"}
 
-func (ec *executionContext) _ExternalGroupRoleMappingConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) _ExternalGroupRoleMappingConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, externalGroupRoleMappingConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1568,7 +1568,7 @@ func (ec *executionContext) _ExternalGroupRoleMappingConnection(ctx context.Cont
 
 var externalGroupRoleMappingEdgeImplementors = []string{"ExternalGroupRoleMappingEdge"}
 
-func (ec *executionContext) _ExternalGroupRoleMappingEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) _ExternalGroupRoleMappingEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, externalGroupRoleMappingEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1655,11 +1655,11 @@ func (ec *executionContext) marshalNExternalGroupRoleMapping2ᚖatriumᚋplatfor
 	return ec._ExternalGroupRoleMapping(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	return ec._ExternalGroupRoleMappingEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1675,7 +1675,7 @@ func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2ᚕatriumᚋgra
 	return ret
 }
 
-func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) marshalNExternalGroupRoleMappingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1708,7 +1708,7 @@ func (ec *executionContext) marshalOBatchDeleteExternalGroupRoleMappingsPayload2
 	return ec._BatchDeleteExternalGroupRoleMappingsPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCreateExternalGroupRoleMappingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateExternalGroupRoleMappingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1743,7 +1743,7 @@ func (ec *executionContext) marshalOExternalGroupRoleMapping2ᚖatriumᚋplatfor
 	return ec._ExternalGroupRoleMapping(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOExternalGroupRoleMappingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+func (ec *executionContext) marshalOExternalGroupRoleMappingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -23,35 +23,34 @@ type GroupResolver interface {
 
 	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
 	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
-	Path(ctx context.Context, objs []*platform.Group) ([]*string, error)
-	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
+	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
 	Child(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Group, error)
-	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Group], error)
-	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Identity], error)
-	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Role], error)
-	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
-	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
-	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Repo], error)
+	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
+	Identities(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Identity], error)
+	Roles(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Role], error)
+	RoleBindings(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
+	EffectiveBindings(ctx context.Context, objs []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
+	Repos(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Repo], error)
 	Repo(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Repo, error)
-	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
-	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	Tags(ctx context.Context, objs []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
+	Advisories(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Group) ([]*platform.AdvisorySummary, error)
-	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.IdentityProvider], error)
+	IdentityProviders(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.IdentityProvider], error)
 	AccountAssociation(ctx context.Context, objs []*platform.Group) ([]*platform.AccountAssociation, error)
-	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.GroupInvite], error)
-	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.TermsAcceptance], error)
-	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Subscription], error)
-	WhoCan(ctx context.Context, objs []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.Connection[platform.RoleBinding], error)
+	Invites(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.GroupInvite], error)
+	TermsAcceptances(ctx context.Context, objs []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.TermsAcceptance], error)
+	Subscriptions(ctx context.Context, objs []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Subscription], error)
+	WhoCan(ctx context.Context, objs []*platform.Group, capability platform.Capability, first *int, after *string, last *int, before *string) ([]*scalar.Connection[*platform.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Group, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Group) ([][]platform.Capability, error)
 }
 type HolderConnectionResolver interface {
-	Nodes(ctx context.Context, objs []*scalar.Connection[platform.RoleBinding]) ([][]*platform.Identity, error)
+	Nodes(ctx context.Context, objs []*scalar.Connection[*platform.RoleBinding]) ([][]*platform.Identity, error)
 }
 type HolderEdgeResolver interface {
-	Node(ctx context.Context, objs []*scalar.Edge[platform.RoleBinding]) ([]*platform.Identity, error)
+	Node(ctx context.Context, objs []*scalar.Edge[*platform.RoleBinding]) ([]*platform.Identity, error)
 
-	Role(ctx context.Context, objs []*scalar.Edge[platform.RoleBinding]) ([]*platform.Role, error)
+	Role(ctx context.Context, objs []*scalar.Edge[*platform.RoleBinding]) ([]*platform.Role, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1004,7 +1003,7 @@ func (ec *executionContext) field_Group_whoCan_args(ctx context.Context, rawArgs
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _CreateGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1036,7 +1035,7 @@ func (ec *executionContext) fieldContext_CreateGroupPayload_group(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateGroupPayload_groupEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateGroupPayload_groupEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1048,7 +1047,7 @@ func (ec *executionContext) _CreateGroupPayload_groupEdge(ctx context.Context, f
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.Group]) graphql.Marshaler {
 			return ec.marshalNGroupEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -1486,52 +1485,6 @@ func (ec *executionContext) resolveBatch_Group_ancestors(ctx context.Context, fi
 	)
 }
 
-func (ec *executionContext) _Group_path(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Group_path(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.resolveBatch_Group_path(ctx, field, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Group_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Group", field, true, true, errors.New("field of type String does not have child fields"))
-}
-func (ec *executionContext) resolveBatch_Group_path(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (any, error) {
-	resolver := ec.Resolvers.Group()
-	if batch, ok := graphql.BatchParentsFor[*platform.Group](ctx, "Group"); ok {
-		result := batch.FieldResult(field, func() (any, error) {
-			return resolver.Path(ctx, batch.Parents)
-		})
-		return graphql.ResolveBatchGroupResult[*string](
-			ctx,
-			batch.Index,
-			len(batch.Parents),
-			result,
-			"Group.path",
-			batch.IndexMap,
-		)
-	}
-	results, err := resolver.Path(ctx, []*platform.Group{obj})
-	return graphql.ResolveBatchSingleResult[*string](
-		ctx,
-		results,
-		err,
-		"Group.path",
-	)
-}
-
 func (ec *executionContext) _Group_children(ctx context.Context, field graphql.CollectedField, obj *platform.Group) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1544,7 +1497,7 @@ func (ec *executionContext) _Group_children(ctx context.Context, field graphql.C
 			return ec.resolveBatch_Group_children(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Group]) graphql.Marshaler {
 			return ec.marshalOGroupConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1581,7 +1534,7 @@ func (ec *executionContext) resolveBatch_Group_children(ctx context.Context, fie
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Children(ctx, batch.Parents, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Group]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Group]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -1591,7 +1544,7 @@ func (ec *executionContext) resolveBatch_Group_children(ctx context.Context, fie
 		)
 	}
 	results, err := resolver.Children(ctx, []*platform.Group{obj}, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Group]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Group]](
 		ctx,
 		results,
 		err,
@@ -1678,7 +1631,7 @@ func (ec *executionContext) _Group_descendants(ctx context.Context, field graphq
 			return ec.resolveBatch_Group_descendants(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Group]) graphql.Marshaler {
 			return ec.marshalOGroupConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1715,7 +1668,7 @@ func (ec *executionContext) resolveBatch_Group_descendants(ctx context.Context, 
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Descendants(ctx, batch.Parents, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Group]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Group]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -1725,7 +1678,7 @@ func (ec *executionContext) resolveBatch_Group_descendants(ctx context.Context, 
 		)
 	}
 	results, err := resolver.Descendants(ctx, []*platform.Group{obj}, fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Group]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Group]](
 		ctx,
 		results,
 		err,
@@ -1745,7 +1698,7 @@ func (ec *executionContext) _Group_identities(ctx context.Context, field graphql
 			return ec.resolveBatch_Group_identities(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Identity]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Identity]) graphql.Marshaler {
 			return ec.marshalOIdentityConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1782,7 +1735,7 @@ func (ec *executionContext) resolveBatch_Group_identities(ctx context.Context, f
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Identities(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Identity]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Identity]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -1792,7 +1745,7 @@ func (ec *executionContext) resolveBatch_Group_identities(ctx context.Context, f
 		)
 	}
 	results, err := resolver.Identities(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Identity]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Identity]](
 		ctx,
 		results,
 		err,
@@ -1812,7 +1765,7 @@ func (ec *executionContext) _Group_roles(ctx context.Context, field graphql.Coll
 			return ec.resolveBatch_Group_roles(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Role]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Role]) graphql.Marshaler {
 			return ec.marshalORoleConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1849,7 +1802,7 @@ func (ec *executionContext) resolveBatch_Group_roles(ctx context.Context, field 
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Roles(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Role]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Role]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -1859,7 +1812,7 @@ func (ec *executionContext) resolveBatch_Group_roles(ctx context.Context, field 
 		)
 	}
 	results, err := resolver.Roles(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Role]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Role]](
 		ctx,
 		results,
 		err,
@@ -1879,7 +1832,7 @@ func (ec *executionContext) _Group_roleBindings(ctx context.Context, field graph
 			return ec.resolveBatch_Group_roleBindings(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1916,7 +1869,7 @@ func (ec *executionContext) resolveBatch_Group_roleBindings(ctx context.Context,
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.RoleBinding]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -1926,7 +1879,7 @@ func (ec *executionContext) resolveBatch_Group_roleBindings(ctx context.Context,
 		)
 	}
 	results, err := resolver.RoleBindings(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.RoleBinding]](
 		ctx,
 		results,
 		err,
@@ -1946,7 +1899,7 @@ func (ec *executionContext) _Group_effectiveBindings(ctx context.Context, field 
 			return ec.resolveBatch_Group_effectiveBindings(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -1983,7 +1936,7 @@ func (ec *executionContext) resolveBatch_Group_effectiveBindings(ctx context.Con
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.EffectiveBindings(ctx, batch.Parents, fc.Args["capability"].(*platform.Capability), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.RoleBinding]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -1993,7 +1946,7 @@ func (ec *executionContext) resolveBatch_Group_effectiveBindings(ctx context.Con
 		)
 	}
 	results, err := resolver.EffectiveBindings(ctx, []*platform.Group{obj}, fc.Args["capability"].(*platform.Capability), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.RoleBinding]](
 		ctx,
 		results,
 		err,
@@ -2013,7 +1966,7 @@ func (ec *executionContext) _Group_repos(ctx context.Context, field graphql.Coll
 			return ec.resolveBatch_Group_repos(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Repo]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Repo]) graphql.Marshaler {
 			return ec.marshalORepoConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2050,7 +2003,7 @@ func (ec *executionContext) resolveBatch_Group_repos(ctx context.Context, field 
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Repos(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RepoFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Repo]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Repo]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2060,7 +2013,7 @@ func (ec *executionContext) resolveBatch_Group_repos(ctx context.Context, field 
 		)
 	}
 	results, err := resolver.Repos(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.RepoFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Repo]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Repo]](
 		ctx,
 		results,
 		err,
@@ -2147,7 +2100,7 @@ func (ec *executionContext) _Group_tags(ctx context.Context, field graphql.Colle
 			return ec.resolveBatch_Group_tags(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Tag]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Tag]) graphql.Marshaler {
 			return ec.marshalOTagConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2184,7 +2137,7 @@ func (ec *executionContext) resolveBatch_Group_tags(ctx context.Context, field g
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Tags(ctx, batch.Parents, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Tag]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Tag]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2194,7 +2147,7 @@ func (ec *executionContext) resolveBatch_Group_tags(ctx context.Context, field g
 		)
 	}
 	results, err := resolver.Tags(ctx, []*platform.Group{obj}, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Tag]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Tag]](
 		ctx,
 		results,
 		err,
@@ -2214,7 +2167,7 @@ func (ec *executionContext) _Group_advisories(ctx context.Context, field graphql
 			return ec.resolveBatch_Group_advisories(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Advisory]) graphql.Marshaler {
 			return ec.marshalOAdvisoryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2251,7 +2204,7 @@ func (ec *executionContext) resolveBatch_Group_advisories(ctx context.Context, f
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Advisories(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Advisory]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Advisory]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2261,7 +2214,7 @@ func (ec *executionContext) resolveBatch_Group_advisories(ctx context.Context, f
 		)
 	}
 	results, err := resolver.Advisories(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Advisory]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Advisory]](
 		ctx,
 		results,
 		err,
@@ -2336,7 +2289,7 @@ func (ec *executionContext) _Group_identityProviders(ctx context.Context, field 
 			return ec.resolveBatch_Group_identityProviders(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.IdentityProvider]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.IdentityProvider]) graphql.Marshaler {
 			return ec.marshalOIdentityProviderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2373,7 +2326,7 @@ func (ec *executionContext) resolveBatch_Group_identityProviders(ctx context.Con
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.IdentityProviders(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityProviderFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.IdentityProvider]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.IdentityProvider]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2383,7 +2336,7 @@ func (ec *executionContext) resolveBatch_Group_identityProviders(ctx context.Con
 		)
 	}
 	results, err := resolver.IdentityProviders(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.IdentityProviderFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.IdentityProvider]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.IdentityProvider]](
 		ctx,
 		results,
 		err,
@@ -2458,7 +2411,7 @@ func (ec *executionContext) _Group_invites(ctx context.Context, field graphql.Co
 			return ec.resolveBatch_Group_invites(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.GroupInvite]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.GroupInvite]) graphql.Marshaler {
 			return ec.marshalOGroupInviteConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2495,7 +2448,7 @@ func (ec *executionContext) resolveBatch_Group_invites(ctx context.Context, fiel
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Invites(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.GroupInviteFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.GroupInvite]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.GroupInvite]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2505,7 +2458,7 @@ func (ec *executionContext) resolveBatch_Group_invites(ctx context.Context, fiel
 		)
 	}
 	results, err := resolver.Invites(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.GroupInviteFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.GroupInvite]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.GroupInvite]](
 		ctx,
 		results,
 		err,
@@ -2525,7 +2478,7 @@ func (ec *executionContext) _Group_termsAcceptances(ctx context.Context, field g
 			return ec.resolveBatch_Group_termsAcceptances(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.TermsAcceptance]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.TermsAcceptance]) graphql.Marshaler {
 			return ec.marshalOTermsAcceptanceConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2562,7 +2515,7 @@ func (ec *executionContext) resolveBatch_Group_termsAcceptances(ctx context.Cont
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.TermsAcceptances(ctx, batch.Parents, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.TermsAcceptance]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.TermsAcceptance]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2572,7 +2525,7 @@ func (ec *executionContext) resolveBatch_Group_termsAcceptances(ctx context.Cont
 		)
 	}
 	results, err := resolver.TermsAcceptances(ctx, []*platform.Group{obj}, fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.TermsAcceptance]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.TermsAcceptance]](
 		ctx,
 		results,
 		err,
@@ -2592,7 +2545,7 @@ func (ec *executionContext) _Group_subscriptions(ctx context.Context, field grap
 			return ec.resolveBatch_Group_subscriptions(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Subscription]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Subscription]) graphql.Marshaler {
 			return ec.marshalOEventSubscriptionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2629,7 +2582,7 @@ func (ec *executionContext) resolveBatch_Group_subscriptions(ctx context.Context
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Subscriptions(ctx, batch.Parents, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.EventSubscriptionFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Subscription]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Subscription]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2639,7 +2592,7 @@ func (ec *executionContext) resolveBatch_Group_subscriptions(ctx context.Context
 		)
 	}
 	results, err := resolver.Subscriptions(ctx, []*platform.Group{obj}, fc.Args["directOnly"].(*bool), fc.Args["where"].(*scalar.EventSubscriptionFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Subscription]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Subscription]](
 		ctx,
 		results,
 		err,
@@ -2659,7 +2612,7 @@ func (ec *executionContext) _Group_whoCan(ctx context.Context, field graphql.Col
 			return ec.resolveBatch_Group_whoCan(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalOHolderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -2696,7 +2649,7 @@ func (ec *executionContext) resolveBatch_Group_whoCan(ctx context.Context, field
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.WhoCan(ctx, batch.Parents, fc.Args["capability"].(platform.Capability), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.RoleBinding]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -2706,7 +2659,7 @@ func (ec *executionContext) resolveBatch_Group_whoCan(ctx context.Context, field
 		)
 	}
 	results, err := resolver.WhoCan(ctx, []*platform.Group{obj}, fc.Args["capability"].(platform.Capability), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.RoleBinding]](
 		ctx,
 		results,
 		err,
@@ -2827,7 +2780,7 @@ func (ec *executionContext) resolveBatch_Group_viewerCapabilities(ctx context.Co
 	)
 }
 
-func (ec *executionContext) _GroupConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2839,7 +2792,7 @@ func (ec *executionContext) _GroupConnection_edges(ctx context.Context, field gr
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Group]) graphql.Marshaler {
 			return ec.marshalNGroupEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -2859,7 +2812,7 @@ func (ec *executionContext) fieldContext_GroupConnection_edges(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _GroupConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2891,7 +2844,7 @@ func (ec *executionContext) fieldContext_GroupConnection_nodes(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _GroupConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2923,7 +2876,7 @@ func (ec *executionContext) fieldContext_GroupConnection_pageInfo(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _GroupConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2946,7 +2899,7 @@ func (ec *executionContext) fieldContext_GroupConnection_totalCount(_ context.Co
 	return graphql.NewScalarFieldContext("GroupConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _GroupConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2969,7 +2922,7 @@ func (ec *executionContext) fieldContext_GroupConnection_skipped(_ context.Conte
 	return graphql.NewScalarFieldContext("GroupConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _GroupEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2992,7 +2945,7 @@ func (ec *executionContext) fieldContext_GroupEdge_cursor(_ context.Context, fie
 	return graphql.NewScalarFieldContext("GroupEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _GroupEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3024,7 +2977,7 @@ func (ec *executionContext) fieldContext_GroupEdge_node(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _HolderConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3036,7 +2989,7 @@ func (ec *executionContext) _HolderConnection_edges(ctx context.Context, field g
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalNHolderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -3056,7 +3009,7 @@ func (ec *executionContext) fieldContext_HolderConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _HolderConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3087,9 +3040,9 @@ func (ec *executionContext) fieldContext_HolderConnection_nodes(_ context.Contex
 	}
 	return fc, nil
 }
-func (ec *executionContext) resolveBatch_HolderConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (any, error) {
+func (ec *executionContext) resolveBatch_HolderConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (any, error) {
 	resolver := ec.Resolvers.HolderConnection()
-	if batch, ok := graphql.BatchParentsFor[*scalar.Connection[platform.RoleBinding]](ctx, "HolderConnection"); ok {
+	if batch, ok := graphql.BatchParentsFor[*scalar.Connection[*platform.RoleBinding]](ctx, "HolderConnection"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Nodes(ctx, batch.Parents)
 		})
@@ -3102,7 +3055,7 @@ func (ec *executionContext) resolveBatch_HolderConnection_nodes(ctx context.Cont
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Nodes(ctx, []*scalar.Connection[platform.RoleBinding]{obj})
+	results, err := resolver.Nodes(ctx, []*scalar.Connection[*platform.RoleBinding]{obj})
 	return graphql.ResolveBatchSingleResult[[]*platform.Identity](
 		ctx,
 		results,
@@ -3111,7 +3064,7 @@ func (ec *executionContext) resolveBatch_HolderConnection_nodes(ctx context.Cont
 	)
 }
 
-func (ec *executionContext) _HolderConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3143,7 +3096,7 @@ func (ec *executionContext) fieldContext_HolderConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _HolderConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3166,7 +3119,7 @@ func (ec *executionContext) fieldContext_HolderConnection_totalCount(_ context.C
 	return graphql.NewScalarFieldContext("HolderConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _HolderEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3189,7 +3142,7 @@ func (ec *executionContext) fieldContext_HolderEdge_cursor(_ context.Context, fi
 	return graphql.NewScalarFieldContext("HolderEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HolderEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3220,9 +3173,9 @@ func (ec *executionContext) fieldContext_HolderEdge_node(_ context.Context, fiel
 	}
 	return fc, nil
 }
-func (ec *executionContext) resolveBatch_HolderEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (any, error) {
+func (ec *executionContext) resolveBatch_HolderEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (any, error) {
 	resolver := ec.Resolvers.HolderEdge()
-	if batch, ok := graphql.BatchParentsFor[*scalar.Edge[platform.RoleBinding]](ctx, "HolderEdge"); ok {
+	if batch, ok := graphql.BatchParentsFor[*scalar.Edge[*platform.RoleBinding]](ctx, "HolderEdge"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Node(ctx, batch.Parents)
 		})
@@ -3235,7 +3188,7 @@ func (ec *executionContext) resolveBatch_HolderEdge_node(ctx context.Context, fi
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Node(ctx, []*scalar.Edge[platform.RoleBinding]{obj})
+	results, err := resolver.Node(ctx, []*scalar.Edge[*platform.RoleBinding]{obj})
 	return graphql.ResolveBatchSingleResult[*platform.Identity](
 		ctx,
 		results,
@@ -3244,7 +3197,7 @@ func (ec *executionContext) resolveBatch_HolderEdge_node(ctx context.Context, fi
 	)
 }
 
-func (ec *executionContext) _HolderEdge_binding(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderEdge_binding(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3276,7 +3229,7 @@ func (ec *executionContext) fieldContext_HolderEdge_binding(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _HolderEdge_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HolderEdge_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3307,9 +3260,9 @@ func (ec *executionContext) fieldContext_HolderEdge_role(_ context.Context, fiel
 	}
 	return fc, nil
 }
-func (ec *executionContext) resolveBatch_HolderEdge_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (any, error) {
+func (ec *executionContext) resolveBatch_HolderEdge_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (any, error) {
 	resolver := ec.Resolvers.HolderEdge()
-	if batch, ok := graphql.BatchParentsFor[*scalar.Edge[platform.RoleBinding]](ctx, "HolderEdge"); ok {
+	if batch, ok := graphql.BatchParentsFor[*scalar.Edge[*platform.RoleBinding]](ctx, "HolderEdge"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Role(ctx, batch.Parents)
 		})
@@ -3322,7 +3275,7 @@ func (ec *executionContext) resolveBatch_HolderEdge_role(ctx context.Context, fi
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Role(ctx, []*scalar.Edge[platform.RoleBinding]{obj})
+	results, err := resolver.Role(ctx, []*scalar.Edge[*platform.RoleBinding]{obj})
 	return graphql.ResolveBatchSingleResult[*platform.Role](
 		ctx,
 		results,
@@ -3377,7 +3330,7 @@ func (ec *executionContext) fieldContext_ResourceLimit_limit(_ context.Context, 
 	return graphql.NewScalarFieldContext("ResourceLimit", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _UpdateGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.Group]) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateGroupPayload_group(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[*platform.Group]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3649,7 +3602,7 @@ func (ec *executionContext) unmarshalInputUpdateGroupInput(ctx context.Context, 
 
 var createGroupPayloadImplementors = []string{"CreateGroupPayload"}
 
-func (ec *executionContext) _CreateGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) _CreateGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.Group]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createGroupPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3876,44 +3829,6 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 					}
 				}()
 				res = ec._Group_ancestors(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "path":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Group_path(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -4725,7 +4640,7 @@ func (ec *executionContext) _Group(ctx context.Context, sel ast.SelectionSet, ob
 
 var groupConnectionImplementors = []string{"GroupConnection"}
 
-func (ec *executionContext) _GroupConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) _GroupConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Group]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, groupConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4783,7 +4698,7 @@ func (ec *executionContext) _GroupConnection(ctx context.Context, sel ast.Select
 
 var groupEdgeImplementors = []string{"GroupEdge"}
 
-func (ec *executionContext) _GroupEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) _GroupEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Group]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, groupEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4826,7 +4741,7 @@ func (ec *executionContext) _GroupEdge(ctx context.Context, sel ast.SelectionSet
 
 var holderConnectionImplementors = []string{"HolderConnection"}
 
-func (ec *executionContext) _HolderConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) _HolderConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, holderConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4912,7 +4827,7 @@ func (ec *executionContext) _HolderConnection(ctx context.Context, sel ast.Selec
 
 var holderEdgeImplementors = []string{"HolderEdge"}
 
-func (ec *executionContext) _HolderEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) _HolderEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, holderEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -5074,7 +4989,7 @@ func (ec *executionContext) _ResourceLimit(ctx context.Context, sel ast.Selectio
 
 var updateGroupPayloadImplementors = []string{"UpdateGroupPayload"}
 
-func (ec *executionContext) _UpdateGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) _UpdateGroupPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[*platform.Group]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateGroupPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -5151,11 +5066,11 @@ func (ec *executionContext) marshalNGroup2ᚖatriumᚋplatformᚐGroup(ctx conte
 	return ec._Group(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNGroupEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Group]) graphql.Marshaler {
 	return ec._GroupEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNGroupEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Group]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -5171,7 +5086,7 @@ func (ec *executionContext) marshalNGroupEdge2ᚕatriumᚋgraphᚋscalarᚐEdge�
 	return ret
 }
 
-func (ec *executionContext) marshalNGroupEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.Group]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -5197,11 +5112,11 @@ func (ec *executionContext) marshalNGroupOrderField2string(ctx context.Context, 
 	return res
 }
 
-func (ec *executionContext) marshalNHolderEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalNHolderEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	return ec._HolderEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNHolderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalNHolderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	ctx = graphql.WithBatchParentValues(ctx, "HolderEdge", v)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -5249,7 +5164,7 @@ func (ec *executionContext) unmarshalNUpdateGroupInput2map(ctx context.Context, 
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCreateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.Group]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -5304,7 +5219,7 @@ func (ec *executionContext) marshalOGroup2ᚖatriumᚋplatformᚐGroup(ctx conte
 	return ec._Group(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOGroupConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalOGroupConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Group]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -5327,7 +5242,7 @@ func (ec *executionContext) unmarshalOGroupOrder2ᚖatriumᚋgraphᚋscalarᚐOr
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOHolderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalOHolderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -5358,7 +5273,7 @@ func (ec *executionContext) marshalOOrgStatus2atriumᚋplatformᚐOrgStatus(ctx 
 	return res
 }
 
-func (ec *executionContext) marshalOUpdateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[platform.Group]) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[*platform.Group]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -47,7 +47,7 @@ func (ec *executionContext) field_GroupInvite_viewerCan_args(ctx context.Context
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AcceptGroupInvitePayload_roleBinding(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AcceptGroupInvitePayload_roleBinding(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -79,7 +79,7 @@ func (ec *executionContext) fieldContext_AcceptGroupInvitePayload_roleBinding(_ 
 	return fc, nil
 }
 
-func (ec *executionContext) _AcceptGroupInvitePayload_roleBindingEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _AcceptGroupInvitePayload_roleBindingEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -91,7 +91,7 @@ func (ec *executionContext) _AcceptGroupInvitePayload_roleBindingEdge(ctx contex
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalNRoleBindingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -111,7 +111,7 @@ func (ec *executionContext) fieldContext_AcceptGroupInvitePayload_roleBindingEdg
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateGroupInvitePayload_groupInvite(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateGroupInvitePayload_groupInvite(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -143,7 +143,7 @@ func (ec *executionContext) fieldContext_CreateGroupInvitePayload_groupInvite(_ 
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateGroupInvitePayload_groupInviteEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateGroupInvitePayload_groupInviteEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -155,7 +155,7 @@ func (ec *executionContext) _CreateGroupInvitePayload_groupInviteEdge(ctx contex
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.GroupInvite]) graphql.Marshaler {
 			return ec.marshalNGroupInviteEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -651,7 +651,7 @@ func (ec *executionContext) resolveBatch_GroupInvite_viewerCapabilities(ctx cont
 	)
 }
 
-func (ec *executionContext) _GroupInviteConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupInviteConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -663,7 +663,7 @@ func (ec *executionContext) _GroupInviteConnection_edges(ctx context.Context, fi
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.GroupInvite]) graphql.Marshaler {
 			return ec.marshalNGroupInviteEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -683,7 +683,7 @@ func (ec *executionContext) fieldContext_GroupInviteConnection_edges(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _GroupInviteConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupInviteConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -715,7 +715,7 @@ func (ec *executionContext) fieldContext_GroupInviteConnection_nodes(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _GroupInviteConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupInviteConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -747,7 +747,7 @@ func (ec *executionContext) fieldContext_GroupInviteConnection_pageInfo(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _GroupInviteConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupInviteConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -770,7 +770,7 @@ func (ec *executionContext) fieldContext_GroupInviteConnection_totalCount(_ cont
 	return graphql.NewScalarFieldContext("GroupInviteConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _GroupInviteConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupInviteConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -793,7 +793,7 @@ func (ec *executionContext) fieldContext_GroupInviteConnection_skipped(_ context
 	return graphql.NewScalarFieldContext("GroupInviteConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _GroupInviteEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupInviteEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -816,7 +816,7 @@ func (ec *executionContext) fieldContext_GroupInviteEdge_cursor(_ context.Contex
 	return graphql.NewScalarFieldContext("GroupInviteEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _GroupInviteEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.GroupInvite]) (ret graphql.Marshaler) {
+func (ec *executionContext) _GroupInviteEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.GroupInvite]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1073,7 +1073,7 @@ func (ec *executionContext) unmarshalInputGroupInviteOrder(ctx context.Context, 
 
 var acceptGroupInvitePayloadImplementors = []string{"AcceptGroupInvitePayload"}
 
-func (ec *executionContext) _AcceptGroupInvitePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) _AcceptGroupInvitePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.RoleBinding]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, acceptGroupInvitePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1116,7 +1116,7 @@ func (ec *executionContext) _AcceptGroupInvitePayload(ctx context.Context, sel a
 
 var createGroupInvitePayloadImplementors = []string{"CreateGroupInvitePayload"}
 
-func (ec *executionContext) _CreateGroupInvitePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) _CreateGroupInvitePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.GroupInvite]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createGroupInvitePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1432,7 +1432,7 @@ func (ec *executionContext) _GroupInvite(ctx context.Context, sel ast.SelectionS
 
 var groupInviteConnectionImplementors = []string{"GroupInviteConnection"}
 
-func (ec *executionContext) _GroupInviteConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) _GroupInviteConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.GroupInvite]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, groupInviteConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1490,7 +1490,7 @@ func (ec *executionContext) _GroupInviteConnection(ctx context.Context, sel ast.
 
 var groupInviteEdgeImplementors = []string{"GroupInviteEdge"}
 
-func (ec *executionContext) _GroupInviteEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) _GroupInviteEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.GroupInvite]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, groupInviteEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1577,11 +1577,11 @@ func (ec *executionContext) marshalNGroupInvite2ᚖatriumᚋplatformᚐGroupInvi
 	return ec._GroupInvite(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNGroupInviteEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupInviteEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.GroupInvite]) graphql.Marshaler {
 	return ec._GroupInviteEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNGroupInviteEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupInviteEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.GroupInvite]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1597,7 +1597,7 @@ func (ec *executionContext) marshalNGroupInviteEdge2ᚕatriumᚋgraphᚋscalar�
 	return ret
 }
 
-func (ec *executionContext) marshalNGroupInviteEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) marshalNGroupInviteEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.GroupInvite]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1623,14 +1623,14 @@ func (ec *executionContext) marshalNGroupInviteOrderField2string(ctx context.Con
 	return res
 }
 
-func (ec *executionContext) marshalOAcceptGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalOAcceptGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.RoleBinding]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._AcceptGroupInvitePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCreateGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.GroupInvite]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1665,7 +1665,7 @@ func (ec *executionContext) marshalOGroupInvite2ᚖatriumᚋplatformᚐGroupInvi
 	return ec._GroupInvite(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOGroupInviteConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.GroupInvite]) graphql.Marshaler {
+func (ec *executionContext) marshalOGroupInviteConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.GroupInvite]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -19,7 +19,7 @@ import (
 
 type IdentityResolver interface {
 	Group(ctx context.Context, objs []*platform.Identity) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Identity, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
 	EffectiveCapabilities(ctx context.Context, objs []*platform.Identity, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error)
 	ViewerCan(ctx context.Context, objs []*platform.Identity, capabilities []platform.Capability) ([]bool, error)
@@ -330,7 +330,7 @@ func (ec *executionContext) fieldContext_ClaimMatch_claimPatterns(_ context.Cont
 	return graphql.NewScalarFieldContext("ClaimMatch", field, false, false, errors.New("field of type StringMap does not have child fields"))
 }
 
-func (ec *executionContext) _CreateIdentityPayload_identity(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateIdentityPayload_identity(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -362,7 +362,7 @@ func (ec *executionContext) fieldContext_CreateIdentityPayload_identity(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateIdentityPayload_identityEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateIdentityPayload_identityEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -374,7 +374,7 @@ func (ec *executionContext) _CreateIdentityPayload_identityEdge(ctx context.Cont
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.Identity]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.Identity]) graphql.Marshaler {
 			return ec.marshalNIdentityEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -801,7 +801,7 @@ func (ec *executionContext) _Identity_roleBindings(ctx context.Context, field gr
 			return ec.resolveBatch_Identity_roleBindings(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -838,7 +838,7 @@ func (ec *executionContext) resolveBatch_Identity_roleBindings(ctx context.Conte
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.RoleBinding]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -848,7 +848,7 @@ func (ec *executionContext) resolveBatch_Identity_roleBindings(ctx context.Conte
 		)
 	}
 	results, err := resolver.RoleBindings(ctx, []*platform.Identity{obj}, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.RoleBinding]](
 		ctx,
 		results,
 		err,
@@ -1103,7 +1103,7 @@ func (ec *executionContext) resolveBatch_Identity_viewerCapabilities(ctx context
 	)
 }
 
-func (ec *executionContext) _IdentityConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1115,7 +1115,7 @@ func (ec *executionContext) _IdentityConnection_edges(ctx context.Context, field
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Identity]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Identity]) graphql.Marshaler {
 			return ec.marshalNIdentityEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -1135,7 +1135,7 @@ func (ec *executionContext) fieldContext_IdentityConnection_edges(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _IdentityConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1167,7 +1167,7 @@ func (ec *executionContext) fieldContext_IdentityConnection_nodes(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _IdentityConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1199,7 +1199,7 @@ func (ec *executionContext) fieldContext_IdentityConnection_pageInfo(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _IdentityConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1222,7 +1222,7 @@ func (ec *executionContext) fieldContext_IdentityConnection_totalCount(_ context
 	return graphql.NewScalarFieldContext("IdentityConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _IdentityConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1245,7 +1245,7 @@ func (ec *executionContext) fieldContext_IdentityConnection_skipped(_ context.Co
 	return graphql.NewScalarFieldContext("IdentityConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _IdentityEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1268,7 +1268,7 @@ func (ec *executionContext) fieldContext_IdentityEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("IdentityEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _IdentityEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1415,7 +1415,7 @@ func (ec *executionContext) fieldContext_StaticKeys_audiences(_ context.Context,
 	return graphql.NewScalarFieldContext("StaticKeys", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _UpdateIdentityPayload_identity(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.Identity]) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateIdentityPayload_identity(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[*platform.Identity]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1955,7 +1955,7 @@ func (ec *executionContext) _ClaimMatch(ctx context.Context, sel ast.SelectionSe
 
 var createIdentityPayloadImplementors = []string{"CreateIdentityPayload"}
 
-func (ec *executionContext) _CreateIdentityPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) _CreateIdentityPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.Identity]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createIdentityPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2362,7 +2362,7 @@ func (ec *executionContext) _Identity(ctx context.Context, sel ast.SelectionSet,
 
 var identityConnectionImplementors = []string{"IdentityConnection"}
 
-func (ec *executionContext) _IdentityConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) _IdentityConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Identity]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, identityConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2420,7 +2420,7 @@ func (ec *executionContext) _IdentityConnection(ctx context.Context, sel ast.Sel
 
 var identityEdgeImplementors = []string{"IdentityEdge"}
 
-func (ec *executionContext) _IdentityEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) _IdentityEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Identity]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, identityEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2521,7 +2521,7 @@ func (ec *executionContext) _StaticKeys(ctx context.Context, sel ast.SelectionSe
 
 var updateIdentityPayloadImplementors = []string{"UpdateIdentityPayload"}
 
-func (ec *executionContext) _UpdateIdentityPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) _UpdateIdentityPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[*platform.Identity]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateIdentityPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2598,11 +2598,11 @@ func (ec *executionContext) marshalNIdentity2ᚖatriumᚋplatformᚐIdentity(ctx
 	return ec._Identity(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNIdentityEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Identity]) graphql.Marshaler {
 	return ec._IdentityEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNIdentityEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Identity]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2618,7 +2618,7 @@ func (ec *executionContext) marshalNIdentityEdge2ᚕatriumᚋgraphᚋscalarᚐEd
 	return ret
 }
 
-func (ec *executionContext) marshalNIdentityEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.Identity]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2664,7 +2664,7 @@ func (ec *executionContext) unmarshalOClaimMatchInput2map(ctx context.Context, v
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCreateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.Identity]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2699,7 +2699,7 @@ func (ec *executionContext) marshalOIdentity2ᚖatriumᚋplatformᚐIdentity(ctx
 	return ec._Identity(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOIdentityConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) marshalOIdentityConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Identity]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2749,7 +2749,7 @@ func (ec *executionContext) unmarshalOStaticKeysInput2map(ctx context.Context, v
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpdateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[platform.Identity]) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[*platform.Identity]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

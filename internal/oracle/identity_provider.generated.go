@@ -21,7 +21,7 @@ import (
 type IdentityProviderResolver interface {
 	Group(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Group, error)
 	DefaultRole(ctx context.Context, objs []*platform.IdentityProvider) ([]*platform.Role, error)
-	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.ExternalGroupRoleMapping], error)
+	Mappings(ctx context.Context, objs []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	ViewerCan(ctx context.Context, objs []*platform.IdentityProvider, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.IdentityProvider) ([][]platform.Capability, error)
 }
@@ -110,7 +110,7 @@ func (ec *executionContext) field_IdentityProvider_viewerCan_args(ctx context.Co
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _CreateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -142,7 +142,7 @@ func (ec *executionContext) fieldContext_CreateIdentityProviderPayload_identityP
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateIdentityProviderPayload_identityProviderEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateIdentityProviderPayload_identityProviderEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -154,7 +154,7 @@ func (ec *executionContext) _CreateIdentityProviderPayload_identityProviderEdge(
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.IdentityProvider]) graphql.Marshaler {
 			return ec.marshalNIdentityProviderEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -581,7 +581,7 @@ func (ec *executionContext) _IdentityProvider_mappings(ctx context.Context, fiel
 			return ec.resolveBatch_IdentityProvider_mappings(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 			return ec.marshalOExternalGroupRoleMappingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -618,7 +618,7 @@ func (ec *executionContext) resolveBatch_IdentityProvider_mappings(ctx context.C
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Mappings(ctx, batch.Parents, fc.Args["where"].(*scalar.ExternalGroupRoleMappingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.ExternalGroupRoleMapping]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.ExternalGroupRoleMapping]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -628,7 +628,7 @@ func (ec *executionContext) resolveBatch_IdentityProvider_mappings(ctx context.C
 		)
 	}
 	results, err := resolver.Mappings(ctx, []*platform.IdentityProvider{obj}, fc.Args["where"].(*scalar.ExternalGroupRoleMappingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.ExternalGroupRoleMapping]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.ExternalGroupRoleMapping]](
 		ctx,
 		results,
 		err,
@@ -749,7 +749,7 @@ func (ec *executionContext) resolveBatch_IdentityProvider_viewerCapabilities(ctx
 	)
 }
 
-func (ec *executionContext) _IdentityProviderConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityProviderConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -761,7 +761,7 @@ func (ec *executionContext) _IdentityProviderConnection_edges(ctx context.Contex
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.IdentityProvider]) graphql.Marshaler {
 			return ec.marshalNIdentityProviderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -781,7 +781,7 @@ func (ec *executionContext) fieldContext_IdentityProviderConnection_edges(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _IdentityProviderConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityProviderConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -813,7 +813,7 @@ func (ec *executionContext) fieldContext_IdentityProviderConnection_nodes(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _IdentityProviderConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityProviderConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -845,7 +845,7 @@ func (ec *executionContext) fieldContext_IdentityProviderConnection_pageInfo(_ c
 	return fc, nil
 }
 
-func (ec *executionContext) _IdentityProviderConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityProviderConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -868,7 +868,7 @@ func (ec *executionContext) fieldContext_IdentityProviderConnection_totalCount(_
 	return graphql.NewScalarFieldContext("IdentityProviderConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _IdentityProviderConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityProviderConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -891,7 +891,7 @@ func (ec *executionContext) fieldContext_IdentityProviderConnection_skipped(_ co
 	return graphql.NewScalarFieldContext("IdentityProviderConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _IdentityProviderEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityProviderEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -914,7 +914,7 @@ func (ec *executionContext) fieldContext_IdentityProviderEdge_cursor(_ context.C
 	return graphql.NewScalarFieldContext("IdentityProviderEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _IdentityProviderEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _IdentityProviderEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1084,7 +1084,7 @@ func (ec *executionContext) fieldContext_OIDC_pkceEnabled(_ context.Context, fie
 	return graphql.NewScalarFieldContext("OIDC", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _UpdateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.IdentityProvider]) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateIdentityProviderPayload_identityProvider(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[*platform.IdentityProvider]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1512,7 +1512,7 @@ func (ec *executionContext) unmarshalInputVerifyIdentityProviderInput(ctx contex
 
 var createIdentityProviderPayloadImplementors = []string{"CreateIdentityProviderPayload"}
 
-func (ec *executionContext) _CreateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) _CreateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.IdentityProvider]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createIdentityProviderPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1871,7 +1871,7 @@ func (ec *executionContext) _IdentityProvider(ctx context.Context, sel ast.Selec
 
 var identityProviderConnectionImplementors = []string{"IdentityProviderConnection"}
 
-func (ec *executionContext) _IdentityProviderConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) _IdentityProviderConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.IdentityProvider]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, identityProviderConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1929,7 +1929,7 @@ func (ec *executionContext) _IdentityProviderConnection(ctx context.Context, sel
 
 var identityProviderEdgeImplementors = []string{"IdentityProviderEdge"}
 
-func (ec *executionContext) _IdentityProviderEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) _IdentityProviderEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.IdentityProvider]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, identityProviderEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2035,7 +2035,7 @@ func (ec *executionContext) _OIDC(ctx context.Context, sel ast.SelectionSet, obj
 
 var updateIdentityProviderPayloadImplementors = []string{"UpdateIdentityProviderPayload"}
 
-func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) _UpdateIdentityProviderPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[*platform.IdentityProvider]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateIdentityProviderPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2150,11 +2150,11 @@ func (ec *executionContext) marshalNIdentityProvider2ᚖatriumᚋplatformᚐIden
 	return ec._IdentityProvider(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNIdentityProviderEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityProviderEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.IdentityProvider]) graphql.Marshaler {
 	return ec._IdentityProviderEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNIdentityProviderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityProviderEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.IdentityProvider]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2170,7 +2170,7 @@ func (ec *executionContext) marshalNIdentityProviderEdge2ᚕatriumᚋgraphᚋsca
 	return ret
 }
 
-func (ec *executionContext) marshalNIdentityProviderEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) marshalNIdentityProviderEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.IdentityProvider]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2236,7 +2236,7 @@ func (ec *executionContext) marshalOCorrelationRule2ᚖatriumᚋplatformᚐCorre
 	return res
 }
 
-func (ec *executionContext) marshalOCreateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.IdentityProvider]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2271,7 +2271,7 @@ func (ec *executionContext) marshalOIdentityProvider2ᚖatriumᚋplatformᚐIden
 	return ec._IdentityProvider(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOIdentityProviderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) marshalOIdentityProviderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.IdentityProvider]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2309,7 +2309,7 @@ func (ec *executionContext) unmarshalOOIDCInput2map(ctx context.Context, v any) 
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpdateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[platform.IdentityProvider]) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[*platform.IdentityProvider]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -22,15 +22,15 @@ type RepoResolver interface {
 	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
 	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
-	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Tag], error)
+	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
-	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*platform.Repo, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Repo) ([]*platform.AdvisorySummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Repo, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Repo) ([][]platform.Capability, error)
 }
 type RepoConnectionResolver interface {
-	Facets(ctx context.Context, objs []*scalar.Connection[platform.Repo]) ([]*platform.RepoFacets, error)
+	Facets(ctx context.Context, objs []*scalar.Connection[*platform.Repo]) ([]*platform.RepoFacets, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -271,7 +271,7 @@ func (ec *executionContext) fieldContext_BundleFacet_count(_ context.Context, fi
 	return graphql.NewScalarFieldContext("BundleFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CreateRepoPayload_repo(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateRepoPayload_repo(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -303,7 +303,7 @@ func (ec *executionContext) fieldContext_CreateRepoPayload_repo(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateRepoPayload_repoEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateRepoPayload_repoEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -315,7 +315,7 @@ func (ec *executionContext) _CreateRepoPayload_repoEdge(ctx context.Context, fie
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.Repo]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.Repo]) graphql.Marshaler {
 			return ec.marshalNRepoEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -802,7 +802,7 @@ func (ec *executionContext) _Repo_tags(ctx context.Context, field graphql.Collec
 			return ec.resolveBatch_Repo_tags(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Tag]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Tag]) graphql.Marshaler {
 			return ec.marshalOTagConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -839,7 +839,7 @@ func (ec *executionContext) resolveBatch_Repo_tags(ctx context.Context, field gr
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Tags(ctx, batch.Parents, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Tag]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Tag]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -849,7 +849,7 @@ func (ec *executionContext) resolveBatch_Repo_tags(ctx context.Context, field gr
 		)
 	}
 	results, err := resolver.Tags(ctx, []*platform.Repo{obj}, fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Tag]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Tag]](
 		ctx,
 		results,
 		err,
@@ -936,7 +936,7 @@ func (ec *executionContext) _Repo_advisories(ctx context.Context, field graphql.
 			return ec.resolveBatch_Repo_advisories(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Advisory]) graphql.Marshaler {
 			return ec.marshalOAdvisoryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -973,7 +973,7 @@ func (ec *executionContext) resolveBatch_Repo_advisories(ctx context.Context, fi
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Advisories(ctx, batch.Parents, fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Advisory]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Advisory]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -983,7 +983,7 @@ func (ec *executionContext) resolveBatch_Repo_advisories(ctx context.Context, fi
 		)
 	}
 	results, err := resolver.Advisories(ctx, []*platform.Repo{obj}, fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Advisory]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Advisory]](
 		ctx,
 		results,
 		err,
@@ -1159,7 +1159,7 @@ func (ec *executionContext) resolveBatch_Repo_viewerCapabilities(ctx context.Con
 	)
 }
 
-func (ec *executionContext) _RepoConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1171,7 +1171,7 @@ func (ec *executionContext) _RepoConnection_edges(ctx context.Context, field gra
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Repo]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Repo]) graphql.Marshaler {
 			return ec.marshalNRepoEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -1191,7 +1191,7 @@ func (ec *executionContext) fieldContext_RepoConnection_edges(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _RepoConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1223,7 +1223,7 @@ func (ec *executionContext) fieldContext_RepoConnection_nodes(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _RepoConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1255,7 +1255,7 @@ func (ec *executionContext) fieldContext_RepoConnection_pageInfo(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _RepoConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1278,7 +1278,7 @@ func (ec *executionContext) fieldContext_RepoConnection_totalCount(_ context.Con
 	return graphql.NewScalarFieldContext("RepoConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RepoConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1301,7 +1301,7 @@ func (ec *executionContext) fieldContext_RepoConnection_skipped(_ context.Contex
 	return graphql.NewScalarFieldContext("RepoConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RepoConnection_facets(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoConnection_facets(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1332,9 +1332,9 @@ func (ec *executionContext) fieldContext_RepoConnection_facets(_ context.Context
 	}
 	return fc, nil
 }
-func (ec *executionContext) resolveBatch_RepoConnection_facets(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Repo]) (any, error) {
+func (ec *executionContext) resolveBatch_RepoConnection_facets(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Repo]) (any, error) {
 	resolver := ec.Resolvers.RepoConnection()
-	if batch, ok := graphql.BatchParentsFor[*scalar.Connection[platform.Repo]](ctx, "RepoConnection"); ok {
+	if batch, ok := graphql.BatchParentsFor[*scalar.Connection[*platform.Repo]](ctx, "RepoConnection"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Facets(ctx, batch.Parents)
 		})
@@ -1347,7 +1347,7 @@ func (ec *executionContext) resolveBatch_RepoConnection_facets(ctx context.Conte
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Facets(ctx, []*scalar.Connection[platform.Repo]{obj})
+	results, err := resolver.Facets(ctx, []*scalar.Connection[*platform.Repo]{obj})
 	return graphql.ResolveBatchSingleResult[*platform.RepoFacets](
 		ctx,
 		results,
@@ -1356,7 +1356,7 @@ func (ec *executionContext) resolveBatch_RepoConnection_facets(ctx context.Conte
 	)
 }
 
-func (ec *executionContext) _RepoEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1379,7 +1379,7 @@ func (ec *executionContext) fieldContext_RepoEdge_cursor(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("RepoEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _RepoEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RepoEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1705,7 +1705,7 @@ func (ec *executionContext) fieldContext_TierFacet_count(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("TierFacet", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _UpdateRepoPayload_repo(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.Repo]) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateRepoPayload_repo(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[*platform.Repo]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2309,7 +2309,7 @@ func (ec *executionContext) _BundleFacet(ctx context.Context, sel ast.SelectionS
 
 var createRepoPayloadImplementors = []string{"CreateRepoPayload"}
 
-func (ec *executionContext) _CreateRepoPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) _CreateRepoPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.Repo]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createRepoPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2825,7 +2825,7 @@ func (ec *executionContext) _Repo(ctx context.Context, sel ast.SelectionSet, obj
 
 var repoConnectionImplementors = []string{"RepoConnection"}
 
-func (ec *executionContext) _RepoConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) _RepoConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Repo]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, repoConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2921,7 +2921,7 @@ func (ec *executionContext) _RepoConnection(ctx context.Context, sel ast.Selecti
 
 var repoEdgeImplementors = []string{"RepoEdge"}
 
-func (ec *executionContext) _RepoEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) _RepoEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Repo]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, repoEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3123,7 +3123,7 @@ func (ec *executionContext) _TierFacet(ctx context.Context, sel ast.SelectionSet
 
 var updateRepoPayloadImplementors = []string{"UpdateRepoPayload"}
 
-func (ec *executionContext) _UpdateRepoPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) _UpdateRepoPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[*platform.Repo]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateRepoPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -3279,11 +3279,11 @@ func (ec *executionContext) marshalNRepo2ᚖatriumᚋplatformᚐRepo(ctx context
 	return ec._Repo(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRepoEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) marshalNRepoEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Repo]) graphql.Marshaler {
 	return ec._RepoEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNRepoEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) marshalNRepoEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Repo]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -3299,7 +3299,7 @@ func (ec *executionContext) marshalNRepoEdge2ᚕatriumᚋgraphᚋscalarᚐEdge�
 	return ret
 }
 
-func (ec *executionContext) marshalNRepoEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) marshalNRepoEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.Repo]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -3442,7 +3442,7 @@ func (ec *executionContext) marshalOCatalogTier2ᚖatriumᚋplatformᚐCatalogTi
 	return res
 }
 
-func (ec *executionContext) marshalOCreateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.Repo]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -3477,7 +3477,7 @@ func (ec *executionContext) marshalORepo2ᚖatriumᚋplatformᚐRepo(ctx context
 	return ec._Repo(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORepoConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) marshalORepoConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Repo]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -3522,7 +3522,7 @@ func (ec *executionContext) unmarshalOSyncConfigInput2map(ctx context.Context, v
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpdateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[platform.Repo]) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[*platform.Repo]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

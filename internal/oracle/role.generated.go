@@ -19,7 +19,7 @@ import (
 
 type RoleResolver interface {
 	Group(ctx context.Context, objs []*platform.Role) ([]*platform.Group, error)
-	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Role, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
 	ViewerCan(ctx context.Context, objs []*platform.Role, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Role) ([][]platform.Capability, error)
 }
@@ -108,7 +108,7 @@ func (ec *executionContext) field_Role_viewerCan_args(ctx context.Context, rawAr
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -140,7 +140,7 @@ func (ec *executionContext) fieldContext_CreateRolePayload_role(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateRolePayload_roleEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateRolePayload_roleEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -152,7 +152,7 @@ func (ec *executionContext) _CreateRolePayload_roleEdge(ctx context.Context, fie
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.Role]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.Role]) graphql.Marshaler {
 			return ec.marshalNRoleEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -446,7 +446,7 @@ func (ec *executionContext) _Role_roleBindings(ctx context.Context, field graphq
 			return ec.resolveBatch_Role_roleBindings(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -483,7 +483,7 @@ func (ec *executionContext) resolveBatch_Role_roleBindings(ctx context.Context, 
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.RoleBinding]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -493,7 +493,7 @@ func (ec *executionContext) resolveBatch_Role_roleBindings(ctx context.Context, 
 		)
 	}
 	results, err := resolver.RoleBindings(ctx, []*platform.Role{obj}, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.RoleBinding]](
 		ctx,
 		results,
 		err,
@@ -614,7 +614,7 @@ func (ec *executionContext) resolveBatch_Role_viewerCapabilities(ctx context.Con
 	)
 }
 
-func (ec *executionContext) _RoleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -626,7 +626,7 @@ func (ec *executionContext) _RoleConnection_edges(ctx context.Context, field gra
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Role]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Role]) graphql.Marshaler {
 			return ec.marshalNRoleEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -646,7 +646,7 @@ func (ec *executionContext) fieldContext_RoleConnection_edges(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _RoleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -678,7 +678,7 @@ func (ec *executionContext) fieldContext_RoleConnection_nodes(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _RoleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -710,7 +710,7 @@ func (ec *executionContext) fieldContext_RoleConnection_pageInfo(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _RoleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -733,7 +733,7 @@ func (ec *executionContext) fieldContext_RoleConnection_totalCount(_ context.Con
 	return graphql.NewScalarFieldContext("RoleConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RoleConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -756,7 +756,7 @@ func (ec *executionContext) fieldContext_RoleConnection_skipped(_ context.Contex
 	return graphql.NewScalarFieldContext("RoleConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RoleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -779,7 +779,7 @@ func (ec *executionContext) fieldContext_RoleEdge_cursor(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("RoleEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _RoleEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -811,7 +811,7 @@ func (ec *executionContext) fieldContext_RoleEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.Role]) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateRolePayload_role(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[*platform.Role]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1097,7 +1097,7 @@ func (ec *executionContext) unmarshalInputUpdateRoleInput(ctx context.Context, o
 
 var createRolePayloadImplementors = []string{"CreateRolePayload"}
 
-func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) _CreateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.Role]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1403,7 +1403,7 @@ func (ec *executionContext) _Role(ctx context.Context, sel ast.SelectionSet, obj
 
 var roleConnectionImplementors = []string{"RoleConnection"}
 
-func (ec *executionContext) _RoleConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) _RoleConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Role]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, roleConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1461,7 +1461,7 @@ func (ec *executionContext) _RoleConnection(ctx context.Context, sel ast.Selecti
 
 var roleEdgeImplementors = []string{"RoleEdge"}
 
-func (ec *executionContext) _RoleEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) _RoleEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Role]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, roleEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1504,7 +1504,7 @@ func (ec *executionContext) _RoleEdge(ctx context.Context, sel ast.SelectionSet,
 
 var updateRolePayloadImplementors = []string{"UpdateRolePayload"}
 
-func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) _UpdateRolePayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[*platform.Role]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateRolePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1581,11 +1581,11 @@ func (ec *executionContext) marshalNRole2ᚖatriumᚋplatformᚐRole(ctx context
 	return ec._Role(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRoleEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Role]) graphql.Marshaler {
 	return ec._RoleEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNRoleEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Role]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1601,7 +1601,7 @@ func (ec *executionContext) marshalNRoleEdge2ᚕatriumᚋgraphᚋscalarᚐEdge�
 	return ret
 }
 
-func (ec *executionContext) marshalNRoleEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.Role]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1632,7 +1632,7 @@ func (ec *executionContext) unmarshalNUpdateRoleInput2map(ctx context.Context, v
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCreateRolePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateRolePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.Role]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1667,7 +1667,7 @@ func (ec *executionContext) marshalORole2ᚖatriumᚋplatformᚐRole(ctx context
 	return ec._Role(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORoleConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) marshalORoleConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Role]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1690,7 +1690,7 @@ func (ec *executionContext) unmarshalORoleOrder2ᚖatriumᚋgraphᚋscalarᚐOrd
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpdateRolePayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[platform.Role]) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateRolePayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[*platform.Role]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -92,7 +92,7 @@ func (ec *executionContext) _BatchCreateRoleBindingsPayload_roleBindingEdges(ctx
 			return obj.RoleBindingEdges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []*scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalNRoleBindingEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -158,7 +158,7 @@ func (ec *executionContext) fieldContext_BatchDeleteRoleBindingsPayload_deletedU
 	return graphql.NewScalarFieldContext("BatchDeleteRoleBindingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CreateRoleBindingPayload_roleBinding(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateRoleBindingPayload_roleBinding(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -190,7 +190,7 @@ func (ec *executionContext) fieldContext_CreateRoleBindingPayload_roleBinding(_ 
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateRoleBindingPayload_roleBindingEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateRoleBindingPayload_roleBindingEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -202,7 +202,7 @@ func (ec *executionContext) _CreateRoleBindingPayload_roleBindingEdge(ctx contex
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalNRoleBindingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -615,7 +615,7 @@ func (ec *executionContext) resolveBatch_RoleBinding_viewerCapabilities(ctx cont
 	)
 }
 
-func (ec *executionContext) _RoleBindingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleBindingConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -627,7 +627,7 @@ func (ec *executionContext) _RoleBindingConnection_edges(ctx context.Context, fi
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalNRoleBindingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -647,7 +647,7 @@ func (ec *executionContext) fieldContext_RoleBindingConnection_edges(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _RoleBindingConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleBindingConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -679,7 +679,7 @@ func (ec *executionContext) fieldContext_RoleBindingConnection_nodes(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _RoleBindingConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleBindingConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -711,7 +711,7 @@ func (ec *executionContext) fieldContext_RoleBindingConnection_pageInfo(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _RoleBindingConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleBindingConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -734,7 +734,7 @@ func (ec *executionContext) fieldContext_RoleBindingConnection_totalCount(_ cont
 	return graphql.NewScalarFieldContext("RoleBindingConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RoleBindingConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleBindingConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -757,7 +757,7 @@ func (ec *executionContext) fieldContext_RoleBindingConnection_skipped(_ context
 	return graphql.NewScalarFieldContext("RoleBindingConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RoleBindingEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleBindingEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -780,7 +780,7 @@ func (ec *executionContext) fieldContext_RoleBindingEdge_cursor(_ context.Contex
 	return graphql.NewScalarFieldContext("RoleBindingEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _RoleBindingEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _RoleBindingEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -812,7 +812,7 @@ func (ec *executionContext) fieldContext_RoleBindingEdge_node(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _UpdateRoleBindingPayload_roleBinding(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[platform.RoleBinding]) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateRoleBindingPayload_roleBinding(ctx context.Context, field graphql.CollectedField, obj *scalar.Updated[*platform.RoleBinding]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1326,7 +1326,7 @@ func (ec *executionContext) _BatchDeleteRoleBindingsPayload(ctx context.Context,
 
 var createRoleBindingPayloadImplementors = []string{"CreateRoleBindingPayload"}
 
-func (ec *executionContext) _CreateRoleBindingPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) _CreateRoleBindingPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.RoleBinding]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createRoleBindingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1650,7 +1650,7 @@ func (ec *executionContext) _RoleBinding(ctx context.Context, sel ast.SelectionS
 
 var roleBindingConnectionImplementors = []string{"RoleBindingConnection"}
 
-func (ec *executionContext) _RoleBindingConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) _RoleBindingConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, roleBindingConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1708,7 +1708,7 @@ func (ec *executionContext) _RoleBindingConnection(ctx context.Context, sel ast.
 
 var roleBindingEdgeImplementors = []string{"RoleBindingEdge"}
 
-func (ec *executionContext) _RoleBindingEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) _RoleBindingEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, roleBindingEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1751,7 +1751,7 @@ func (ec *executionContext) _RoleBindingEdge(ctx context.Context, sel ast.Select
 
 var updateRoleBindingPayloadImplementors = []string{"UpdateRoleBindingPayload"}
 
-func (ec *executionContext) _UpdateRoleBindingPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) _UpdateRoleBindingPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Updated[*platform.RoleBinding]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateRoleBindingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1857,11 +1857,11 @@ func (ec *executionContext) marshalNRoleBinding2ᚖatriumᚋplatformᚐRoleBindi
 	return ec._RoleBinding(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNRoleBindingEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleBindingEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	return ec._RoleBindingEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNRoleBindingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleBindingEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1877,7 +1877,7 @@ func (ec *executionContext) marshalNRoleBindingEdge2ᚕatriumᚋgraphᚋscalar�
 	return ret
 }
 
-func (ec *executionContext) marshalNRoleBindingEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleBindingEdge2ᚕᚖatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1893,7 +1893,7 @@ func (ec *executionContext) marshalNRoleBindingEdge2ᚕᚖatriumᚋgraphᚋscala
 	return ret
 }
 
-func (ec *executionContext) marshalNRoleBindingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalNRoleBindingEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.RoleBinding]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1943,7 +1943,7 @@ func (ec *executionContext) marshalOBatchDeleteRoleBindingsPayload2ᚖatriumᚋg
 	return ec._BatchDeleteRoleBindingsPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCreateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.RoleBinding]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1978,7 +1978,7 @@ func (ec *executionContext) marshalORoleBinding2ᚖatriumᚋplatformᚐRoleBindi
 	return ec._RoleBinding(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2001,7 +2001,7 @@ func (ec *executionContext) unmarshalORoleBindingOrder2ᚖatriumᚋgraphᚋscala
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOUpdateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[platform.RoleBinding]) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx context.Context, sel ast.SelectionSet, v *scalar.Updated[*platform.RoleBinding]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -22,37 +22,37 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type MutationResolver interface {
-	CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Created[platform.AccountAssociation], error)
-	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[platform.AccountAssociation], error)
+	CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Created[*platform.AccountAssociation], error)
+	UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.AccountAssociation], error)
 	DeleteAccountAssociation(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	Redeliver(ctx context.Context, input graph.RedeliverInput) (*graph.RedeliverPayload, error)
-	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[platform.ExternalGroupRoleMapping], error)
+	CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.Created[*platform.ExternalGroupRoleMapping], error)
 	DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error)
-	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[platform.Group], error)
-	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Group], error)
+	CreateGroup(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Group], error)
+	UpdateGroup(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Group], error)
 	DeleteGroup(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.Created[platform.GroupInvite], error)
+	CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.Created[*platform.GroupInvite], error)
 	DeleteGroupInvite(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	AcceptGroupInvite(ctx context.Context, input graph.AcceptGroupInviteInput) (*scalar.Created[platform.RoleBinding], error)
-	CreateIdentity(ctx context.Context, input map[string]any) (*scalar.Created[platform.Identity], error)
-	UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Identity], error)
+	AcceptGroupInvite(ctx context.Context, input graph.AcceptGroupInviteInput) (*scalar.Created[*platform.RoleBinding], error)
+	CreateIdentity(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Identity], error)
+	UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Identity], error)
 	DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[platform.IdentityProvider], error)
-	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[platform.IdentityProvider], error)
+	CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Created[*platform.IdentityProvider], error)
+	UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.IdentityProvider], error)
 	VerifyIdentityProvider(ctx context.Context, input graph.VerifyIdentityProviderInput) (*graph.VerifyIdentityProviderPayload, error)
 	DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[platform.Repo], error)
-	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Repo], error)
+	CreateRepo(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Repo], error)
+	UpdateRepo(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Repo], error)
 	DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchUpdateRepos(ctx context.Context, input map[string]any) (*graph.BatchUpdateReposPayload, error)
 	UpdateRepoReadme(ctx context.Context, input map[string]any) (*graph.UpdateRepoReadmePayload, error)
-	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[platform.Role], error)
-	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[platform.Role], error)
+	CreateRole(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Role], error)
+	UpdateRole(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.Role], error)
 	DeleteRole(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
-	CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Created[platform.RoleBinding], error)
+	CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Created[*platform.RoleBinding], error)
 	BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error)
-	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[platform.RoleBinding], error)
+	UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.Updated[*platform.RoleBinding], error)
 	DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchDeleteRoleBindings(ctx context.Context, input graph.BatchDeleteRoleBindingsInput) (*graph.BatchDeleteRoleBindingsPayload, error)
 	CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error)
@@ -60,7 +60,7 @@ type MutationResolver interface {
 	RotateSubscriptionSecret(ctx context.Context, input graph.RotateSubscriptionSecretInput) (*graph.RotateSubscriptionSecretPayload, error)
 	TestSubscription(ctx context.Context, input graph.TestSubscriptionInput) (*scalar.TestSubscriptionPayload, error)
 	EnableSubscription(ctx context.Context, input graph.EnableSubscriptionInput) (*graph.EnableSubscriptionPayload, error)
-	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[platform.Tag], error)
+	CreateTag(ctx context.Context, input map[string]any) (*scalar.Created[*platform.Tag], error)
 	DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error)
 	BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error)
 	BatchDeleteTags(ctx context.Context, input graph.BatchDeleteTagsInput) (*graph.BatchDeleteTagsPayload, error)
@@ -72,42 +72,42 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Entity, error)
 	Viewer(ctx context.Context) (*platform.Actor, error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
-	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.AccountAssociation], error)
+	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AccountAssociation], error)
 	AdvisoryActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time) ([]*platform.AdvisoryActivity, error)
 	EventActivity(ctx context.Context, within platform.UID, interval platform.ActivityInterval, from *platform.Time, to *platform.Time, types []string) ([]*platform.EventActivity, error)
 	Advisory(ctx context.Context, uid platform.UID) (*platform.Advisory, error)
-	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Advisory], error)
+	Advisories(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error)
 	AdvisoryDocuments(ctx context.Context, id *string, cves []string) ([]*platform.AdvisoryDocument, error)
 	Artifact(ctx context.Context, uid platform.UID) (*platform.Artifact, error)
-	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Artifact], error)
+	Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error)
 	AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, types []string, since *platform.Time, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error)
 	ExternalGroupRoleMapping(ctx context.Context, uid platform.UID) (*platform.ExternalGroupRoleMapping, error)
-	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.ExternalGroupRoleMapping], error)
+	ExternalGroupRoleMappings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.ExternalGroupRoleMapping], error)
 	Group(ctx context.Context, uid *platform.UID, path *string) (*platform.Group, error)
-	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Group], error)
+	Groups(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Group], error)
 	GroupInvite(ctx context.Context, uid platform.UID) (*platform.GroupInvite, error)
-	GroupInvites(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.GroupInvite], error)
+	GroupInvites(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.GroupInvite], error)
 	Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error)
-	Identities(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Identity], error)
+	Identities(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Identity], error)
 	LookupIdentity(ctx context.Context, issuer string, subject string) (*platform.UID, error)
 	IdentityProvider(ctx context.Context, uid platform.UID) (*platform.IdentityProvider, error)
-	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.IdentityProvider], error)
+	IdentityProviders(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.IdentityProvider], error)
 	Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error)
-	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Repo], error)
+	Repos(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Repo], error)
 	ResolvedVulnerabilities(ctx context.Context, images []*platform.ImageRef, startTime platform.Time, endTime platform.Time) ([]*platform.ResolvedVulnerabilityReport, error)
 	Role(ctx context.Context, uid platform.UID) (*platform.Role, error)
-	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Role], error)
+	Roles(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Role], error)
 	RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error)
-	RoleBindings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.RoleBinding], error)
 	Search(ctx context.Context, query string, kinds []platform.SearchKind, within *platform.UID, first *int, after *string) (*scalar.SearchConnection, error)
 	Subscription(ctx context.Context, uid platform.UID) (*platform.Subscription, error)
-	Subscriptions(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Subscription], error)
+	Subscriptions(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Subscription], error)
 	Tag(ctx context.Context, uid platform.UID) (*platform.Tag, error)
-	Tags(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Tag], error)
-	TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.TermsAcceptance], error)
-	VulnerabilityMetadata(ctx context.Context, where *scalar.VulnerabilityMetadataFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[platform.Vulnerability], error)
+	Tags(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Tag], error)
+	TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.TermsAcceptance], error)
+	VulnerabilityMetadata(ctx context.Context, where *scalar.VulnerabilityMetadataFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.Vulnerability], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -2427,7 +2427,7 @@ func (ec *executionContext) _Mutation_createAccountAssociation(ctx context.Conte
 			return ec.Resolvers.Mutation().CreateAccountAssociation(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.AccountAssociation]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.AccountAssociation]) graphql.Marshaler {
 			return ec.marshalOCreateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -2471,7 +2471,7 @@ func (ec *executionContext) _Mutation_updateAccountAssociation(ctx context.Conte
 			return ec.Resolvers.Mutation().UpdateAccountAssociation(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.AccountAssociation]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[*platform.AccountAssociation]) graphql.Marshaler {
 			return ec.marshalOUpdateAccountAssociationPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
 		},
 		true,
@@ -2603,7 +2603,7 @@ func (ec *executionContext) _Mutation_createExternalGroupRoleMapping(ctx context
 			return ec.Resolvers.Mutation().CreateExternalGroupRoleMapping(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 			return ec.marshalOCreateExternalGroupRoleMappingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -2735,7 +2735,7 @@ func (ec *executionContext) _Mutation_createGroup(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().CreateGroup(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.Group]) graphql.Marshaler {
 			return ec.marshalOCreateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -2779,7 +2779,7 @@ func (ec *executionContext) _Mutation_updateGroup(ctx context.Context, field gra
 			return ec.Resolvers.Mutation().UpdateGroup(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[*platform.Group]) graphql.Marshaler {
 			return ec.marshalOUpdateGroupPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
 		},
 		true,
@@ -2867,7 +2867,7 @@ func (ec *executionContext) _Mutation_createGroupInvite(ctx context.Context, fie
 			return ec.Resolvers.Mutation().CreateGroupInvite(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.GroupInvite]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.GroupInvite]) graphql.Marshaler {
 			return ec.marshalOCreateGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -2955,7 +2955,7 @@ func (ec *executionContext) _Mutation_acceptGroupInvite(ctx context.Context, fie
 			return ec.Resolvers.Mutation().AcceptGroupInvite(ctx, fc.Args["input"].(graph.AcceptGroupInviteInput))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalOAcceptGroupInvitePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -2999,7 +2999,7 @@ func (ec *executionContext) _Mutation_createIdentity(ctx context.Context, field 
 			return ec.Resolvers.Mutation().CreateIdentity(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Identity]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.Identity]) graphql.Marshaler {
 			return ec.marshalOCreateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -3043,7 +3043,7 @@ func (ec *executionContext) _Mutation_updateIdentity(ctx context.Context, field 
 			return ec.Resolvers.Mutation().UpdateIdentity(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Identity]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[*platform.Identity]) graphql.Marshaler {
 			return ec.marshalOUpdateIdentityPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
 		},
 		true,
@@ -3131,7 +3131,7 @@ func (ec *executionContext) _Mutation_createIdentityProvider(ctx context.Context
 			return ec.Resolvers.Mutation().CreateIdentityProvider(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.IdentityProvider]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.IdentityProvider]) graphql.Marshaler {
 			return ec.marshalOCreateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -3175,7 +3175,7 @@ func (ec *executionContext) _Mutation_updateIdentityProvider(ctx context.Context
 			return ec.Resolvers.Mutation().UpdateIdentityProvider(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.IdentityProvider]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[*platform.IdentityProvider]) graphql.Marshaler {
 			return ec.marshalOUpdateIdentityProviderPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
 		},
 		true,
@@ -3307,7 +3307,7 @@ func (ec *executionContext) _Mutation_createRepo(ctx context.Context, field grap
 			return ec.Resolvers.Mutation().CreateRepo(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Repo]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.Repo]) graphql.Marshaler {
 			return ec.marshalOCreateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -3351,7 +3351,7 @@ func (ec *executionContext) _Mutation_updateRepo(ctx context.Context, field grap
 			return ec.Resolvers.Mutation().UpdateRepo(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Repo]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[*platform.Repo]) graphql.Marshaler {
 			return ec.marshalOUpdateRepoPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
 		},
 		true,
@@ -3527,7 +3527,7 @@ func (ec *executionContext) _Mutation_createRole(ctx context.Context, field grap
 			return ec.Resolvers.Mutation().CreateRole(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Role]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.Role]) graphql.Marshaler {
 			return ec.marshalOCreateRolePayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -3571,7 +3571,7 @@ func (ec *executionContext) _Mutation_updateRole(ctx context.Context, field grap
 			return ec.Resolvers.Mutation().UpdateRole(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.Role]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[*platform.Role]) graphql.Marshaler {
 			return ec.marshalOUpdateRolePayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
 		},
 		true,
@@ -3659,7 +3659,7 @@ func (ec *executionContext) _Mutation_createRoleBinding(ctx context.Context, fie
 			return ec.Resolvers.Mutation().CreateRoleBinding(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalOCreateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -3747,7 +3747,7 @@ func (ec *executionContext) _Mutation_updateRoleBinding(ctx context.Context, fie
 			return ec.Resolvers.Mutation().UpdateRoleBinding(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Updated[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalOUpdateRoleBindingPayload2ᚖatriumᚋgraphᚋscalarᚐUpdated(ctx, selections, v)
 		},
 		true,
@@ -4099,7 +4099,7 @@ func (ec *executionContext) _Mutation_createTag(ctx context.Context, field graph
 			return ec.Resolvers.Mutation().CreateTag(ctx, fc.Args["input"].(map[string]any))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[platform.Tag]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Created[*platform.Tag]) graphql.Marshaler {
 			return ec.marshalOCreateTagPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx, selections, v)
 		},
 		true,
@@ -4598,7 +4598,7 @@ func (ec *executionContext) _Query_accountAssociations(ctx context.Context, fiel
 			return ec.Resolvers.Query().AccountAssociations(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.AccountAssociationFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.AccountAssociation]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.AccountAssociation]) graphql.Marshaler {
 			return ec.marshalOAccountAssociationConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -4774,7 +4774,7 @@ func (ec *executionContext) _Query_advisories(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Advisories(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Advisory]) graphql.Marshaler {
 			return ec.marshalOAdvisoryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -4950,7 +4950,7 @@ func (ec *executionContext) _Query_artifacts(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().Artifacts(ctx, fc.Args["where"].(platform.ArtifactFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Artifact]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Artifact]) graphql.Marshaler {
 			return ec.marshalOArtifactConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5126,7 +5126,7 @@ func (ec *executionContext) _Query_externalGroupRoleMappings(ctx context.Context
 			return ec.Resolvers.Query().ExternalGroupRoleMappings(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.ExternalGroupRoleMappingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.ExternalGroupRoleMapping]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.ExternalGroupRoleMapping]) graphql.Marshaler {
 			return ec.marshalOExternalGroupRoleMappingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5214,7 +5214,7 @@ func (ec *executionContext) _Query_groups(ctx context.Context, field graphql.Col
 			return ec.Resolvers.Query().Groups(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.GroupFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Group]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Group]) graphql.Marshaler {
 			return ec.marshalOGroupConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5302,7 +5302,7 @@ func (ec *executionContext) _Query_groupInvites(ctx context.Context, field graph
 			return ec.Resolvers.Query().GroupInvites(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.GroupInviteFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.GroupInvite]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.GroupInvite]) graphql.Marshaler {
 			return ec.marshalOGroupInviteConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5390,7 +5390,7 @@ func (ec *executionContext) _Query_identities(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Identities(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.IdentityFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Identity]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Identity]) graphql.Marshaler {
 			return ec.marshalOIdentityConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5522,7 +5522,7 @@ func (ec *executionContext) _Query_identityProviders(ctx context.Context, field 
 			return ec.Resolvers.Query().IdentityProviders(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.IdentityProviderFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.IdentityProvider]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.IdentityProvider]) graphql.Marshaler {
 			return ec.marshalOIdentityProviderConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5610,7 +5610,7 @@ func (ec *executionContext) _Query_repos(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Query().Repos(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.RepoFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Repo]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Repo]) graphql.Marshaler {
 			return ec.marshalORepoConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5742,7 +5742,7 @@ func (ec *executionContext) _Query_roles(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Query().Roles(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.RoleFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Role]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Role]) graphql.Marshaler {
 			return ec.marshalORoleConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5830,7 +5830,7 @@ func (ec *executionContext) _Query_roleBindings(ctx context.Context, field graph
 			return ec.Resolvers.Query().RoleBindings(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -5962,7 +5962,7 @@ func (ec *executionContext) _Query_subscriptions(ctx context.Context, field grap
 			return ec.Resolvers.Query().Subscriptions(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.EventSubscriptionFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Subscription]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Subscription]) graphql.Marshaler {
 			return ec.marshalOEventSubscriptionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -6050,7 +6050,7 @@ func (ec *executionContext) _Query_tags(ctx context.Context, field graphql.Colle
 			return ec.Resolvers.Query().Tags(ctx, fc.Args["descendantsOf"].(*platform.UID), fc.Args["childrenOf"].(*platform.UID), fc.Args["where"].(*scalar.TagFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Tag]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Tag]) graphql.Marshaler {
 			return ec.marshalOTagConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -6094,7 +6094,7 @@ func (ec *executionContext) _Query_termsAcceptances(ctx context.Context, field g
 			return ec.Resolvers.Query().TermsAcceptances(ctx, fc.Args["group"].(platform.UID), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.TermsAcceptance]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.TermsAcceptance]) graphql.Marshaler {
 			return ec.marshalOTermsAcceptanceConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -6138,7 +6138,7 @@ func (ec *executionContext) _Query_vulnerabilityMetadata(ctx context.Context, fi
 			return ec.Resolvers.Query().VulnerabilityMetadata(ctx, fc.Args["where"].(*scalar.VulnerabilityMetadataFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Vulnerability]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Vulnerability]) graphql.Marshaler {
 			return ec.marshalOVulnerabilityMetadataConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,

@@ -20,7 +20,7 @@ import (
 
 type EventSubscriptionResolver interface {
 	Group(ctx context.Context, objs []*platform.Subscription) ([]*platform.Group, error)
-	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Delivery], error)
+	Deliveries(ctx context.Context, objs []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Delivery], error)
 	ViewerCan(ctx context.Context, objs []*platform.Subscription, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Subscription) ([][]platform.Capability, error)
 }
@@ -153,7 +153,7 @@ func (ec *executionContext) _CreateSubscriptionPayload_subscriptionEdge(ctx cont
 			return obj.SubscriptionEdge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.Subscription]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.Subscription]) graphql.Marshaler {
 			return ec.marshalNEventSubscriptionEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -548,7 +548,7 @@ func (ec *executionContext) _EventSubscription_deliveries(ctx context.Context, f
 			return ec.resolveBatch_EventSubscription_deliveries(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Delivery]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Delivery]) graphql.Marshaler {
 			return ec.marshalODeliveryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -585,7 +585,7 @@ func (ec *executionContext) resolveBatch_EventSubscription_deliveries(ctx contex
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Deliveries(ctx, batch.Parents, fc.Args["where"].(*platform.DeliveryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Delivery]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Delivery]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -595,7 +595,7 @@ func (ec *executionContext) resolveBatch_EventSubscription_deliveries(ctx contex
 		)
 	}
 	results, err := resolver.Deliveries(ctx, []*platform.Subscription{obj}, fc.Args["where"].(*platform.DeliveryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Delivery]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Delivery]](
 		ctx,
 		results,
 		err,
@@ -716,7 +716,7 @@ func (ec *executionContext) resolveBatch_EventSubscription_viewerCapabilities(ct
 	)
 }
 
-func (ec *executionContext) _EventSubscriptionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Subscription]) (ret graphql.Marshaler) {
+func (ec *executionContext) _EventSubscriptionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Subscription]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -728,7 +728,7 @@ func (ec *executionContext) _EventSubscriptionConnection_edges(ctx context.Conte
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Subscription]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Subscription]) graphql.Marshaler {
 			return ec.marshalNEventSubscriptionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -748,7 +748,7 @@ func (ec *executionContext) fieldContext_EventSubscriptionConnection_edges(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _EventSubscriptionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Subscription]) (ret graphql.Marshaler) {
+func (ec *executionContext) _EventSubscriptionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Subscription]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -780,7 +780,7 @@ func (ec *executionContext) fieldContext_EventSubscriptionConnection_nodes(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _EventSubscriptionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Subscription]) (ret graphql.Marshaler) {
+func (ec *executionContext) _EventSubscriptionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Subscription]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -812,7 +812,7 @@ func (ec *executionContext) fieldContext_EventSubscriptionConnection_pageInfo(_ 
 	return fc, nil
 }
 
-func (ec *executionContext) _EventSubscriptionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Subscription]) (ret graphql.Marshaler) {
+func (ec *executionContext) _EventSubscriptionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Subscription]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -835,7 +835,7 @@ func (ec *executionContext) fieldContext_EventSubscriptionConnection_totalCount(
 	return graphql.NewScalarFieldContext("EventSubscriptionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _EventSubscriptionConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Subscription]) (ret graphql.Marshaler) {
+func (ec *executionContext) _EventSubscriptionConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Subscription]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -858,7 +858,7 @@ func (ec *executionContext) fieldContext_EventSubscriptionConnection_skipped(_ c
 	return graphql.NewScalarFieldContext("EventSubscriptionConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _EventSubscriptionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Subscription]) (ret graphql.Marshaler) {
+func (ec *executionContext) _EventSubscriptionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Subscription]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -881,7 +881,7 @@ func (ec *executionContext) fieldContext_EventSubscriptionEdge_cursor(_ context.
 	return graphql.NewScalarFieldContext("EventSubscriptionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _EventSubscriptionEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Subscription]) (ret graphql.Marshaler) {
+func (ec *executionContext) _EventSubscriptionEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Subscription]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1621,7 +1621,7 @@ func (ec *executionContext) _EventSubscription(ctx context.Context, sel ast.Sele
 
 var eventSubscriptionConnectionImplementors = []string{"EventSubscriptionConnection"}
 
-func (ec *executionContext) _EventSubscriptionConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Subscription]) graphql.Marshaler {
+func (ec *executionContext) _EventSubscriptionConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Subscription]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, eventSubscriptionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1679,7 +1679,7 @@ func (ec *executionContext) _EventSubscriptionConnection(ctx context.Context, se
 
 var eventSubscriptionEdgeImplementors = []string{"EventSubscriptionEdge"}
 
-func (ec *executionContext) _EventSubscriptionEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Subscription]) graphql.Marshaler {
+func (ec *executionContext) _EventSubscriptionEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Subscription]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, eventSubscriptionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1847,11 +1847,11 @@ func (ec *executionContext) marshalNEventSubscription2ᚖatriumᚋplatformᚐSub
 	return ec._EventSubscription(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNEventSubscriptionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Subscription]) graphql.Marshaler {
+func (ec *executionContext) marshalNEventSubscriptionEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Subscription]) graphql.Marshaler {
 	return ec._EventSubscriptionEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNEventSubscriptionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Subscription]) graphql.Marshaler {
+func (ec *executionContext) marshalNEventSubscriptionEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Subscription]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1867,7 +1867,7 @@ func (ec *executionContext) marshalNEventSubscriptionEdge2ᚕatriumᚋgraphᚋsc
 	return ret
 }
 
-func (ec *executionContext) marshalNEventSubscriptionEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Subscription]) graphql.Marshaler {
+func (ec *executionContext) marshalNEventSubscriptionEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.Subscription]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1945,7 +1945,7 @@ func (ec *executionContext) marshalOEventSubscription2ᚖatriumᚋplatformᚐSub
 	return ec._EventSubscription(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOEventSubscriptionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Subscription]) graphql.Marshaler {
+func (ec *executionContext) marshalOEventSubscriptionConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Subscription]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -21,7 +21,7 @@ import (
 type TagResolver interface {
 	Repo(ctx context.Context, objs []*platform.Tag) ([]*platform.Repo, error)
 	Image(ctx context.Context, objs []*platform.Tag) ([]*platform.Image, error)
-	Advisories(ctx context.Context, objs []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.Advisory], error)
+	Advisories(ctx context.Context, objs []*platform.Tag, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Advisory], error)
 	AdvisorySummary(ctx context.Context, objs []*platform.Tag) ([]*platform.AdvisorySummary, error)
 	ViewerCan(ctx context.Context, objs []*platform.Tag, capabilities []platform.Capability) ([]bool, error)
 	ViewerCapabilities(ctx context.Context, objs []*platform.Tag) ([][]platform.Capability, error)
@@ -189,7 +189,7 @@ func (ec *executionContext) fieldContext_BatchDeleteTagsPayload_deletedUids(_ co
 	return graphql.NewScalarFieldContext("BatchDeleteTagsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CreateTagPayload_tag(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateTagPayload_tag(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -221,7 +221,7 @@ func (ec *executionContext) fieldContext_CreateTagPayload_tag(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _CreateTagPayload_tagEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CreateTagPayload_tagEdge(ctx context.Context, field graphql.CollectedField, obj *scalar.Created[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -233,7 +233,7 @@ func (ec *executionContext) _CreateTagPayload_tagEdge(ctx context.Context, field
 			return obj.Edge, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[platform.Tag]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Edge[*platform.Tag]) graphql.Marshaler {
 			return ec.marshalNTagEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx, selections, v)
 		},
 		true,
@@ -582,7 +582,7 @@ func (ec *executionContext) _Tag_advisories(ctx context.Context, field graphql.C
 			return ec.resolveBatch_Tag_advisories(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.Advisory]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.Advisory]) graphql.Marshaler {
 			return ec.marshalOAdvisoryConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -619,7 +619,7 @@ func (ec *executionContext) resolveBatch_Tag_advisories(ctx context.Context, fie
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Advisories(ctx, batch.Parents, fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.Advisory]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.Advisory]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -629,7 +629,7 @@ func (ec *executionContext) resolveBatch_Tag_advisories(ctx context.Context, fie
 		)
 	}
 	results, err := resolver.Advisories(ctx, []*platform.Tag{obj}, fc.Args["where"].(*scalar.AdvisoryFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.Advisory]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.Advisory]](
 		ctx,
 		results,
 		err,
@@ -805,7 +805,7 @@ func (ec *executionContext) resolveBatch_Tag_viewerCapabilities(ctx context.Cont
 	)
 }
 
-func (ec *executionContext) _TagConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TagConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -817,7 +817,7 @@ func (ec *executionContext) _TagConnection_edges(ctx context.Context, field grap
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.Tag]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.Tag]) graphql.Marshaler {
 			return ec.marshalNTagEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -837,7 +837,7 @@ func (ec *executionContext) fieldContext_TagConnection_edges(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _TagConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TagConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -869,7 +869,7 @@ func (ec *executionContext) fieldContext_TagConnection_nodes(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _TagConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TagConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -901,7 +901,7 @@ func (ec *executionContext) fieldContext_TagConnection_pageInfo(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _TagConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TagConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -924,7 +924,7 @@ func (ec *executionContext) fieldContext_TagConnection_totalCount(_ context.Cont
 	return graphql.NewScalarFieldContext("TagConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _TagConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TagConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -947,7 +947,7 @@ func (ec *executionContext) fieldContext_TagConnection_skipped(_ context.Context
 	return graphql.NewScalarFieldContext("TagConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _TagEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TagEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -970,7 +970,7 @@ func (ec *executionContext) fieldContext_TagEdge_cursor(_ context.Context, field
 	return graphql.NewScalarFieldContext("TagEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TagEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.Tag]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TagEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.Tag]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1388,7 +1388,7 @@ func (ec *executionContext) _BatchDeleteTagsPayload(ctx context.Context, sel ast
 
 var createTagPayloadImplementors = []string{"CreateTagPayload"}
 
-func (ec *executionContext) _CreateTagPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) _CreateTagPayload(ctx context.Context, sel ast.SelectionSet, obj *scalar.Created[*platform.Tag]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, createTagPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1770,7 +1770,7 @@ func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj 
 
 var tagConnectionImplementors = []string{"TagConnection"}
 
-func (ec *executionContext) _TagConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) _TagConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.Tag]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tagConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1828,7 +1828,7 @@ func (ec *executionContext) _TagConnection(ctx context.Context, sel ast.Selectio
 
 var tagEdgeImplementors = []string{"TagEdge"}
 
-func (ec *executionContext) _TagEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) _TagEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.Tag]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tagEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1934,11 +1934,11 @@ func (ec *executionContext) marshalNTag2ᚖatriumᚋplatformᚐTag(ctx context.C
 	return ec._Tag(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNTagEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) marshalNTagEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.Tag]) graphql.Marshaler {
 	return ec._TagEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTagEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) marshalNTagEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.Tag]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -1954,7 +1954,7 @@ func (ec *executionContext) marshalNTagEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ
 	return ret
 }
 
-func (ec *executionContext) marshalNTagEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) marshalNTagEdge2ᚖatriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v *scalar.Edge[*platform.Tag]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1994,7 +1994,7 @@ func (ec *executionContext) marshalOBatchDeleteTagsPayload2ᚖatriumᚋgraphᚐB
 	return ec._BatchDeleteTagsPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCreateTagPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) marshalOCreateTagPayload2ᚖatriumᚋgraphᚋscalarᚐCreated(ctx context.Context, sel ast.SelectionSet, v *scalar.Created[*platform.Tag]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2029,7 +2029,7 @@ func (ec *executionContext) marshalOTag2ᚖatriumᚋplatformᚐTag(ctx context.C
 	return ec._Tag(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOTagConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.Tag]) graphql.Marshaler {
+func (ec *executionContext) marshalOTagConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.Tag]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

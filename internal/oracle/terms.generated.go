@@ -304,7 +304,7 @@ func (ec *executionContext) resolveBatch_TermsAcceptance_group(ctx context.Conte
 	)
 }
 
-func (ec *executionContext) _TermsAcceptanceConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.TermsAcceptance]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TermsAcceptanceConnection_edges(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.TermsAcceptance]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -316,7 +316,7 @@ func (ec *executionContext) _TermsAcceptanceConnection_edges(ctx context.Context
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Edge[*platform.TermsAcceptance]) graphql.Marshaler {
 			return ec.marshalNTermsAcceptanceEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -336,7 +336,7 @@ func (ec *executionContext) fieldContext_TermsAcceptanceConnection_edges(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _TermsAcceptanceConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.TermsAcceptance]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TermsAcceptanceConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.TermsAcceptance]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -368,7 +368,7 @@ func (ec *executionContext) fieldContext_TermsAcceptanceConnection_nodes(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _TermsAcceptanceConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.TermsAcceptance]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TermsAcceptanceConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.TermsAcceptance]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -400,7 +400,7 @@ func (ec *executionContext) fieldContext_TermsAcceptanceConnection_pageInfo(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _TermsAcceptanceConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.TermsAcceptance]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TermsAcceptanceConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.TermsAcceptance]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -423,7 +423,7 @@ func (ec *executionContext) fieldContext_TermsAcceptanceConnection_totalCount(_ 
 	return graphql.NewScalarFieldContext("TermsAcceptanceConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _TermsAcceptanceConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[platform.TermsAcceptance]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TermsAcceptanceConnection_skipped(ctx context.Context, field graphql.CollectedField, obj *scalar.Connection[*platform.TermsAcceptance]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -446,7 +446,7 @@ func (ec *executionContext) fieldContext_TermsAcceptanceConnection_skipped(_ con
 	return graphql.NewScalarFieldContext("TermsAcceptanceConnection", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _TermsAcceptanceEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.TermsAcceptance]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TermsAcceptanceEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.TermsAcceptance]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -469,7 +469,7 @@ func (ec *executionContext) fieldContext_TermsAcceptanceEdge_cursor(_ context.Co
 	return graphql.NewScalarFieldContext("TermsAcceptanceEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TermsAcceptanceEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[platform.TermsAcceptance]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TermsAcceptanceEdge_node(ctx context.Context, field graphql.CollectedField, obj *scalar.Edge[*platform.TermsAcceptance]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -770,7 +770,7 @@ func (ec *executionContext) _TermsAcceptance(ctx context.Context, sel ast.Select
 
 var termsAcceptanceConnectionImplementors = []string{"TermsAcceptanceConnection"}
 
-func (ec *executionContext) _TermsAcceptanceConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[platform.TermsAcceptance]) graphql.Marshaler {
+func (ec *executionContext) _TermsAcceptanceConnection(ctx context.Context, sel ast.SelectionSet, obj *scalar.Connection[*platform.TermsAcceptance]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termsAcceptanceConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -828,7 +828,7 @@ func (ec *executionContext) _TermsAcceptanceConnection(ctx context.Context, sel 
 
 var termsAcceptanceEdgeImplementors = []string{"TermsAcceptanceEdge"}
 
-func (ec *executionContext) _TermsAcceptanceEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
+func (ec *executionContext) _TermsAcceptanceEdge(ctx context.Context, sel ast.SelectionSet, obj *scalar.Edge[*platform.TermsAcceptance]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, termsAcceptanceEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -905,11 +905,11 @@ func (ec *executionContext) marshalNTermsAcceptance2ᚖatriumᚋplatformᚐTerms
 	return ec._TermsAcceptance(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNTermsAcceptanceEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
+func (ec *executionContext) marshalNTermsAcceptanceEdge2atriumᚋgraphᚋscalarᚐEdge(ctx context.Context, sel ast.SelectionSet, v scalar.Edge[*platform.TermsAcceptance]) graphql.Marshaler {
 	return ec._TermsAcceptanceEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTermsAcceptanceEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[platform.TermsAcceptance]) graphql.Marshaler {
+func (ec *executionContext) marshalNTermsAcceptanceEdge2ᚕatriumᚋgraphᚋscalarᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Edge[*platform.TermsAcceptance]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -969,7 +969,7 @@ func (ec *executionContext) marshalOTermsAcceptance2ᚖatriumᚋplatformᚐTerms
 	return ec._TermsAcceptance(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOTermsAcceptanceConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[platform.TermsAcceptance]) graphql.Marshaler {
+func (ec *executionContext) marshalOTermsAcceptanceConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx context.Context, sel ast.SelectionSet, v *scalar.Connection[*platform.TermsAcceptance]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -19,7 +19,7 @@ import (
 
 type ViewerResolver interface {
 	Identities(ctx context.Context, objs []*platform.Actor) ([][]*platform.Identity, error)
-	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[platform.RoleBinding], error)
+	RoleBindings(ctx context.Context, objs []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.RoleBinding], error)
 	Capabilities(ctx context.Context, objs []*platform.Actor, on platform.UID) ([][]platform.Capability, error)
 	Can(ctx context.Context, objs []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error)
 }
@@ -197,7 +197,7 @@ func (ec *executionContext) _Viewer_roleBindings(ctx context.Context, field grap
 			return ec.resolveBatch_Viewer_roleBindings(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[platform.RoleBinding]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *scalar.Connection[*platform.RoleBinding]) graphql.Marshaler {
 			return ec.marshalORoleBindingConnection2ᚖatriumᚋgraphᚋscalarᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -234,7 +234,7 @@ func (ec *executionContext) resolveBatch_Viewer_roleBindings(ctx context.Context
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.RoleBindings(ctx, batch.Parents, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
 		})
-		return graphql.ResolveBatchGroupResult[*scalar.Connection[platform.RoleBinding]](
+		return graphql.ResolveBatchGroupResult[*scalar.Connection[*platform.RoleBinding]](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -244,7 +244,7 @@ func (ec *executionContext) resolveBatch_Viewer_roleBindings(ctx context.Context
 		)
 	}
 	results, err := resolver.RoleBindings(ctx, []*platform.Actor{obj}, fc.Args["where"].(*scalar.RoleBindingFilter), fc.Args["orderBy"].(*scalar.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["skip"].(*int))
-	return graphql.ResolveBatchSingleResult[*scalar.Connection[platform.RoleBinding]](
+	return graphql.ResolveBatchSingleResult[*scalar.Connection[*platform.RoleBinding]](
 		ctx,
 		results,
 		err,

@@ -2,12 +2,12 @@ package sqlstore
 
 import "atrium/platform"
 
-var accountAssociations = newTable(table[platform.AccountAssociation, platform.AccountAssociationFilter]{
+var accountAssociations = newTable(&table[*platform.AccountAssociation, *platform.AccountAssociationFilter]{
 	name:      "account_association",
 	uid:       func(a *platform.AccountAssociation) platform.UID { return a.UID },
 	enclosed:  ownUID,
 	sharesUID: true,
-	columns: []column[platform.AccountAssociation]{
+	columns: []column[*platform.AccountAssociation]{
 		{"t.uid", "", func(a *platform.AccountAssociation) any { return keyOf(&a.UID) }},
 		{"t.name", "name", func(a *platform.AccountAssociation) any { return &a.Name }},
 		{"t.description", "description", func(a *platform.AccountAssociation) any { return &a.Description }},
@@ -19,5 +19,5 @@ var accountAssociations = newTable(table[platform.AccountAssociation, platform.A
 		{"t.create_time", "", func(a *platform.AccountAssociation) any { return timeColumn{&a.CreateTime} }},
 		{"t.update_time", "", func(a *platform.AccountAssociation) any { return timeColumn{&a.UpdateTime} }},
 	},
-	where: func(f platform.AccountAssociationFilter, s *statement) { s.addName(f.Name) },
+	where: func(f *platform.AccountAssociationFilter, s *statement) { s.addName(f.Name) },
 })

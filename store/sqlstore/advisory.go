@@ -9,13 +9,13 @@ import (
 	"atrium/platform"
 )
 
-var advisories = newTable(table[platform.Advisory, platform.AdvisoryFilter]{
+var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 	name:       "advisory",
 	uid:        func(a *platform.Advisory) platform.UID { return a.UID },
 	enclosed:   parentUID,
 	aliasTable: "advisory_alias",
 	aliases:    func(a *platform.Advisory) []string { return a.Aliases },
-	columns: []column[platform.Advisory]{
+	columns: []column[*platform.Advisory]{
 		{"t.uid", "", func(a *platform.Advisory) any { return keyOf(&a.UID) }},
 		{"t.advisory_id", "", func(a *platform.Advisory) any { return &a.AdvisoryID }},
 		{"t.artifact_name", "", func(a *platform.Advisory) any { return &a.ArtifactName }},
@@ -40,7 +40,7 @@ var advisories = newTable(table[platform.Advisory, platform.AdvisoryFilter]{
 		{"t.update_time", "", func(a *platform.Advisory) any { return timeColumn{&a.UpdateTime} }},
 	},
 	long: map[string]platform.LongTexts{"t.events": platform.AdvisoryEvents},
-	writeOnly: []column[platform.Advisory]{
+	writeOnly: []column[*platform.Advisory]{
 		{"t.search", "aliases", func(a *platform.Advisory) any { text := searchText(a); return &text }},
 		{"t.event_types", "events", func(a *platform.Advisory) any { return eventWords(a, eventType) }},
 		{"t.event_authors", "events", func(a *platform.Advisory) any { return eventWords(a, eventAuthor) }},
@@ -56,7 +56,7 @@ var advisories = newTable(table[platform.Advisory, platform.AdvisoryFilter]{
 	derive:         func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
 })
 
-func whereAdvisory(f platform.AdvisoryFilter, s *statement) {
+func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
 	addAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
 	addAnyOf(s, "artifact_name", f.ArtifactNames)
@@ -106,7 +106,7 @@ func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNam
 	for i, n := range wanted {
 		ids[i], artifacts[i] = n.AdvisoryID, n.ArtifactName
 	}
-	return readPairs(ctx, s, advisories, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
+	return readPairs(ctx, s, advisories.table, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
 }
 
 // searchText returns the text that a free-text query searches.

@@ -6,11 +6,11 @@ import (
 	"atrium/platform"
 )
 
-var artifacts = newTable(table[platform.Artifact, platform.ArtifactFilter]{
+var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 	name:      "artifact",
 	uid:       func(a *platform.Artifact) platform.UID { return a.UID },
 	countedBy: "t.ecosystem",
-	columns: []column[platform.Artifact]{
+	columns: []column[*platform.Artifact]{
 		{"t.uid", "", func(a *platform.Artifact) any { return keyOf(&a.UID) }},
 		{"t.ecosystem", "", func(a *platform.Artifact) any { return (*string)(&a.Ecosystem) }},
 		{"t.name", "", func(a *platform.Artifact) any { return &a.Name }},
@@ -22,14 +22,14 @@ var artifacts = newTable(table[platform.Artifact, platform.ArtifactFilter]{
 		{"t.create_time", "", func(a *platform.Artifact) any { return timeColumn{&a.CreateTime} }},
 		{"t.update_time", "", func(a *platform.Artifact) any { return timeColumn{&a.UpdateTime} }},
 	},
-	writeOnly: []column[platform.Artifact]{
+	writeOnly: []column[*platform.Artifact]{
 		{"t.search", "description", func(a *platform.Artifact) any {
 			text := strings.ToLower(a.Name + "\n" + a.Description)
 			return &text
 		}},
 	},
 	// The ecosystems are the scope.
-	where: func(f platform.ArtifactFilter, s *statement) {
+	where: func(f *platform.ArtifactFilter, s *statement) {
 		addAnyOf(s, "name", f.Names)
 		if f.CudaVersion != "" {
 			s.add(" AND t.cuda_version = ?", f.CudaVersion)

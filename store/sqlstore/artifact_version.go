@@ -2,7 +2,7 @@ package sqlstore
 
 import "atrium/platform"
 
-var artifactVersions = newTable(table[platform.ArtifactVersion, platform.ArtifactVersionFilter]{
+var artifactVersions = newTable(&table[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{
 	name:        "artifact_version",
 	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	countedBy:   "t.parent",
@@ -10,7 +10,7 @@ var artifactVersions = newTable(table[platform.ArtifactVersion, platform.Artifac
 	joins:       " JOIN artifact a ON a.uid = t.parent",
 	joinBy:      []string{"parent"},
 	lookups:     map[string]lookup{"name": nameOf("a.name", "artifact", "parent")},
-	columns: []column[platform.ArtifactVersion]{
+	columns: []column[*platform.ArtifactVersion]{
 		{"t.uid", "", func(v *platform.ArtifactVersion) any { return keyOf(&v.UID) }},
 		{"t.version", "", func(v *platform.ArtifactVersion) any { return &v.SortKey }},
 		{"t.label", "", func(v *platform.ArtifactVersion) any { return &v.Version }},
@@ -20,11 +20,11 @@ var artifactVersions = newTable(table[platform.ArtifactVersion, platform.Artifac
 		{"a.name", "", func(v *platform.ArtifactVersion) any { return &v.Name }},
 		{"a.description", "", func(v *platform.ArtifactVersion) any { return &v.Description }},
 	},
-	writeOnly: []column[platform.ArtifactVersion]{
+	writeOnly: []column[*platform.ArtifactVersion]{
 		{"t.parent", "", func(v *platform.ArtifactVersion) any {
 			artifact := v.UID.Parent()
 			return keyOf(&artifact)
 		}},
 	},
-	where: func(platform.ArtifactVersionFilter, *statement) {},
+	where: func(*platform.ArtifactVersionFilter, *statement) {},
 })

@@ -79,7 +79,7 @@ func noElements(string) string { return "" }
 func noParents(func(any) string, ...ParentColumn) string { return "" }
 
 // total counts what a query finds over all pages, in one statement.
-func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
+func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	s := r.dialect.statement()
 	s.add("SELECT 0")
 	var within, parents keyList
@@ -120,7 +120,7 @@ func (r reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	})
 }
 
-func (r reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
+func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
 	s.add(" + (SELECT COUNT(*) FROM ")
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
@@ -228,7 +228,7 @@ type countedTable struct {
 	classCounters func(class int64) []byte
 }
 
-func (t *table[T, F]) asCounted() (_ countedTable, counted bool) {
+func (t storedKind[T, F]) asCounted() (_ countedTable, counted bool) {
 	group := ""
 	if t.enclosed == nil {
 		group = cmp.Or(t.countedBy, "'"+outsideScope+"'")
@@ -245,7 +245,7 @@ func (t countedTable) countersOf(class int64) []byte {
 }
 
 // group returns the counter scope of a row outside of the tree.
-func (t *table[T, F]) group(row *T) string {
+func (t *table[T, F]) group(row T) string {
 	for _, c := range slices.Concat(t.columns, t.writeOnly) {
 		if c.sql == t.countedBy {
 			if key, ok := c.to(row).(*uidKey); ok {

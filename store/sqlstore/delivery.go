@@ -9,11 +9,11 @@ import (
 )
 
 // Deliveries have no counters, because millions of them are inserted and deleted.
-var deliveries = newTable(table[platform.Delivery, platform.DeliveryFilter]{
+var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 	name: "delivery", uncounted: true,
 	uid:      func(d *platform.Delivery) platform.UID { return d.UID },
 	enclosed: parentUID,
-	columns: []column[platform.Delivery]{
+	columns: []column[*platform.Delivery]{
 		{"t.uid", "", func(d *platform.Delivery) any { return keyOf(&d.UID) }},
 		{"t.event_id", "", func(d *platform.Delivery) any { return &d.EventID }},
 		{"t.event_type", "", func(d *platform.Delivery) any { return &d.EventType }},
@@ -29,7 +29,7 @@ var deliveries = newTable(table[platform.Delivery, platform.DeliveryFilter]{
 		{"t.create_time", "", func(d *platform.Delivery) any { return timeColumn{&d.CreateTime} }},
 		{"t.update_time", "", func(d *platform.Delivery) any { return timeColumn{&d.UpdateTime} }},
 	},
-	where: func(f platform.DeliveryFilter, s *statement) {
+	where: func(f *platform.DeliveryFilter, s *statement) {
 		if f.State != "" {
 			s.add(" AND t.state = ?", string(f.State))
 		}

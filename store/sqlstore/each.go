@@ -11,7 +11,8 @@ import (
 // ListEach reads a page of each scope. Scopes that are found by the same column
 // share one part of the statement. For each parent, the database reads at most one
 // page, so the cost does not depend on the number of rows below a parent.
-func (r reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
+func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
+	q.Filter = r.fill(q.Filter)
 	found := make([]platform.Rows[T], len(scopes))
 	if len(scopes) == 1 && r.looksFor(q.Filter) {
 		q.Scope = scopes[0]
@@ -103,7 +104,7 @@ type partKey struct {
 
 // parts groups the branches of scopes by the way they are found. rest lists the
 // scopes that need separate statements.
-func (r reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, rest []int) {
+func (r *reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, rest []int) {
 	byShape := map[partKey]*part{}
 	for i, scope := range scopes {
 		branches := scope.Branches()
@@ -155,7 +156,7 @@ func (p *part) addParentCondition(s *statement) {
 	}
 }
 
-func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
+func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
 	o := r.orderingOf(q)
 	for n, p := range parts {
@@ -187,7 +188,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 		}
 		at := parts[n].scopes[i-1]
 		if found[at].Items == nil {
-			found[at].Items = make([]*T, 0, min(q.Limit+1, maxRowsAtOnce))
+			found[at].Items = make([]T, 0, min(q.Limit+1, maxRowsAtOnce))
 		}
 		found[at].Items = append(found[at].Items, row)
 		return nil
@@ -195,7 +196,7 @@ func (r reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform
 }
 
 // totals counts the rows of every scope, with the counters if possible.
-func (r reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
+func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
 	counters := r.counters(q.Filter)
 	for n, p := range parts {

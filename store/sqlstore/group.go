@@ -2,12 +2,12 @@ package sqlstore
 
 import "atrium/platform"
 
-var groups = newTable(table[platform.Group, platform.GroupFilter]{
+var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 	name:         "grp",
 	uid:          func(g *platform.Group) platform.UID { return g.UID },
 	enclosed:     ownUID,
 	selfEnclosed: true,
-	columns: []column[platform.Group]{
+	columns: []column[*platform.Group]{
 		{"t.uid", "", func(g *platform.Group) any { return keyOf(&g.UID) }},
 		{"t.name", "name", func(g *platform.Group) any { return &g.Name }},
 		{"t.description", "description", func(g *platform.Group) any { return &g.Description }},
@@ -18,12 +18,12 @@ var groups = newTable(table[platform.Group, platform.GroupFilter]{
 		{"t.create_time", "", func(g *platform.Group) any { return timeColumn{&g.CreateTime} }},
 		{"t.update_time", "", func(g *platform.Group) any { return timeColumn{&g.UpdateTime} }},
 	},
-	writeOnly: []column[platform.Group]{
+	writeOnly: []column[*platform.Group]{
 		{"t.search", "", func(g *platform.Group) any { return new(g.SearchText()) }},
 	},
-	searchText: "t.search", searchFor: func(f platform.GroupFilter) string { return f.Query },
+	searchText: "t.search", searchFor: func(f *platform.GroupFilter) string { return f.Query },
 	searchOf: (*platform.Group).SearchText, searchFields: []string{"name", "description"},
-	where: func(f platform.GroupFilter, s *statement) {
+	where: func(f *platform.GroupFilter, s *statement) {
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
 	},

@@ -2,13 +2,13 @@ package sqlstore
 
 import "atrium/platform"
 
-var groupInvites = newTable(table[platform.GroupInvite, platform.GroupInviteFilter]{
+var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteFilter]{
 	name:     "group_invite",
 	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
 	enclosed: parentUID,
 	joins:    " JOIN role r ON r.uid = t.role",
 	lookups:  map[string]lookup{"role_name": nameOf("r.name", "role", "role")},
-	columns: []column[platform.GroupInvite]{
+	columns: []column[*platform.GroupInvite]{
 		{"t.uid", "", func(i *platform.GroupInvite) any { return keyOf(&i.UID) }},
 		{"t.role", "", func(i *platform.GroupInvite) any { return keyOf(&i.RoleUID) }},
 		{"t.email", "", func(i *platform.GroupInvite) any { return &i.Email }},
@@ -22,7 +22,7 @@ var groupInvites = newTable(table[platform.GroupInvite, platform.GroupInviteFilt
 		{"r.description", "", func(i *platform.GroupInvite) any { return &i.Role.Description }},
 		{"r.capabilities", "", func(i *platform.GroupInvite) any { return jsonColumn{&i.Role.Capabilities} }},
 	},
-	where: func(f platform.GroupInviteFilter, s *statement) {
+	where: func(f *platform.GroupInviteFilter, s *statement) {
 		if f.KeyID != "" {
 			s.add(" AND t.key_id = ?", f.KeyID)
 		}

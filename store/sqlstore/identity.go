@@ -8,11 +8,11 @@ import (
 	"atrium/platform"
 )
 
-var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
+var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 	name:     "identity",
 	uid:      func(i *platform.Identity) platform.UID { return i.UID },
 	enclosed: parentUID,
-	columns: []column[platform.Identity]{
+	columns: []column[*platform.Identity]{
 		{"t.uid", "", func(i *platform.Identity) any { return keyOf(&i.UID) }},
 		{"t.name", "name", func(i *platform.Identity) any { return &i.Name }},
 		{"t.description", "description", func(i *platform.Identity) any { return &i.Description }},
@@ -25,16 +25,16 @@ var identities = newTable(table[platform.Identity, platform.IdentityFilter]{
 		{"t.create_time", "", func(i *platform.Identity) any { return timeColumn{&i.CreateTime} }},
 		{"t.update_time", "", func(i *platform.Identity) any { return timeColumn{&i.UpdateTime} }},
 	},
-	writeOnly: []column[platform.Identity]{
+	writeOnly: []column[*platform.Identity]{
 		{"t.match_rule", "claimMatch", func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
 		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
 		{"t.external_id", "", func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
 		{"t.provider", "", func(i *platform.Identity) any { return uidReference{i.Provider} }},
 		{"t.search", "", func(i *platform.Identity) any { return new(i.SearchText()) }},
 	},
-	searchText: "t.search", searchFor: func(f platform.IdentityFilter) string { return f.Query },
+	searchText: "t.search", searchFor: func(f *platform.IdentityFilter) string { return f.Query },
 	searchOf: (*platform.Identity).SearchText, searchFields: []string{"name", "description"},
-	where: func(f platform.IdentityFilter, s *statement) {
+	where: func(f *platform.IdentityFilter, s *statement) {
 		s.addName(f.Name)
 		switch f.RelationshipType {
 		case platform.RelationshipTypeClaimMatch:

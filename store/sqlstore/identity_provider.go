@@ -7,13 +7,13 @@ import (
 	"atrium/platform"
 )
 
-var identityProviders = newTable(table[platform.IdentityProvider, platform.IdentityProviderFilter]{
+var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
 	name:     "identity_provider",
 	uid:      func(p *platform.IdentityProvider) platform.UID { return p.UID },
 	enclosed: parentUID,
 	joins:    " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
 	joinBy:   []string{"issuer", "root"},
-	columns: []column[platform.IdentityProvider]{
+	columns: []column[*platform.IdentityProvider]{
 		{"t.uid", "", func(p *platform.IdentityProvider) any { return keyOf(&p.UID) }},
 		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
 		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
@@ -25,10 +25,10 @@ var identityProviders = newTable(table[platform.IdentityProvider, platform.Ident
 		{"COALESCE(v.method, '')", "", func(p *platform.IdentityProvider) any { return verifiedColumn{&p.IssuerVerified} }},
 		{"v.verify_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.IssuerVerifyTime} }},
 	},
-	writeOnly: []column[platform.IdentityProvider]{
+	writeOnly: []column[*platform.IdentityProvider]{
 		{"t.issuer", "oidc", func(p *platform.IdentityProvider) any { issuer := issuerOf(p); return &issuer }},
 	},
-	where: func(f platform.IdentityProviderFilter, s *statement) { s.addName(f.Name) },
+	where: func(f *platform.IdentityProviderFilter, s *statement) { s.addName(f.Name) },
 })
 
 // verifiedColumn reads whether the method of a proof admits new users.

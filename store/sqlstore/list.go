@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"atrium/platform"
 )
@@ -19,29 +18,22 @@ type reader[T, F any] struct {
 // names lists the table's own columns as they are selected from t, without the
 // given long texts.
 func (t *table[T, F]) names(without platform.LongTexts) string {
-	return t.lists.find(without, t).names
+	return t.findList(without).names
 }
 
 // selectColumns lists every column that a row is scanned from. A long text that is
 // left out is replaced by an empty text.
 func (t *table[T, F]) selectColumns(without platform.LongTexts) string {
-	return t.lists.find(without, t).selected
+	return t.findList(without).selected
 }
 
-// columnLists keeps the lists of the columns of a table by the long texts that they
-// leave out.
-type columnLists struct{ known sync.Map }
-
+// A columnList lists the columns of a table, without some long texts.
 type columnList struct{ names, selected string }
 
-func (l *columnLists) find(without platform.LongTexts, t interface {
-	listNames(without platform.LongTexts) string
-	listSelected(without platform.LongTexts) string
-},
-) *columnList {
-	known, found := l.known.Load(without)
+func (t *table[T, F]) findList(without platform.LongTexts) *columnList {
+	known, found := t.lists.Load(without)
 	if !found {
-		known, _ = l.known.LoadOrStore(without, &columnList{t.listNames(without), t.listSelected(without)})
+		known, _ = t.lists.LoadOrStore(without, &columnList{t.listNames(without), t.listSelected(without)})
 	}
 	list, _ := known.(*columnList)
 	return list
@@ -78,7 +70,7 @@ func (t *table[T, F]) leavesOut(c column[T], without platform.LongTexts) bool {
 }
 
 // destinations returns the scan destinations of a row, after extra.
-func (t *table[T, F]) destinations(row *T, extra ...any) []any {
+func (t *table[T, F]) destinations(row T, extra ...any) []any {
 	to := make([]any, 0, len(t.columns)+len(extra))
 	to = append(to, extra...)
 	for _, c := range t.columns {
@@ -87,7 +79,7 @@ func (t *table[T, F]) destinations(row *T, extra ...any) []any {
 	return to
 }
 
-func (t *table[T, F]) collect(into *[]*T) func(scan func(...any) error) error {
+func (t *table[T, F]) collect(into *[]T) func(scan func(...any) error) error {
 	scan := t.scanner()
 	return func(scanRow func(...any) error) error {
 		row, err := scan(scanRow)
@@ -98,19 +90,30 @@ func (t *table[T, F]) collect(into *[]*T) func(scan func(...any) error) error {
 
 // scanner returns a function that scans rows, each after extra. All rows are
 // scanned through one row value, so that the scan destinations are made only once.
-func (t *table[T, F]) scanner(extra ...any) func(scan func(...any) error) (*T, error) {
-	var through, empty T
-	var free []T
-	to, made := t.destinations(&through, extra...), 1
-	return func(scan func(...any) error) (*T, error) {
-		if through = empty; len(free) == 0 {
-			free = make([]T, made)
+func (t *table[T, F]) scanner(extra ...any) func(scan func(...any) error) (T, error) {
+	through, keep := t.newBuffer()
+	to := t.destinations(through, extra...)
+	return func(scan func(...any) error) (T, error) {
+		err := scan(to...)
+		return keep(), err
+	}
+}
+
+// newBuffer makes a row to scan through, and a function that moves what was scanned
+// into a row of its own.
+func newBuffer[V any]() (through *V, keep func() *V) {
+	through = new(V)
+	var free []V
+	made := 1
+	return through, func() *V {
+		if len(free) == 0 {
+			free = make([]V, made)
 			made = min(2*made, maxRowsAtOnce)
 		}
-		err := scan(to...)
 		row := &free[0]
-		*row, free = through, free[1:]
-		return row, err
+		*row, free = *through, free[1:]
+		*through = *new(V)
+		return row
 	}
 }
 
@@ -119,8 +122,8 @@ func (t *table[T, F]) scanner(extra ...any) func(scan func(...any) error) (*T, e
 const maxRowsAtOnce = 32
 
 // Get reads rows by UID.
-func (r reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]*T, error) {
-	var rows []*T
+func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error) {
+	var rows []T
 	s := r.dialect.statement()
 	s.add("SELECT " + r.selectColumns(keys.Without()) + " FROM " + r.name + " t" + r.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
@@ -140,9 +143,10 @@ const farSkip = 1000
 const maxBranches = 32
 
 // List reads one page, and its total in the same round trip.
-func (r reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
+func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
+	q.Filter = r.fill(q.Filter)
 	var found platform.Rows[T]
-	var items []*T
+	var items []T
 	var run []*Statement
 	far := q.Skip > farSkip && q.From == nil
 	if far || q.Parts.Has(platform.PartTotal) {
@@ -172,7 +176,7 @@ func (r reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.R
 
 // trimPage removes the extra row beyond the limit, and reverses rows that were read
 // backward. It reports whether there was an extra row.
-func trimPage[T any](items []*T, limit int, backward bool) ([]*T, bool) {
+func trimPage[T any](items []T, limit int, backward bool) ([]T, bool) {
 	more := len(items) > limit
 	if more {
 		items = items[:limit]
@@ -184,7 +188,7 @@ func trimPage[T any](items []*T, limit int, backward bool) ([]*T, bool) {
 }
 
 // farPage reads a page far from the start, from the nearer end.
-func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
+func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found platform.Rows[T]) (platform.Rows[T], error) {
 	total := int(found.Total)
 	if q.Skip >= total || !q.Parts.Has(platform.PartItems) {
 		return found, nil
@@ -196,7 +200,7 @@ func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found pl
 	if turned {
 		near.Backward, near.Skip, near.Limit = !q.Backward, behind, limit-1
 	}
-	var items []*T
+	var items []T
 	var run []*Statement
 	for branches := range slices.Chunk(q.Scope.Branches(), maxBranches) {
 		run = append(run, r.page(near, branches, &items))
@@ -218,7 +222,7 @@ func (r reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found pl
 
 // page builds a statement that reads one row more than the limit, which shows
 // whether more rows follow. It merges the rows of several branches.
-func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]*T) *Statement {
+func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *Statement {
 	s := r.dialect.statement()
 	o := r.orderingOf(q)
 	limit, skip := int64(q.Limit+1), int64(q.Skip)
@@ -246,7 +250,7 @@ func (r reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into
 
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
 // branch returns at most as many rows as the page can need.
-func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
+func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
 	one := func(b platform.Branch, limit int64) {
 		s.add("SELECT " + o.keys() + " FROM ")
 		r.branch(s, q, b, o)
@@ -270,7 +274,7 @@ func (r reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pla
 }
 
 // branch adds the rows of one branch.
-func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
+func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, r.walksPrimaryKey(q), o, q.From)
@@ -282,12 +286,12 @@ func (r reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branc
 // case if one counter counts the rows of the filter, which then are all or nearly
 // all rows. If a filter matches few rows, its index may be better, and the planner
 // chooses.
-func (r reader[T, F]) walksPrimaryKey(q platform.Query[F]) bool {
+func (r *reader[T, F]) walksPrimaryKey(q platform.Query[F]) bool {
 	return q.Order.Field == "uid" && len(r.counters(q.Filter)) == 1
 }
 
 // compare returns the order in which the rows of a page are read.
-func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T) int {
+func (r *reader[T, F]) compare(order platform.Order, backward bool) func(a, b T) int {
 	shown := "t." + order.Field
 	if l, elsewhere := r.lookups[order.Field]; elsewhere {
 		shown = l.column
@@ -297,7 +301,7 @@ func (r reader[T, F]) compare(order platform.Order, backward bool) func(a, b *T)
 	if order.Desc != backward {
 		sign = -1
 	}
-	return func(a, b *T) int {
+	return func(a, b T) int {
 		if c := compareColumns(r.columns[at].to(a), r.columns[at].to(b)); c != 0 {
 			return sign * c
 		}
@@ -324,7 +328,7 @@ func compareColumns(a, b any) int {
 
 // readPairs reads rows by pairs of values, with one index lookup each. found is the
 // condition, with args, by which the columns of p identify at most one row.
-func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []ParentColumn, found string, args ...any) ([]*T, error) {
+func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []ParentColumn, found string, args ...any) ([]T, error) {
 	q, one := s.dialect.statement(), s.dialect.statement()
 	parents := s.dialect.Parents(q.arg, columns...)
 	one.args = q.args
@@ -332,7 +336,7 @@ func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns 
 	q.args = one.args
 	q.add("SELECT " + t.selectColumns(0) + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(0), one.sql.String()))
-	var rows []*T
+	var rows []T
 	err := s.conn.Run(ctx, q.build(t.collect(&rows)))
 	return rows, err
 }

@@ -6,11 +6,11 @@ import (
 	"atrium/platform"
 )
 
-var repos = newTable(table[platform.Repo, platform.RepoFilter]{
+var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 	name:     "repo",
 	uid:      func(r *platform.Repo) platform.UID { return r.UID },
 	enclosed: parentUID,
-	columns: []column[platform.Repo]{
+	columns: []column[*platform.Repo]{
 		{"t.uid", "", func(r *platform.Repo) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},
 		{"t.description", "description", func(r *platform.Repo) any { return &r.Description }},
@@ -22,12 +22,12 @@ var repos = newTable(table[platform.Repo, platform.RepoFilter]{
 		{"t.create_time", "", func(r *platform.Repo) any { return timeColumn{&r.CreateTime} }},
 		{"t.update_time", "", func(r *platform.Repo) any { return timeColumn{&r.UpdateTime} }},
 	},
-	writeOnly: []column[platform.Repo]{
+	writeOnly: []column[*platform.Repo]{
 		{"t.search", "", func(r *platform.Repo) any { return new(r.SearchText()) }},
 	},
-	searchText: "t.search", searchFor: func(f platform.RepoFilter) string { return f.Query },
+	searchText: "t.search", searchFor: func(f *platform.RepoFilter) string { return f.Query },
 	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},
-	where: func(f platform.RepoFilter, s *statement) {
+	where: func(f *platform.RepoFilter, s *statement) {
 		s.addName(f.Name)
 		addAnyOf(s, "name", f.Names)
 		addAnyOf(s, "catalog_tier", f.Tiers)

@@ -8,12 +8,12 @@ import (
 )
 
 // FacetRepos counts repos by their parts of the catalogue and their bundles.
-func (s tables) FacetRepos(ctx context.Context, filter platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
+func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, scopes []platform.Scope) ([]*platform.RepoFacets, error) {
 	facets := make([]*platform.RepoFacets, len(scopes))
 	for i := range facets {
 		facets[i] = &platform.RepoFacets{}
 	}
-	r := read(repos, s)
+	r := read(repos.table, s)
 	parts, rest := r.parts(scopes, false)
 	q := s.dialect.statement()
 	counted := 0

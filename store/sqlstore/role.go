@@ -6,12 +6,12 @@ import (
 	"atrium/platform"
 )
 
-var roles = newTable(table[platform.Role, platform.RoleFilter]{
+var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 	name:     "role",
 	uid:      func(r *platform.Role) platform.UID { return r.UID },
 	enclosed: parentUID,
 	rootless: platform.IsBuiltInRole,
-	columns: []column[platform.Role]{
+	columns: []column[*platform.Role]{
 		{"t.uid", "", func(r *platform.Role) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Role) any { return &r.Name }},
 		{"t.description", "description", func(r *platform.Role) any { return &r.Description }},
@@ -19,12 +19,12 @@ var roles = newTable(table[platform.Role, platform.RoleFilter]{
 		{"t.create_time", "", func(r *platform.Role) any { return timeColumn{&r.CreateTime} }},
 		{"t.update_time", "", func(r *platform.Role) any { return timeColumn{&r.UpdateTime} }},
 	},
-	writeOnly: []column[platform.Role]{
+	writeOnly: []column[*platform.Role]{
 		{"t.search", "", func(r *platform.Role) any { return new(r.SearchText()) }},
 	},
-	searchText: "t.search", searchFor: func(f platform.RoleFilter) string { return f.Query },
+	searchText: "t.search", searchFor: func(f *platform.RoleFilter) string { return f.Query },
 	searchOf: (*platform.Role).SearchText, searchFields: []string{"name", "description"},
-	where: func(f platform.RoleFilter, s *statement) {
+	where: func(f *platform.RoleFilter, s *statement) {
 		s.addName(f.Name)
 		s.addWords("t.search", f.Query)
 	},

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilter]{
+var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingFilter]{
 	name:     "role_binding",
 	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
 	enclosed: parentUID,
@@ -15,7 +15,7 @@ var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilt
 	lookups: map[string]lookup{
 		"identity_name": nameOf("i.name", "identity", "identity"), "group_name": nameOf("g.name", "grp", "parent"), "role_name": nameOf("r.name", "role", "role"),
 	},
-	columns: []column[platform.RoleBinding]{
+	columns: []column[*platform.RoleBinding]{
 		{"t.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.UID) }},
 		{"t.create_time", "", func(b *platform.RoleBinding) any { return timeColumn{&b.CreateTime} }},
 		{"i.uid", "", func(b *platform.RoleBinding) any { return keyOf(&b.Identity.UID) }},
@@ -32,11 +32,11 @@ var roleBindings = newTable(table[platform.RoleBinding, platform.RoleBindingFilt
 		{"r.name", "", func(b *platform.RoleBinding) any { return &b.Role.Name }},
 		{"r.description", "", func(b *platform.RoleBinding) any { return &b.Role.Description }},
 	},
-	writeOnly: []column[platform.RoleBinding]{
+	writeOnly: []column[*platform.RoleBinding]{
 		{"t.identity", "identityUid", func(b *platform.RoleBinding) any { return keyOf(&b.IdentityUID) }},
 		{"t.role", "roleUid", func(b *platform.RoleBinding) any { return keyOf(&b.RoleUID) }},
 	},
-	where: func(f platform.RoleBindingFilter, s *statement) {
+	where: func(f *platform.RoleBindingFilter, s *statement) {
 		if f.Identity != "" {
 			s.add(" AND t.identity = ?", f.Identity)
 		}

@@ -28,7 +28,7 @@ func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.search
 
 // addRows adds the table t with the rows that a filter finds by words, or with all
 // rows.
-func (r reader[T, F]) addRows(s *statement, f F) {
+func (r *reader[T, F]) addRows(s *statement, f F) {
 	if r.looksFor(f) {
 		r.addTrigramMatches(s, platform.SearchWords(r.searchFor(f))...)
 		return
@@ -71,7 +71,7 @@ func (t *table[T, F]) inRoot(s *statement, f F, b platform.Branch) {
 // orderingOf returns the order of the rows of a page. If a filter searches for
 // words, no index must match that order: for a rare word, the planner would read
 // such an index to the end of the organisation.
-func (r reader[T, F]) orderingOf(q platform.Query[F]) ordering {
+func (r *reader[T, F]) orderingOf(q platform.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
 	o.unindexed = r.looksFor(q.Filter)
 	return o
@@ -86,7 +86,7 @@ func (s tables) Search(ctx context.Context, q platform.SearchQuery) ([]platform.
 	found := s.dialect.statement()
 	found.add("SELECT h.kind, h.stage, h.name, h.uid FROM (")
 	for _, t := range kinds {
-		t.searching(found, q, scopes)
+		t.addHits(found, q, scopes)
 	}
 	found.add(") h ORDER BY h.stage, h.name, h.kind, h.uid LIMIT ?", int64(q.Limit()))
 	var places []platform.SearchPlace
@@ -101,9 +101,9 @@ func (s tables) Search(ctx context.Context, q platform.SearchQuery) ([]platform.
 	return places, err
 }
 
-// searching adds a select of the hits of a kind to those of other kinds, if the kind
+// addHits adds a select of the hits of a kind to those of other kinds, if the kind
 // is in scopes.
-func (t *table[T, F]) searching(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope) {
+func (t storedKind[T, F]) addHits(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope) {
 	scope, asked := scopes[t.number]
 	if !asked || t.searchText == "" {
 		return

@@ -80,11 +80,12 @@ func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 
 // countersOfAdvisories returns the counters whose sum is the total of a filter, or
 // nil if the rows must be counted.
-func countersOfAdvisories(f platform.AdvisoryFilter) []byte {
+func countersOfAdvisories(f *platform.AdvisoryFilter) []byte {
 	severities, withdrawn := f.Severities, f.Withdrawn
-	f.Severities, f.Withdrawn = nil, true
+	others := *f
+	others.Severities, others.Withdrawn = nil, true
 	switch {
-	case restricts(whereAdvisory, f), withdrawn && len(severities) > 0:
+	case restricts(whereAdvisory, &others), withdrawn && len(severities) > 0:
 		return nil
 	case withdrawn:
 		return []byte{allAdvisories}

@@ -7,6 +7,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 
@@ -31,8 +32,8 @@ func New(engine Engine, observers ...Observer) *Store {
 }
 
 // Follow exchanges notifications of stored events with other processes.
-func (s *Store) Follow(ctx context.Context, deaf func(error)) {
-	s.engine.Follow(ctx, s.stored, s.changed.notify, deaf)
+func (s *Store) Follow(ctx context.Context, onLost func(error)) {
+	s.engine.Follow(ctx, s.stored, s.changed.notify, onLost)
 }
 
 // Pool describes the use of the connections.
@@ -47,7 +48,9 @@ type tables struct {
 	dialect *Dialect
 }
 
-func read[T, F any](t *table[T, F], s tables) reader[T, F] { return reader[T, F]{t, s.conn, s.dialect} }
+func read[T, F any](t *table[T, F], s tables) *reader[T, F] {
+	return &reader[T, F]{t, s.conn, s.dialect}
+}
 
 // A kindTable is a table of any kind.
 type kindTable interface {
@@ -55,25 +58,41 @@ type kindTable interface {
 	newReader(s tables) any
 	newWriter(tx *transaction) any
 	asCounted() (_ countedTable, counted bool)
-	searching(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
+	addHits(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
 }
 
-func (*table[T, F]) row() reflect.Type { return reflect.TypeFor[T]() }
+// A storedKind is the kindTable of a kind. These methods are not those of the table
+// itself, because every reader and writer would have them too.
+type storedKind[T, F any] struct{ *table[T, F] }
 
-func (t *table[T, F]) newReader(s tables) any { return read(t, s) }
+func (k storedKind[T, F]) row() reflect.Type { return reflect.TypeFor[T]().Elem() }
 
-func (t *table[T, F]) newWriter(tx *transaction) any { return writer[T, F]{read(t, tx.tables), tx} }
+func (k storedKind[T, F]) newReader(s tables) any { return read(k.table, s) }
+
+func (k storedKind[T, F]) newWriter(tx *transaction) any {
+	return &writer[T, F]{read(k.table, tx.tables), tx}
+}
 
 // newTable makes the table of a kind of platform, whose number its rows are counted
 // under.
-func newTable[T, F any](t table[T, F]) *table[T, F] {
+//
+// The types of rows and filters are pointers (T is *platform.Repo), because Go
+// compiles a generic function once for all pointer types, but again for each struct
+// type.
+func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
+	var everything W
+	t.typed = typed[*V, *W]{
+		newRow:    func() *V { return new(V) },
+		assign:    func(to, from *V) { *to = *from },
+		newBuffer: newBuffer[V],
+		fill:      func(f *W) *W { return cmp.Or(f, &everything) },
+	}
 	for _, kind := range platform.Kinds() {
-		if kind.Row == t.row() {
+		if kind.Row == reflect.TypeFor[V]() {
 			t.number = kind.Number
 		}
 	}
-	t.lists = &columnLists{}
-	return &t
+	return storedKind[*V, *W]{t}
 }
 
 // kinds are the tables of all kinds.

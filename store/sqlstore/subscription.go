@@ -6,11 +6,11 @@ import (
 	"atrium/platform"
 )
 
-var subscriptions = newTable(table[platform.Subscription, platform.SubscriptionFilter]{
+var subscriptions = newTable(&table[*platform.Subscription, *platform.SubscriptionFilter]{
 	name:     "subscription",
 	uid:      func(s *platform.Subscription) platform.UID { return s.UID },
 	enclosed: parentUID,
-	columns: []column[platform.Subscription]{
+	columns: []column[*platform.Subscription]{
 		{"t.uid", "", func(s *platform.Subscription) any { return keyOf(&s.UID) }},
 		{"t.sink", "", func(s *platform.Subscription) any { return &s.Sink }},
 		{"t.types", "", func(s *platform.Subscription) any { return jsonColumn{&s.Types} }},
@@ -23,7 +23,7 @@ var subscriptions = newTable(table[platform.Subscription, platform.SubscriptionF
 		{"t.create_time", "", func(s *platform.Subscription) any { return timeColumn{&s.CreateTime} }},
 		{"t.update_time", "", func(s *platform.Subscription) any { return timeColumn{&s.UpdateTime} }},
 	},
-	where: func(f platform.SubscriptionFilter, s *statement) {
+	where: func(f *platform.SubscriptionFilter, s *statement) {
 		if f.Sink != "" {
 			s.add(" AND t.sink = ?", f.Sink)
 		}

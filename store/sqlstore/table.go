@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"atrium/platform"
 )
@@ -15,7 +16,7 @@ type table[T, F any] struct {
 	name    string
 	number  byte // of the kind, in counters
 	columns []column[T]
-	lists   *columnLists
+	lists   sync.Map // of *columnList, by the long texts that they leave out
 	// long columns hold these texts, which a read may leave out.
 	long map[string]platform.LongTexts
 	// writeOnly columns serve filters; they are not read.
@@ -23,7 +24,7 @@ type table[T, F any] struct {
 	joins     string            // what the columns of other tables need, joined to t
 	joinBy    []string          // columns of t that joins compare
 	lookups   map[string]lookup // orders by columns of joins
-	uid       func(*T) platform.UID
+	uid       func(T) platform.UID
 
 	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
 	// outside the tree.
@@ -47,14 +48,14 @@ type table[T, F any] struct {
 	where func(f F, s *statement)
 
 	// aliases are names that aliasTable keeps, as (alias, uid), for filters.
-	aliases    func(*T) []string
+	aliases    func(T) []string
 	aliasTable string
 
 	// classes are counters beside the kind's own. A row is counted by those of its
 	// class, which classColumn keeps; filterCounters are those whose sum is the
 	// total of a filter, none where rows must be counted. nil: there are none.
 	classColumn    string
-	class          func(*T) int64
+	class          func(T) int64
 	classCounters  func(class int64) []byte
 	filterCounters func(f F) []byte
 
@@ -63,11 +64,21 @@ type table[T, F any] struct {
 	// it of a row, out of searchFields. "" and nil: rows are not searched.
 	searchText   string
 	searchFor    func(F) string
-	searchOf     func(*T) string
+	searchOf     func(T) string
 	searchFields []string
 
 	// derive sets what follows from a row's other fields, before it is written.
-	derive func(*T)
+	derive func(T)
+
+	typed[T, F]
+}
+
+// typed holds what newTable adds because it knows the types that T and F point to.
+type typed[T, F any] struct {
+	newRow    func() T
+	assign    func(to, from T) // changes the row that to points to
+	newBuffer func() (through T, keep func() T)
+	fill      func(f F) F // replaces a filter that is nil by one that restricts nothing
 }
 
 // key returns the value that the primary key is compared with.
@@ -94,7 +105,7 @@ func (t *table[T, F]) keys(uids []platform.UID) any {
 type column[T any] struct {
 	sql   string // as it is selected: t.name
 	field string // the field that an update names; "": never updated
-	to    func(*T) any
+	to    func(T) any
 }
 
 func (c column[T]) own() (string, bool) { return strings.CutPrefix(c.sql, "t.") }

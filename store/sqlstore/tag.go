@@ -6,12 +6,12 @@ import (
 	"atrium/platform"
 )
 
-var tags = newTable(table[platform.Tag, platform.TagFilter]{
+var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	name:        "tag",
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parentUID,
 	quietParent: true,
-	columns: []column[platform.Tag]{
+	columns: []column[*platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},
 		{"t.digest", "digest", func(t *platform.Tag) any { return &t.Digest }},
@@ -21,11 +21,11 @@ var tags = newTable(table[platform.Tag, platform.TagFilter]{
 		{"t.create_time", "", func(t *platform.Tag) any { return timeColumn{&t.CreateTime} }},
 		{"t.update_time", "", func(t *platform.Tag) any { return timeColumn{&t.UpdateTime} }},
 	},
-	writeOnly: []column[platform.Tag]{
+	writeOnly: []column[*platform.Tag]{
 		{"t.source", "source", func(t *platform.Tag) any { return &t.Source }},
 	},
-	searchText: tagText, searchFor: func(f platform.TagFilter) string { return f.Query },
-	where: func(f platform.TagFilter, s *statement) {
+	searchText: tagText, searchFor: func(f *platform.TagFilter) string { return f.Query },
+	where: func(f *platform.TagFilter, s *statement) {
 		s.addName(f.Name)
 		addAnyOf(s, "name", f.Names)
 		s.addWords(tagText, f.Query)
@@ -56,7 +56,7 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 	for i, n := range wanted {
 		repos[i], texts[i] = packUID(n.Repo), n.Name
 	}
-	return readPairs(ctx, s, tags, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return readPairs(ctx, s, tags.table, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.

@@ -6,17 +6,17 @@ import (
 	"atrium/platform"
 )
 
-var terms = newTable(table[platform.TermsAcceptance, platform.TermsFilter]{
+var terms = newTable(&table[*platform.TermsAcceptance, *platform.TermsFilter]{
 	name:     "terms_acceptance",
 	uid:      func(t *platform.TermsAcceptance) platform.UID { return t.UID },
 	enclosed: parentUID,
-	columns: []column[platform.TermsAcceptance]{
+	columns: []column[*platform.TermsAcceptance]{
 		{"t.uid", "", func(t *platform.TermsAcceptance) any { return uidColumn{&t.UID, &t.OrgUID} }},
 		{"t.doc_id", "", func(t *platform.TermsAcceptance) any { return &t.DocID }},
 		{"t.accepted_by", "", func(t *platform.TermsAcceptance) any { return &t.AcceptedBy }},
 		{"t.create_time", "", func(t *platform.TermsAcceptance) any { return timeColumn{&t.CreateTime} }},
 	},
-	where: func(f platform.TermsFilter, s *statement) { addAnyOf(s, "doc_id", f.DocIDs) },
+	where: func(f *platform.TermsFilter, s *statement) { addAnyOf(s, "doc_id", f.DocIDs) },
 })
 
 // TermsOf reads acceptances by group and document, with one index lookup each.
@@ -26,5 +26,5 @@ func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platfo
 	for i, k := range wanted {
 		groups[i], documents[i] = packUID(k.Group), k.DocID
 	}
-	return readPairs(ctx, s, terms, underUIDs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
+	return readPairs(ctx, s, terms.table, underUIDs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
 }

@@ -11,7 +11,7 @@ import (
 
 // writer changes one kind inside a transaction.
 type writer[T, F any] struct {
-	reader[T, F]
+	*reader[T, F]
 	tx *transaction
 }
 
@@ -19,7 +19,7 @@ type writer[T, F any] struct {
 const copyThreshold = 16
 
 // Insert adds rows.
-func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
+func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 	columns := w.insertColumns()
 	values := make([][]any, len(rows))
 	for i, row := range rows {
@@ -44,7 +44,7 @@ func (w writer[T, F]) Insert(ctx context.Context, rows ...*T) error {
 }
 
 // count adds by to the counters of a row.
-func (w writer[T, F]) count(row *T, by int64) {
+func (w *writer[T, F]) count(row T, by int64) {
 	switch {
 	case w.uncounted:
 	case w.enclosed == nil:
@@ -58,14 +58,14 @@ func (w writer[T, F]) count(row *T, by int64) {
 }
 
 // countClass adds by to the counters of a class.
-func (w writer[T, F]) countClass(uid platform.UID, class, by int64) {
+func (w *writer[T, F]) countClass(uid platform.UID, class, by int64) {
 	for _, number := range w.classCounters(class) {
 		w.tx.deltas.count(number, w.treeUID(uid), false, w.tx.slot, by)
 	}
 }
 
 // reclassify updates the counters of a row whose class is about to change.
-func (w writer[T, F]) reclassify(ctx context.Context, row *T) error {
+func (w *writer[T, F]) reclassify(ctx context.Context, row T) error {
 	uid := w.uid(row)
 	was := w.dialect.statement()
 	was.add("SELECT "+w.classColumn+" FROM "+w.name+" WHERE uid = ?", w.key(uid))
@@ -81,7 +81,7 @@ func (w writer[T, F]) reclassify(ctx context.Context, row *T) error {
 }
 
 // add inserts rows one by one, or with COPY if there are many.
-func (w writer[T, F]) add(ctx context.Context, table string, columns []string, values [][]any) error {
+func (w *writer[T, F]) add(ctx context.Context, table string, columns []string, values [][]any) error {
 	if len(values) >= copyThreshold {
 		return w.tx.conn.Copy(ctx, table, columns, values)
 	}
@@ -127,7 +127,7 @@ func (t *table[T, F]) writeOnlyColumns() []string {
 	return names
 }
 
-func (t *table[T, F]) values(row *T) []any {
+func (t *table[T, F]) values(row T) []any {
 	var values []any
 	if t.enclosed != nil {
 		values = append(values, t.ancestorValues(t.uid(row))...)
@@ -169,7 +169,7 @@ func (t *table[T, F]) treeUID(uid platform.UID) platform.UID {
 	return uid
 }
 
-func (w writer[T, F]) addAliases(ctx context.Context, rows []*T) error {
+func (w *writer[T, F]) addAliases(ctx context.Context, rows []T) error {
 	if w.aliases == nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (w writer[T, F]) addAliases(ctx context.Context, rows []*T) error {
 }
 
 // Update writes the named fields and reads the row back.
-func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) error {
+func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) error {
 	if w.derive != nil {
 		w.derive(row)
 	}
@@ -219,7 +219,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	found := false
 	err := w.conn.Run(ctx, s.build(func(scan func(...any) error) error {
 		found = true
-		*row = *new(T)
+		w.assign(row, w.newRow())
 		return scan(w.ownDestinations(row)...)
 	}))
 	switch {
@@ -235,7 +235,7 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 		if err != nil {
 			return err
 		}
-		*row = *rows[0]
+		w.assign(row, rows[0])
 	}
 	if err := w.updateSearchText(ctx, row, fields); err != nil {
 		return err
@@ -246,11 +246,11 @@ func (w writer[T, F]) Update(ctx context.Context, row *T, fields ...string) erro
 	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil)); err != nil {
 		return err
 	}
-	return w.addAliases(ctx, []*T{row})
+	return w.addAliases(ctx, []T{row})
 }
 
 // updateSearchText updates the search text after a change of searched fields.
-func (w writer[T, F]) updateSearchText(ctx context.Context, row *T, fields []string) error {
+func (w *writer[T, F]) updateSearchText(ctx context.Context, row T, fields []string) error {
 	if !slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (t *table[T, F]) returning() string {
 	return strings.Join(names, ", ")
 }
 
-func (t *table[T, F]) ownDestinations(row *T) []any {
+func (t *table[T, F]) ownDestinations(row T) []any {
 	var to []any
 	for _, c := range t.columns {
 		if _, own := c.own(); own {
@@ -280,10 +280,10 @@ func (t *table[T, F]) ownDestinations(row *T) []any {
 }
 
 // Delete removes a row.
-func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) {
+func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ error) {
 	rows, err := w.readBeforeDelete(ctx, uid)
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
 	s := w.dialect.statement().add("DELETE FROM "+w.name+" WHERE uid = ?", w.key(uid)).build(nil)
 	run := []*Statement{s}
@@ -293,34 +293,34 @@ func (w writer[T, F]) Delete(ctx context.Context, uid platform.UID) (*T, error) 
 	}
 	switch err = w.conn.Run(ctx, run...); {
 	case errors.Is(err, ErrForeignKey):
-		return nil, platform.ErrReferenced
+		return zero, platform.ErrReferenced
 	case err != nil:
-		return nil, err
+		return zero, err
 	case s.Affected == 0:
-		return nil, platform.ErrNotFound
+		return zero, platform.ErrNotFound
 	}
 	w.count(rows[0], -1)
 	return rows[0], nil
 }
 
 // GetForUpdate reads a row and locks it until the transaction ends.
-func (w writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (*T, error) {
+func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (zero T, _ error) {
 	rows, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
 	if err != nil {
-		return nil, err
+		return zero, err
 	}
 	return rows[0], nil
 }
 
 // readBeforeDelete reads a row and its joined columns before it is deleted.
-func (w writer[T, F]) readBeforeDelete(ctx context.Context, uid platform.UID) ([]*T, error) {
+func (w *writer[T, F]) readBeforeDelete(ctx context.Context, uid platform.UID) ([]T, error) {
 	return w.readJoined(ctx, uid, "")
 }
 
 // readJoined reads a row and its joined columns. keeping is the lock clause for the
 // row.
-func (w writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) ([]*T, error) {
-	var rows []*T
+func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) ([]T, error) {
+	var rows []T
 	s := w.dialect.statement()
 	s.add("SELECT "+w.selectColumns(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	if err := w.conn.Run(ctx, s.build(w.collect(&rows))); err != nil {

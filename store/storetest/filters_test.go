@@ -1,0 +1,151 @@
+package storetest_test
+
+import (
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+// This file says in Go what each filter means.
+
+func (f *forest) groupFilters() []filterCase[*platform.Group, *platform.GroupFilter] {
+	name := pick(f.d, f.groups).Name
+	return []filterCase[*platform.Group, *platform.GroupFilter]{
+		{}, {}, {&platform.GroupFilter{Name: name}, func(g *platform.Group) bool { return g.Name == name }},
+	}
+}
+
+func (f *forest) identityFilters() []filterCase[*platform.Identity, *platform.IdentityFilter] {
+	since := platform.At(epoch.Add(moments[2]))
+	return []filterCase[*platform.Identity, *platform.IdentityFilter]{
+		{}, {}, {&platform.IdentityFilter{Name: "a-b"}, func(i *platform.Identity) bool { return i.Name == "a-b" }},
+		{&platform.IdentityFilter{RelationshipType: platform.RelationshipTypeClaimMatch}, func(i *platform.Identity) bool { return i.ClaimMatch != nil }},
+		{&platform.IdentityFilter{RelationshipType: platform.RelationshipTypeStatic}, func(i *platform.Identity) bool { return i.StaticKeys != nil }},
+		{&platform.IdentityFilter{LastSeenBefore: since}, func(i *platform.Identity) bool { return i.LastSeenTime.Before(since.Time) }},
+	}
+}
+
+func (f *forest) roleFilters() []filterCase[*platform.Role, *platform.RoleFilter] {
+	return []filterCase[*platform.Role, *platform.RoleFilter]{
+		{}, {}, {&platform.RoleFilter{Name: "a"}, func(r *platform.Role) bool { return r.Name == "a" }},
+		{&platform.RoleFilter{Name: "viewer"}, func(r *platform.Role) bool { return r.Name == "viewer" }},
+	}
+}
+
+func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.RoleBindingFilter] {
+	one := pick(f.d, f.bindings)
+	holding := map[platform.UID]bool{}
+	for _, r := range slices.Concat(f.roles, f.builtIn) {
+		holding[r.UID] = slices.Contains(r.Capabilities, platform.CapTagList)
+	}
+	return []filterCase[*platform.RoleBinding, *platform.RoleBindingFilter]{
+		{}, {},
+		{&platform.RoleBindingFilter{Identity: one.Identity.UID}, func(b *platform.RoleBinding) bool { return b.Identity.UID == one.Identity.UID }},
+		{&platform.RoleBindingFilter{Group: one.Group.UID}, func(b *platform.RoleBinding) bool { return b.Group.UID == one.Group.UID }},
+		{&platform.RoleBindingFilter{Role: platform.ViewerRole}, func(b *platform.RoleBinding) bool { return b.Role.UID == platform.ViewerRole }},
+		{&platform.RoleBindingFilter{Capability: platform.CapTagList}, func(b *platform.RoleBinding) bool { return holding[b.Role.UID] }},
+	}
+}
+
+// containsWords returns a function that reports whether the texts of a row contain all
+// words of a query.
+func containsWords[T any](query string, texts func(T) []string) func(T) bool {
+	return func(row T) bool { return searchedRow{texts: texts(row)}.stage(query) > 0 }
+}
+
+// intersects reports whether two lists have an element in common.
+func intersects(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
+func (f *forest) repoFilters() []filterCase[*platform.Repo, *platform.RepoFilter] {
+	some := []string{"a/b", "z9", "none such"}
+	listed := []string{`says "pay"`, "pay_ments 100%", "back\\slash", "none such"}
+	return []filterCase[*platform.Repo, *platform.RepoFilter]{
+		{}, {}, {&platform.RepoFilter{Name: "a.b"}, func(r *platform.Repo) bool { return r.Name == "a.b" }},
+		{&platform.RepoFilter{Names: some}, func(r *platform.Repo) bool { return slices.Contains(some, r.Name) }},
+		{&platform.RepoFilter{Query: "PAY team"}, containsWords("PAY team", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
+		{&platform.RepoFilter{Query: "a"}, containsWords("a", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
+		{&platform.RepoFilter{Tiers: []platform.CatalogTier{platform.CatalogTierAI, platform.CatalogTierFIPS}}, func(r *platform.Repo) bool { return r.CatalogTier == platform.CatalogTierAI }},
+		{&platform.RepoFilter{Bundles: listed, Aliases: listed[:2]}, func(r *platform.Repo) bool { return intersects(r.Bundles, listed) && intersects(r.Aliases, listed[:2]) }},
+	}
+}
+
+func (f *forest) tagFilters() []filterCase[*platform.Tag, *platform.TagFilter] {
+	some, yes, no := []string{"a", "A", "_x"}, true, false
+	since := platform.At(epoch.Add(moments[2]))
+	classes := []platform.TagClass{platform.TagClassEpoch, platform.TagClassDate}
+	return []filterCase[*platform.Tag, *platform.TagFilter]{
+		{}, {}, {&platform.TagFilter{Name: "a"}, func(t *platform.Tag) bool { return t.Name == "a" }},
+		{&platform.TagFilter{Query: "A"}, containsWords("A", func(t *platform.Tag) []string { return []string{t.Name} })},
+		{&platform.TagFilter{Query: "LATE"}, containsWords("LATE", func(t *platform.Tag) []string { return []string{t.Name} })},
+		{&platform.TagFilter{Query: "0260 X-2", Without: classes[:1]}, func(t *platform.Tag) bool { return t.Name == "x-20260327" }},
+		{&platform.TagFilter{Names: some}, func(t *platform.Tag) bool { return slices.Contains(some, t.Name) }},
+		{&platform.TagFilter{UpdatedSince: since}, func(t *platform.Tag) bool { return !t.UpdateTime.Before(since.Time) }},
+		{&platform.TagFilter{Digest: digests[1]}, func(t *platform.Tag) bool { return t.Digest == digests[1] }},
+		{&platform.TagFilter{Deprecated: &yes}, func(t *platform.Tag) bool { return t.Deprecated }},
+		{&platform.TagFilter{Deprecated: &no, Without: classes}, func(t *platform.Tag) bool { return !t.Deprecated && t.Class == "" }},
+	}
+}
+
+func (f *forest) subscriptionFilters() []filterCase[*platform.Subscription, *platform.SubscriptionFilter] {
+	sink := "https://sink.example.com/0"
+	return []filterCase[*platform.Subscription, *platform.SubscriptionFilter]{
+		{}, {}, {&platform.SubscriptionFilter{Sink: sink}, func(s *platform.Subscription) bool { return s.Sink == sink }},
+	}
+}
+
+// anyEvent returns a function that reports whether an event of an advisory meets a
+// condition.
+func anyEvent(is func(*platform.AdvisoryEvent) bool) func(*platform.Advisory) bool {
+	return func(a *platform.Advisory) bool {
+		for i := range a.Events {
+			if is(&a.Events[i]) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func oneOf[T any, S comparable](values []S, of func(T) S) func(T) bool {
+	return func(row T) bool { return slices.Contains(values, of(row)) }
+}
+
+func (f *forest) advisoryFilters() []filterCase[*platform.Advisory, *platform.AdvisoryFilter] {
+	type filter = platform.AdvisoryFilter
+	ids, names := []string{"GO-0", "GO-2"}, []string{"a", "a_b"}
+	bad, score, zero := []platform.SeverityRating{platform.SeverityHigh, platform.SeverityCritical, platform.SeverityHigh}, 6.55, 0.0
+	rated := oneOf(bad, func(a *platform.Advisory) platform.SeverityRating { return a.Severity.Rating })
+	scored := func(least float64) func(*platform.Advisory) bool {
+		return func(a *platform.Advisory) bool { return a.Severity.Score != nil && *a.Severity.Score >= least }
+	}
+	return []filterCase[*platform.Advisory, *filter]{
+		{}, {},
+		{&filter{AdvisoryIDs: ids}, oneOf(ids, func(a *platform.Advisory) string { return a.AdvisoryID })},
+		{&filter{ArtifactNames: names}, oneOf(names, func(a *platform.Advisory) string { return a.ArtifactName })},
+		{&filter{ArtifactTypes: []string{"go"}, ArtifactNames: names}, func(a *platform.Advisory) bool {
+			return a.ArtifactType == "go" && slices.Contains(names, a.ArtifactName)
+		}},
+		{&filter{ComponentNames: []string{"Lib_1"}}, func(a *platform.Advisory) bool { return a.ComponentName == "Lib_1" }},
+		{&filter{Aliases: []string{"CVE-1", "CVE-3"}}, func(a *platform.Advisory) bool { return a.Aliases[0] == "CVE-1" || a.Aliases[0] == "CVE-3" }},
+		{&filter{Origin: "osv"}, func(a *platform.Advisory) bool { return a.Origin == "osv" }},
+		{&filter{EventTypes: []platform.EventType{platform.EventTypePatched, platform.EventTypeDetection}}, anyEvent(func(e *platform.AdvisoryEvent) bool { return e.Patched != nil || e.Detection != nil })},
+		{&filter{LatestEventType: platform.EventTypeFixed}, func(a *platform.Advisory) bool { n := len(a.Events); return n > 0 && a.Events[n-1].Fixed != nil }},
+		{&filter{EventAuthors: []string{"a_n"}}, anyEvent(func(e *platform.AdvisoryEvent) bool { return e.Author == "a_n" })},
+		{&filter{EventReviewers: []string{"100%"}}, anyEvent(func(e *platform.AdvisoryEvent) bool { return e.Reviewer == "100%" })},
+		{&filter{EventReviewStates: []platform.ReviewState{platform.ReviewStateApproved}}, anyEvent(func(e *platform.AdvisoryEvent) bool { return e.ReviewState == platform.ReviewStateApproved })},
+		{&filter{ExcludeEventAuthors: []string{"ann"}}, func(a *platform.Advisory) bool {
+			return !anyEvent(func(e *platform.AdvisoryEvent) bool { return e.Author == "ann" })(a)
+		}},
+		{&filter{Query: "LIB_"}, func(a *platform.Advisory) bool { return strings.HasPrefix(a.ComponentName, "Lib_") }},
+		{&filter{Query: "b%1"}, func(a *platform.Advisory) bool { return a.ComponentName == "lib%1" }},
+		{&filter{Withdrawn: true}, nil}, {&filter{Severities: bad}, rated}, {&filter{Severities: bad, Withdrawn: true}, rated},
+		{&filter{MinScore: &score}, scored(score)}, {&filter{MinScore: &zero, Withdrawn: true}, scored(0)},
+		{&filter{Severities: bad, LatestEventType: platform.EventTypeFixed, MinScore: &score}, func(a *platform.Advisory) bool {
+			return rated(a) && scored(score)(a) && a.LatestEventType() == platform.EventTypeFixed
+		}},
+		{&filter{Query: "cve-2"}, func(a *platform.Advisory) bool { return a.Aliases[0] == "CVE-2" }},
+	}
+}

@@ -1,0 +1,77 @@
+// Command guide renders the pages of the guide, docs/*.md, as the HTML that the
+// server shows, docs/pages/*.html. Its argument is the folder of Atrium.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: guide FOLDER")
+		os.Exit(2)
+	}
+	if err := renderAll(filepath.Join(os.Args[1], "docs")); err != nil {
+		fmt.Fprintln(os.Stderr, "guide:", err)
+		os.Exit(1)
+	}
+}
+
+// renderAll replaces the HTML of all pages.
+func renderAll(docs string) error {
+	sources, err := filepath.Glob(filepath.Join(docs, "*.md"))
+	if err != nil {
+		return err
+	}
+	pages := filepath.Join(docs, "pages")
+	if err := os.RemoveAll(pages); err != nil {
+		return err
+	}
+	if err := os.Mkdir(pages, 0o755); err != nil {
+		return err
+	}
+	for _, source := range sources {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		html, err := render(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+		name := strings.TrimSuffix(filepath.Base(source), ".md") + ".html"
+		if err := os.WriteFile(filepath.Join(pages, name), html, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	// pageLink matches a link to another page, which works where the Markdown itself
+	// is read too.
+	pageLink = regexp.MustCompile(`href="([a-z0-9-]+)\.md(#[^"]*)?"`)
+
+	// tableMarker matches a line that the server replaces with a table.
+	tableMarker = regexp.MustCompile(`(?m)^<!-- ([a-z]+) -->$`)
+)
+
+// render renders a page. HTML in the Markdown is left out, except markers.
+func render(text []byte) ([]byte, error) {
+	text = tableMarker.ReplaceAll(text, []byte("{{$1}}"))
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	var html bytes.Buffer
+	if err := markdown.Convert(text, &html); err != nil {
+		return nil, err
+	}
+	return pageLink.ReplaceAll(html.Bytes(), []byte(`href="/guide/$1$2"`)), nil
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAPageIsRenderedWithoutItsOwnHTML(t *testing.T) {
+	t.Parallel()
+	page, err := render([]byte("# The start\n\nSee [more](more.md#here) and [it](https://example.com/a.md).\n\n<!-- table -->\n\n## Here\n\n```sh example\necho <b>\n```\n<script>alert(1)</script>\n\n| a |\n|---|\n| b |\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		`<h1 id="the-start">The start</h1>`, `href="/guide/more#here"`, `href="https://example.com/a.md"`, "<p>{{table}}</p>",
+		`<h2 id="here">`, `<code class="language-sh">echo &lt;b&gt;`, "<td>b</td>",
+	} {
+		if !strings.Contains(string(page), part) {
+			t.Errorf("the page has no %s:\n%s", part, page)
+		}
+	}
+	if strings.Contains(string(page), "<script") {
+		t.Errorf("the page has a script:\n%s", page)
+	}
+}
