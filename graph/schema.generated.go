@@ -318,6 +318,7 @@ type GroupResolver interface {
 	ResourceLimits(ctx context.Context, objs []*platform.Group) ([][]*ResourceLimit, error)
 	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
 	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
+	Path(ctx context.Context, objs []*platform.Group) ([]*string, error)
 	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
 	Child(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Group, error)
 	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
@@ -478,6 +479,7 @@ type QueryResolver interface {
 // A RepoResolver reads the fields of Repo that its objects do not hold.
 type RepoResolver interface {
 	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
+	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
@@ -2451,6 +2453,11 @@ type Group implements Node @key(fields: "uid") {
   parent: Group
   "The groups above, the root first, as far as the caller may see them."
   ancestors: [Group!]
+  """
+  The names of all groups from the organization down to this one, with a slash between them, as ` + "`" + `group(path:)` + "`" + ` takes them. Null
+  where the caller may not see all groups above.
+  """
+  path: String
   "Groups directly in this one."
   children(
     "Filter; all given conditions must match."
@@ -3845,6 +3852,11 @@ type Repo implements Node @key(fields: "uid") {
 
   "The group that contains it."
   group: Group
+  """
+  The names of all groups from the organization down to it and its own, with a slash between them, as ` + "`" + `repo(path:)` + "`" + ` takes them.
+  Null where the caller may not see all of these groups.
+  """
+  path: String
   "Introduction to the repo, in Markdown; null where none was written."
   readme: String
   "Its tags. Those past their end of life: ` + "`" + `where: {deprecated: true}` + "`" + `."

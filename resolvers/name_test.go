@@ -35,12 +35,12 @@ func TestAPathIsShownToWhoSeesAllOfIt(t *testing.T) {
 	variables := w.furnish()
 	const query = `repo(uid: $repo) { path } viewer { capabilities(on: $team) }`
 	w.ask(operation("query", query+` group(uid: $team) { path parent { path } }`), variables...).
-		want("repo.path", "acme/team/r01").want("group.path", "acme/team").want("group.parent.path", "acme")
-	w.as("ann", operation("query", query), variables...).clean().want("repo.path", nil) // she may list repos, and no groups
+		expect("repo.path", "acme/team/r01").expect("group.path", "acme/team").expect("group.parent.path", "acme")
+	w.askAs("ann", operation("query", query), variables...).expectSuccess().expect("repo.path", nil) // she may list repos, and no groups
 	// bob may list groups in the team only, whose path begins with the name of a hidden group.
 	w.member(w.org, "bob", w.role(w.org, "repos", platform.CapRepoList))
-	bob := w.as("bob", `{ viewer { identities { uid } } }`).uid("viewer.identities.0.uid")
+	bob := w.askAs("bob", `{ viewer { identities { uid } } }`).uid("viewer.identities.0.uid")
 	w.ask(operation("mutation", `createRoleBinding(input: {parent: $team, identityUid: $bob, roleUid: $role}) { roleBinding { uid } }`),
 		append(variables, "bob", bob, "role", w.role(w.org, "groups", platform.CapGroupsList))...)
-	w.as("bob", operation("query", query+` group(uid: $team) { name path }`), variables...).clean().want("repo.path", nil).want("group.name", "team").want("group.path", nil)
+	w.askAs("bob", operation("query", query+` group(uid: $team) { name path }`), variables...).expectSuccess().expect("repo.path", nil).expect("group.name", "team").expect("group.path", nil)
 }
