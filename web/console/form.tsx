@@ -22,6 +22,7 @@ export interface Field {
   code?: boolean; // whether what is typed is for machines
   control?: (props: ControlProps) => ReactNode; // in the place of the one that its type has
   shown?: (values: Values) => boolean; // a field that is not shown is as if it were empty
+  needed?: (values: Values) => boolean; // whether the form needs it where the schema does not
   local?: Rule; // makes it a field of the form alone, which is not sent
 }
 
@@ -44,10 +45,15 @@ const blank = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.type ==
 const isBlank = (value: Value) => value === '' || value === false || (Array.isArray(value) && value.length === 0);
 const at = (resource: object | undefined, name: string): unknown => name.split('.').reduce<unknown>((one, part) => (one as Record<string, unknown> | null | undefined)?.[part], resource);
 
+/** A time as the control for it has it: of the reader's own zone, to the second. */
+const localTime = (time: Date) => new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+
 function decode(rule: Rule, given: unknown): Value {
   if (given === null || given === undefined) return blank(rule);
   if (rule.type === 'pairs') return Object.entries(given as Record<string, string>);
   if (rule.type === 'list') return given as string[];
+  if (rule.type === 'duration') return String(given).replace(/s$/, '');
+  if (rule.type === 'time') return localTime(new Date(given as string));
   return rule.type === 'yes' ? Boolean(given) : String(given);
 }
 
@@ -151,6 +157,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
 
   // A part of an input that is needed is so once another part of it is given.
   const ruleOf = (name: string): Rule => {
+    if (all.find((one) => one.name === name)?.needed?.(values)) return { ...rules[name], required: true };
     const rule = rules[name], top = name.slice(0, name.indexOf('.') + 1);
     return rule.required && top && fields.every((one) => !one.name.startsWith(top) || isBlank(values[one.name])) ? { ...rule, required: false } : rule;
   };
@@ -219,7 +226,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { onChange((value as string[]).map((line) => line.trim()).filter(Boolean)); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
   else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
-  else if (rule.type === 'time') input = <input type="datetime-local" {...text} onChange={(event) => onChange(event.target.value)} />;
+  else if (rule.type === 'time') input = <input type="datetime-local" step={1} {...text} onChange={(event) => onChange(event.target.value)} />;
   else if ((rule.mostBytes ?? 0) >= 65_536) input = <textarea {...text} rows={10} onChange={(event) => onChange(event.target.value)} />;
   else input = <input type="text" {...text} onChange={(event) => onChange(event.target.value)} />;
   const name = <>{label}{!rule.required && <> <span className="optional">optional</span></>}</>;

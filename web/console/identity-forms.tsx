@@ -3,6 +3,9 @@
 import { ConfirmButton, FormButton, type Field, type Held, type Values } from './form';
 import type { Rule } from './generated/changes';
 import { CreateIdentity, DeleteIdentity, UpdateIdentity, type IdentityQuery } from './generated/graphql';
+import { groupAddress } from './places';
+import { Link } from './router';
+import { namesOf } from './ui';
 import { plural } from './words';
 
 type Identity = NonNullable<IdentityQuery['identity']>;
@@ -18,17 +21,17 @@ const issuerAt = 'https://login.example.com';
 const fields: Field[] = [
   { name: 'name', label: 'Name' }, { name: 'description', label: 'Description' }, { name: 'company', label: 'Company' },
   { name: 'kind', label: 'Which tokens act as it', local: which, choices: kinds, hint: 'A token says who signed it (the issuer) and for whom (the subject).' },
-  { name: 'claimMatch.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('exact', 'claims') },
+  { name: 'claimMatch.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('exact', 'claims'), needed: by('exact') },
   { name: 'claimMatch.issuerPattern', label: 'Pattern of the issuer', code: true, shown: by('claims') },
-  { name: 'claimMatch.subject', label: 'Subject', code: true, shown: by('exact', 'claims') },
+  { name: 'claimMatch.subject', label: 'Subject', code: true, shown: by('exact', 'claims'), needed: by('exact') },
   { name: 'claimMatch.subjectPattern', label: 'Pattern of the subject', code: true, shown: by('claims') },
   { name: 'claimMatch.audience', label: 'Audience', code: true, shown: by('exact', 'claims') },
   { name: 'claimMatch.audiencePattern', label: 'Pattern of the audience', code: true, shown: by('claims') },
   { name: 'claimMatch.claims', label: 'Further claims', shown: by('claims') },
   { name: 'claimMatch.claimPatterns', label: 'Patterns of further claims', shown: by('claims') },
-  { name: 'staticKeys.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('keys') },
-  { name: 'staticKeys.subject', label: 'Subject', code: true, shown: by('keys') },
-  { name: 'staticKeys.issuerKeys', label: 'Keys', code: true, placeholder: '{"keys": [...]}', shown: by('keys') },
+  { name: 'staticKeys.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('keys'), needed: by('keys') },
+  { name: 'staticKeys.subject', label: 'Subject', code: true, shown: by('keys'), needed: by('keys') },
+  { name: 'staticKeys.issuerKeys', label: 'Keys', code: true, placeholder: '{"keys": [...]}', shown: by('keys'), needed: by('keys') },
   { name: 'staticKeys.expirationTime', label: 'End of the keys', shown: by('keys') },
   { name: 'staticKeys.audiences', label: 'Audiences', code: true, shown: by('keys') },
 ];
@@ -45,13 +48,13 @@ export const NewIdentity = ({ uid, name, held }: { uid: string; name: string; he
 );
 
 export function IdentityActions({ identity }: { identity: Identity }) {
-  const held: Held = { capabilities: identity.viewerCapabilities, on: identity.name }, bound = identity.roleBindings?.totalCount ?? 0;
+  const held: Held = { capabilities: identity.viewerCapabilities, on: identity.name }, bound = identity.roleBindings?.totalCount ?? 0, them = bound === 1 ? 'it' : 'them';
   return (
     <div className="actions">
       <FormButton label="Edit" icon="edit" held={held} document={UpdateIdentity} title={`Edit ${identity.name}`} submit="Save" fields={fields} start={{ kind: kindOf(identity) }} fixed={{ uid: identity.uid }} resource={identity} affects={['Identity']} onDone={() => {}}
-        below={({ kind }) => kind !== kindOf(identity) && <p className="dim">Tokens that act as {identity.name} now will not any more, from their next request on.</p>} />
+        below={({ kind }) => kind !== kindOf(identity) && <p className="dim">{kind === 'none' ? `No token acts as ${identity.name} any more, from its next request on.` : `Tokens that do not fit the new rule act as ${identity.name} no more, from their next request on.`}</p>} />
       <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteIdentity} input={{ uid: identity.uid }} title={`Delete the identity ${identity.name}?`} submit="Delete the identity" affects={['Identity', 'Group']} onDone={() => {}}
-        obstacle={bound > 0 && <p>{identity.name} has {plural(bound, 'role binding')}: revoke {bound === 1 ? 'it' : 'them'} first.</p>}>
+        obstacle={bound > 0 && <p>{identity.name} has {plural(bound, 'role binding')}: {identity.group ? <Link to={groupAddress(namesOf(identity.group), identity.group.uid, 'access', { identity: identity.uid })}>revoke {them}</Link> : `revoke ${them}`} first.</p>}>
         <p>This removes the identity and the rule by which tokens act as it: whoever signs in with one is nobody from the next request on. What it did stays in the audit log. It cannot be undone.</p>
       </ConfirmButton>
     </div>

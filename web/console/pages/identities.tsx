@@ -160,7 +160,7 @@ function InviteRow({ invite, onGone }: { invite: Invite; onGone: (yes: boolean, 
       <span className="when dim">{expired ? <span className="chip bad">expired {ago(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
       <ConfirmButton label="" icon="bin" className="icon-button" name={`Delete the invite for ${whom}`} held={held} title="Delete the invite?" submit="Delete the invite" document={DeleteGroupInvite} input={{ uid: invite.uid }}
         immediately={(input) => { onGone(true); void run(input).then(({ data, problems }) => { if (!data) onGone(false, problems); }); }} onDone={() => {}}>
-        <p>The code for {whom} works no more. Who has accepted it keeps the role.</p>
+        <p>{invite.email ? `The code for ${invite.email}` : 'Its code'} works no more. Who has accepted it keeps the role.</p>
       </ConfirmButton>
     </div>
   );
