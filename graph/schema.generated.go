@@ -318,6 +318,7 @@ type GroupResolver interface {
 	ResourceLimits(ctx context.Context, objs []*platform.Group) ([][]*ResourceLimit, error)
 	Parent(ctx context.Context, objs []*platform.Group) ([]*platform.Group, error)
 	Ancestors(ctx context.Context, objs []*platform.Group) ([][]*platform.Group, error)
+	Path(ctx context.Context, objs []*platform.Group) ([]*string, error)
 	Children(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
 	Child(ctx context.Context, objs []*platform.Group, name string) ([]*platform.Group, error)
 	Descendants(ctx context.Context, objs []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Group], error)
@@ -478,6 +479,7 @@ type QueryResolver interface {
 // A RepoResolver reads the fields of Repo that its objects do not hold.
 type RepoResolver interface {
 	Group(ctx context.Context, objs []*platform.Repo) ([]*platform.Group, error)
+	Path(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Readme(ctx context.Context, objs []*platform.Repo) ([]*string, error)
 	Tags(ctx context.Context, objs []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.Connection[*platform.Tag], error)
 	Tag(ctx context.Context, objs []*platform.Repo, name string) ([]*platform.Tag, error)
@@ -1245,6 +1247,16 @@ type AdvisorySeverity {
   source: SeveritySource
 }
 
+"An advisory in one word, which follows from the event that became known last; of several at once, the last one in the list."
+enum AdvisoryState {
+  "Neither fixed nor found to be a false positive."
+  OPEN
+  "Fixed."
+  FIXED
+  "Found to be a false positive."
+  NOT_AFFECTED
+}
+
 "The severity of a vulnerability."
 enum SeverityRating {
   "9.0 to 10.0 by CVSS 3 or 4."
@@ -1363,6 +1375,8 @@ input AdvisoryFilter {
   query: String
   "Only with one of these ratings."
   severities: [SeverityRating!]
+  "Only in one of these states."
+  states: [AdvisoryState!]
   "Only with at least this score, from 0 to 10. What has no score is left out."
   minScore: Float
   "true: includes withdrawn advisories; default: false."
@@ -2451,6 +2465,11 @@ type Group implements Node @key(fields: "uid") {
   parent: Group
   "The groups above, the root first, as far as the caller may see them."
   ancestors: [Group!]
+  """
+  The names of all groups from the organization down to this one, with a slash between them, as ` + "`" + `group(path:)` + "`" + ` takes them. Null
+  where the caller may not see all groups above.
+  """
+  path: String
   "Groups directly in this one."
   children(
     "Filter; all given conditions must match."
@@ -3845,6 +3864,11 @@ type Repo implements Node @key(fields: "uid") {
 
   "The group that contains it."
   group: Group
+  """
+  The names of all groups from the organization down to it and its own, with a slash between them, as ` + "`" + `repo(path:)` + "`" + ` takes them.
+  Null where the caller may not see all of these groups.
+  """
+  path: String
   "Introduction to the repo, in Markdown; null where none was written."
   readme: String
   "Its tags. Those past their end of life: ` + "`" + `where: {deprecated: true}` + "`" + `."

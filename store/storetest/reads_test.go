@@ -142,6 +142,10 @@ func (r *reading) kinds() {
 	critical := &platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
 	r.add("advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
 	r.add("bad advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).total = 2 * barTotal
+	open := &platform.AdvisoryFilter{States: []platform.AdvisoryState{platform.AdvisoryOpen}}
+	r.add("open advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: open})).total = 6 * barTotal
+	openAndBad := &platform.AdvisoryFilter{States: open.States, Severities: critical.Severities}
+	r.add("open bad advisories, the worst first", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: openAndBad})).total = 2 * barTotal
 	r.add("advisories by advisory_id", barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
 	r.add("vulnerabilities", barPage, askList(p.Vulnerabilities.List, platform.ListRequest[*platform.VulnerabilityFilter]{}))
 	r.add("subscriptions", barPage, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))
