@@ -7,7 +7,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The Go tests run on both engines: SQLite is embedded, and this starts PostgreSQL.
 WITH_POSTGRES := scripts/with-postgres
 
-# Checks schema/proto; pinned in a module of its own.
+# This program checks schema/proto. tools/proto/go.mod pins its version.
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # The files that `make generate` writes. Nobody edits them.
@@ -41,12 +41,12 @@ image: build ## Build the container image, without a daemon or a registry, into 
 GORELEASER := VERSION=$(VERSION) go tool -modfile=tools/goreleaser/go.mod goreleaser
 
 .PHONY: packages
-packages: ## Build archives, Debian and RPM packages, lists of contents and checksums into bin/packages
+packages: ## Build archives, Debian and RPM packages, SBOMs and checksums into bin/packages
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean
 
 .PHONY: release
-release: ## Publish the release of the tag at this commit (GITHUB_TOKEN)
+release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)
 	$(GORELEASER) release --clean
 
 .PHONY: test
@@ -63,11 +63,11 @@ bench: ## Run the benchmarks on both engines (BENCH=regexp)
 	$(WITH_POSTGRES) go test -run='^$$' -bench='$(BENCH)' -benchmem $(GOTESTFLAGS) ./...
 
 .PHONY: workloads
-workloads: ## Tell by how much allocations and round trips of the workloads differ from server/testdata/workloads.json (WRITE=1 writes it)
+workloads: ## Compare the allocations and round trips of the workloads with server/testdata/workloads.json (WRITE=1 writes it)
 	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
-scale: ## Prove what PostgreSQL is for: versions 15 to 18, pgbouncer, promotion (PARTS='versions pooler promotion'; takes npm)
+scale: ## Test with PostgreSQL 15 to 18, pgbouncer and a promotion (PARTS='versions pooler promotion'; needs npm)
 	scripts/scale $(PARTS)
 
 KILLS ?= 5
@@ -76,7 +76,7 @@ proof: ## Kill the server during writes, and check that no event is lost (KILLS=
 	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
 
 .PHONY: memory
-memory: ## Hold large answers of a server open, and check its memory
+memory: ## Keep large answers of a server open, and check its memory
 	ATRIUM_MEMORY=1 $(WITH_POSTGRES) go test ./cmd/atrium -run=TestNoCallerRaises -count=1 -v
 
 # Go can fuzz only one target of one package at a time.
@@ -102,8 +102,8 @@ generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, the Ope
 
 # Generation comes last, because a generator may tidy go.mod, which would hide the result of the check before it.
 .PHONY: verify
-verify: ## Check formatting, vet, go.mod, that the generated files are those of the sources, and what breaks clients
-	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt these:"; echo "$$unformatted"; exit 1; }
+verify: ## Check formatting, vet, go.mod, that generated files are current, and that no change breaks clients
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt on these files:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
 	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate && go -C tools/guide vet .
@@ -114,4 +114,4 @@ verify: ## Check formatting, vet, go.mod, that the generated files are those of 
 	$(MAKE) --no-print-directory generate
 	git diff --exit-code -- $(GENERATED)
 	@untracked=$$(git ls-files --others --exclude-standard -- $(GENERATED)); \
-	test -z "$$untracked" || { echo "generated but not in git:"; echo "$$untracked"; exit 1; }
+	test -z "$$untracked" || { echo "add these generated files to git:"; echo "$$untracked"; exit 1; }

@@ -53,7 +53,7 @@ func TestAValidTokenIsAccepted(t *testing.T) {
 func TestATokenThatBreaksOneRuleIsRejected(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	f.accept(f.token(nil)) // the keys are there
+	f.accept(f.token(nil)) // This fetches the keys.
 	now := f.clock.now().Unix()
 	ec, payload := testKeys().ec, f.claims(nil)
 	changed := func(name string, value any) string { return f.token(map[string]any{name: value}) }
@@ -203,8 +203,8 @@ func hmacWithPublicKey(t *testing.T, payload string) string {
 	return input + "." + encode(string(mac.Sum(nil)))
 }
 
-// signDER signs in the form that OpenSSL writes. The signature is right, but not in
-// the form of a JWS.
+// signDER returns a valid signature in the form that OpenSSL writes, which is not the
+// form of a JWS.
 func signDER(t *testing.T, key *ecdsa.PrivateKey, payload string) string {
 	t.Helper()
 	input := encode(ecHeader) + "." + encode(payload)

@@ -46,7 +46,7 @@ func TestDevelopmentTokensHoldInDevelopmentModeOnly(t *testing.T) {
 	f.accept(token)
 	c := f.directory.last()
 	if c.Issuer != DevelopmentIssuer || c.Subject != "ada" || c.Name != "Ada" || c.Email != "ada@example.com" || !c.EmailVerified {
-		t.Errorf("got %+v", c)
+		t.Errorf("got %+v, want Issuer %v, Subject 'ada', Name 'Ada' and Email 'ada@example.com'", c, DevelopmentIssuer)
 	}
 	if !c.ServiceAudience || !c.Expires.Equal(f.clock.now().Add(time.Hour)) {
 		t.Errorf("got %+v", c)
@@ -78,7 +78,7 @@ func TestTheDevelopmentKeySignsForKnownIssuers(t *testing.T) {
 	f.directory.setKnown("https://never.asked.invalid", true)
 	f.accept(mint(t, development, map[string]any{"iss": "https://never.asked.invalid"}))
 	f.refuse(mint(t, development, map[string]any{"iss": "https://nobody.names.invalid"}), platform.CodeUnauthenticated, "issuer is unknown")
-	f.accept(f.token(nil)) // real issuers as ever
+	f.accept(f.token(nil)) // Tokens of real issuers are still accepted.
 
 	f = setUp(t)
 	f.refuse(mint(t, development, map[string]any{"iss": f.issuer.URL}), platform.CodeUnauthenticated, "a key that its issuer does not have")

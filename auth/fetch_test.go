@@ -75,7 +75,7 @@ func TestAnIssuerAtAPrivateAddressIsNeverReached(t *testing.T) {
 	f := setUp(t, func(o *Options) { o.AllowHosts = nil })
 	f.refuse(f.token(nil), platform.CodeUnavailable, "cannot be asked")
 
-	// The same after DNS: the name is fine, what it resolves to is not.
+	// The name is allowed, but it resolves to a private address.
 	named := strings.Replace(f.issuer.URL, "127.0.0.1", "localhost", 1)
 	f.directory.setKnown(named, true)
 	f.refuse(f.token(map[string]any{"iss": named}), platform.CodeUnavailable, "cannot be asked")

@@ -31,7 +31,7 @@ func TestTheGuardKnowsThePublicInternet(t *testing.T) {
 	} {
 		for address := range strings.FieldsSeq(c.addresses) {
 			if got := platform.IsPublicAddress(netip.MustParseAddr(address)); got != c.public {
-				t.Errorf("%s: public is %v", address, got)
+				t.Errorf("%s: public is %v, want %v", address, got, c.public)
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func TestTheGuardExemptsHostsAsTheyAreNamed(t *testing.T) {
 		"localhost":         false,
 	} {
 		if got := guard.isExempt(address); got != want {
-			t.Errorf("%s: allowed is %v", address, got)
+			t.Errorf("%s: allowed is %v, want %v", address, got, want)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestTheGuardedClientStaysOnItsPath(t *testing.T) {
 
 func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 	t.Parallel()
-	ends := map[string]bool{} // the client's, of each connection
+	ends := map[string]bool{} // This has the client's address of each connection.
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ends[r.RemoteAddr] = true }))
 	t.Cleanup(server.Close)
 	host := server.Listener.Addr().String()
@@ -109,13 +109,13 @@ func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 		}
 	}
 	if len(ends) != 1 {
-		t.Errorf("three requests took %d connections", len(ends))
+		t.Errorf("three requests took %d connections, want 1", len(ends))
 	}
-	// Plain http is refused before anything is dialled, so the attack is https.
+	// The guard refuses plain http before it dials, so the attack uses https.
 	err := get(t, NewGuard(nil).ReusingClient(5*time.Second, 100), "https://"+host)
-	var told interface{ Reason() string }
-	if !errors.As(err, &told) || told.Reason() != "the host has a private address" {
-		t.Errorf("a private address: %v", err)
+	var reason interface{ Reason() string }
+	if !errors.As(err, &reason) || reason.Reason() != "the host has a private address" {
+		t.Errorf("a private address: %v, want Reason 'the host has a private address'", err)
 	}
 }
 

@@ -62,7 +62,7 @@ type testDirectory struct {
 	claims []platform.Claims
 	static []platform.IdentityKeys
 	err    error
-	nobody bool // no identity matches
+	nobody bool // If nobody is true, no identity matches.
 }
 
 func (d *testDirectory) StaticKeys(context.Context, string, string) ([]platform.IdentityKeys, error) {
@@ -108,10 +108,10 @@ type testIssuer struct {
 	discoveries, keyGets atomic.Int32
 
 	mu       sync.Mutex
-	issuer   string // what the discovery document says, "" for its URL
-	keysURL  string // "" for its own
+	issuer   string // The discovery document names this issuer; "" means the URL.
+	keysURL  string // "" means the path of this issuer.
 	keys     []jose.JSONWebKey
-	override http.Handler // answers everything, where set
+	override http.Handler // If it is set, it answers every request.
 }
 
 // startIssuer starts an issuer with an RSA key `r` and an EC key `e`.

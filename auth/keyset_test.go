@@ -29,7 +29,7 @@ func TestKeysAreUsedForTenMinutes(t *testing.T) {
 		t.Fatalf("%d fetches within ten minutes, want 1", n)
 	}
 	if n := len(f.directory.asked); n != 1 {
-		t.Errorf("the directory was asked %d times for one fetch", n)
+		t.Errorf("the directory was asked %d times for one fetch, want 1", n)
 	}
 	f.clock.advance(time.Second)
 	f.accept(f.token(nil))
@@ -132,7 +132,7 @@ func TestAForgottenIssuerIsNotFetchedAgain(t *testing.T) {
 		t.Errorf("%d discoveries, want 1", n)
 	}
 	if n := len(f.verifier.issuers.sets); n != 0 {
-		t.Errorf("%d key sets held", n)
+		t.Errorf("%d key sets held, want 0", n)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 //
 // The bearer is presumed to be the one of the last request with the same token. No
 // byte of an answer is sent before that is proven. If it is refuted, the request
-// starts over with a bearer that is found anew.
+// starts again with a bearer that the directory finds.
 func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		serveFound := func(w http.ResponseWriter, r *http.Request) {

@@ -50,7 +50,7 @@ func TestATokenElsewhereIsNotLookedAt(t *testing.T) {
 	r.Header.Set("X-Authorization", "Bearer "+token)
 	r.AddCookie(&http.Cookie{Name: "Authorization", Value: token})
 	if got := sendThrough(f.verifier, r); got != "nobody" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want nobody", got)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestTheTokenIsNeverShownOrLogged(t *testing.T) {
 			t.Fatal("accepted")
 		}
 		if s := err.Error() + f.log.String(); strings.Contains(s, token) || strings.Contains(s, "secret") || strings.Contains(s, "eyJ") {
-			t.Errorf("shown: %s", s)
+			t.Errorf("shown: %s, want it without %q", s, token)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestOnlyABooleanVerifiesAnEmail(t *testing.T) {
 	f := setUp(t)
 	f.accept(f.token(map[string]any{"email": "ada@example.com", "email_verified": "true", "name": 7}))
 	if c := f.directory.last(); c.EmailVerified || c.Email != "ada@example.com" || c.Name != "" {
-		t.Errorf("got %+v", c)
+		t.Errorf("got %+v, want Email 'ada@example.com' and Name \"\"", c)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestTheFileOfAnIssuerListsOrganisations(t *testing.T) {
 		name   string
 		answer http.HandlerFunc
 		lists  bool
-		failed string // a part of the error
+		failed string // The error contains this text.
 	}{
 		{"a file", writeFile(good), true, ""},
 		{"a file without organisations", writeFile(`{}`), false, ""},

@@ -22,7 +22,7 @@ func TestAHeldAnswerIsSentOnceItsBearerIsProven(t *testing.T) {
 		held.Header().Set("Content-Type", "text/plain")
 		held.WriteHeader(http.StatusTeapot)
 		if n, err := io.WriteString(held, "the answer"); n != 10 || err != nil {
-			t.Errorf("%s: a handler is told that it wrote %d bytes (%v)", name, n, err)
+			t.Errorf("%s: a handler is told that it wrote %d bytes, want 10 (%v)", name, n, err)
 		}
 		if err := http.NewResponseController(held).Flush(); err != nil {
 			t.Errorf("%s: flush: %v", name, err)
@@ -52,7 +52,7 @@ func TestABodyIsReadAgainFromItsBeginning(t *testing.T) {
 			t.Errorf("%d bytes: read %d, kept %d, error %v", size, len(first), len(body.kept), err)
 		}
 		if again, err := io.ReadAll(body.repeat()); string(again) != text || err != nil {
-			t.Errorf("%d bytes: read %d again (%v)", size, len(again), err)
+			t.Errorf("%d bytes: read %d again (%v), want %v", size, len(again), err, text)
 		}
 	}
 	long := strings.Repeat("x", 3*maxRepeatable)

@@ -30,7 +30,7 @@ func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
 		{Identity: "robot", JWKS: jwks(t, own)},
 		{Identity: "twin", JWKS: jwks(t, own)},
 	}
-	for _, issuer := range []string{"https://nowhere.example.com", f.issuer.URL} { // one that nobody can be asked for, and one that is there
+	for _, issuer := range []string{"https://nowhere.example.com", f.issuer.URL} { // The first issuer cannot be reached, and the second one can.
 		signed := sign(testKeys().otherEC, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": issuer}))
 		f.accept(signed)
 		if got := f.directory.last(); !slices.Equal(got.StaticIdentities, []platform.UID{"robot", "twin"}) {
@@ -40,7 +40,7 @@ func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
 	if len(f.directory.asked) > 0 || f.issuer.discoveries.Load() > 0 {
 		t.Errorf("issuers were looked at: %v", f.directory.asked)
 	}
-	// What the issuer itself has signed is nobody's static key.
+	// A token that the issuer itself signed does not use a static key.
 	f.accept(f.token(nil))
 	if got := f.directory.last(); len(got.StaticIdentities) > 0 {
 		t.Errorf("a token of the issuer is one of %v", got.StaticIdentities)

@@ -29,7 +29,7 @@ func TestAVerifiedTokenIsCached(t *testing.T) {
 	f.accept(token)
 	again := f.directory.last()
 	if len(f.directory.claims) != 2 {
-		t.Errorf("the directory was asked who it is %d times for 2 requests", len(f.directory.claims))
+		t.Errorf("the directory was asked who it is %d times for 2 requests, want 2", len(f.directory.claims))
 	}
 	if again.Issuer != first.Issuer || again.Subject != first.Subject || again.Email != first.Email || !again.Expires.Equal(first.Expires) ||
 		!again.ServiceAudience || !slices.Equal(again.Audience, first.Audience) || len(again.Values) != len(first.Values) {
@@ -50,9 +50,9 @@ func TestARememberedTokenEndsWithTheKeyOfItsIssuer(t *testing.T) {
 			token := f.token(nil)
 			f.accept(token)
 			f.issuer.set(func() { change(f.issuer) })
-			f.accept(token) // keys serve for ten minutes
+			f.accept(token) // Keys are used for ten minutes.
 			f.clock.advance(freshTime)
-			_ = f.verify(sign(testKeys().rsa, rsaHeader, f.claims(nil))) // for which the keys are fetched anew
+			_ = f.verify(sign(testKeys().rsa, rsaHeader, f.claims(nil))) // This token makes the verifier fetch the keys again.
 			if f.verify(token) == nil {
 				t.Error("a token counts whose key the issuer does not have any more")
 			}
@@ -85,7 +85,7 @@ func TestTheTimesOfACachedTokenAreChecked(t *testing.T) {
 	if f.isRemembered(token) {
 		t.Error("a token that has ended is still remembered")
 	}
-	// A clock that was set back finds it in the future.
+	// If the clock was set back, the token is valid only in the future.
 	f.clock.advance(-10 * time.Minute)
 	later := f.token(map[string]any{"nbf": f.clock.now().Unix()})
 	f.accept(later)
@@ -147,7 +147,7 @@ func TestTheCacheOfTokensIsLimited(t *testing.T) {
 	}
 }
 
-// What a token costs that was verified before, and one that was not.
+// BenchmarkVerify compares a token that was verified before with one that was not.
 func BenchmarkVerify(b *testing.B) {
 	for name, remembers := range map[string]bool{"remembered": true, "new": false} {
 		b.Run(name, func(b *testing.B) {

@@ -50,8 +50,8 @@ type Options struct {
 	// private addresses or use plain http, for local use and tests.
 	AllowHosts []string
 
-	// Observe is told what became of the token of each request: anonymous,
-	// accepted, or the code of the error in lower case. nil means nobody.
+	// Observe is called with the outcome for the token of each request: anonymous,
+	// accepted, or the code of the error in lower case. It may be nil.
 	Observe func(outcome string)
 
 	Clock  func() time.Time // nil means time.Now

@@ -3,7 +3,7 @@
 // A Client has the generated stub of every service. All stubs share a token, a
 // retry policy and an HTTP/2 connection. Errors are *connect.Error:
 // connect.CodeOf returns the code, and Details the typed details.
-// It must not import the service: its users share only the contract with it.
+// This package must not import the server: client and server share only the contract.
 package client
 
 import (

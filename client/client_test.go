@@ -17,12 +17,12 @@ import (
 	"atrium/rpc/gen/platform/iam/v2/iamv2connect"
 )
 
-// groups is a service that answers with a function of the test and keeps the requests.
+// groups is a service whose answers the test decides. It keeps the requests.
 type groups struct {
 	iamv2connect.UnimplementedGroupsServiceHandler
-	answers []error // of the calls, in order; then there are no more errors
-	tokens  []string
-	asked   []*iamv2.ListGroupsRequest
+	answers  []error // The first calls answer with these errors; later calls succeed.
+	tokens   []string
+	requests []*iamv2.ListGroupsRequest
 }
 
 func (g *groups) answer(ctx context.Context) (err error) {
@@ -39,13 +39,13 @@ func (g *groups) DeleteGroup(ctx context.Context, _ *iamv2.DeleteGroupRequest) (
 }
 
 func (g *groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
-	g.asked = append(g.asked, r)
+	g.requests = append(g.requests, r)
 	next := map[string]string{"": "2", "2": "3"}[r.GetPageToken()]
 	return &iamv2.ListGroupsResponse{Groups: []*iamv2.Group{{Name: "a" + r.GetPageToken()}, {Name: "b" + r.GetPageToken()}}, NextPageToken: next}, g.answer(ctx)
 }
 
-// calling returns a client of a service, and the pauses between its retries.
-func calling(t *testing.T, g *groups, o Options) (c *Client, pauses *[]time.Duration) {
+// connectTo returns a client of a service, and the pauses between its retries.
+func connectTo(t *testing.T, g *groups, o Options) (c *Client, pauses *[]time.Duration) {
 	t.Helper()
 	_, handler := iamv2connect.NewGroupsServiceHandler(g)
 	server := httptest.NewUnstartedServer(handler)
@@ -79,7 +79,7 @@ func TestUnavailableCallsAreRetried(t *testing.T) {
 	for name, x := range map[string]struct {
 		answers  []error
 		attempts int
-		want     connect.Code // 0: it succeeds
+		want     connect.Code // 0 means success.
 		pauses   int
 	}{
 		"it comes back":             {[]error{away, away, away}, 0, 0, 3},
@@ -90,17 +90,17 @@ func TestUnavailableCallsAreRetried(t *testing.T) {
 		"then it is something else": {[]error{away, connect.NewError(connect.CodeNotFound, errors.New("gone"))}, 0, connect.CodeNotFound, 1},
 	} {
 		g := &groups{answers: x.answers}
-		c, pauses := calling(t, g, Options{Attempts: x.attempts})
+		c, pauses := connectTo(t, g, Options{Attempts: x.attempts})
 		_, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{})
 		if err == nil && x.want != 0 || err != nil && connect.CodeOf(err) != x.want || len(*pauses) != x.pauses || len(g.tokens) != x.pauses+1 {
-			t.Errorf("%s: %v after %d calls and %v", name, err, len(g.tokens), *pauses)
+			t.Errorf("%s: %v after %d calls and %v, want %v of them", name, err, len(g.tokens), *pauses, x.pauses)
 		}
 	}
 }
 
 func TestPausesGrowAndObeyTheServer(t *testing.T) {
 	t.Parallel()
-	c, pauses := calling(t, &groups{answers: []error{unavailable(0), unavailable(0), unavailable(time.Minute)}}, Options{})
+	c, pauses := connectTo(t, &groups{answers: []error{unavailable(0), unavailable(0), unavailable(time.Minute)}}, Options{})
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestPausesGrowAndObeyTheServer(t *testing.T) {
 	}
 }
 
-// After a lost connection it is unknown whether the call was executed.
+// After a broken connection, the client cannot know whether the call was executed.
 func TestAfterABrokenConnectionOnlyReadsAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	var calls int
@@ -127,11 +127,11 @@ func TestAfterABrokenConnectionOnlyReadsAreTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); connect.CodeOf(err) != connect.CodeUnavailable || calls != 1 {
-		t.Errorf("a delete: %v after %d calls", err, calls)
+		t.Errorf("a delete: %v after %d calls, want 1", err, calls)
 	}
 	calls = 0
 	if _, err := c.Groups.ListGroups(t.Context(), &iamv2.ListGroupsRequest{}); connect.CodeOf(err) != connect.CodeUnavailable || calls != 4 {
-		t.Errorf("a list: %v after %d calls", err, calls)
+		t.Errorf("a list: %v after %d calls, want 4", err, calls)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestARetryEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := sleepContext(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("the pause ends with %v", err)
+		t.Errorf("the pause ends with %v, want %v", err, context.Canceled)
 	}
 	if err := sleepContext(t.Context(), 0); err != nil {
 		t.Errorf("no pause ends with %v", err)
@@ -155,7 +155,7 @@ func TestEveryAttemptAsksForAToken(t *testing.T) {
 	t.Parallel()
 	given := []string{"first", "second"}
 	g := &groups{answers: []error{unavailable(0)}}
-	c, _ := calling(t, g, Options{Token: func(context.Context) (string, error) {
+	c, _ := connectTo(t, g, Options{Token: func(context.Context) (string, error) {
 		if len(given) == 0 {
 			return "", errors.New("signed out")
 		}
@@ -164,17 +164,17 @@ func TestEveryAttemptAsksForAToken(t *testing.T) {
 		return token, nil
 	}})
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); err != nil || len(g.tokens) != 2 || g.tokens[0] != "Bearer first" || g.tokens[1] != "Bearer second" {
-		t.Errorf("%v with %v", err, g.tokens)
+		t.Errorf("%v with %v, want 2 of them", err, g.tokens)
 	}
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); connect.CodeOf(err) != connect.CodeUnauthenticated || len(g.tokens) != 2 {
-		t.Errorf("without a token: %v", err)
+		t.Errorf("without a token: %v, want code %v and 2 tokens", err, connect.CodeUnauthenticated)
 	}
 }
 
 func TestPagesAreFollowed(t *testing.T) {
 	t.Parallel()
 	g := &groups{}
-	c, _ := calling(t, g, Options{})
+	c, _ := connectTo(t, g, Options{})
 	request := &iamv2.ListGroupsRequest{Name: "x", Skip: 1}
 	got := ""
 	for group, err := range All(t.Context(), c.Groups.ListGroups, request, (*iamv2.ListGroupsResponse).GetGroups) {
@@ -184,28 +184,28 @@ func TestPagesAreFollowed(t *testing.T) {
 		got += group.GetName() + " "
 	}
 	if got != "a b a2 b2 a3 b3 " || request.GetPageToken() != "" || request.GetSkip() != 1 {
-		t.Errorf("it lists %s for %v", got, request)
+		t.Errorf("it lists %s for %v, want %q", got, request, "a b a2 b2 a3 b3 ")
 	}
-	if len(g.asked) != 3 || g.asked[0].GetSkip() != 1 || g.asked[1].GetSkip() != 0 || g.asked[2].GetName() != "x" {
-		t.Errorf("it asks %v", g.asked)
+	if len(g.requests) != 3 || g.requests[0].GetSkip() != 1 || g.requests[1].GetSkip() != 0 || g.requests[2].GetName() != "x" {
+		t.Errorf("it asks %v, want 3 of them", g.requests)
 	}
 }
 
 func TestALoopThatEndsAsksForNoMorePages(t *testing.T) {
 	t.Parallel()
 	g := &groups{}
-	c, _ := calling(t, g, Options{})
+	c, _ := connectTo(t, g, Options{})
 	for range All(t.Context(), c.Groups.ListGroups, &iamv2.ListGroupsRequest{}, (*iamv2.ListGroupsResponse).GetGroups) {
 		break
 	}
-	if len(g.asked) != 1 {
-		t.Errorf("it asks %v", g.asked)
+	if len(g.requests) != 1 {
+		t.Errorf("it asks %v, want 1 of them", g.requests)
 	}
 }
 
 func TestAnErrorIsTheLastThingOfAList(t *testing.T) {
 	t.Parallel()
-	c, _ := calling(t, &groups{answers: []error{nil, connect.NewError(connect.CodeInternal, errors.New("bad"))}}, Options{})
+	c, _ := connectTo(t, &groups{answers: []error{nil, connect.NewError(connect.CodeInternal, errors.New("bad"))}}, Options{})
 	var items int
 	var last error
 	for _, err := range All(t.Context(), c.Groups.ListGroups, &iamv2.ListGroupsRequest{}, (*iamv2.ListGroupsResponse).GetGroups) {
@@ -217,7 +217,7 @@ func TestAnErrorIsTheLastThingOfAList(t *testing.T) {
 		}
 	}
 	if items != 2 || connect.CodeOf(last) != connect.CodeInternal {
-		t.Errorf("%d items and %v", items, last)
+		t.Errorf("%d items, want 2 and %v", items, last)
 	}
 }
 

@@ -29,7 +29,7 @@ func startAndConnect(ctx context.Context) (c *client.Client, org string, done fu
 
 func Example() {
 	ctx := context.Background()
-	c, org, done := startAndConnect(ctx) // client.New("https://atrium.example.com", client.Options{Token: ...})
+	c, org, done := startAndConnect(ctx) // A real program calls client.New("https://atrium.example.com", client.Options{Token: ...}).
 	defer done()
 
 	repo, err := c.Repos.CreateRepo(ctx, &registryv2.CreateRepoRequest{
@@ -40,7 +40,7 @@ func Example() {
 		return
 	}
 	repo, err = c.Repos.UpdateRepo(ctx, &registryv2.UpdateRepoRequest{
-		Repo:       &registryv2.Repo{Uid: repo.GetUid()}, // without a description
+		Repo:       &registryv2.Repo{Uid: repo.GetUid()}, // The description is empty.
 		UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"description"}},
 	})
 	if err != nil {

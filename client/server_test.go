@@ -17,7 +17,7 @@ import (
 // A server runs in this process until Close.
 type server struct {
 	*httptest.Server
-	org   string // the uid of its one organisation
+	org   string // This is the UID of the only organisation.
 	close []func() error
 }
 

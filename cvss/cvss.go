@@ -1,5 +1,5 @@
-// Package cvss scores CVSS vectors. The formulas are those of a maintained
-// library; what a score means for an advisory is decided by package platform.
+// Package cvss computes the scores of CVSS vectors with a maintained library. It must not
+// decide what a score means for an advisory: package platform does.
 package cvss
 
 import (
@@ -11,10 +11,9 @@ import (
 	gocvss40 "github.com/pandatix/go-cvss/40"
 )
 
-// Score gives the score of a vector and the version of CVSS that it is of: 2.0,
-// 3.0, 3.1 or 4.0. It is the base score, without temporal and environmental
-// metrics; version 4.0 has one score, which counts all metrics of the vector.
-// A text that is no vector is not ok.
+// Score returns the base score of a vector and its version of CVSS: 2.0, 3.0, 3.1 or
+// 4.0. It ignores temporal and environmental metrics, except in version 4.0, whose only
+// score counts all metrics. ok is false if the text is not a vector.
 func Score(vector string) (score float64, version string, ok bool) {
 	switch {
 	case strings.HasPrefix(vector, "CVSS:4.0/"):

@@ -18,8 +18,8 @@ func TestTheDemonstrationDiffersFromRealData(t *testing.T) {
 	}
 	found, vulnerabilities := newAdvisories()
 	for i, a := range found {
-		of := func(s service) bool { return s.name == a.ArtifactName }
-		if !slices.ContainsFunc(services, of) || vulnerabilities[i].ID != a.AdvisoryID {
+		hasName := func(s service) bool { return s.name == a.ArtifactName }
+		if !slices.ContainsFunc(services, hasName) || vulnerabilities[i].ID != a.AdvisoryID {
 			t.Errorf("%s is of no repo or without metadata", a.AdvisoryID)
 		}
 	}
@@ -42,7 +42,7 @@ func TestTheDemonstrationDiffersFromRealData(t *testing.T) {
 	}
 	for _, s := range services {
 		if len(official) != 144 || slices.Contains(official, s.name) {
-			t.Errorf("%s is an official image, of %d", s.name, len(official))
+			t.Errorf("%s is an official image, of %d, want 144", s.name, len(official))
 		}
 	}
 }

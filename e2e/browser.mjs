@@ -1,4 +1,4 @@
-// Runs Chromium, and checks that pages follow their policy.
+// This file runs Chromium and checks that pages follow their policy.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  // Without the sandbox, because root has none. The rest keeps the browser's own requests at home.
+  // Root has no sandbox. The other flags prevent requests of the browser itself.
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 
-/** Opens a page anew and gives it to a function; fails with whatever the page did that it should not. */
+/** Opens a page in a new context and passes it to a function. Fails if the page has errors or sends requests to other hosts. */
 export async function open(path, use, { failing, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'], ...options });
   const faults = [];
-  await context.route((url) => url.origin !== site, (route) => { faults.push('asked for ' + route.request().url()); return route.abort(); });
+  await context.route((url) => url.origin !== site, (route) => { faults.push('request to another host: ' + route.request().url()); return route.abort(); });
   const page = await context.newPage();
   page.on('console', (message) => { if (message.type() === 'error' && !failing?.test(message.text())) faults.push('console: ' + message.text()); });
   page.on('pageerror', (error) => faults.push('error: ' + error));
@@ -31,7 +31,7 @@ export async function open(path, use, { failing, ...options } = {}) {
   }
 }
 
-/** What axe calls serious or critical on a page, as text. */
+/** Returns the violations on a page that axe rates as serious or critical, as texts. */
 export async function violations(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run({ resultTypes: ['violations'] }));

@@ -7,7 +7,7 @@ import { run, site } from './lib.mjs';
 export const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
 const pictures = process.env.ATRIUM_PICTURES; // a folder, for whoever wants to look at the pages
 /** Requests that a page may take to show, beside the stream of events. */
-export const most = 3;
+export const maxRequests = 3;
 
 /** Opens a browser of its own, and gives a page that tells its faults and counts its requests. */
 export async function newPage(options = {}) {

@@ -1,4 +1,4 @@
-// Atrium as one of two subgraphs. The other one adds a note to every repo, and lists repos of which it knows only the uid.
+// In this file, Atrium is one of two subgraphs. The other one adds a note to every repo, and lists repos by uid only.
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -14,7 +14,7 @@ const notes = parse(`
   type Query { noted(uids: [ID!]!): [Repo]! }
 `);
 
-/** Composes Atrium's subgraph, alone or with the other one at url. */
+/** Composes Atrium's subgraph, alone or with the other subgraph at url. */
 export async function compose(url) {
   const { _service: { sdl } } = await data('{ _service { sdl } }');
   const subgraphs = [{ name: 'atrium', url: endpoint, typeDefs: parse(sdl) }];
@@ -24,7 +24,7 @@ export async function compose(url) {
   return { supergraphSdl, hints };
 }
 
-/** Serves the other subgraph and gives its URL. It ends with the suite. */
+/** Serves the other subgraph until the suite ends, and returns its URL. */
 export async function startNotes() {
   const schema = buildSubgraphSchema({
     typeDefs: notes,
@@ -39,8 +39,8 @@ export async function startNotes() {
 }
 
 /**
- * Checks a gateway over both subgraphs: queries that cross from either to the other.
- * ask sends it a query; sent holds the queries that it has sent to Atrium.
+ * Checks a gateway with both subgraphs, by queries that cross from each to the other.
+ * ask sends a query to the gateway; sent has the queries that the gateway sent to Atrium.
  */
 export async function checkGateway(ask, sent) {
   const repos = await someRepos();
@@ -60,7 +60,7 @@ export async function checkGateway(ask, sent) {
     assert.equal(sent.filter((query) => query.includes('_entities')).length, 1, `sent: ${sent.join('\n')}`);
   });
 
-  await check('an unknown and an impossible uid are null, the others are there', async () => {
+  await check('an unknown uid and an invalid one are null, the others are found', async () => {
     const unknown = uids[0].replace(/[^/]*$/, '0123456789abcdef');
     const answer = await ask(noted([uids[0], unknown, 'no uid', uids[1]]));
     assert.deepEqual(answer.data?.noted?.map((repo) => repo?.name ?? null), [repos[0].name, null, null, repos[1].name], JSON.stringify(answer).slice(0, 500));

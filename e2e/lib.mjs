@@ -1,4 +1,4 @@
-// Functions that the suites share: the address of the server, requests, and the output of checks.
+// This file has the functions that the suites share: the address of the server, requests, and the output of checks.
 // A suite is a separate script, which `run` calls with two variables:
 //
 //     ATRIUM_URL=http://127.0.0.1:8080 ATRIUM_TOKEN=$(atrium token) node suites/audit.mjs
@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 
-const needed = (name) => process.env[name] || assert.fail(`${name} is not set`);
+const requireVariable = (name) => process.env[name] || assert.fail(`${name} is not set`);
 
-export const site = needed('ATRIUM_URL');
+export const site = requireVariable('ATRIUM_URL');
 export const endpoint = site + '/graphql';
-export const headers = { Authorization: 'Bearer ' + needed('ATRIUM_TOKEN') };
+export const headers = { Authorization: 'Bearer ' + requireVariable('ATRIUM_TOKEN') };
 
-/** Posts a document and gives the answer, errors and all. */
+/** Posts a document and returns the answer with its errors. */
 export async function ask(query, variables) {
   const response = await fetch(endpoint, {
     method: 'POST',
@@ -26,7 +26,7 @@ export async function ask(query, variables) {
   return response.json();
 }
 
-/** What an answer without errors holds. */
+/** Returns the data of an answer, which must have no errors. */
 export function dataOf(answer) {
   assert.ok(answer.data && !answer.errors, JSON.stringify(answer).slice(0, 500));
   return answer.data;
@@ -34,20 +34,20 @@ export function dataOf(answer) {
 
 export const data = async (query, variables) => dataOf(await ask(query, variables));
 
-/** The schema as clients see it, from the whole introspection query. */
+/** Returns the schema that clients see, read with the full introspection query. */
 export async function clientSchema() {
   const query = getIntrospectionQuery({ specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true, inputValueDeprecation: true, oneOf: true });
   return buildClientSchema(await data(query));
 }
 
-/** A few repos of the demonstration data, in the order of their names. */
+/** Returns some repos of the demonstration data, sorted by name. */
 export async function someRepos() {
   const { repos } = await data('{ repos(first: 5) { nodes { uid name } } }');
-  assert.ok(repos.nodes.length >= 2, 'there are not two repos');
+  assert.ok(repos.nodes.length >= 2, 'there are fewer than two repos');
   return repos.nodes;
 }
 
-/** The text of a page that needs no token. */
+/** Returns the text of a page that needs no token. */
 export async function read(path) {
   const response = await fetch(site + path);
   assert.equal(response.status, 200, `${path}: ${response.status}`);
@@ -56,7 +56,7 @@ export async function read(path) {
 
 let folder;
 
-/** A folder of the suite's own, which goes away with it. */
+/** Returns a temporary folder for the suite, which is removed when the suite ends. */
 export function temporaryFolder() {
   if (folder) return folder;
   folder = mkdtempSync(join(tmpdir(), 'atrium-suite-'));
@@ -64,14 +64,14 @@ export function temporaryFolder() {
   return folder;
 }
 
-/** Writes a file into that folder and gives its path. */
+/** Writes a file into that folder and returns its path. */
 export function temporary(name, text) {
   const path = join(temporaryFolder(), name);
   writeFileSync(path, text);
   return path;
 }
 
-/** Runs a program in this folder (or in another) and gives how it ended and what it printed: all of it, and standard output alone. */
+/** Runs a program in this folder or another one. Returns its exit code, its whole output as text, and its standard output as out. */
 export const run = (program, args, env = {}, cwd = import.meta.dirname) => new Promise((done, reject) => {
   const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '', out = '';
@@ -85,14 +85,14 @@ export const run = (program, args, env = {}, cwd = import.meta.dirname) => new P
 
 let passed = 0, failed = 0;
 
-/** Runs one check. It has failed when it throws, or takes too long; what it returns is shown beside its name. */
+/** Runs one check. The check fails if it throws or takes too long. A value that it returns is printed with its name. */
 export async function check(name, test, seconds = 15) {
   let timer;
-  const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`nothing within ${seconds} s`)), seconds * 1000); });
+  const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error(`the check did not end within ${seconds} s`)), seconds * 1000); });
   try {
-    const said = await Promise.race([test(), late]);
+    const result = await Promise.race([test(), late]);
     passed++;
-    console.log(`ok    ${name}${said === undefined ? '' : ` (${said})`}`);
+    console.log(`ok    ${name}${result === undefined ? '' : ` (${result})`}`);
   } catch (problem) {
     failed++;
     console.log(`FAIL  ${name}\n      ${String(problem?.message ?? problem).trim().slice(0, 1000).replaceAll('\n', '\n      ')}`);
@@ -101,7 +101,7 @@ export async function check(name, test, seconds = 15) {
   }
 }
 
-/** Ends a suite, whatever its packages have left running. */
+/** Ends a suite, even if its packages still run something. */
 export function finish() {
   console.log(`${passed} passed, ${failed} failed`);
   process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -1,4 +1,4 @@
-// Prism in front of the server: a proxy that compares requests and responses with the OpenAPI document.
+// Prism is a proxy that compares requests and responses with the OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ const freePort = () => new Promise((done) => {
 
 /**
  * Closes every schema, so that an undocumented field in a response is a difference. The schema `wrong` loses its fields, so
- * responses with it always differ. This shows that the proxy compares.
+ * that responses with it always differ. This proves that the proxy compares.
  */
 function closed(document, wrong) {
   for (const [name, schema] of Object.entries(document.components.schemas)) {
@@ -25,7 +25,7 @@ function closed(document, wrong) {
   return document;
 }
 
-/** Starts the proxy and gives its address. It ends with the suite. */
+/** Starts the proxy until the suite ends, and returns its address. */
 export async function prism(wrong) {
   const port = await freePort(), address = `http://127.0.0.1:${port}`;
   const document = temporary('proxy.json', JSON.stringify(closed(JSON.parse(await read('/openapi.json')), wrong)));
@@ -37,10 +37,10 @@ export async function prism(wrong) {
   for (const end = Date.now() + 60_000; Date.now() < end && proxy.exitCode === null; await new Promise((go) => setTimeout(go, 200))) {
     if ((await fetch(address + '/ping/v2/ping').catch(() => undefined))?.ok) return address;
   }
-  assert.fail('Prism did not come up: ' + text);
+  assert.fail('Prism did not start: ' + text);
 }
 
-/** What the proxy says of an answer, as the places of the differences: request ones and response ones. */
+/** Returns the differences that the proxy found in the request and in the response. */
 export function differences(response) {
   const found = JSON.parse(response.headers.get('sl-violations') ?? '[]').map((v) => `${v.location.join('.')}: ${v.message}`);
   return { request: found.filter((text) => text.startsWith('request')), response: found.filter((text) => !text.startsWith('request')) };

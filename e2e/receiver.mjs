@@ -1,4 +1,4 @@
-// A receiver of webhooks that uses only public libraries: cloudevents, standardwebhooks and jose.
+// This file has a receiver of webhooks that uses only public libraries: cloudevents, standardwebhooks and jose.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -14,8 +14,8 @@ const textOf = async (stream) => {
 };
 
 /**
- * Starts a sink, which ends with the suite. It keeps every request as {path, headers, body}, and answers it with the result of
- * `answer(request, seen)`, {status, headers}, or else 204. seen is the number of earlier requests on the same path.
+ * Starts a sink, which runs until the suite ends. It keeps every request as {path, headers, body}, and answers it with the result
+ * of `answer(request, seen)`, {status, headers}; without a status it answers 204. seen counts earlier requests to the same path.
  */
 export async function startSink(answer = () => ({})) {
   const received = [];
@@ -30,7 +30,7 @@ export async function startSink(answer = () => ({})) {
   });
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${server.address().port}`;
-  /** Waits for a number of requests to a path that fit, and gives all of that path that do. */
+  /** Waits for a number of matching requests to a path, and returns all matching requests to it. */
   const arrived = async (path, count = 1, fits = () => true) => {
     for (;;) {
       const found = received.filter((delivery) => delivery.path === path && fits(delivery));
@@ -41,7 +41,7 @@ export async function startSink(answer = () => ({})) {
   return { url, received, arrived };
 }
 
-/** Finds a service's keys as OpenID Connect has it, and gives what verifies its tokens. */
+/** Finds the keys of a service by OpenID Connect discovery, and returns a function that verifies its tokens. */
 export async function discover(issuer) {
   const response = await fetch(`${issuer}/.well-known/openid-configuration`);
   assert.equal(response.status, 200);
@@ -51,7 +51,7 @@ export async function discover(issuer) {
   return (token, claims) => jwtVerify(token, keys, { issuer, algorithms: document.id_token_signing_alg_values_supported, ...claims });
 }
 
-/** Fails unless all three libraries accept a delivery. Gives its event and the claims of its token. */
+/** Fails unless all three libraries accept a delivery. Returns its event and the claims of its token. */
 export async function accept({ method, headers, body }, { issuer, verify, secret, group }) {
   assert.equal(method, 'POST');
   const event = HTTP.toEvent({ headers, body });
@@ -65,7 +65,7 @@ export async function accept({ method, headers, body }, { issuer, verify, secret
   assert.deepEqual(new Webhook(secret).verify(body, headers), event.data);
 
   const { payload } = await verify(headers.authorization.replace(/^Bearer /, ''), { audience: 'customer', subject: `webhook:${group}`, requiredClaims: ['exp', 'iat', 'jti'] });
-  // The platform's public receivers take the digest nested like this, and no other form.
+  // The platform's public receivers accept the digest only in this nested form.
   assert.deepEqual(payload.webhook, { digest: 'sha256:' + createHash('sha256').update(body).digest('hex') });
   assert.ok(!('webhook.digest' in payload), 'the token has a member named webhook.digest');
   assert.equal(payload.exp - payload.iat, 300);

@@ -1,4 +1,5 @@
-// Starts a server with the given program, runs the suites one after the other, and prints a line for each. `run` calls it.
+// This script starts a server with the given program, runs the suites one after the other, and prints a line for each. `run` calls
+// it.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, openSync } from 'node:fs';
@@ -21,17 +22,17 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
-/** Waits until the server says where it is and that it is ready. */
+/** Waits until the server is ready, and returns its URL. */
 async function ready() {
   for (const end = Date.now() + 30_000; Date.now() < end; await new Promise((go) => setTimeout(go, 100))) {
     if (server.exitCode !== null) break;
     const [site] = readFileSync(output, 'utf8').match(/http:\/\/\S+/) ?? [];
     if (site && (await fetch(site + '/readyz').catch(() => undefined))?.ok) return site;
   }
-  throw new Error('the server did not come up:\n' + readFileSync(log, 'utf8'));
+  throw new Error('the server did not start:\n' + readFileSync(log, 'utf8'));
 }
 
-/** Runs a suite and gives whether it passed, with what it printed. */
+/** Runs a suite. Returns whether it passed, and its output. */
 const run = (suite, env) => new Promise((done) => {
   const child = spawn(process.execPath, [new URL(`suites/${suite}`, import.meta.url).pathname], { env: { ...process.env, ...env }, timeout: suiteSeconds * 1000, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
@@ -48,11 +49,11 @@ let failed = 0;
 for (const suite of suites) {
   const started = Date.now();
   const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_METRICS: metrics, ATRIUM_PROGRAM: program, ATRIUM_DATABASE_URL: database[1] });
-  const [told] = text.match(/^(\d+ passed, \d+ failed|skipped: .*)$/m) ?? ['it broke off'];
-  console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${told.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  const [result] = text.match(/^(\d+ passed, \d+ failed|skipped: .*)$/m) ?? ['it ended early'];
+  console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${result.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
   if (passed) continue;
   failed++;
-  // The checks that passed are of no interest now, unless they were told one by one on the way to the end.
+  // Only the failed checks are printed.
   console.log(text.split('\n').filter((line) => !/^(ok {4}|\d+ passed)/.test(line)).join('\n').trimEnd().replace(/^/gm, '      '));
 }
 console.log(`${suites.length - failed} passed, ${failed} failed`);

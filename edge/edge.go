@@ -27,7 +27,7 @@ const DefaultServiceDomain = "atrium.dev"
 // Errors converts errors for clients and logs internal errors. The zero value logs
 // nothing.
 type Errors struct {
-	ServiceDomain string       // suffix of ErrorInfo.domain; "": DefaultServiceDomain
+	ServiceDomain string       // suffix of ErrorInfo.domain; "" means DefaultServiceDomain
 	Logger        *slog.Logger // receives the internal errors that clients do not see; nil discards them
 }
 

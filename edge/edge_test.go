@@ -43,27 +43,27 @@ func TestHiddenErrorsAreLogged(t *testing.T) {
 		e.Report(c.ctx, Show(c.err, "iam"), "req-1", "path", "/x")
 		got := logs.String()
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
-			t.Errorf("%s: logs %s", name, got)
+			t.Errorf("%s: logs %s, want it to contain %q", name, got, c.want)
 		}
 		if c.want != "" && (!strings.Contains(got, "request_id=req-1 path=/x code=") || !strings.Contains(got, "the cause")) {
 			t.Errorf("%s: logs %s", name, got)
 		}
 	}
-	Errors{}.Report(t.Context(), Show(errors.New("x"), ""), "") // to nobody
+	Errors{}.Report(t.Context(), Show(errors.New("x"), ""), "") // Without a logger, nothing happens.
 }
 
 func TestAnErrorKeepsItsOwnArea(t *testing.T) {
 	t.Parallel()
 	own := &platform.Error{Code: platform.CodeNotFound, Reason: "NOT_FOUND", Area: "registry"}
 	if got := Show(fmt.Errorf("wrapped: %w", own), "iam"); got.Area != "registry" {
-		t.Errorf("the area is %s", got.Area)
+		t.Errorf("the area is %s, want registry", got.Area)
 	}
 	none := &platform.Error{Code: platform.CodeNotFound, Reason: "NOT_FOUND"}
 	if got := Show(none, "events"); got.Area != "events" || none.Area != "" {
-		t.Errorf("the area is %s, and that of the error itself %q", got.Area, none.Area)
+		t.Errorf("the area is %s, want events, and that of the error itself %q", got.Area, none.Area)
 	}
 	if domain := (Errors{}).Status(Show(none, "events"), "").Details[0]["domain"]; domain != "events.atrium.dev" {
-		t.Errorf("the domain is %s", domain)
+		t.Errorf("the domain is %s, want events.atrium.dev", domain)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestErrorsSetTheirHTTPHeaders(t *testing.T) {
 	SetHeaders(h, &platform.Error{Code: platform.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
 	SetHeaders(h, platform.Unauthenticated("no token"))
 	if h.Get("Retry-After") != "2" || h.Get("WWW-Authenticate") != "Bearer" {
-		t.Errorf("headers %v", h)
+		t.Errorf("headers %v, want Retry-After '2' and WWW-Authenticate 'Bearer'", h)
 	}
 }
 

@@ -88,7 +88,7 @@ type Deliverer struct {
 }
 
 // NewDeliverer connects to the queue. It fails unless Migrate of the same
-// program has made its tables.
+// program has created the tables.
 func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions) (*Deliverer, error) {
 	c, err := connect(ctx, o.DatabaseURL, o.DirectURL)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestASinkReceivesTheEventOfEveryWrite(t *testing.T) {
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		for id, d := range w.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
-				t.Errorf("the delivery of %s is %s after %d attempts, the last with %d", id, d.State, d.Attempts, d.LastStatus)
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastStatus)
 			}
 		}
 	})
@@ -45,7 +45,7 @@ func TestAFailedAttemptIsRetriedWithTheSameID(t *testing.T) {
 		await(t, "the fourth attempts", func() bool { return sink.countArrived(uids) == len(uids) && sink.arrivals(uids[4]) == 4 })
 		for id, d := range w.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 4 || d.LastError != "" {
-				t.Errorf("the delivery of %s is %s after %d attempts: %s", id, d.State, d.Attempts, d.LastError)
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 4: %s", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastError)
 			}
 		}
 		if len(sink.torn) > 0 {
@@ -56,7 +56,7 @@ func TestAFailedAttemptIsRetriedWithTheSameID(t *testing.T) {
 
 func TestRetryAfterIsObeyed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		const asked = 3 * time.Hour // 1.08 s on the scale of these tests, against half a millisecond
+		const asked = 3 * time.Hour // This is 1.08 s on the scale of these tests; the usual pause is half a millisecond.
 		var lock sync.Mutex
 		var at []time.Time
 		sink := newSink(t, func(w http.ResponseWriter, r *http.Request, arrivals int) {
@@ -101,7 +101,7 @@ func TestA410DisablesTheSubscription(t *testing.T) {
 		}
 		for id, d := range w.deliveries(s) {
 			if d.State != platform.DeliveryFailed || d.LastError == "" {
-				t.Errorf("the delivery of %s is %s: %q", id, d.State, d.LastError)
+				t.Errorf("the delivery of %s is %s, want %s: %q", id, d.State, platform.DeliveryFailed, d.LastError)
 			}
 		}
 	})
@@ -116,7 +116,7 @@ func TestASinkThatHangsDelaysNoOther(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		})
-		t.Cleanup(func() { close(released) }) // before the server waits for its handlers
+		t.Cleanup(func() { close(released) }) // This cleanup runs before the server waits for its handlers.
 		healthy := newSink(t, nil)
 		stuck := w.subscribe(hanging.url)
 		w.subscribe(healthy.url)
@@ -128,7 +128,7 @@ func TestASinkThatHangsDelaysNoOther(t *testing.T) {
 		}
 		for id, d := range w.deliveries(stuck) {
 			if d.State != platform.DeliveryPending {
-				t.Errorf("the delivery of %s to the sink that hangs is %s", id, d.State)
+				t.Errorf("the delivery of %s to the sink that hangs is %s, want %s", id, d.State, platform.DeliveryPending)
 			}
 		}
 	})
@@ -146,7 +146,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 	var uids []platform.UID
 	arrived := func(s *sink) bool { return s.countArrived(uids) == len(uids) }
 	await(t, "both to deliver", func() bool {
-		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // otherwise the writes would outrun a slow relay
+		if !slices.ContainsFunc(sinks, func(s *sink) bool { return !arrived(s) }) { // Without this wait, the writes would overtake a slow relay.
 			uids = append(uids, w.write(20)...)
 		}
 		return a.sent.Load() > 20 && b.sent.Load() > 20
@@ -185,13 +185,13 @@ func TestAnAttemptOfADeadProcessIsRepeated(t *testing.T) {
 			o.RescueAfter, o.DrainTimeout = time.Hour, time.Hour
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
 				began <- struct{}{}
-				<-dead // like a killed process, it neither ends nor reacts to its context
+				<-dead // Like a killed process, it neither ends nor reacts to its context.
 				return platform.Attempt{Error: "dead"}
 			}
 		})
 		uids := w.write(1)
 		<-began
-		go first.stop() // resigns as the leader of the queue
+		go first.stop() // The replica gives up the leadership of the queue.
 		t.Cleanup(func() { close(dead) })
 		w.deliver(func(o *events.DelivererOptions) { o.RescueAfter, o.RetryPause = time.Second, time.Second })
 		await(t, "the attempt of another process", func() bool { return sink.countArrived(uids) == 1 })

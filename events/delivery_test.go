@@ -34,18 +34,18 @@ func (r receivedRequest) readAttributes(t *testing.T) map[string]string {
 		if name, found := strings.CutPrefix(strings.ToLower(name), "ce-"); found {
 			attributes[name] = values[0]
 			if len(values) != 1 || !attributeName.MatchString(name) {
-				t.Errorf("the attribute %s has the values %q", name, values)
+				t.Errorf("the attribute %s has the values %q, want 1 of them", name, values)
 			}
 		}
 	}
 	return attributes
 }
 
-// attributeName is what CloudEvents allows as the name of an attribute.
+// attributeName matches the names of attributes that CloudEvents allows.
 var attributeName = regexp.MustCompile(`^[a-z0-9]{1,20}$`)
 
-// verify verifies a delivery's token as a receiver does that knows only the URL
-// of the service.
+// verify verifies the token of a delivery. Like a receiver, it knows only the URL of the
+// service.
 func (s *service) verify(t *testing.T, r receivedRequest) (claims, error) {
 	t.Helper()
 	provider, err := oidc.NewProvider(t.Context(), s.URL)
@@ -79,7 +79,7 @@ func (s *service) verify(t *testing.T, r receivedRequest) (claims, error) {
 }
 
 // verifySignature verifies a delivery by Standard Webhooks: one of its signatures must
-// be that of the secret.
+// match the secret.
 func (r receivedRequest) verifySignature(t *testing.T, secret string) error {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -113,7 +113,7 @@ func TestADeliveryIsAnEventOfCloudEvents(t *testing.T) {
 		t.Errorf("got the attributes %v, want %v", got, want)
 	}
 	if agent := r.header.Get("User-Agent"); agent != "atrium/test" {
-		t.Errorf("the user agent is %q", agent)
+		t.Errorf("the user agent is %q, want atrium/test", agent)
 	}
 	if _, sent := r.header["Idempotency-Key"]; sent {
 		t.Error("the Idempotency-Key header was sent")
@@ -133,10 +133,10 @@ func TestAnEventOfAMappingNamesItsProvider(t *testing.T) {
 	for _, r := range all() {
 		attributes := r.readAttributes(t)
 		if got := attributes["identityprovider"]; got != string(provider) {
-			t.Errorf("identityprovider is %q", got)
+			t.Errorf("identityprovider is %q, want %q", got, string(provider))
 		}
 		if got := attributes["bodytype"]; got != "iam.ExternalGroupRoleMapping" {
-			t.Errorf("bodytype is %q", got)
+			t.Errorf("bodytype is %q, want iam.ExternalGroupRoleMapping", got)
 		}
 	}
 }
@@ -157,12 +157,12 @@ func TestEveryAttemptHasTheSameDataAndId(t *testing.T) {
 			t.Errorf("the data is\n%s, want\n%s", r.body, want)
 		}
 		if id := r.header.Get("webhook-id"); id != "019d2f5c-8e51-7000-8000-000000000001" || r.header.Get("ce-id") != id {
-			t.Errorf("the ids are %q and %q", id, r.header.Get("ce-id"))
+			t.Errorf("the ids are %q, want 019d2f5c-8e51-7000-8000-000000000001 and %q", id, r.header.Get("ce-id"))
 		}
 		tokens[r.header.Get("Authorization")] = true
 	}
 	if len(tokens) != 3 {
-		t.Errorf("three attempts have %d tokens", len(tokens))
+		t.Errorf("three attempts have %d tokens, want 3", len(tokens))
 	}
 }
 
@@ -202,10 +202,11 @@ func TestAReceiverVerifiesTheTokenByDiscovery(t *testing.T) {
 		t.Errorf("the subject is %q, want %q", c.Subject, want)
 	}
 	if got := c.Expires - c.Issued; got != 300 || c.Issued != s.clock().Unix() || c.ID == "" {
-		t.Errorf("the token is valid for %d s from %d, with the id %q", got, c.Issued, c.ID)
+		t.Errorf("the token is valid for %d s from %d, want 300 and %d, with the id %q", got, c.Issued, s.clock().Unix(), c.ID)
 	}
 
-	// The attacks: other data under a good token, and a token kept for later.
+	// The attacks are other data with a valid token, and a token that is used again
+	// later.
 	other := receivedRequest{r.header, append(bytes.Clone(r.body), ' ')}
 	if _, err := s.verify(t, other); err == nil || r.verifySignature(t, secret) != nil || other.verifySignature(t, secret) == nil {
 		t.Errorf("other data is accepted: %v", err)
@@ -236,7 +237,7 @@ func TestTokensVerifyBeforeAndAfterAKeyIsRotated(t *testing.T) {
 	if kids[0] != kids[1] || kids[1] == kids[2] {
 		t.Error("the newer key does not sign within a minute, and only then")
 	}
-	s.keys = s.keys[1:] // withdrawn
+	s.keys = s.keys[1:] // This withdraws the first key.
 	if _, err := s.verify(t, all()[0]); err == nil {
 		t.Error("a token of a key that was withdrawn is accepted")
 	}
@@ -277,7 +278,7 @@ func TestStandardWebhooksAcceptsEachSecretOfARotation(t *testing.T) {
 func TestAttributesAreEscapedByTheHTTPBinding(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"Euro € \U0001F600":          "Euro%20%E2%82%AC%20%F0%9F%98%80", // the example of the specification
+		"Euro € \U0001F600":          "Euro%20%E2%82%AC%20%F0%9F%98%80", // This is the example in the specification.
 		`100% "sure"`:                "100%25%20%22sure%22",
 		"https://a.example/~b?c=d&e": "https://a.example/~b?c=d&e",
 		"a\r\nce-id: b":              "a%0D%0Ace-id:%20b",
@@ -311,6 +312,6 @@ func TestAnEventThatCannotBeSignedIsNotSent(t *testing.T) {
 		}
 	}
 	if n := len(all()); n != 0 {
-		t.Errorf("%d were sent", n)
+		t.Errorf("%d were sent, want 0", n)
 	}
 }

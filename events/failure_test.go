@@ -59,7 +59,7 @@ func TestTheReasonWhyASinkDidNotAnswer(t *testing.T) {
 	}
 }
 
-// Errors of system calls contain addresses, and errors of net/http the whole URL.
+// Errors of system calls contain addresses, and errors of net/http contain the whole URL.
 func TestAReasonContainsNothingOfTheError(t *testing.T) {
 	t.Parallel()
 	dial := func(err error) error {

@@ -48,7 +48,7 @@ func TestTheDocumentsAreReadAndNothingElse(t *testing.T) {
 				continue
 			}
 			if kind, kept := response.Header.Get("Content-Type"), response.Header.Get("Cache-Control"); kind != "application/json" || kept != "public, max-age=300" {
-				t.Errorf("%s %s: %s, %s", method, path, kind, kept)
+				t.Errorf("%s %s: %s, want application/json, %s, want public, max-age=300", method, path, kind, kept)
 			}
 			if (body == "") != (method == http.MethodHead) {
 				t.Errorf("%s %s: the body is %q", method, path, body)
@@ -67,14 +67,14 @@ func TestTheKeySetHoldsEveryKeyAndNoPrivateHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(set.Keys) != 2 || set.Keys[0]["kid"] == set.Keys[1]["kid"] {
-		t.Fatalf("the keys are %s", body)
+		t.Fatalf("the keys are %s, want 2 keys", body)
 	}
 	for _, k := range set.Keys {
 		if k["d"] != nil {
 			t.Error("a private key is published")
 		}
 		if k["alg"] != "ES256" || k["use"] != "sig" || k["crv"] != "P-256" {
-			t.Errorf("a key is %v", k)
+			t.Errorf("a key is %v, want alg 'ES256', use 'sig' and crv 'P-256'", k)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestAKeyIsNamedByItsThumbprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := set.Keys[0]
-	hash := sha256.Sum256([]byte(`{"crv":"P-256","kty":"EC","x":"` + k.X + `","y":"` + k.Y + `"}`)) // by RFC 7638
+	hash := sha256.Sum256([]byte(`{"crv":"P-256","kty":"EC","x":"` + k.X + `","y":"` + k.Y + `"}`)) // RFC 7638 defines this form.
 	if want := base64.RawURLEncoding.EncodeToString(hash[:]); k.Kid != want {
 		t.Errorf("the key's name is %s, want %s", k.Kid, want)
 	}
@@ -107,7 +107,7 @@ func TestWithoutValidKeysThereIsNoKeySet(t *testing.T) {
 		s := newService(t, http.DefaultClient)
 		spoil(s)
 		if response, _ := s.ask(t, http.MethodGet, KeySetPath); response.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("%s: %d", name, response.StatusCode)
+			t.Errorf("%s: status %d, want 503", name, response.StatusCode)
 		}
 	}
 }

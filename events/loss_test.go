@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver for plain SQL
+	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/events"
 	"atrium/platform"
@@ -20,7 +20,7 @@ import (
 // with lower numbers.
 func TestTheRelaySkipsNoUncommittedEvent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.Postgres(t)) // SQLite has one writer at a time
+	w := newWorld(t, storetest.Postgres(t)) // SQLite has one writer at a time.
 	sink := newSink(t, nil)
 	w.subscribe(sink.url)
 	db, err := sql.Open("pgx", w.url)
@@ -28,7 +28,7 @@ func TestTheRelaySkipsNoUncommittedEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := w.p.Webhooks.Relay(t.Context()); err != nil { // relays the events of newWorld
+	if _, err := w.p.Webhooks.Relay(t.Context()); err != nil { // This relays the events of newWorld.
 		t.Fatal(err)
 	}
 	late, err := db.BeginTx(t.Context(), nil)
@@ -53,8 +53,8 @@ func TestTheRelaySkipsNoUncommittedEvent(t *testing.T) {
 	await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 }
 
-// Transactions that write elsewhere, and never end, hold no event up; one of the
-// store's own that may still record an event does.
+// Transactions of other programs that never end must not delay events. A transaction of
+// the store that may still record an event must delay them.
 func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
@@ -82,16 +82,16 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	}
 	begin(storetest.Postgres(t), "CREATE TABLE elsewhere (n int)", "INSERT INTO elsewhere VALUES (1)")
 	begin(w.url, "CREATE SCHEMA others", "CREATE TABLE others.event (n int)", "INSERT INTO others.event VALUES (1)")
-	begin(w.url, "CREATE SCHEMA copies", "CREATE TABLE copies.event AS SELECT * FROM event")                           // it reads what the store writes
-	begin(w.url, "SELECT pg_advisory_xact_lock_shared(1635021417, hashtext('tenant'))", "SELECT pg_current_xact_id()") // Atrium in another schema
-	begin(w.url, "UPDATE river_job SET id = id WHERE id < 0", "SELECT pg_current_xact_id()")                           // of the queue
-	elsewhere := storetest.Postgres(t)
-	prepared := begin(elsewhere, "CREATE TABLE elsewhere (n int)", "PREPARE TRANSACTION 'forgotten'")
-	_ = prepared.Rollback() // of the connection, which has no transaction any more
-	t.Cleanup(func() { execute(t, elsewhere, "ROLLBACK PREPARED 'forgotten'") })
+	begin(w.url, "CREATE SCHEMA copies", "CREATE TABLE copies.event AS SELECT * FROM event")                           // This transaction reads what the store writes.
+	begin(w.url, "SELECT pg_advisory_xact_lock_shared(1635021417, hashtext('tenant'))", "SELECT pg_current_xact_id()") // This is a transaction of Atrium in another schema.
+	begin(w.url, "UPDATE river_job SET id = id WHERE id < 0", "SELECT pg_current_xact_id()")                           // This is a transaction of the queue.
+	otherDatabase := storetest.Postgres(t)
+	prepared := begin(otherDatabase, "CREATE TABLE elsewhere (n int)", "PREPARE TRANSACTION 'forgotten'")
+	_ = prepared.Rollback() // The connection has no open transaction any more.
+	t.Cleanup(func() { execute(t, otherDatabase, "ROLLBACK PREPARED 'forgotten'") })
 	w.write(5)
 	if n, err := w.p.Webhooks.Relay(t.Context()); n != 5 || err != nil {
-		t.Errorf("%d of 5 events were relayed beside transactions of others (%v)", n, err)
+		t.Errorf("%d of 5 events were relayed beside transactions of others, want 5 (%v)", n, err)
 	}
 	for what, statements := range map[string][]string{
 		"a writer":                  {"SELECT pg_advisory_xact_lock_shared(1635021417, hashtext(current_schema()))", "SELECT pg_current_xact_id()"},
@@ -108,7 +108,7 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := w.p.Webhooks.Relay(t.Context()); n != 5 || err != nil {
-			t.Errorf("%d of 5 events were relayed after %s (%v)", n, what, err)
+			t.Errorf("%d of 5 events were relayed after %s, want 5 (%v)", n, what, err)
 		}
 	}
 }
@@ -170,14 +170,14 @@ func (w *world) loseQueue() {
 	if err := os.Remove(file); err != nil {
 		w.t.Fatal(err)
 	}
-	_, _ = os.Remove(file+"-wal"), os.Remove(file+"-shm") // they may not exist
+	_, _ = os.Remove(file+"-wal"), os.Remove(file+"-shm") // These files may not exist.
 	if err := events.Migrate(w.t.Context(), w.url); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// A redelivery that is requested immediately makes the delivery ready while the
-// queue still completes the job of the last attempt.
+// A redelivery that is requested at once makes the delivery ready while the queue still
+// completes the job of the last attempt.
 func TestARedeliveryIsMade(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
@@ -186,7 +186,7 @@ func TestARedeliveryIsMade(t *testing.T) {
 		uid := w.write(1)[0]
 		for again := 1; again <= 5; again++ {
 			await(t, "the event", func() bool { return sink.arrivals(uid) >= again })
-			next := w.write(1) // its arrival shows that the relay has continued
+			next := w.write(1) // When it arrives, the relay has continued.
 			await(t, "the next event", func() bool { return sink.countArrived(next) == 1 })
 			for _, d := range w.awaitEnd(s) {
 				if d.EventID != sink.ids[string(uid)] {
@@ -206,10 +206,10 @@ func TestAnOutageOfTheDatabaseIsLoggedOnceAndLosesNothing(t *testing.T) {
 	sink := newSink(t, nil)
 	w.subscribe(sink.url)
 	relay := storetest.NewRelay(t, w.url)
-	behind := *w
-	behind.url = relay.URL
+	viaRelay := *w
+	viaRelay.url = relay.URL
 	log := new(logBuffer)
-	behind.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	viaRelay.deliver(func(o *events.DelivererOptions) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
 	uids := w.write(10)
 	await(t, "the first events", func() bool { return sink.countArrived(uids) == len(uids) })
 	relay.Refuse()
@@ -218,7 +218,7 @@ func TestAnOutageOfTheDatabaseIsLoggedOnceAndLosesNothing(t *testing.T) {
 	relay.Cut()
 	await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 	if n := log.count("events cannot be delivered"); n != 1 {
-		t.Errorf("one outage was logged %d times", n)
+		t.Errorf("one outage was logged %d times, want 1", n)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // as a killed process does.
 type victim struct {
 	*replica
-	relay    *storetest.Relay // to PostgreSQL; nil with SQLite
+	relay    *storetest.Relay // The relay forwards to PostgreSQL; with SQLite it is nil.
 	released chan struct{}
 }
 
@@ -27,20 +27,20 @@ type victim struct {
 func (w *world) newVictim(attempts int64) *victim {
 	w.t.Helper()
 	v := &victim{released: make(chan struct{})}
-	through := *w
+	viaRelay := *w
 	if !strings.HasPrefix(w.url, "sqlite:") {
 		v.relay = storetest.NewRelay(w.t, w.url)
-		through.url = v.relay.URL
+		viaRelay.url = v.relay.URL
 	}
 	var began atomic.Int64
-	v.replica = through.deliver(func(o *events.DelivererOptions) {
+	v.replica = viaRelay.deliver(func(o *events.DelivererOptions) {
 		o.Send = func(context.Context, *platform.Dispatch) platform.Attempt {
 			began.Add(1)
 			<-v.released
 			return platform.Attempt{Status: http.StatusGone}
 		}
 	})
-	w.t.Cleanup(v.release) // runs before the cleanup that waits for it
+	w.t.Cleanup(v.release) // This cleanup runs before the one that waits for the replica.
 	await(w.t, "the attempts", func() bool { return began.Load() == attempts })
 	return v
 }
@@ -89,18 +89,18 @@ func TestAnotherReplicaTakesOverFromAKilledOne(t *testing.T) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
 		uids := w.write(20)
-		v := w.newVictim(8) // all that Ready gives for one subscription
+		v := w.newVictim(8) // Ready returns at most 8 deliveries of one subscription.
 		rest := v.kill(w)
 		rest.deliver(quickHeartbeats)
 		await(t, "every event", func() bool { return sink.countArrived(uids) == len(uids) })
 		if v.relay != nil {
-			v.relay.Cut() // the victim was only slow: it reconnects and stores its results
+			v.relay.Cut() // The victim was only slow: it reconnects and stores its results.
 		}
 		v.release()
 		v.stop()
 		for id, d := range rest.awaitEnd(s) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != http.StatusOK {
-				t.Errorf("the delivery of %s is %s after %d attempts, the last with %d", id, d.State, d.Attempts, d.LastStatus)
+				t.Errorf("the delivery of %s is %s after %d attempts, want %s and 1, the last with %d", id, d.State, d.Attempts, platform.DeliveryDelivered, d.LastStatus)
 			}
 		}
 		if len(sink.torn) > 0 {
@@ -128,11 +128,11 @@ func TestAReplicaThatEndsReleasesItsTickets(t *testing.T) {
 		r.stop()
 		ready, err := w.p.Webhooks.ListReady(t.Context(), 100)
 		if err != nil || len(ready) != 8 {
-			t.Errorf("%d deliveries of %s are ready (%v)", len(ready), s.UID, err)
+			t.Errorf("%d deliveries of %s are ready, want 8 (%v)", len(ready), s.UID, err)
 		}
 		for _, ticket := range ready {
 			if ticket.Number != 1 {
-				t.Errorf("got %+v", ticket)
+				t.Errorf("got %+v, want Number 1", ticket)
 			}
 		}
 		other := w.p.Webhooks.Replica("other")

@@ -65,10 +65,10 @@ func TestNoMoreOfAnAnswerIsReadThanIsKept(t *testing.T) {
 	})}
 	got := newService(t, client).Send(t.Context(), dispatch("https://sink.example"))
 	if len(got.Answer) != maxAnswer || got.Status != http.StatusOK {
-		t.Errorf("%d bytes are kept, with status %d", len(got.Answer), got.Status)
+		t.Errorf("%d bytes are kept, want %d, with status %d, want 200", len(got.Answer), maxAnswer, got.Status)
 	}
 	if body.read != maxAnswer || !body.closed {
-		t.Errorf("%d bytes are read, and closed is %t", body.read, body.closed)
+		t.Errorf("%d bytes are read, want %d, and closed is %t", body.read, maxAnswer, body.closed)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestARedirectIsAnAnswer(t *testing.T) {
 		sink.Close()
 	}
 	if n := len(followed()); n != 0 {
-		t.Errorf("%d redirects were followed", n)
+		t.Errorf("%d redirects were followed, want 0", n)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestASinkThatHangsIsLeftAfterFifteenSeconds(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 		if took := time.Since(began); took != sendTimeout {
-			t.Errorf("it took %s", took)
+			t.Errorf("it took %s, want %s", took, sendTimeout)
 		}
 	})
 }
@@ -144,11 +144,11 @@ func TestAnAnswerThatBreaksOffIsAnAnswer(t *testing.T) {
 	}
 }
 
-// The attack is a sink that closes idle connections when they are used again.
+// The attack is a sink that closes idle connections as soon as they are used again.
 func TestAKeptConnectionThatIsClosedCostsNoAttempt(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	used := map[string]bool{} // by the client's end of a connection
+	used := map[string]bool{} // The keys are the client's addresses of the connections.
 	aborted := 0
 	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()

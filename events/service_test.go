@@ -90,7 +90,7 @@ type receivedRequest struct {
 	body   []byte
 }
 
-// newSink starts a sink that answers 200 and keeps what it receives.
+// newSink starts a sink that answers 200. all returns the requests that it received.
 func newSink(t *testing.T) (url string, all func() []receivedRequest) {
 	t.Helper()
 	var mu sync.Mutex
@@ -98,7 +98,7 @@ func newSink(t *testing.T) (url string, all func() []receivedRequest) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
-			t.Errorf("%s: %v", r.Method, err)
+			t.Errorf("%s, want %s: %v", r.Method, http.MethodPost, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -131,6 +131,6 @@ func dispatch(sink string) *platform.Dispatch {
 func (s *service) deliver(t *testing.T, d *platform.Dispatch) {
 	t.Helper()
 	if got := s.Send(t.Context(), d); got.Status != http.StatusOK || got.Error != "" {
-		t.Fatalf("the attempt: %+v", got)
+		t.Fatalf("the attempt: %+v, want Status 200 and Error \"\"", got)
 	}
 }

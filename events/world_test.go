@@ -27,19 +27,19 @@ type world struct {
 	t   testing.TB
 	url string
 	p   *platform.Platform
-	ctx context.Context // its actor is the owner of org
+	ctx context.Context // The actor of this context is the owner of org.
 	org platform.UID
 }
 
-// onEachEngine runs test on every engine, with a world without a replica.
+// onEachEngine runs test on every engine. The world has no replica yet.
 func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) { test(t, newWorld(t, url)) })
 }
 
-// timeScale shortens the five seconds before the second attempt to half a
-// millisecond, and the five minutes before the third to 30.
+// timeScale shortens the five seconds before the second attempt to half a millisecond,
+// and the five minutes before the third attempt to 30 milliseconds.
 const timeScale = 0.0001
 
 func newWorld(t testing.TB, url string) *world {
@@ -146,9 +146,9 @@ type sink struct {
 	url string
 
 	lock  sync.Mutex
-	count map[string]int    // of arrivals, by subject
-	ids   map[string]string // of the event, by subject
-	torn  []string          // subjects that came with two different ids
+	count map[string]int    // This counts the arrivals of each subject.
+	ids   map[string]string // This has the id of the event of each subject.
+	torn  []string          // These subjects arrived with two different ids.
 }
 
 // newSink starts a sink that calls answer; if answer is nil, it answers 200.

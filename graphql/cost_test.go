@@ -134,7 +134,7 @@ func TestARejectionShowsTheCost(t *testing.T) {
 	r := post(t, stageHandler(stageOptions{}), "{items(first: 200){nodes{items(first: 200){nodes{id}}}}}")
 	r.expectRefusal("cost", 5000, 1+200*202)
 	if got := fmt.Sprint(r.Extensions["cost"]); got != "map[limit:5000 requested:40401]" {
-		t.Errorf("got cost %s", got)
+		t.Errorf("got cost %s, want map[limit:5000 requested:40401]", got)
 	}
 }
 

@@ -31,16 +31,16 @@ func TestADocumentSentOnceWithItsHashIsFoundByItsHash(t *testing.T) {
 
 	r := send(t, h, "POST", "/", hashRequest(hash, ""))
 	if len(r.Errors) != 1 || r.Errors[0]["message"] != "PersistedQueryNotFound" || r.Errors[0]["extensions"].(map[string]any)["status"] != 5.0 || r.status != http.StatusOK {
-		t.Errorf("unknown: got %d %s", r.status, r.body)
+		t.Errorf("unknown: got status %d, want 200: %s", r.status, r.body)
 	}
 	for _, body := range []string{hashRequest(hash, query), hashRequest(hash, ""), fmt.Sprintf(`{"documentId": "sha256:%s"}`, hash)} {
 		if r := send(t, h, "POST", "/", body).expectSuccess(); r.Data["ping"] != "pong" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want ping 'pong'", body, r.body)
 		}
 	}
 	extensions := url.QueryEscape(fmt.Sprintf(`{"persistedQuery": {"version": 1, "sha256Hash": %q}}`, hash))
 	if r := send(t, h, "GET", "/?extensions="+extensions, "").expectSuccess(); r.Data["ping"] != "pong" {
-		t.Errorf("by GET: got %s", r.body)
+		t.Errorf("by GET: got %s, want ping 'pong'", r.body)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestAHashOfAnotherDocumentIsRejected(t *testing.T) {
 	} {
 		r := send(t, h, "POST", "/", body)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "INVALID_ARGUMENT" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want 1 errors and code 'INVALID_ARGUMENT'", body, r.body)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestARejectedDocumentIsNotCached(t *testing.T) {
 		send(t, h, "POST", "/", hashRequest(hashOf(query), query))
 		r := send(t, h, "POST", "/", hashRequest(hashOf(query), ""))
 		kept := len(r.Errors) != 1 || r.Errors[0]["message"] != "PersistedQueryNotFound"
-		if expensive := strings.HasPrefix(query, "{items"); kept && !expensive { // valid with other variables
+		if expensive := strings.HasPrefix(query, "{items"); kept && !expensive { // The document is valid with other variables.
 			t.Errorf("%.60s gives %.200s", query, r.body)
 		}
 	}
@@ -99,7 +99,7 @@ func TestAMutationIsNotExecutedByGetEvenByItsHash(t *testing.T) {
 	send(t, h, "POST", "/", hashRequest(hashOf(query), query)).expectSuccess()
 	r := send(t, h, "GET", "/?documentId="+hashOf(query), "")
 	if r.status != http.StatusMethodNotAllowed || r.header.Get("Allow") != "POST" {
-		t.Errorf("got %d %s", r.status, r.body)
+		t.Errorf("got status %d, want 405: %s", r.status, r.body)
 	}
 }
 
@@ -120,14 +120,14 @@ func TestOnlyTrustedDocumentsAreExecutedIfThereAreAny(t *testing.T) {
 		fmt.Sprintf(`{"documentId": "sha256:%s"}`, hashOf(query)),
 	} {
 		if r := send(t, h, "POST", "/", body).expectSuccess(); r.Data["ping"] != "pong" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want ping 'pong'", body, r.body)
 		}
 	}
 	other := "{a: ping}"
 	for _, body := range []string{`{"query": "{a: ping}"}`, `{"documentId": "other"}`, hashRequest(hashOf(other), other), hashRequest(hashOf(other), ""), hashRequest("ping", other)} {
 		r := send(t, h, "POST", "/", body)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "PERMISSION_DENIED" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want 1 errors and code 'PERMISSION_DENIED'", body, r.body)
 		}
 	}
 }
@@ -184,10 +184,10 @@ func TestAHiddenSchemaIsNotSuggested(t *testing.T) {
 		"{pin}", "{item}", "{item{nam}}", "{item(i: 1){id}}", "{items(where: {nam: 1}){totalCount}}", "{node(id: 1){... on Itm{id}}}", "{ping{id}}",
 	} {
 		if r := post(t, stageHandler(stageOptions{HideSchema: true}), query); len(r.Errors) == 0 || strings.Contains(r.body, "Did you mean") {
-			t.Errorf("%s gives %s", query, r.body)
+			t.Errorf("%s gives %s, want it without 'Did you mean'", query, r.body)
 		}
 	}
 	if r := post(t, stageHandler(stageOptions{}), "{pin}"); !strings.Contains(r.body, "Did you mean") {
-		t.Errorf("without hiding: %s", r.body)
+		t.Errorf("without hiding: %s, want it to contain 'Did you mean'", r.body)
 	}
 }

@@ -17,7 +17,7 @@ func TestEachLimitAcceptsItsValueAndRejectsMore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		limits limit.Limits
-		size   func(n int) string // a document of size n
+		size   func(n int) string // size returns a document of size n.
 		n      int
 	}{
 		{"tokens", limit.Limits{Tokens: 100}, func(n int) string { return "{" + strings.Repeat("ping ", n-2) + "}" }, 100},
@@ -85,7 +85,7 @@ func TestCyclesOfFragmentsAreRefused(t *testing.T) {
 		"{item{...A}} fragment A on Item {item{...A}}",
 	} {
 		if r := post(t, stageHandler(stageOptions{}), query); len(r.Errors) == 0 || r.Data != nil {
-			t.Errorf("%s gives %s", query, r.body)
+			t.Errorf("%s gives %s, want no Data", query, r.body)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestDeferIsRefused(t *testing.T) {
 	} {
 		r := post(t, stageHandler(stageOptions{}), query)
 		if len(r.Errors) != 1 || r.Errors[0]["extensions"].(map[string]any)["code"] != "UNIMPLEMENTED" {
-			t.Errorf("%s gives %s", query, r.body)
+			t.Errorf("%s gives %s, want 1 errors and code 'UNIMPLEMENTED'", query, r.body)
 		}
 	}
 }

@@ -26,8 +26,8 @@ import (
 	"atrium/resolvers"
 )
 
-// stage is a schema with everything that transports, limits and costs distinguish. Its
-// fields are null, except those in stageExec.
+// stage is a schema that has everything that transports, limits and costs treat
+// differently. Its fields are null, except those in stageExec.
 const stage = `
 	type Query {
 		ping: String
@@ -259,7 +259,7 @@ func (r reply) expectRefusal(name string, value, requested int) {
 	extensions := r.Errors[0]["extensions"].(map[string]any)
 	want := map[string]any{"name": name, "value": float64(value), "requested": float64(requested)}
 	got, _ := extensions["limit"].(map[string]any)
-	delete(got, "field") // the hint how to reduce the cost depends on the schema
+	delete(got, "field") // The hint depends on the schema.
 	delete(got, "help")
 	if !reflect.DeepEqual(got, want) {
 		r.t.Errorf("got limit %v, want %v", got, want)
@@ -273,7 +273,7 @@ func (r reply) expectRefusal(name string, value, requested int) {
 func (r reply) expectSuccess() reply {
 	r.t.Helper()
 	if r.status != http.StatusOK || len(r.Errors) > 0 {
-		r.t.Fatalf("got %d %.300s", r.status, r.body)
+		r.t.Fatalf("got %d %.300s, want status 200", r.status, r.body)
 	}
 	return r
 }

@@ -44,7 +44,7 @@ func TestASilentStreamStaysOpenOverHTTP2(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	if got := readAll(t, answer); answer.ProtoMajor != 2 || !strings.Contains(got, "event: complete") {
-		t.Errorf("over %s: %s", answer.Proto, got)
+		t.Errorf("over %s: %s, want it to contain 'event: complete'", answer.Proto, got)
 	}
 }
 
@@ -67,19 +67,19 @@ func TestStreamsOfACallerAreLimited(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), `"RESOURCE_EXHAUSTED"`) {
-		t.Errorf("the third: %d %s", answer.StatusCode, body)
+		t.Errorf("the third: status %d, want 429: %s", answer.StatusCode, body)
 	}
 }
 
-// The attack: a caller opens more subscriptions than the process can serve, within the
-// limits of sockets and of operations on each socket.
+// The attack is a caller who opens more subscriptions than the process can serve, while
+// staying within the limits of sockets and of operations on each socket.
 func TestSubscriptionsOfACallerAreLimitedOverSocketsAndStreams(t *testing.T) {
 	t.Parallel()
 	const silent = "subscription{countdown(n: 1, delayMs: 60000)}"
 	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{Subscriptions: 2}})
 	stream := listen(t, server, silent, "ann")
 	first, second := dialAs(t, server, "ann"), dialAs(t, server, "ann")
-	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // ends by itself and no longer counts
+	first.subscribe("1", "subscription{countdown(n: 2, delayMs: 0)}") // It ends by itself and then no longer counts.
 	for range 3 {
 		first.listen()
 	}
@@ -87,11 +87,11 @@ func TestSubscriptionsOfACallerAreLimitedOverSocketsAndStreams(t *testing.T) {
 	first.listen()
 	second.subscribe("3", silent)
 	if got := second.listen(); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, "too many subscriptions open, at most 2") {
-		t.Errorf("the third gives %s", got)
+		t.Errorf("the third gives %s, want it to contain %q", got, `"type":"error"`)
 	}
 	second.subscribe("3", "{ping}")
 	if got := second.listen(); !strings.Contains(got, "pong") {
-		t.Errorf("a query gives %s", got)
+		t.Errorf("a query gives %s, want it to contain 'pong'", got)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server+"?query="+url.QueryEscape(silent), nil)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestSubscriptionsOfACallerAreLimitedOverSocketsAndStreams(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), "too many subscriptions open, at most 2") {
-		t.Errorf("the third as a stream: %d %s", answer.StatusCode, body)
+		t.Errorf("the third as a stream: status %d, want 429: %s", answer.StatusCode, body)
 	}
 	listen(t, server, silent, "bob")
 	_ = stream.Body.Close()
@@ -126,7 +126,7 @@ func listen(t *testing.T, target, query, token string) *http.Response {
 	}
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
-		t.Fatalf("got %s %s", answer.Status, answer.Header.Get("Content-Type"))
+		t.Fatalf("got %s %s, want text/event-stream; charset=utf-8", answer.Status, answer.Header.Get("Content-Type"))
 	}
 	return answer
 }
@@ -144,13 +144,13 @@ func TestASubscriptionIsAStreamOfEvents(t *testing.T) {
 	t.Parallel()
 	const want = "event: next\ndata: {\"data\":{\"countdown\":1}}\n\nevent: next\ndata: {\"data\":{\"countdown\":0}}\n\nevent: complete\ndata: \n\n"
 	server := serveStage(t, stageOptions{})
-	if got := readAll(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // longer than the timeouts of the server
-		t.Errorf("by GET: %s", got)
+	if got := readAll(t, listen(t, server, "subscription{countdown(n: 2, delayMs: 200)}", "ann")); got != want { // The pauses are longer than the timeouts of the server.
+		t.Errorf("by GET: %s, want %s", got, want)
 	}
 	for _, accept := range []string{"text/event-stream", "application/json, text/event-stream", "*/*"} {
 		r := send(t, stageHandler(stageOptions{}), "POST", "/", `{"query": "subscription{countdown(n: 2)}"}`, "Accept", accept)
 		if got := strings.ReplaceAll(r.body, ":\n\n", ""); got != want {
-			t.Errorf("by POST that accepts %s: %s", accept, got)
+			t.Errorf("by POST that accepts %s: %s, want %s", accept, got, want)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestAStreamReportsARejectedOperation(t *testing.T) {
 	for _, query := range []string{"subscription{nothing}", "{", "{ping}"} {
 		got := readAll(t, listen(t, serveStage(t, stageOptions{}), query, "ann"))
 		if events := strings.Count(got, "event: next"); events != 1 || !strings.HasSuffix(got, "\n\nevent: complete\ndata: \n\n") {
-			t.Errorf("%s gives %s", query, got)
+			t.Errorf("%s gives %s, want it to end with %q", query, got, "\n\nevent: complete\ndata: \n\n")
 		}
 		if strings.Contains(got, "errors") != (query != "{ping}") {
 			t.Errorf("%s gives %s", query, got)
@@ -181,10 +181,10 @@ func TestAStreamEndsWithTheToken(t *testing.T) {
 	t.Parallel()
 	got := readAll(t, listen(t, serveStage(t, stageOptions{}), "subscription{countdown(n: 9, delayMs: 200)}", "ann300"))
 	if !strings.Contains(got, `{"countdown":8}`) || strings.Contains(got, `{"countdown":7}`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to contain %q", got, `{"countdown":8}`)
 	}
 	if !strings.Contains(got, `"code":"UNAUTHENTICATED"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to contain %q", got, `"code":"UNAUTHENTICATED"`)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestAStreamEndsResumablyWithTheServer(t *testing.T) {
 	}
 	text := strings.Join(rest, "\n")
 	if !strings.HasSuffix(text, "event: complete\ndata: \n") || !strings.Contains(text, `"code":"UNAVAILABLE"`) || len(rest) > 16 {
-		t.Errorf("got %q", rest)
+		t.Errorf("got %q, want a text with %q", rest, `"code":"UNAVAILABLE"`)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestASlowReaderOfAStreamIsDisconnected(t *testing.T) {
 		ended <- time.Since(start)
 	}))
 	t.Cleanup(s.Close)
-	listen(t, s.URL, "subscription{floods}", "ann") // without reading
+	listen(t, s.URL, "subscription{floods}", "ann") // The client does not read.
 	select {
 	case <-ended:
 	case <-time.After(5 * time.Second):
@@ -228,7 +228,7 @@ func TestAPanicEndsOnlyItsStream(t *testing.T) {
 	t.Parallel()
 	got := readAll(t, listen(t, serveStage(t, stageOptions{}), "subscription{panics}", "ann"))
 	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"INTERNAL"`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to contain %q", got, `"code":"INTERNAL"`)
 	}
 }
 
@@ -237,12 +237,12 @@ func TestAStreamReportsWhyItEnds(t *testing.T) {
 	server := serveStage(t, stageOptions{})
 	got := readAll(t, listen(t, server, "subscription{breaks}", "ann"))
 	if strings.Count(got, "event: next") != 1 || !strings.Contains(got, `"code":"UNAVAILABLE"`) || !strings.HasSuffix(got, "event: complete\ndata: \n\n") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to contain %q", got, `"code":"UNAVAILABLE"`)
 	}
 	p := dialAs(t, server, "ann")
 	p.subscribe("1", "subscription{breaks}")
 	if got := p.listen(); !strings.Contains(got, `"code":"UNAVAILABLE"`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to contain %q", got, `"code":"UNAVAILABLE"`)
 	}
 	p.expect(`{"id":"1","type":"complete"}`)
 }

@@ -24,7 +24,7 @@ type peer struct {
 	conn *websocket.Conn
 }
 
-// The codes with which the protocol closes a websocket.
+// These codes are those with which the protocol closes a websocket.
 const (
 	closeInvalid      = websocket.StatusCode(4400)
 	closeUnauthorized = websocket.StatusCode(4401)
@@ -86,18 +86,18 @@ func (p peer) expect(want ...string) {
 }
 
 // expectClose reads the remaining messages and expects the close code.
-func (p peer) expectClose(code websocket.StatusCode) (heard []string) {
+func (p peer) expectClose(code websocket.StatusCode) (messages []string) {
 	p.Helper()
 	for {
 		_, data, err := p.conn.Read(p.Context())
 		if err == nil {
-			heard = append(heard, string(data))
+			messages = append(messages, string(data))
 			continue
 		}
 		if got := websocket.CloseStatus(err); got != code {
 			p.Fatalf("closed with %d (%v), want %d", got, err, code)
 		}
-		return heard
+		return messages
 	}
 }
 
@@ -128,12 +128,12 @@ func TestAWebsocketReportsARejectedOperation(t *testing.T) {
 			Payload  []struct{ Extensions struct{ Code string } }
 		}
 		if err := json.Unmarshal([]byte(p.listen()), &got); err != nil || got.ID != "a" || got.Type != "error" || got.Payload[0].Extensions.Code != "INVALID_ARGUMENT" {
-			t.Errorf("%.60s gives %+v (%v)", payload, got, err)
+			t.Errorf("%.60s gives %+v (%v), want ID 'a', Type 'error' and Code 'INVALID_ARGUMENT'", payload, got, err)
 		}
 	}
 	p.subscribe("b", "subscription{panics}")
 	if got := p.listen(); !strings.Contains(got, `"code":"INTERNAL"`) {
-		t.Errorf("a panic gives %s", got)
+		t.Errorf("a panic gives %s, want it to contain %q", got, `"code":"INTERNAL"`)
 	}
 	p.expect(`{"id":"b","type":"complete"}`)
 }
@@ -144,9 +144,9 @@ func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
 	init := `{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`
 	asking := `{"id": "1", "type": "subscribe", "payload": {"query": "subscription{countdown(n: 9, delayMs: 1000)}"}}`
 	for _, c := range []struct {
-		name string
-		said []string
-		code websocket.StatusCode
+		name  string
+		words []string
+		code  websocket.StatusCode
 	}{
 		{"nothing said", nil, closeLate},
 		{"subscribe first", []string{asking}, closeUnauthorized},
@@ -164,7 +164,7 @@ func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
 		{"a payload that is none", []string{`{"type": "connection_init", "payload": "x"}`}, closeInvalid},
 	} {
 		p := dial(t, server, nil)
-		for _, text := range c.said {
+		for _, text := range c.words {
 			p.say(text)
 		}
 		t.Log(c.name)
@@ -212,8 +212,8 @@ func TestAWebsocketEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	p := dialAs(t, serveStage(t, stageOptions{}), "ann300")
 	p.subscribe("1", "subscription{countdown(n: 9, delayMs: 200)}")
-	if heard := p.expectClose(closeForbidden); len(heard) != 1 || !strings.Contains(heard[0], `{"countdown":8}`) {
-		t.Errorf("got %q", heard)
+	if messages := p.expectClose(closeForbidden); len(messages) != 1 || !strings.Contains(messages[0], `{"countdown":8}`) {
+		t.Errorf("got %q, want 1 of them", messages)
 	}
 }
 
@@ -236,9 +236,9 @@ func TestAnOperationThatTheClientCompletesEnds(t *testing.T) {
 	for {
 		got := p.listen()
 		switch {
-		case strings.Contains(got, "countdown"): // it was running
+		case strings.Contains(got, "countdown"): // The operation was running.
 			continue
-		case strings.Contains(got, `"limit":{"name":"operations"`): // the first has not ended yet
+		case strings.Contains(got, `"limit":{"name":"operations"`): // The first operation has not ended yet.
 			p.subscribe("1", "{__typename}")
 			continue
 		case !strings.Contains(got, `"__typename":"Query"`):
@@ -257,14 +257,14 @@ func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
 	}
 	p.subscribe("50", "{ping}")
 	if got := p.listen(); !strings.Contains(got, `"id":"50","type":"error"`) || !strings.Contains(got, `"limit":{"name":"operations","requested":51,"value":50}`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want it to contain %q", got, `"id":"50","type":"error"`)
 	}
 	for range 100 {
 		p.listen()
 	}
 	p.subscribe("50", "{__typename}")
 	if got := p.listen(); !strings.Contains(got, `"type":"next"`) {
-		t.Errorf("afterwards: got %s", got)
+		t.Errorf("afterwards: got %s, want it to contain %q", got, `"type":"next"`)
 	}
 }
 
@@ -281,19 +281,19 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
 	p.subscribe("query", "{ping}")
-	for range 2 { // next and complete
+	for range 2 { // These are the messages next and complete.
 		p.listen()
 	}
 	p.subscribe("too many", "{ping}")
 	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) || !strings.Contains(got, `"type":"error"`) {
-		t.Errorf("the third gives %s", got)
+		t.Errorf("the third gives %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
 	}
-	p.subscribe("too many", "{ping}") // its id is free again
+	p.subscribe("too many", "{ping}") // The id is free again.
 	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) {
-		t.Errorf("again: %s", got)
+		t.Errorf("again: %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
 	}
 	if n := open.Load(); n != 0 {
-		t.Errorf("%d are under way", n)
+		t.Errorf("%d are under way, want 0", n)
 	}
 }
 
@@ -309,25 +309,25 @@ func TestWebsocketsOfACallerAreLimited(t *testing.T) {
 	<-ended
 	_ = first.conn.Close(websocket.StatusNormalClosure, "")
 	<-ended
-	fourth := dialAs(t, server, "ann") // replaces the first one
+	fourth := dialAs(t, server, "ann") // This socket replaces the first one.
 	fourth.subscribe("1", "{ping}")
 	if got := fourth.listen(); !strings.Contains(got, `"ping":"pong"`) {
 		t.Errorf("the place of the first is not free: %s", got)
 	}
 }
 
-// serveCounted starts a server for a stage. ended receives a value whenever a request or
-// a websocket has ended.
+// serveCounted starts a server for a stage. The channel ended receives a value whenever a
+// request or a websocket has ended.
 func serveCounted(t *testing.T, o stageOptions) (url string, ended <-chan bool) {
 	t.Helper()
-	over := make(chan bool, 100)
+	ends := make(chan bool, 100)
 	h := stageHandler(o)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
-		over <- true
+		ends <- true
 	}))
 	t.Cleanup(s.Close)
-	return s.URL, over
+	return s.URL, ends
 }
 
 // testSlowReader opens a websocket, does not read from it, and waits for its end.

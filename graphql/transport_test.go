@@ -121,12 +121,12 @@ func TestValidRequestsAreAnswered(t *testing.T) {
 		`{"query": "{ping} # 🏃", "variables": {"unused": 1}}`,
 	} {
 		if r := send(t, h, "POST", "/", body, "Content-Type", "application/json; charset=utf-8").expectSuccess(); r.Data["ping"] != "pong" {
-			t.Errorf("%s gives %s", body, r.body)
+			t.Errorf("%s gives %s, want ping 'pong'", body, r.body)
 		}
 	}
 	query := url.Values{"query": {"query A($id: ID) {ping item(id: $id){id}}"}, "operationName": {"A"}, "variables": {`{"id": "1"}`}, "extensions": {"{}"}}
 	if r := send(t, h, "GET", "/?"+query.Encode(), "").expectSuccess(); r.Data["ping"] != "pong" {
-		t.Errorf("GET gives %s", r.body)
+		t.Errorf("GET gives %s, want ping 'pong'", r.body)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestAnErrorDoesNotQuoteTheRequest(t *testing.T) {
 	h := stageHandler(stageOptions{})
 	for _, body := range []string{`{"query": "secret`, `secret`, `["secret"]`, `{"query": ["secret"]}`, `{"query": "{ping}", "variables": "secret"}`} {
 		if r := send(t, h, "POST", "/", body); r.status != http.StatusBadRequest || strings.Contains(r.body, "secret") {
-			t.Errorf("%s gives %d %s", body, r.status, r.body)
+			t.Errorf("%s gives %d, want 400: %s, want it without 'secret'", body, r.status, r.body)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func TestABodyIsLimited(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), `"limit":{"name":"bytes","requested":1048577,"value":1048576}`) {
-			t.Errorf("length known %t: got %d %s", known, w.Code, w.Body)
+			t.Errorf("length known %t: got status %d, want 413: %s", known, w.Code, w.Body)
 		}
 	}
 }
@@ -190,10 +190,10 @@ func TestAPanicIsAnInternalErrorThatIsLogged(t *testing.T) {
 	h := stageHandler(stageOptions{Logger: textLogger(&logs)})
 	r := post(t, h, "{panic}")
 	if r.status != http.StatusInternalServerError || strings.Contains(r.body, "stage") {
-		t.Errorf("got %d %s", r.status, r.body)
+		t.Errorf("got status %d, want 500: %s, want it without 'stage'", r.status, r.body)
 	}
 	if !strings.Contains(logs.String(), "panic: of the stage") || !strings.Contains(logs.String(), "stageExec") {
-		t.Errorf("the log says %s", &logs)
+		t.Errorf("the log says %s, want a text with 'panic: of the stage' and a text with 'stageExec'", &logs)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestATimeoutIsAnError(t *testing.T) {
 	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: time.Nanosecond}})
 	r := post(t, h, "{ping}")
 	if r.status != http.StatusGatewayTimeout || r.Errors[0]["extensions"].(map[string]any)["status"] != float64(platform.CodeDeadlineExceeded) {
-		t.Errorf("got %d %s", r.status, r.body)
+		t.Errorf("got status %d, want 504: %s", r.status, r.body)
 	}
 }
 
@@ -228,6 +228,6 @@ func TestALoneSurrogateIsRejectedEverywhere(t *testing.T) {
 	}
 	variables := url.Values{"query": {"{ping}"}, "variables": {`{"a": "\ud800"}`}}
 	if got := send(t, h, http.MethodGet, "/?"+variables.Encode(), "", "Authorization", "Bearer ann").body; !strings.Contains(got, `"field":"variables","description":"must not hold half`) {
-		t.Errorf("by GET: got %s", got)
+		t.Errorf("by GET: got %s, want it to contain %q", got, `"field":"variables","description":"must not hold half`)
 	}
 }

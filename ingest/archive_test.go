@@ -27,16 +27,16 @@ func TestArchivesAreReadLikeFolders(t *testing.T) {
 		c := newFakeCore()
 		sum, r := importOSVFile(t, c, path)
 		if got := keysOf(c.vulnerabilities); !slices.Equal(got, []string{"A-1", "A-2"}) {
-			t.Errorf("%s: imported %v", path, got)
+			t.Errorf("%s: imported %v, want %v", path, got, []string{"A-1", "A-2"})
 		}
 		r.check(t, path+`: "osv/bad\x1b.json": has no id`)
 		if sum.Failed() != 1 {
-			t.Errorf("%s: %d failed", path, sum.Failed())
+			t.Errorf("%s: %d failed, want 1", path, sum.Failed())
 		}
 	}
 	c := newFakeCore()
-	sum, _ := importOSVFile(t, c, dir) // the archives of a folder too; records seen before are unchanged
-	checkKinds(t, sum, Kind{Name: "advisories"}, Kind{Name: "vulnerability metadata", Added: 2, Unchanged: 6})
+	sum, _ := importOSVFile(t, c, dir) // This also imports the archives in a folder. Records that were imported before are unchanged.
+	checkKinds(t, sum, KindCounts{Name: "advisories"}, KindCounts{Name: "vulnerability metadata", Added: 2, Unchanged: 6})
 }
 
 func TestABrokenArchiveIsReportedAndTheNextOneRead(t *testing.T) {
@@ -52,7 +52,7 @@ func TestABrokenArchiveIsReportedAndTheNextOneRead(t *testing.T) {
 	c := newFakeCore()
 	sum, r := importOSVFile(t, c, cut, noZip, noGzip, good)
 	if len(r) != 3 || sum.Unreadable != 3 {
-		t.Errorf("reported %q", r)
+		t.Errorf("reported %q, want 3 of them", r)
 	}
 	if c.vulnerabilities["A-1"] == nil || c.vulnerabilities["B-1"] == nil {
 		t.Errorf("imported %v", keysOf(c.vulnerabilities))

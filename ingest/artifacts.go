@@ -21,7 +21,7 @@ func Artifacts(ctx context.Context, p *platform.Platform, file string, o Options
 }
 
 func importArtifacts(ctx context.Context, d destination, file string, o Options) (Summary, error) {
-	c := &catalogueImport{reporter: &reporter{options: o}, versions: Kind{Name: "versions"}}
+	c := &catalogueImport{reporter: &reporter{options: o}, versions: KindCounts{Name: "versions"}}
 	c.artifacts = newBatch("artifacts", c.reporter, func(ctx context.Context, rows []*platform.ImportedArtifact) (platform.Imported, error) {
 		artifacts, versions, err := d.artifacts(ctx, rows)
 		c.versions.Added += versions.Added
@@ -34,14 +34,14 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 	if err == nil {
 		err = c.artifacts.flush(ctx)
 	}
-	return Summary{Kinds: []Kind{c.artifacts.kind, c.versions}, Unreadable: c.reporter.unreadable}, err
+	return Summary{Kinds: []KindCounts{c.artifacts.kind, c.versions}, Unreadable: c.reporter.unreadable}, err
 }
 
 // A catalogueImport is the import of one file of artifacts.
 type catalogueImport struct {
 	reporter        *reporter
 	artifacts       *batch[platform.ImportedArtifact]
-	versions        Kind
+	versions        KindCounts
 	versionsInBatch int
 }
 

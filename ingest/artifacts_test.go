@@ -33,7 +33,7 @@ func TestALineIsAnArtifactWithItsVersions(t *testing.T) {
 		``,
 		`{"ecosystem": "ECOSYSTEM_JAVA", "name": "a:b"}`)
 	r.check(t)
-	checkKinds(t, sum, Kind{Name: "artifacts", Added: 2}, Kind{Name: "versions", Added: 2})
+	checkKinds(t, sum, KindCounts{Name: "artifacts", Added: 2}, KindCounts{Name: "versions", Added: 2})
 	want := &platform.ImportedArtifact{
 		Artifact: platform.Artifact{Ecosystem: platform.EcosystemPython, Name: "torch", Description: "d", Remediated: true, CudaVersion: "12.1"},
 		Versions: []*platform.ArtifactVersion{
@@ -41,7 +41,7 @@ func TestALineIsAnArtifactWithItsVersions(t *testing.T) {
 		},
 	}
 	if got := c.artifacts["ECOSYSTEM_PYTHON torch"]; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v", got)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if c.artifacts["ECOSYSTEM_JAVA a:b"] == nil {
 		t.Errorf("there are %v", keysOf(c.artifacts))
@@ -55,9 +55,9 @@ func TestBadLinesOfArtifactsAreReportedWithTheirPlace(t *testing.T) {
 	sum, r := importArtifactLines(t, c,
 		`{"ecosystem": "JAVA", "name": "a"}`, `nonsense`, `{"ecosystem": "JAVA", "name": "bad"}`, `{"ecosystem": "JAVA", "name": "a", "description": "again"}`,
 		`{"ecosystem": "JAVA", "name": "b", "versions": [{"version": 1}]}`, `{"ecosystem": "JAVA", "name": "b", "versions": [{"version": "1", "time": "yesterday"}]}`, `{"name": "\u0000"}`)
-	checkKinds(t, sum, Kind{Name: "artifacts", Added: 1, Updated: 1, Failed: 1}, Kind{Name: "versions"})
+	checkKinds(t, sum, KindCounts{Name: "artifacts", Added: 1, Updated: 1, Failed: 1}, KindCounts{Name: "versions"})
 	if sum.Unreadable != 4 || sum.Failed() != 5 || len(r) != 5 {
-		t.Errorf("%+v: %q", sum, r)
+		t.Errorf("%+v: %q, want 5 of them", sum, r)
 	}
 	for i, at := range []string{":2: ", ":3: ", ":5: ", ":6: ", ":7: "} {
 		found := false
@@ -83,7 +83,7 @@ func TestABatchOfArtifactsHoldsNoMoreVersionsThanOthersHoldRecords(t *testing.T)
 	}
 	sum, r := importArtifactLines(t, c, lines...)
 	r.check(t)
-	checkKinds(t, sum, Kind{Name: "artifacts", Added: 30}, Kind{Name: "versions", Added: 3000})
+	checkKinds(t, sum, KindCounts{Name: "artifacts", Added: 30}, KindCounts{Name: "versions", Added: 3000})
 	if fmt.Sprint(c.batches) != "[10 10 10]" {
 		t.Errorf("batches of %v", c.batches)
 	}

@@ -25,7 +25,7 @@ const maxBatchBytes = 8 << 20
 
 // A batch collects records of one kind and imports them in one transaction.
 type batch[T any] struct {
-	kind  Kind
+	kind  KindCounts
 	write func(context.Context, []*T) (platform.Imported, error)
 	// key identifies a record. The core refuses two records with the same key in
 	// one batch, so the second one goes into the next batch.
@@ -40,7 +40,7 @@ type batch[T any] struct {
 }
 
 func newBatch[T any](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) any) *batch[T] {
-	return &batch[T]{kind: Kind{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize}
+	return &batch[T]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize}
 }
 
 // add adds a record that was read from that many bytes of input.

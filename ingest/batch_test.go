@@ -43,10 +43,10 @@ func TestABatchIsLimitedInBytesAndContainsNoKeyTwice(t *testing.T) {
 	}
 	add("a", 1)
 	add("b", 1)
-	add("a", 1)             // a repeated key flushes the batch
-	add("c", maxBatchBytes) // reaches the limit of bytes
+	add("a", 1)             // A repeated key flushes the batch.
+	add("c", maxBatchBytes) // This reaches the limit of bytes.
 	add("c", 1)
 	if !slices.Equal(written, []int{2, 2}) || len(b.records) != 1 || b.kind.Added != 4 {
-		t.Errorf("wrote %v, holds %d", written, len(b.records))
+		t.Errorf("wrote %v, holds %d, want 1", written, len(b.records))
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"atrium/platform"
 )
 
-// A fakeCore keeps the imported records. Like the real core it counts a record that
-// exists as unchanged or updated. Rejecting one key stands for any rule.
+// A fakeCore keeps the imported records. Like the real core, it counts an existing record
+// as unchanged or updated. It can reject one key; this stands for any rule.
 type fakeCore struct {
 	mu              sync.Mutex
 	repos           map[string]*platform.ImportedRepo
@@ -24,8 +24,8 @@ type fakeCore struct {
 	vulnerabilities map[string]*platform.Vulnerability
 	artifacts       map[string]*platform.ImportedArtifact
 	batches         []int
-	rejected        string // the key of records to reject
-	err             error  // the error of every call
+	rejected        string // Records with this key are rejected.
+	err             error  // Every call returns this error.
 }
 
 func newFakeCore() *fakeCore {
@@ -136,7 +136,7 @@ func (r reports) check(t *testing.T, want ...string) {
 	}
 }
 
-func checkKinds(t *testing.T, got Summary, want ...Kind) {
+func checkKinds(t *testing.T, got Summary, want ...KindCounts) {
 	t.Helper()
 	if !slices.Equal(got.Kinds, want) {
 		t.Errorf("imported %+v, want %+v", got.Kinds, want)

@@ -65,17 +65,17 @@ func quoteUnprintable(name string) string {
 // Progress says how much of the input has been read.
 type Progress struct {
 	Records     int   // records read so far
-	Read, Total int64 // bytes of the input on disk; for registries, progressPerRepo for each repo
+	Read, Total int64 // bytes of the input on disk; for registries, the same number for each repo
 }
 
 // A Summary is the result of an import.
 type Summary struct {
-	Kinds      []Kind // in the order of the import
+	Kinds      []KindCounts // in the order of the import
 	Unreadable int    // documents and lines whose kind could not be read
 }
 
 // A Kind counts the results for the records of one kind.
-type Kind struct {
+type KindCounts struct {
 	Name                              string // plural, such as "repos"
 	Added, Updated, Unchanged, Failed int
 	Removed                           int // removed from the group, because the source no longer has them

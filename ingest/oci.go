@@ -61,7 +61,7 @@ func importOCI(ctx context.Context, d destination, source OCISource, o Options, 
 	}
 	r := newOCIImport(d, source, client, o)
 	err = r.run(ctx)
-	return Summary{Kinds: []Kind{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
+	return Summary{Kinds: []KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
 }
 
 // An ociImport is the import from all registries of a source.

@@ -76,7 +76,7 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 			t.Errorf("%s runs on %q, want %q", tag, got, want)
 		}
 	}
-	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 10}, Kind{Name: "images", Added: 8})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 10}, KindCounts{Name: "images", Added: 8})
 	for request, n := range h.requests() {
 		// A manifest may be read once without its platform and once with it.
 		if most := 2; strings.Contains(request, "/manifests/sha256:") && n > most {
@@ -99,20 +99,20 @@ func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 	h, c := newHub(t), newFakeCore()
 	shared, other := h.index(part{h.image("linux/amd64"), "linux/amd64"}), h.image("linux/amd64")
 	var digest string
-	for n := range tagChunk + 10 { // two chunks
+	for n := range tagChunk + 10 { // The tags need two chunks.
 		digest = h.push(fmt.Sprintf("r:t%d", n), shared)
 	}
 	h.resetRequests()
 	o := h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: tagChunk + 10}, Kind{Name: "images", Added: 1})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: tagChunk + 10}, KindCounts{Name: "images", Added: 1})
 	if n := h.countRequests("GET /v2/r/manifests/" + digest); n != 1 || o.err != nil {
-		t.Errorf("it was read %d times (%v)", n, o.err)
+		t.Errorf("it was read %d times, want 1 (%v)", n, o.err)
 	}
 
 	moved := h.push("r:t1", other)
 	h.resetRequests()
 	o = h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Unchanged: 1}, Kind{Name: "tags", Updated: 1, Unchanged: tagChunk + 9}, Kind{Name: "images", Added: 1, Unchanged: 1})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Unchanged: 1}, KindCounts{Name: "tags", Updated: 1, Unchanged: tagChunk + 9}, KindCounts{Name: "images", Added: 1, Unchanged: 1})
 	if at := c.tags["uid of r:t1"].Digest; at != moved {
 		t.Errorf("t1 is at %s, want %s", at, moved)
 	}
@@ -130,9 +130,9 @@ func TestAnImageThatIsThereWithoutSizesIsCompleted(t *testing.T) {
 	key := "uid of r@" + h.push("r:1", image)
 	c.images[key] = &platform.Image{Repo: "uid of r", Digest: strings.TrimPrefix(key, "uid of r@"), Architectures: []platform.Architecture{{Name: "amd64"}}, Packages: []string{"bash"}}
 	o := h.pull(c, nil, "r")
-	checkKinds(t, o.Summary, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 1}, Kind{Name: "images", Updated: 1})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 1}, KindCounts{Name: "images", Updated: 1})
 	if got := c.images[key]; got.Architectures[0].Size != h.sizeOf(image) || !slices.Equal(got.Packages, []string{"bash"}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want Packages %v", got, []string{"bash"})
 	}
 }
 
@@ -154,7 +154,7 @@ func TestACatalogueIsReadPageByPage(t *testing.T) {
 	}
 	o.checkReports(t)
 	if n := h.countRequests("GET /v2/_catalog"); n != 3 {
-		t.Errorf("%d pages of the catalogue", n)
+		t.Errorf("%d pages of the catalogue, want 3", n)
 	}
 	sum, err := importOCI(t.Context(), c.destination(), OCISource{Names: []string{h.host}, Concurrency: 3}, Options{ReportProgress: func(p Progress) {
 		if p.Read < last.Read || p.Read > p.Total {
@@ -163,7 +163,7 @@ func TestACatalogueIsReadPageByPage(t *testing.T) {
 		last = p
 	}}, 0)
 	if err != nil || last.Records != 7+28 || sum.Kinds[1].Unchanged != 28 {
-		t.Errorf("%+v, %+v (%v)", last, sum, err)
+		t.Errorf("got %+v, %+v (%v), want Unchanged 28", last, sum, err)
 	}
 }
 
@@ -192,17 +192,17 @@ func TestTagsAreRemovedOnlyOnRequest(t *testing.T) {
 	h.remove("r:1")
 	h.remove("r:4")
 	if h.pull(c, nil, "r"); len(c.tags) != 5 {
-		t.Errorf("left are %q", keysOf(c.tags))
+		t.Errorf("left are %q, want 5 tags", keysOf(c.tags))
 	}
 	h.remove("kept:1")
 	o := h.pull(c, func(from *OCISource) { from.Prune = true }, "r")
 	if !slices.Equal(keysOf(c.tags), []string{"uid of kept:1", "uid of r:2", "uid of r:3"}) || o.Kinds[1].Removed != 2 || len(c.repos) != 2 {
-		t.Errorf("left are %q, %+v", keysOf(c.tags), o)
+		t.Errorf("left are %q, %+v, want Removed 2 and 2 repos", keysOf(c.tags), o)
 	}
 }
 
-// hideRepos answers like a registry that has lost repos: its catalogue leaves them
-// out, and requests for their tags get status and body.
+// hideRepos answers like a registry that has lost repos: its catalogue omits them, and
+// requests for their tags get status and body.
 func hideRepos(h *hub, status int, body string, lost ...string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/v2/_catalog" {
@@ -228,22 +228,22 @@ func TestARepoThatVanishedIsReportedAndEmptiedByPruning(t *testing.T) {
 		h.push(tag, h.image("linux/amd64"))
 	}
 	h.pull(c, nil)
-	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // set by a caller
+	c.tags["uid of lost:own"] = &platform.ImportedTag{Repo: "uid of lost", Tag: platform.Tag{Name: "own"}} // A caller set this tag.
 	h.setHandler(hideRepos(h, http.StatusNotFound, nameUnknown, "lost"))
 
 	o := h.pull(c, nil)
 	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there stay (--prune removes them)"})
-	if o.Kinds[0] != (Kind{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
-		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
+	if o.Kinds[0] != (KindCounts{Name: "repos", Unchanged: 1, Vanished: 1}) || o.Failed() != 0 || len(c.tags) != 4 {
+		t.Errorf("%+v, left are %q, want Failed 0 and 4 tags", o, keysOf(c.tags))
 	}
-	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // named by the caller
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }, "lost") // The caller named this repo.
 	o.checkReports(t, [2]string{"HUB/lost: ", "has vanished from the registry; the tags that came from there are removed: 2"})
 	if !slices.Equal(keysOf(c.tags), []string{"uid of kept:1", "uid of lost:own"}) || o.Kinds[1].Removed != 2 || o.Failed() != 0 || len(c.repos) != 2 {
-		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
+		t.Errorf("%+v, left are %q, want Removed 2, Failed 0 and 2 repos", o, keysOf(c.tags))
 	}
-	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // no tag is left that came from it
+	o = h.pull(c, func(from *OCISource) { from.Prune = true }) // No tag of the import is left.
 	if o.checkReports(t); o.Kinds[0].Vanished != 0 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Vanished 0", o)
 	}
 	if o = h.pull(c, nil, "lost"); o.Failed() != 1 {
 		t.Errorf("a repo of which the group has nothing: %+v", o)
@@ -267,7 +267,7 @@ func TestNothingIsPrunedIfARepoMayStillExist(t *testing.T) {
 		h.pull(c, nil)
 		h.setHandler(hideRepos(h, answer.status, answer.body, "hidden"))
 		if o := h.pull(c, func(from *OCISource) { from.Prune = true }); o.Failed() != 1 || o.Kinds[0].Vanished != 0 || len(c.tags) != 2 {
-			t.Errorf("%s: %+v, left are %q", why, o, keysOf(c.tags))
+			t.Errorf("%s: %+v, left are %q, want Failed 1, Vanished 0 and 2 tags", why, o, keysOf(c.tags))
 		}
 	}
 }
@@ -284,7 +284,7 @@ func TestACatalogueThatListsNothingIsAFailureAndPrunesNothing(t *testing.T) {
 	o := h.pull(c, func(from *OCISource) { from.Prune = true })
 	o.checkReports(t, [2]string{"HUB: ", "its catalogue lists no repos, so nothing was imported or pruned; name the repos (REGISTRY/REPO) if the registry hides them"})
 	if o.Failed() != 1 || len(c.tags) != 1 {
-		t.Errorf("%+v, left are %q", o, keysOf(c.tags))
+		t.Errorf("%+v, left are %q, want Failed 1 and 1 tags", o, keysOf(c.tags))
 	}
 }
 
@@ -316,7 +316,7 @@ func TestARegistryWithoutHEADIsReadWithGET(t *testing.T) {
 		return r.Method == http.MethodHead
 	})
 	if o := h.pull(c, nil, "r"); o.err != nil || o.Failed() != 0 || len(c.tags) != 1 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Failed 0 and 1 tags", o)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestTheSameRepoOfTwoRegistriesIsImportedOnce(t *testing.T) {
 	o := h.pull(c, func(from *OCISource) { from.Names = append(from.Names, h.host, other.host) }, "r", "r")
 	o.checkReports(t, [2]string{other.host + "/r: ", "the group can have only one repo r, and the import takes the one of HUB"})
 	if o.err != nil || c.tags["uid of r:1"].Digest != first {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Digest %v", o, first)
 	}
 }
 
@@ -339,12 +339,12 @@ func TestInvalidRegistryNamesAreRejectedBeforeReading(t *testing.T) {
 		from.Names = append(from.Names, "golang", "https://ghcr.io/x", "ghcr.io/X", "ghcr.io/x:1", "gh cr.io")
 	}, "r")
 	if o.err == nil || strings.Count(o.err.Error(), "\n") != 4 || !strings.Contains(o.err.Error(), `"golang": must begin with the host of a registry, such as docker.io/golang`) || len(h.requests()) > 0 {
-		t.Errorf("error %v", o.err)
+		t.Errorf("error %v, want a text with %q", o.err, `"golang": must begin with the host of a registry, such as docker.io/golang`)
 	}
 	o = h.pull(newFakeCore(), func(from *OCISource) { h.setHandler(failWith(http.StatusUnauthorized, "/v2/_catalog")) })
 	o.checkReports(t, [2]string{"HUB: its catalogue cannot be read: ", "401"})
 	if o.err != nil || o.Failed() != 1 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want Failed 1", o)
 	}
 }
 
@@ -363,19 +363,19 @@ func TestItSignsInAsTheContainerToolsOfTheMachineDo(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("DOCKER_CONFIG", home)
 	if o := h.pull(c, nil, "r"); o.Failed() != 1 || !strings.Contains(o.reports[0], "401") {
-		t.Errorf("as nobody: %+v", o)
+		t.Errorf("as nobody: %+v, want Failed 1 and a text with '401'", o)
 	}
 	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"auths": {"`+h.host+`": {"username": "me", "password": "secret"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if o := h.pull(c, nil, "r"); o.Failed() != 0 || len(c.tags) != 1 {
-		t.Errorf("as me: %+v", o)
+		t.Errorf("as me: %+v, want Failed 0 and 1 tags", o)
 	}
 }
 
 func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 	t.Parallel()
-	for told, want := range map[string]string{
+	for config, want := range map[string]string{
 		"linux/amd64": "amd64", "linux/amd64/v1": "amd64", "linux/amd64/v3": "amd64v3", "linux/386": "386",
 		"linux/arm": "armv7", "linux/arm/v5": "armv5", "linux/arm/v6": "armv6", "linux/arm/7": "armv7",
 		"linux/arm64": "arm64", "linux/arm64/v8": "arm64", "linux/arm64/8": "arm64", "linux/arm64/v9": "arm64v9",
@@ -383,7 +383,7 @@ func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 		"windows/amd64": "windows-amd64", "freebsd/arm64": "freebsd-arm64", "linux": "", "unknown/unknown": "", "": "",
 		"linux/a\x00b": "error", "linux/" + strings.Repeat("a", 40): "error", "Li\nnux/amd64": "error",
 	} {
-		p, err := v1.ParsePlatform(told)
+		p, err := v1.ParsePlatform(config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -392,7 +392,7 @@ func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 			got = "error"
 		}
 		if got != want {
-			t.Errorf("%q is %q, want %q", told, got, want)
+			t.Errorf("%q is %q, want %q", config, got, want)
 		}
 	}
 }

@@ -34,11 +34,11 @@ type hub struct {
 	inner http.Handler
 
 	mu            sync.Mutex
-	requestCounts map[string]int // by "METHOD path"
+	requestCounts map[string]int // The keys have the form "METHOD path".
 	running       int
-	maxRunning    int // largest number of concurrent requests
+	maxRunning    int // This is the largest number of concurrent requests.
 
-	// handler may answer a request in place of the registry; it then returns true.
+	// handler may answer a request instead of the registry. In that case it returns true.
 	handler func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -46,7 +46,7 @@ func newHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{T: t, inner: ociregistry.New(ociregistry.Logger(stdlog.New(io.Discard, "", 0))), requestCounts: map[string]int{}}
 	server := httptest.NewServer(h)
-	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // hides the errors of clients that try https first
+	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // Some clients try https first.
 	t.Cleanup(server.Close)
 	h.host = strings.TrimPrefix(server.URL, "http://")
 	return h
@@ -115,7 +115,7 @@ func failWith(status int, suffixes ...string) func(http.ResponseWriter, *http.Re
 	}
 }
 
-// requests returns how often each request was made.
+// requests returns how often each request was received.
 func (h *hub) requests() map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,7 +166,7 @@ func (h *hub) putManifest(reference, mediaType, content string) {
 	h.check(err)
 	h.check(answer.Body.Close())
 	if answer.StatusCode != http.StatusCreated {
-		h.Fatalf("put %s: %s", reference, answer.Status)
+		h.Fatalf("put %s: %s, want StatusCode 201", reference, answer.Status)
 	}
 }
 
@@ -254,8 +254,8 @@ func (h *hub) pull(to *fakeCore, change func(*OCISource), repos ...string) outco
 	return o
 }
 
-// checkReports expects exactly the wanted reports, in any order. Each is given by
-// its beginning and a text that it contains.
+// checkReports expects exactly these reports, in any order. Each pair has the beginning
+// of a report and a text that it contains.
 func (o outcome) checkReports(t *testing.T, want ...[2]string) {
 	t.Helper()
 	left := slices.Clone([]string(o.reports))

@@ -26,7 +26,7 @@ const (
 	maxPause = time.Minute
 )
 
-// RoundTrip sends the request, and again after a transient failure.
+// CountRoundTrip sends the request, and again after a transient failure.
 func (t *retryTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	for try, pause := 1, t.pause; ; try, pause = try+1, 3*pause {
 		answer, err := t.inner.RoundTrip(request)

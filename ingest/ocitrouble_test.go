@@ -73,7 +73,7 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 		[2]string{h.host + "/refused/repo: ", "is rejected"},
 	)
 	if o.Failed() != 9 {
-		t.Errorf("%d failed", o.Failed())
+		t.Errorf("%d failed, want 9", o.Failed())
 	}
 	for _, tag := range []string{"uid of a:fine", "uid of a:broken", "uid of a:old", "uid of b:fine", "uid of listless:old"} {
 		if c.tags[tag] == nil {
@@ -81,15 +81,15 @@ func TestFailuresAreNamedAndTheRestIsImported(t *testing.T) {
 		}
 	}
 	if c.tags["uid of b:old"] != nil || o.Kinds[1].Removed != 1 {
-		t.Errorf("%d removed, of %q", o.Kinds[1].Removed, keysOf(c.tags))
+		t.Errorf("%d removed, want 1, of %q", o.Kinds[1].Removed, keysOf(c.tags))
 	}
 	if n := h.countRequests("GET /v2/a/manifests/" + broken); n != maxTries {
-		t.Errorf("%d tries", n)
+		t.Errorf("%d tries, want %d", n, maxTries)
 	}
 
-	h.setHandler(nil) // the next import completes this one
+	h.setHandler(nil) // The next import completes this one.
 	if o := h.pull(c, nil, "a"); describeImage(t, c, "a", "broken") == "no image" || o.Kinds[2].Added != 3 {
-		t.Errorf("%+v", o.Kinds)
+		t.Errorf("got %+v, want Added 3", o.Kinds)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestTransientFailuresAreRetried(t *testing.T) {
 	}
 }
 
-// A registry that asks to wait for an hour gets no retry.
+// The registry asks the importer to wait for an hour, so there is no retry.
 func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
@@ -147,7 +147,7 @@ func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
 	})
 	o := h.pull(newFakeCore(), nil, "r")
 	if o.err == nil || !strings.Contains(o.err.Error(), "the last 20 requests failed") || !strings.Contains(o.err.Error(), "429") {
-		t.Errorf("error %v", o.err)
+		t.Errorf("error %v, want a text with 'the last 20 requests failed' and a text with '429'", o.err)
 	}
 	for request, n := range h.requests() {
 		if strings.HasPrefix(request, "HEAD ") && n > 1 {
@@ -168,13 +168,13 @@ func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
 			return false
 		}
 		interrupt()
-		w.WriteHeader(http.StatusServiceUnavailable) // the next try would come after a minute
+		w.WriteHeader(http.StatusServiceUnavailable) // The next attempt would follow after a minute.
 		return true
 	})
 	var o outcome
 	o.Summary, o.err = importOCI(ctx, c.destination(), OCISource{Names: []string{h.host + "/r"}, Concurrency: 3}, o.options(), time.Minute)
 	if o.checkReports(t); !errors.Is(o.err, context.Canceled) || o.Failed() != 0 || len(c.tags) != 0 {
-		t.Errorf("error %v, %+v", o.err, o.Summary)
+		t.Errorf("error %v, want %v, %+v", o.err, context.Canceled, o.Summary)
 	}
 }
 
@@ -199,6 +199,6 @@ func TestEndlessListsAndAnswersAreAborted(t *testing.T) {
 	o := h.pull(c, nil)
 	o.checkReports(t, [2]string{"HUB/loop: ", "does not end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
 	if o.err != nil || len(c.tags) != 1 {
-		t.Errorf("%+v", o)
+		t.Errorf("got %+v, want 1 tags", o)
 	}
 }

@@ -46,5 +46,5 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 	if err == nil {
 		err = vulnerabilities.flush(ctx)
 	}
-	return Summary{Kinds: []Kind{advisories.kind, vulnerabilities.kind}, Unreadable: l.unreadable}, err
+	return Summary{Kinds: []KindCounts{advisories.kind, vulnerabilities.kind}, Unreadable: l.unreadable}, err
 }

@@ -58,13 +58,13 @@ func TestTheGoVulnerabilityDatabaseImportsWholeAndTwiceChangesNothing(t *testing
 	skipWithout(t, osvData)
 	c := newFakeCore()
 	sum, r := importOSVFile(t, c, osvData)
-	checkKinds(t, sum, Kind{Name: "advisories", Added: 6060}, Kind{Name: "vulnerability metadata", Added: 4291})
+	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 6060}, KindCounts{Name: "vulnerability metadata", Added: 4291})
 	r.check(t)
 	if largest := slices.Max(c.batches); largest > platform.ImportBatch {
 		t.Errorf("a batch had %d records", largest)
 	}
 	sum, r = importOSVFile(t, c, osvData)
-	checkKinds(t, sum, Kind{Name: "advisories", Unchanged: 6060}, Kind{Name: "vulnerability metadata", Unchanged: 4291})
+	checkKinds(t, sum, KindCounts{Name: "advisories", Unchanged: 6060}, KindCounts{Name: "vulnerability metadata", Unchanged: 4291})
 	r.check(t)
 	stdlib := 0
 	for _, a := range c.advisories {
@@ -99,7 +99,7 @@ func TestARecordBecomesMetadataAndOneAdvisoryPerPackage(t *testing.T) {
 	c := newFakeCore()
 	sum, r := importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV))
 	r.check(t)
-	checkKinds(t, sum, Kind{Name: "advisories", Added: 2}, Kind{Name: "vulnerability metadata", Added: 1})
+	checkKinds(t, sum, KindCounts{Name: "advisories", Added: 2}, KindCounts{Name: "vulnerability metadata", Added: 1})
 
 	published, modified := parseTime(t, "2024-05-01T10:00:00.500Z"), parseTime(t, "2024-05-02T00:00:00Z")
 	event := platform.AdvisoryEvent{CreateTime: published, Author: "OSV", ReviewState: platform.ReviewStateApproved}
@@ -145,18 +145,18 @@ func TestExtraFieldsOfTheGoDatabaseAreRead(t *testing.T) {
 		"database_specific": {"review_status": "UNREVIEWED", "url": "https://pkg.go.dev/vuln/GO-1"}, "references": [{"type": "WEB", "url": "https://pkg.go.dev/vuln/GO-1"}]}`))
 	m := c.advisories["GO-1 m"]
 	if m == nil || m.ComponentName != "m/a, m/b" || m.ComponentType != "go-package" || len(m.Events) != 2 {
-		t.Fatalf("imported %+v", m)
+		t.Fatalf("imported %+v, want ComponentName 'm/a, m/b', ComponentType 'go-package' and 2 events", m)
 	}
 	if e := m.Events[1]; e.Fixed.FixedVersion != "2.9.12" || e.ReviewState != platform.ReviewStatePending {
-		t.Errorf("fixed by %+v", e)
+		t.Errorf("fixed by %+v, want FixedVersion '2.9.12' and ReviewState %v", e, platform.ReviewStatePending)
 	}
 	for _, name := range []string{"many", "odd"} {
 		if a := c.advisories["GO-1 "+name]; a == nil || a.ComponentName != "" || a.ComponentType != "" || a.Events[0].Detection == nil {
-			t.Errorf("imported %+v", a)
+			t.Errorf("imported %+v, want ComponentName \"\" and ComponentType \"\"", a)
 		}
 	}
 	if v := c.vulnerabilities["GO-1"]; len(v.References) != 1 || v.References[0].Type != "TYPE_WEB" {
-		t.Errorf("references %v", v.References)
+		t.Errorf("references %v, want 1 of them", v.References)
 	}
 }
 
@@ -183,11 +183,11 @@ func TestEveryFixOfTheGoVulnerabilityDatabaseArrives(t *testing.T) {
 		}
 	}
 	if len(counts) != len(osvCounts) {
-		t.Errorf("counted %v", counts)
+		t.Errorf("counted %v, want %v of them", counts, len(osvCounts))
 	}
 }
 
-// osvCounts were counted in the data with other tools.
+// osvCounts has counts that other tools made from the data.
 var osvCounts = map[string]int{
 	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_APPROVED": 1419,
 	"EVENT_TYPE_FILTER_DETECTION REVIEW_STATE_PENDING":  4641,
@@ -214,7 +214,7 @@ func TestTheFirstVersionsOfTheSchemaAreRead(t *testing.T) {
 	importOSVFile(t, c, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "GO-2020-1", "package": {"ecosystem": "Go", "name": "p"},
 		"affects": {"ranges": [{"type": "SEMVER", "fixed": "1.2", "events": [{"fixed": "1.2"}]}]}, "ecosystem_specific": {"url": "x"}}`))
 	if a := c.advisories["GO-2020-1 p"]; a == nil || len(a.Events) != 2 || a.Events[1].Fixed.FixedVersion != "1.2" || a.Origin != "Go" || a.ArtifactType != "Go" {
-		t.Errorf("imported %+v", a)
+		t.Errorf("imported %+v, want 2 events, FixedVersion '1.2', Origin 'Go' and ArtifactType 'Go'", a)
 	}
 }
 
@@ -251,10 +251,10 @@ func TestBadRecordsAreReportedWithTheirPlaceAndTheRestIsImported(t *testing.T) {
 		in("refused.JSON")+"is rejected",
 	)
 	if got := keysOf(c.vulnerabilities); !slices.Equal(got, []string{"OK-1", "OK-2"}) {
-		t.Errorf("imported %v", got)
+		t.Errorf("imported %v, want %v", got, []string{"OK-1", "OK-2"})
 	}
 	if sum.Unreadable != 7 || sum.Failed() != 8 {
-		t.Errorf("%d unreadable, %d failed", sum.Unreadable, sum.Failed())
+		t.Errorf("%d unreadable, want 7, %d failed, want 8", sum.Unreadable, sum.Failed())
 	}
 }
 
@@ -266,7 +266,7 @@ func TestPathsThatCannotBeReadAreAllReportedBeforeAnythingIsImported(t *testing.
 	c := newFakeCore()
 	_, err := importOSV(t.Context(), c.destination(), []string{good, filepath.Join(dir, "none"), text}, Options{})
 	if err == nil || !strings.Contains(err.Error(), "none") || !strings.Contains(err.Error(), "a.txt: must be a folder or") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want an error with 'none'", err)
 	}
 	if len(c.vulnerabilities) > 0 {
 		t.Error("something was imported")
@@ -279,6 +279,6 @@ func TestAFailingStoreEndsTheImport(t *testing.T) {
 	c.err = errors.New("is unavailable")
 	_, err := importOSV(t.Context(), c.destination(), []string{write(t, filepath.Join(t.TempDir(), "a.json"), fullOSV)}, Options{})
 	if !errors.Is(err, c.err) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, c.err)
 	}
 }

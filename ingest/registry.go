@@ -40,7 +40,7 @@ func importRegistry(ctx context.Context, d destination, file string, o Options) 
 	if err == nil {
 		err = r.images.flush(ctx)
 	}
-	return Summary{Kinds: []Kind{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
+	return Summary{Kinds: []KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
 }
 
 // A registryImport is the import of one file of repos, tags and images.

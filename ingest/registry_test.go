@@ -28,7 +28,7 @@ func TestTheOfficialImagesImportWholeAndTwiceChangesNothing(t *testing.T) {
 	skipWithout(t, registryData)
 	c := newFakeCore()
 	sum, r := importRegistryFile(t, c, registryData)
-	checkKinds(t, sum, Kind{Name: "repos", Added: 144}, Kind{Name: "tags", Added: 9849}, Kind{Name: "images", Added: 2057})
+	checkKinds(t, sum, KindCounts{Name: "repos", Added: 144}, KindCounts{Name: "tags", Added: 9849}, KindCounts{Name: "images", Added: 2057})
 	r.check(t)
 	for _, repo := range c.repos {
 		if repo.Readme == "" {
@@ -36,7 +36,7 @@ func TestTheOfficialImagesImportWholeAndTwiceChangesNothing(t *testing.T) {
 		}
 	}
 	sum, _ = importRegistryFile(t, c, registryData)
-	checkKinds(t, sum, Kind{Name: "repos", Unchanged: 144}, Kind{Name: "tags", Unchanged: 9849}, Kind{Name: "images", Unchanged: 2057})
+	checkKinds(t, sum, KindCounts{Name: "repos", Unchanged: 144}, KindCounts{Name: "tags", Unchanged: 9849}, KindCounts{Name: "images", Unchanged: 2057})
 }
 
 const digest = "sha256:f6d3b8dcd1f60bb7dcb1b9fc301648b6db37f79b4c47fd458133bffb18e4ba6c"
@@ -54,7 +54,7 @@ func TestTagsAndImagesFindTheirRepoAnywhereInTheFile(t *testing.T) {
 		`{"kind": "tag", "repo": "later", "name": "1", "digest": "` + digest + `"}`,
 	}, "\n")))
 	r.check(t)
-	checkKinds(t, sum, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 2, Updated: 1}, Kind{Name: "images", Added: 1})
+	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 2, Updated: 1}, KindCounts{Name: "images", Added: 1})
 	want := &platform.Image{
 		Repo: "uid of later", Digest: digest, Packages: []string{"bash"},
 		Architectures: []platform.Architecture{{Name: "amd64"}, {Name: "arm64", Size: 12}},
@@ -98,9 +98,9 @@ func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 		path+`:9: architectures: must be names or {"name", "size"}`,
 		path+`:10: repo: neither this file nor the group has one named "nowhere"`,
 	)
-	checkKinds(t, sum, Kind{Name: "repos", Added: 1, Failed: 2}, Kind{Name: "tags", Added: 1, Failed: 3}, Kind{Name: "images", Failed: 2})
+	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1, Failed: 2}, KindCounts{Name: "tags", Added: 1, Failed: 3}, KindCounts{Name: "images", Failed: 2})
 	if sum.Unreadable != 3 || sum.Failed() != 10 {
-		t.Errorf("%d unreadable, %d failed", sum.Unreadable, sum.Failed())
+		t.Errorf("%d unreadable, want 3, %d failed, want 10", sum.Unreadable, sum.Failed())
 	}
 }
 
@@ -111,7 +111,7 @@ func TestATruncatedFileIsReportedAtItsEnd(t *testing.T) {
 	c := newFakeCore()
 	sum, r := importRegistryFile(t, c, path)
 	r.check(t, path+":3: unexpected EOF")
-	checkKinds(t, sum, Kind{Name: "repos", Added: 1}, Kind{Name: "tags", Added: 1}, Kind{Name: "images"})
+	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 1}, KindCounts{Name: "images"})
 }
 
 func TestProgressEndsAtTheWholeInput(t *testing.T) {
@@ -120,6 +120,6 @@ func TestProgressEndsAtTheWholeInput(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "a.jsonl"), `{"kind": "repo", "name": "r"}`+"\n"+`{"kind": "tag", "repo": "r", "name": "2"}`)
 	_, err := importRegistry(t.Context(), newFakeCore().destination(), path, Options{ReportProgress: func(p Progress) { last = p }})
 	if err != nil || last.Records != 2 || last.Read != last.Total || last.Total == 0 {
-		t.Errorf("%+v, %v", last, err)
+		t.Errorf("got %+v, %v, want Records 2", last, err)
 	}
 }

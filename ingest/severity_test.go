@@ -15,10 +15,10 @@ import (
 	"atrium/store/storetest"
 )
 
-// bitnamiData is a part of a feed that rates each of its records in a word.
+// bitnamiData is a part of a feed that also states the rating of each record.
 const bitnamiData = "../../shared/data/osv-bitnami.tar.gz"
 
-// feedWords are the feed's own ratings, by the ids of its records.
+// feedWords returns the ratings that the feed states, by the ids of its records.
 func feedWords(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := os.Open(bitnamiData)
@@ -53,8 +53,8 @@ func feedWords(t *testing.T) map[string]string {
 	}
 }
 
-// Every record that has a vector is rated by it as its feed rates it, and the two
-// that have none are UNKNOWN to both.
+// The rating computed from a vector must equal the rating that the feed states. Two
+// records have no vector, and both ratings are UNKNOWN.
 func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 	t.Parallel()
 	skipWithout(t, bitnamiData)
@@ -92,6 +92,6 @@ func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 	}
 	t.Logf("%d advisories of %d records by versions of CVSS: %v", compared, len(words), versions)
 	if compared < len(words) || len(words) != 1861 {
-		t.Errorf("compared %d advisories of %d records", compared, len(words))
+		t.Errorf("compared %d advisories of %d records, want 1861", compared, len(words))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"atrium/platform"
 )
 
-// pysec is a record as the Python advisory database keeps them.
+// pysec is a record in the form of the Python advisory database.
 const pysec = `id: PYSEC-2021-1
 modified: 2021-04-15T20:15:00.5Z # a time without quotes
 published: '2021-04-01T00:00:00Z'
@@ -49,7 +49,7 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 		c := newFakeCore()
 		sum, r := importOSVFile(t, c, path)
 		r.check(t)
-		checkKinds(t, sum, Kind{Name: "advisories", Added: 1}, Kind{Name: "vulnerability metadata", Added: 2})
+		checkKinds(t, sum, KindCounts{Name: "advisories", Added: 1}, KindCounts{Name: "vulnerability metadata", Added: 2})
 		a := c.advisories["PYSEC-2021-1 pillow"]
 		if a == nil {
 			t.Fatalf("%s: imported %v", path, keysOf(c.advisories))
@@ -62,10 +62,10 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 		}
 		if a.UpdateTime != parseTime(t, "2021-04-15T20:15:00.5Z") || a.CreateTime != parseTime(t, "2021-04-01T00:00:00Z") || !a.DeleteTime.IsZero() ||
 			!slices.Equal(fixed, []string{"1.10", "2.0.1"}) || !slices.Equal(a.Aliases, []string{"CVE-2021-1"}) || a.Events[0].ReviewState != platform.ReviewStateApproved {
-			t.Errorf("%s: %+v, fixed in %q", path, a, fixed)
+			t.Errorf("%s: %+v, fixed in %q, want %v, Aliases %v and ReviewState %v", path, a, fixed, []string{"1.10", "2.0.1"}, []string{"CVE-2021-1"}, platform.ReviewStateApproved)
 		}
 		if v := c.vulnerabilities["PYSEC-2021-1"]; v.Summary != "A text that is folded" {
-			t.Errorf("%s: %+v", path, v)
+			t.Errorf("%s: %+v, want Summary 'A text that is folded'", path, v)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestAPathWithoutRecordsIsAClearFailure(t *testing.T) {
 	const looked = ": contains no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives"
 	r.check(t, empty[0]+looked, empty[1]+looked, empty[2]+looked)
 	if sum.Failed() != 3 || c.vulnerabilities["A-1"] == nil {
-		t.Errorf("%+v", sum)
+		t.Errorf("got %+v, want Failed 3", sum)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestAFileWithoutLinesIsAClearFailure(t *testing.T) {
 		sum, r := importRegistryFile(t, newFakeCore(), file)
 		r.check(t, file+": contains no records: looked for JSON objects, one per line")
 		if sum.Failed() != 1 {
-			t.Errorf("%+v", sum)
+			t.Errorf("got %+v, want Failed 1", sum)
 		}
 	}
 }

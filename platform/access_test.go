@@ -16,7 +16,7 @@ func names(repos []*platform.Repo) []string {
 	return all
 }
 
-// reposOf lists repos by name, and demands that the total says the same.
+// reposOf lists repos by name and expects that the total agrees.
 func (w *world) reposOf(ctx context.Context, f platform.UIDFilter) []string {
 	w.Helper()
 	page, err := w.p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{UIDP: f})
@@ -34,8 +34,8 @@ func (w *world) namedRepo(group platform.UID, name string) platform.UID {
 	return made.UID
 }
 
-// Specification, Identity: one created under a subgroup is scoped to it and
-// cannot see the registry, which lies in the root.
+// The specification says about identities: an identity of a subgroup is limited to it and
+// cannot see the registry in the root.
 func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -44,9 +44,9 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 		low := w.member(team, "low")
 		_, err := w.p.RoleBindings.Create(acme.owner, acme.uid, binding(low, platform.ViewerRole))
 		if got := violationFields(err); got != "identityUid" {
-			t.Errorf("a binding that reaches out of the identity's group: %s", got)
+			t.Errorf("a binding that reaches out of the identity's group: %s, want identityUid", got)
 		}
-		// Even one that got there in another way reaches no further.
+		// Even a binding that was created in another way reaches no further.
 		stray := &platform.RoleBinding{UID: acme.uid + "/0123456789abcdef", IdentityUID: low, RoleUID: platform.OwnerRole, CreateTime: platform.At(epoch)}
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
 			return platform.RowsOf[*platform.RoleBinding](tx).Insert(t.Context(), stray)
@@ -90,7 +90,7 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 			what string
 			ctx  context.Context
 			f    f
-			want []string // nil: denied
+			want []string // nil means that the list is denied.
 		}{
 			{"the owner, everything", acme.owner, f{}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},
 			{"the owner, below the root", acme.owner, f{DescendantsOf: acme.uid}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},
@@ -127,12 +127,12 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 			_, err := w.p.Repos.List(acme.owner, platform.ListRequest[*platform.RepoFilter]{UIDP: missing})
 			e := refusal(t, what+" of what is missing", err, platform.CodeNotFound)
 			if e.Resource.Kind != "Group" || e.Resource.Area != "iam" || e.Area != "registry" {
-				t.Errorf("%s: %+v of %s", what, e.Resource, e.Area)
+				t.Errorf("%s: %+v of %s, want registry", what, e.Resource, e.Area)
 			}
 		}
 		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: f{ChildrenOf: missingBelow(team)}})
 		if e := refusal(t, "tags of a missing repo", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" {
-			t.Errorf("%+v", e.Resource)
+			t.Errorf("got %+v, want Kind 'Repo' and Area 'registry'", e.Resource)
 		}
 	})
 }
@@ -179,22 +179,22 @@ func TestATokenWithoutIdentityMayOnlyPingAndLookUp(t *testing.T) {
 		}
 		uid, err := w.p.Identities.Lookup(stranger, issuer, "owner of acme")
 		if err != nil || uid != acme.Identity.UID {
-			t.Errorf("looked up %s (%v)", uid, err)
+			t.Errorf("looked up %s, want %s (%v)", uid, acme.Identity.UID, err)
 		}
 		_, err = w.p.Identities.Lookup(stranger, issuer, "nobody")
 		if e := refusal(t, "nobody", err, platform.CodeNotFound); e.Resource.Kind != "Identity" {
-			t.Errorf("%+v", e.Resource)
+			t.Errorf("got %+v, want Kind 'Identity'", e.Resource)
 		}
 		_, err = w.p.Identities.Lookup(stranger, "", "")
 		if got := violationFields(err); got != "issuer subject" {
-			t.Error(got)
+			t.Errorf("got %v, want 'issuer subject'", got)
 		}
 		_, err = w.p.Vulnerabilities.Get(stranger, "GO-1")
 		expectRefused(t, "metadata", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		_, err = w.p.Groups.Create(stranger, "", body[*platform.Group](`{"name": "mine"}`))
 		expectRefused(t, "signing up", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 		if own, err := w.p.Identities.ListOwn(stranger); err != nil || len(own) != 0 {
-			t.Errorf("it is %v (%v)", own, err)
+			t.Errorf("it is %v, want none (%v)", own, err)
 		}
 	})
 }
@@ -215,7 +215,7 @@ func TestManyResourcesAreReadInOrderEachWithItsOwnResult(t *testing.T) {
 		}
 		var trace platform.Trace
 		if _, _ = w.p.Repos.GetMany(platform.WithTrace(acme.owner, &trace), uids); trace.Statements.Load() != 1 {
-			t.Errorf("%d statements", trace.Statements.Load())
+			t.Errorf("%d statements, want 1", trace.Statements.Load())
 		}
 	})
 }

@@ -18,14 +18,14 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 			made, err := w.p.AccountAssociations.Create(acme.owner, group, body[*platform.AccountAssociation](`{"name": %q}`, w.name()))
 			must(t, err)
 			if made.UID != group {
-				t.Errorf("made %s in %s", made.UID, group)
+				t.Errorf("made %s in %s, want UID %v", made.UID, group, group)
 			}
 		}
 		_, err := w.p.AccountAssociations.Create(acme.owner, a, body[*platform.AccountAssociation](`{"name": "second"}`))
 		if e := refusal(t, "a second one", err, platform.CodeAlreadyExists); e.Resource.Name != string(a) {
-			t.Errorf("it names %+v", e.Resource)
+			t.Errorf("it names %+v, want Name %v", e.Resource, a)
 		}
-		sub := w.with(platform.ViewerRole, b, acme.uid) // sees a part
+		sub := w.with(platform.ViewerRole, b, acme.uid) // This caller sees a part.
 		for what, x := range map[string]struct {
 			uidp        platform.UIDFilter
 			owner, part int64
@@ -36,7 +36,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 			"below a group, deeper":            {platform.UIDFilter{DescendantsOf: b}, 2, 2},
 			"below a very deep group":          {platform.UIDFilter{DescendantsOf: deep}, 1, 1},
 			"children":                         {platform.UIDFilter{ChildrenOf: b}, 1, 1},
-			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, -1}, // is refused
+			"children of what is seen in part": {platform.UIDFilter{ChildrenOf: a}, 1, -1}, // The caller sees only a part of these children, so the list is rejected.
 			"in the root":                      {platform.UIDFilter{InRoot: true}, 1, 0},
 			"by id":                            {platform.UIDFilter{IDs: []platform.UID{a, b}, DescendantsOf: b}, 1, 1},
 			"above":                            {platform.UIDFilter{AncestorsOf: deep}, 3, 1},
@@ -62,8 +62,7 @@ func TestAnAssociationHasTheUIDOfItsGroup(t *testing.T) {
 	})
 }
 
-// What is bound to an identity elsewhere must not show in how a service
-// binding to it is refused.
+// The error must not show whether an identity of another group has a binding.
 func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
@@ -81,7 +80,7 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"),
 		} {
 			if got := violationFields(as(identity)); got != "platform.serviceBindings.builds" {
-				t.Errorf("an identity %s: %s", what, got)
+				t.Errorf("an identity %s: %s, want platform.serviceBindings.builds", what, got)
 			}
 		}
 		expectRefused(t, "an organisation as the identity", as(acme.uid), platform.CodeNotFound)
@@ -109,12 +108,12 @@ func TestAnAssociationKeepsEveryAccount(t *testing.T) {
 		wrote, _ := json.Marshal(made)
 		read, _ := json.Marshal(got)
 		if string(wrote) != string(read) || got.GitHub.AppInstallations[7].Installations[0].InstallationID != 9007199254740993 || got.Google.ProjectID != "p" {
-			t.Errorf("wrote %s, read %s", wrote, read)
+			t.Errorf("wrote %s, read %s, want %v, InstallationID 9007199254740993 and ProjectID 'p'", wrote, read, read)
 		}
 		got, err = w.p.AccountAssociations.Update(acme.owner, acme.uid, body[*platform.AccountAssociation](`{"amazon": null, "azure": {"tenantId": "u", "clientIds": {"push": "d"}}}`))
 		must(t, err)
 		if got.Amazon != nil || got.Azure.TenantID != "u" || len(got.Azure.ClientIDs) != 1 || got.Google == nil {
-			t.Errorf("changed to %+v", got)
+			t.Errorf("changed to %+v, want no Amazon, TenantID 'u' and 1 clientids", got)
 		}
 		_, err = w.p.AccountAssociations.Create(acme.owner, w.group(acme.uid), body[*platform.AccountAssociation](
 			`{"amazon": {}, "google": {"projectId": ""}, "platform": {}, "azure": {"clientIds": {"x": ""}}, "github": {"appInstallations": {"1": {"installations": [{}]}}}}`))

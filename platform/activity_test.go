@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// on is a moment of a day in March 2026.
+// dayOf returns a time on a day in March 2026.
 func dayOf(date int) platform.Time {
 	return platform.At(time.Date(2026, 3, date, 22, 30, 0, 0, time.UTC))
 }
@@ -28,7 +28,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			return a
 		}
 		again := advisory("A-4", "zlib", dayOf(4), dayOf(5))
-		again.Events = append(again.Events, platform.AdvisoryEvent{CreateTime: dayOf(6), Detection: &platform.Detection{Manual: &struct{}{}}}) // found again
+		again.Events = append(again.Events, platform.AdvisoryEvent{CreateTime: dayOf(6), Detection: &platform.Detection{Manual: &struct{}{}}}) // The advisory is detected again.
 		gone := advisory("A-5", "zlib", dayOf(4), dayOf(5))
 		gone.DeleteTime = dayOf(7)
 		_, err = w.p.Advisories.Import(w.operator(), team, []*platform.Advisory{
@@ -52,7 +52,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 		}{
 			{acme.uid, platform.EachDay, 1, 9, "01:0/0 02:2/0 03:1/0 04:1/1 05:0/0 06:0/0 07:0/0 08:0/0 09:0/1"},
 			{team, platform.EachDay, 4, 4, "04:1/1"},
-			{team, platform.EachWeek, 1, 9, "23:0/0 02:4/1 09:0/1"}, // the second of March is a Monday
+			{team, platform.EachWeek, 1, 9, "23:0/0 02:4/1 09:0/1"}, // The second of March is a Monday.
 			{repo.UID, platform.EachDay, 2, 4, "02:2/0 03:0/0 04:0/1"},
 			{w.group(acme.uid), platform.EachDay, 2, 2, "02:0/0"},
 		} {
@@ -61,7 +61,7 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 			}
 		}
 		if n := len(strings.Fields(show(acme.uid, platform.EachWeek, platform.Time{}, platform.Time{}))); n != 30 {
-			t.Errorf("%d intervals where none are asked for", n)
+			t.Errorf("%d intervals where none are asked for, want 30", n)
 		}
 		if n := len(strings.Fields(show(acme.uid, platform.EachDay, platform.At(dayOf(9).AddDate(0, 0, -399)), dayOf(9)))); n != 400 {
 			t.Errorf("%d intervals, want 400", n)
@@ -110,17 +110,17 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 			return strings.Join(all, " ")
 		}
 		if got := show(); got != "27:2/3 28:0/0 29:2/0 30:0/0" {
-			t.Errorf("all: %s", got)
+			t.Errorf("all: %s, want 27:2/3 28:0/0 29:2/0 30:0/0", got)
 		}
 		if got := show("platform.registry.repo.created"); got != "27:1/3 28:0/0 29:2/0 30:0/0" {
-			t.Errorf("repos: %s", got)
+			t.Errorf("repos: %s, want 27:1/3 28:0/0 29:2/0 30:0/0", got)
 		}
 		if got := show([]string{}...); got != "" {
-			t.Errorf("of no types: %s", got)
+			t.Errorf("of no types: %s, want \"\"", got)
 		}
 		_, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team}, []string{"none"})
 		if got := violationFields(err); got != "types[0]" {
-			t.Errorf("a type: %s", got)
+			t.Errorf("a type: %s, want types[0]", got)
 		}
 		_, err = w.p.AuditLog.Activity(viewer, platform.ActivityRequest{Within: team}, nil)
 		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)

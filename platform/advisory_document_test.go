@@ -24,7 +24,7 @@ func day(n int) platform.Time {
 	return platform.At(time.Date(2026, 1, n, 12, 0, 0, 0, time.UTC))
 }
 
-// fixedOn is an advisory of a fix on each of some days of January.
+// fixedOn returns an advisory with a fix on each of some days of January.
 func fixedOn(id, artifact string, aliases string, days ...int) *platform.Advisory {
 	a := &platform.Advisory{AdvisoryID: id, ArtifactName: artifact, Aliases: strings.Fields(aliases)}
 	for _, n := range days {
@@ -33,7 +33,7 @@ func fixedOn(id, artifact string, aliases string, days ...int) *platform.Advisor
 	return a
 }
 
-// describeDocuments is what documents hold: artifact: ids; artifact: ids.
+// describeDocuments returns the contents of documents as artifact: ids; artifact: ids.
 func describeDocuments(documents []*platform.AdvisoryDocument) string {
 	var all []string
 	for _, d := range documents {
@@ -77,7 +77,7 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 		}
 		_, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "\x00", CVEs: make([]string, 1001)})
 		if got := violationFields(err); got != "id cves" {
-			t.Error(got)
+			t.Errorf("got %v, want 'id cves'", got)
 		}
 		found, errs := w.p.AdvisoryDocuments.GetMany(acme.owner, []string{"stdlib", "none", "net", "\xff", "stdlib"})
 		if describeDocuments([]*platform.AdvisoryDocument{found[0], found[2], found[4]}) != "stdlib: GO-1 GO-2 GO-3; net: GO-1; stdlib: GO-1 GO-2 GO-3" {
@@ -88,8 +88,8 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 	})
 }
 
-// What several groups have is there once: as it was changed last, and as long
-// as one of them has it standing.
+// An advisory of several groups appears once: in its latest form, and as long as one
+// group has not withdrawn it.
 func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
@@ -105,7 +105,7 @@ func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 		w.feed(other.uid, of("withdrawn", 4, 4))
 		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{})
 		if must(t, err); describeDocuments(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
-			t.Errorf("%s", describeDocuments(documents))
+			t.Errorf("%s, want stdlib: GO-1", describeDocuments(documents))
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestADocumentShowsEventsInItsOwnWords(t *testing.T) {
 		got, _ := json.MarshalIndent(documents[0], "", " ")
 		at := func(n int) string { return `"timestamp":"` + day(n).String() + `",` }
 		want := `{"id":"openssl","advisories":[{"id":"DSA-1","events":[` + strings.Join([]string{
-			`{` + at(1) + `"truePositiveDetermination":{"note":"t"}}`, // without a time of its own: as old as the advisory
+			`{` + at(1) + `"truePositiveDetermination":{"note":"t"}}`, // A determination without a time is as old as the advisory.
 			`{` + at(13) + `"pendingUpstreamFix":{"note":"p"}}`,
 			`{` + at(14) + `"fixNotPlanned":{}}`,
 			`{` + at(15) + `"analysisNotPlanned":{"note":"a"}}`,
@@ -163,7 +163,7 @@ func TestTooManyDocumentsAreRejected(t *testing.T) {
 			}
 			w.feed(acme.uid, advisories...)
 		}
-		w.feed(other.uid, fixedOn("GO-1", "stdlib", "CVE-1")) // is there already
+		w.feed(other.uid, fixedOn("GO-1", "stdlib", "CVE-1")) // This advisory exists already.
 		count := func(req platform.DocumentRequest) (n int, err error) {
 			documents, err := w.p.AdvisoryDocuments.List(acme.owner, req)
 			for _, d := range documents {
@@ -172,7 +172,7 @@ func TestTooManyDocumentsAreRejected(t *testing.T) {
 			return n, err
 		}
 		if n, err := count(platform.DocumentRequest{}); n != 10_000 || err != nil {
-			t.Errorf("%d (%v)", n, err)
+			t.Errorf("%d, want 10_000 (%v)", n, err)
 		}
 		w.feed(other.uid, fixedOn("GO-X", "stdlib", "CVE-1"))
 		for want, req := range map[string]platform.DocumentRequest{
@@ -187,10 +187,10 @@ func TestTooManyDocumentsAreRejected(t *testing.T) {
 			}
 		}
 		if n, err := count(platform.DocumentRequest{CVEs: []string{"GO-X", "GO-7"}}); n != 2 || err != nil {
-			t.Errorf("%d (%v)", n, err)
+			t.Errorf("%d, want 2 (%v)", n, err)
 		}
-		// Those whose latest form has lost the alias are found and left out. They
-		// must not make room in which others are cut off in silence.
+		// Advisories whose latest form lost the alias are found and left out. They must
+		// not count towards the limit, or others would be cut off.
 		lost := []*platform.Advisory{fixedOn("GO-1", "stdlib", ""), fixedOn("GO-2", "stdlib", "")}
 		for _, a := range lost {
 			a.UpdateTime = platform.At(epoch.Add(1000 * time.Hour))

@@ -50,7 +50,7 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			"fixed":              {f{EventTypes: []platform.EventType{platform.EventTypeFixed}}, "GO-1"},
 			"fixed or patched":   {f{EventTypes: []platform.EventType{platform.EventTypeFixed, platform.EventTypePatched}}, "GO-1 GO-3_%"},
 			"latest":             {f{LatestEventType: platform.EventTypeDetection}, "GO-2"},
-			"author":             {f{EventAuthors: []string{"a"}}, "GO-2"}, // not a part of ada
+			"author":             {f{EventAuthors: []string{"a"}}, "GO-2"}, // The author a is not a part of ada.
 			"without an author":  {f{ExcludeEventAuthors: []string{"a", "eve"}}, "GO-1"},
 			"reviewer":           {f{EventReviewers: []string{"bob", "b"}}, "GO-1 GO-2"},
 			"state":              {f{EventReviewStates: []platform.ReviewState{platform.ReviewStateApproved}}, "GO-1"},
@@ -80,19 +80,19 @@ func TestAdvisoriesAreFiltered(t *testing.T) {
 			AdvisoryIDs: make([]string, 1001), EventTypes: []platform.EventType{"FIXED"}, EventReviewStates: []platform.ReviewState{"x"}, LatestEventType: "y", Query: "a\nb",
 			EventAuthors: []string{"a\neve"}, ExcludeEventAuthors: []string{strings.Repeat("x", 60_000)}, EventReviewers: []string{""}}})
 		if got := violationFields(err); got != "advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query" {
-			t.Error(got)
+			t.Errorf("got %v, want 'advisoryIds eventAuthors excludeEventAuthors eventReviewers eventReviewStates eventTypes latestEventType query'", got)
 		}
 		one, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*f]{Filter: &f{AdvisoryIDs: []string{"GO-1"}}})
 		must(t, err)
 		read, err := w.p.Advisories.Get(acme.owner, one.Items[0].UID)
 		must(t, err)
 		if len(read.Events) != 2 || read.Events[0].Type() != platform.EventTypeDetection || read.Events[1].Type() != platform.EventTypeFixed || read.Events[0].UID.Parent() != read.UID {
-			t.Errorf("%+v", read.Events)
+			t.Errorf("%+v, want 2 of them", read.Events)
 		}
 	})
 }
 
-// nobodies are n names that nobody has.
+// nobodies returns n names that nothing has.
 func nobodies(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -101,7 +101,7 @@ func nobodies(n int) []string {
 	return names
 }
 
-// everyVariant is an event of each variant, with every field that there is.
+// everyVariant returns an event of each variant, with all its fields.
 func everyVariant() []platform.AdvisoryEvent {
 	manual := &struct{}{}
 	scan := &platform.ScanV1{
@@ -137,16 +137,16 @@ func TestEveryVariantOfAnEventSurvives(t *testing.T) {
 			read.Events[i].UID = ""
 		}
 		if !reflect.DeepEqual(read.Events, everyVariant()) || !reflect.DeepEqual(read.Severities, made.Severities) {
-			t.Errorf("read %+v, %v", read.Events, read.Severities)
+			t.Errorf("read %+v, %v, want %v", read.Events, read.Severities, made.Severities)
 		}
 		again := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", Events: everyVariant(), Severities: made.Severities}
 		if done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{again}); err != nil || done.Unchanged != 1 {
-			t.Errorf("again: %+v (%v)", done, err)
+			t.Errorf("again: %+v (%v), want Unchanged 1", done, err)
 		}
 	})
 }
 
-// The order of a list is not that of time, and times can be equal.
+// A list need not be sorted by time, and times can be equal.
 func TestTheLatestEventIsTheOneThatBecameKnownLast(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -187,23 +187,23 @@ func TestAnImportRejectsValuesThatClientsCouldNotRead(t *testing.T) {
 			"events[0]":                                 {FixNotPlanned: note, AnalysisNotPlanned: note},
 			"events[0].detection":                       {Detection: &platform.Detection{Manual: &struct{}{}, ScanV1: &platform.ScanV1{}}},
 			"events[0].reviewState":                     {FixNotPlanned: note, ReviewState: "GOOD"},
-			"events[0].author":                          {FixNotPlanned: note, Author: "ann\nbob"}, // would pass for two authors
+			"events[0].author":                          {FixNotPlanned: note, Author: "ann\nbob"}, // Such a text would look like two authors.
 			"events[0].reviewer":                        {FixNotPlanned: note, Reviewer: "\x00"},
 			"events[0].falsePositiveDetermination.type": {FalsePositiveDetermination: &platform.FalsePositiveDetermination{Type: "WHIM"}},
 		}
 		for field, e := range bad {
 			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Events: []platform.AdvisoryEvent{e}}})
 			if must(t, err); violationFields(done.Rejected[0]) != field {
-				t.Errorf("%s: %v", field, done.Rejected[0])
+				t.Errorf("%s: %v, want violations of %v", field, done.Rejected[0], field)
 			}
 		}
 		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a", Severities: []platform.Severity{{Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "severities[0].type" {
-			t.Error(done.Rejected[0])
+			t.Errorf("got %v, want violations of 'severities[0].type'", done.Rejected[0])
 		}
 		done, err = w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "GO-1", References: []platform.Reference{{Type: "HOME"}}, Severities: []platform.Severity{{}, {Type: "HIGH"}}}})
 		if must(t, err); violationFields(done.Rejected[0]) != "references[0].type severities[1].type" {
-			t.Error(done.Rejected[0])
+			t.Errorf("got %v, want violations of 'references[0].type severities[1].type'", done.Rejected[0])
 		}
 	})
 }
@@ -242,7 +242,7 @@ func TestVulnerabilitiesAreFoundByIDAndAlias(t *testing.T) {
 				got = append(got, v.ID)
 			}
 			if !slices.Equal(got, x.want) || int(page.TotalCount) != len(got) {
-				t.Errorf("%s: %q of %d", what, got, page.TotalCount)
+				t.Errorf("%s: %q of %d, want %q", what, got, page.TotalCount, x.want)
 			}
 		}
 		w.checkCounters()

@@ -40,7 +40,7 @@ func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 	ann, endAnn := openAnswer(t, pool, "ann")
 	more, endMore := openAnswer(t, pool, "ann")
 	bob, endBob := openAnswer(t, pool, "bob")
-	if err := read(ann, 99<<20); err != nil { // takes twice as much
+	if err := read(ann, 99<<20); err != nil { // The read needs twice as much.
 		t.Fatal(err)
 	}
 	if err := read(more, 60<<10/readWeight); err != nil {
@@ -85,7 +85,7 @@ func TestFewWaitForMemory(t *testing.T) {
 			failed <- read(ctx, 1<<20)
 		}()
 	}
-	for range asked - maxWaiting { // at once: the memory is not given back before
+	for range asked - maxWaiting { // All read at once: no memory is released before.
 		if err := <-failed; AsError(err).Code != CodeUnavailable {
 			t.Errorf("one of too many waits and gets %v", err)
 		}

@@ -15,7 +15,7 @@ type (
 	versionList  = platform.ListRequest[*platform.ArtifactVersionFilter]
 )
 
-// artifact is a record of an import.
+// artifact returns a record for an import.
 func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *platform.ImportedArtifact {
 	a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: ecosystem, Name: name}}
 	for _, v := range versions {
@@ -24,7 +24,7 @@ func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *pl
 	return a
 }
 
-// bring imports artifacts and demands what became of them and their versions.
+// bring imports artifacts and expects these results for them and their versions.
 func (w *world) bring(t *testing.T, artifacts, versions string, records ...*platform.ImportedArtifact) {
 	t.Helper()
 	done, of, err := w.p.Artifacts.Import(w.operator(), records)
@@ -32,7 +32,7 @@ func (w *world) bring(t *testing.T, artifacts, versions string, records ...*plat
 	expectImported(t, "versions", of, err, versions)
 }
 
-// shown draws the artifacts of a filter: name latest/count.
+// shown returns the artifacts of a filter, each as name latest/count.
 func (w *world) shown(t *testing.T, ctx context.Context, f *platform.ArtifactFilter, orderBy string) string {
 	t.Helper()
 	page, err := w.p.Artifacts.List(ctx, artifactList{Filter: f, OrderBy: orderBy})
@@ -47,7 +47,7 @@ func (w *world) shown(t *testing.T, ctx context.Context, f *platform.ArtifactFil
 	return strings.Join(all, ", ")
 }
 
-// versionsOf walks the versions of an artifact, two at a time.
+// versionsOf reads the versions of an artifact, two at a time.
 func (w *world) versionsOf(t *testing.T, ctx context.Context, uid platform.UID, orderBy string) string {
 	t.Helper()
 	var all []string
@@ -80,7 +80,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 		w.bring(t, mustSucceed(0, 0, 3, 0), mustSucceed(0, 0, 9, 0), netty(), numpy(), artifact(python, "empty"))
 		both := &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{python, javaEco}}
 		if got := w.shown(t, acme.owner, both, ""); got != "empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4" {
-			t.Error(got)
+			t.Errorf("got %v, want 'empty /0, io.netty:netty 4.2.0.RC1/5, numpy 2.0.0rc1/4'", got)
 		}
 		page, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: java})
 		must(t, err)
@@ -90,21 +90,21 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 			"version asc": "4.1.0.Final 4.1.99.Final 4.1.100.Final 4.2.0.Alpha1 4.2.0.RC1",
 		} {
 			if got := w.versionsOf(t, acme.owner, uid, orderBy); got != want {
-				t.Errorf("by %q: %s", orderBy, got)
+				t.Errorf("by %q: %s, want %s", orderBy, got, want)
 			}
 		}
 
-		// One version more, one changed, one not named: it stays.
+		// One version is new, one is changed, and one is not named. The last one stays.
 		more := artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")
 		more.Versions[0].SizeBytes, more.Versions[0].CreateTime = 7, onDay(1)
 		w.bring(t, mustSucceed(0, 1, 0, 0), mustSucceed(1, 1, 0, 0), more)
 		if got := w.versionsOf(t, acme.owner, uid, ""); got != "4.2.0.Final 4.2.0.RC1 4.2.0.Alpha1 4.1.100.Final 4.1.99.Final 4.1.0.Final" {
-			t.Error(got)
+			t.Errorf("got %v, want '4.2.0.Final 4.2.0.RC1 4.2.0.Alpha1 4.1.100.Final 4.1.99.Final 4.1.0.Final'", got)
 		}
-		w.bring(t, mustSucceed(0, 0, 1, 0), mustSucceed(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // says nothing of size and time
-		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                              // not by the import that changed nothing
+		w.bring(t, mustSucceed(0, 0, 1, 0), mustSucceed(0, 0, 2, 0), artifact(javaEco, "io.netty:netty", "4.1.0.Final", "4.2.0.Final")) // The record does not name the other versions.
+		changed, err := w.p.Artifacts.Get(acme.owner, uid)                                                                              // The import does not change it.
 		if err != nil || changed.LatestVersion != "4.2.0.Final" || changed.VersionCount != 6 || !changed.UpdateTime.After(changed.CreateTime.Time) {
-			t.Errorf("%+v (%v)", changed, err)
+			t.Errorf("got %+v (%v), want LatestVersion '4.2.0.Final' and VersionCount 6", changed, err)
 		}
 		first, err := w.p.ArtifactVersions.ListOf(acme.owner, uid, versionList{OrderBy: "version", PageSize: 1})
 		must(t, err)
@@ -117,7 +117,7 @@ func TestArtifactsAreImportedWithTheirVersions(t *testing.T) {
 			t.Errorf("%+v (%v), want %+v", one, err, v)
 		}
 		if events := types(w.events()); strings.Contains(events, "librar") {
-			t.Errorf("events: %s", events)
+			t.Errorf("events: %s, want it without 'librar'", events)
 		}
 		w.checkCounters()
 	})
@@ -149,16 +149,16 @@ func TestArtifactsAreFilteredAndCounted(t *testing.T) {
 		}
 		counts, err := w.p.Artifacts.Counts(acme.owner, all)
 		if err != nil || len(counts) != 2 || *counts[0] != (platform.EcosystemCount{Ecosystem: platform.EcosystemJava, TotalCount: 1}) || *counts[1] != (platform.EcosystemCount{Ecosystem: platform.EcosystemPython, TotalCount: 2}) {
-			t.Errorf("%v (%v)", counts, err)
+			t.Errorf("%v, want 2 of them (%v)", counts, err)
 		}
-		// The order in which ecosystems are named is no other list.
+		// The order of the named ecosystems does not make another list.
 		first, err := w.p.Artifacts.List(acme.owner, artifactList{Filter: &platform.ArtifactFilter{Ecosystems: all}, PageSize: 1})
 		must(t, err)
 		next, err := w.p.Artifacts.List(acme.owner, artifactList{PageToken: first.NextPageToken(), Filter: &platform.ArtifactFilter{
 			Ecosystems: []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython},
 		}})
 		if err != nil || len(next.Items) != 2 || next.Items[0].Name != "torch" {
-			t.Errorf("%+v (%v)", next.Items, err)
+			t.Errorf("%+v, want 2 of them (%v)", next.Items, err)
 		}
 	})
 }
@@ -179,11 +179,11 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 		}
 		_, err := w.p.Artifacts.Counts(acme.owner, nil)
 		if got := violationFields(err); got != "ecosystems" {
-			t.Error(got)
+			t.Errorf("got %v, want 'ecosystems'", got)
 		}
 		_, err = w.p.ArtifactVersions.ListOf(acme.owner, "log4j", versionList{Skip: -1, OrderBy: "size"})
 		if got := violationFields(err); got != "artifact_id skip order_by" {
-			t.Error(got)
+			t.Errorf("got %v, want 'artifact_id skip order_by'", got)
 		}
 		uid := w.artifact()
 		for what, other := range map[string]platform.UID{"a version": missingBelow(uid), "a group": acme.uid, "nothing": missingBelow(acme.uid).Root()[:39] + "x"} {
@@ -191,10 +191,10 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 			if other.Valid() {
 				e := refusal(t, what, err, platform.CodeNotFound)
 				if e.Resource.Kind != "Artifact" || e.Resource.Name != string(other) || e.Area != "libraries" {
-					t.Errorf("%s: %+v", what, e)
+					t.Errorf("%s: %+v, want Kind 'Artifact', Name %v and Area 'libraries'", what, e, other)
 				}
 			} else if violationFields(err) != "artifact_id" {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: %v, want violations of 'artifact_id'", what, err)
 			}
 		}
 		if got := w.versionsOf(t, acme.owner, uid, ""); got != "" {
@@ -222,15 +222,15 @@ func TestBadArtifactsAreRejectedWhole(t *testing.T) {
 			t.Errorf("%s, want %s", fields, want)
 		}
 		if got := w.shown(t, acme.owner, java, ""); got != "good 1/1" {
-			t.Error(got)
+			t.Errorf("got %v, want 'good 1/1'", got)
 		}
 		_, _, err = w.p.Artifacts.Import(acme.owner, nil)
 		expectRefused(t, "an owner", err, platform.CodePermissionDenied)
 	})
 }
 
-// Each import brings versions of its own to the same artifacts: none is lost
-// from a count.
+// Each import adds other versions to the same artifacts. The counts must include all
+// versions.
 func TestImportsOfTheSameArtifactAtOnceCountEveryVersion(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

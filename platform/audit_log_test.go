@@ -11,7 +11,7 @@ import (
 	"atrium/platform"
 )
 
-// ids lists what a page of the log holds.
+// ids returns the ids of events.
 func ids(events []*platform.Event) []string {
 	found := make([]string, len(events))
 	for i, e := range events {
@@ -20,7 +20,7 @@ func ids(events []*platform.Event) []string {
 	return found
 }
 
-// mustReadLog reads all that the caller may see of the log, in small pages.
+// mustReadLog reads everything that the caller may see of the log, in small pages.
 func (w *world) mustReadLog(ctx context.Context, req platform.AuditRequest) []*platform.Event {
 	w.Helper()
 	var all []*platform.Event
@@ -98,7 +98,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			}
 		}
 
-		// Back from the oldest, a page at a time.
+		// This reads backward from the oldest event, page by page.
 		var back []string
 		req := request{Backward: true, PageSize: 4}
 		for {
@@ -117,7 +117,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			t.Errorf("backward %v, want %v", back, all)
 		}
 
-		// Many grants, more than one statement reads.
+		// There are more grants than one statement reads.
 		many := w.member(acme.uid, "many")
 		var held []platform.UID
 		for range 40 {
@@ -181,7 +181,7 @@ func TestOldEventsGoOnceTheyAreRelayed(t *testing.T) {
 			w.repo(acme.uid)
 		}
 		left(60*day, 3, 0, 0)
-		left(90*day, 3, 0, 0) // nobody has relayed them yet
+		left(90*day, 3, 0, 0) // Nobody has relayed them yet.
 		w.relay()
 		left(0, 0, 0, 3)
 	})

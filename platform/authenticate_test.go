@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// newIdentity makes an identity with a rule.
+// newIdentity creates an identity with a rule.
 func (w *world) newIdentity(group platform.UID, rule string) platform.UID {
 	w.Helper()
 	made, err := w.p.Identities.Create(w.operator(), group, body[*platform.Identity](`{"name": %q, "claimMatch": %s}`, w.name(), rule))
@@ -17,8 +17,8 @@ func (w *world) newIdentity(group platform.UID, rule string) platform.UID {
 	return made.UID
 }
 
-// The store narrows the rules down by issuer and subject; which of them match
-// is the core's to say. Here both work together.
+// The store selects candidates by issuer and subject, and the core decides which of their
+// rules match. This test checks both together.
 func TestATokenActsAsEveryIdentityWhoseRuleItMatches(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
@@ -89,12 +89,12 @@ func TestACallerHoldsTheCapabilitiesOfAllItsIdentities(t *testing.T) {
 			{platform.CapTagCreate, team, false}, {platform.CapTagCreate, other.uid, true}, {platform.CapAdvisoriesList, other.uid, false}, {platform.CapRepoList, "", false},
 		} {
 			if got := actor.Can(x.capability, x.on); got != x.want {
-				t.Errorf("%s on %s: %t", x.capability, x.on, got)
+				t.Errorf("%s on %s: %t, want %t", x.capability, x.on, got, x.want)
 			}
 		}
 		own, err := w.p.Identities.ListOwn(w.as("ada"))
 		if err != nil || len(own) != 3 {
-			t.Errorf("it is %d identities (%v)", len(own), err)
+			t.Errorf("it is %d identities, want 3 (%v)", len(own), err)
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestARevokedBindingHasNoEffectFromTheNextRequest(t *testing.T) {
 	})
 }
 
-// memberUID finds an identity by its subject.
+// memberUID returns the UID of the identity with this subject.
 func (w *world) memberUID(subject string) platform.UID {
 	w.Helper()
 	uid, err := w.p.Identities.Lookup(w.operator(), issuer, subject)
@@ -151,7 +151,7 @@ func TestAuthenticationIsOneStatement(t *testing.T) {
 		var trace platform.Trace
 		_, err := w.p.Authenticate(platform.WithTrace(t.Context(), &trace), platform.Claims{Issuer: issuer, Subject: "ada", ServiceAudience: true})
 		if err != nil || trace.Statements.Load() != 1 {
-			t.Errorf("%d statements (%v)", trace.Statements.Load(), err)
+			t.Errorf("%d statements, want 1 (%v)", trace.Statements.Load(), err)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestOnlyIssuersThatARuleNamesAreKnown(t *testing.T) {
 			issuer: true, "https://a.example.com": true, "https://a.example.com/": false, "https://a.example.co": false, "https://z.example.com": false, "": false, ".*": false, "\x01": false,
 		} {
 			if got, err := w.p.KnowsIssuer(t.Context(), name); err != nil || got != want {
-				t.Errorf("%q: %t (%v)", name, got, err)
+				t.Errorf("%q: %t, want %t (%v)", name, got, want, err)
 			}
 		}
 	})
@@ -189,11 +189,11 @@ func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
 			t.Error("a new identity shows no last seen time")
 		}
 		w.pass(time.Minute)
-		for range 300 { // more than are remembered: nobody waits for them to be written
+		for range 300 { // This is more than the platform remembers. No request waits until they are written.
 			w.as("ada")
 		}
 		if got := seen(); got != made {
-			t.Errorf("it was noted at %s, on the path", got)
+			t.Errorf("it was noted at %s, want %s, on the path", got, made)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -206,7 +206,7 @@ func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
 			t.Error("being seen changed its update time")
 		}
 		w.as("ada")
-		// Who was seen is written in order: when bob is noted, ada would be.
+		// The times are written in order: when bob's time is stored, ada's would be, too.
 		bobBefore := seenOf(bob)
 		w.as("bob")
 		waitFor(t, func() bool { return seenOf(bob) != bobBefore })
@@ -224,7 +224,7 @@ func TestLastSeenIsNotedAtMostOnceAMinuteAndOffThePath(t *testing.T) {
 	})
 }
 
-// waitFor waits for what happens beside the test.
+// waitFor waits until ok returns true.
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
 	for range 100 {
@@ -242,7 +242,7 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 		team := w.group(acme.uid)
 		ada := w.member(acme.uid, "ada")
 		high, low := w.bind(acme.uid, ada, w.builtIn("registry.pull")), w.bind(team, ada, platform.ViewerRole)
-		w.bind(w.group(acme.uid), ada, platform.OwnerRole) // beside
+		w.bind(w.group(acme.uid), ada, platform.OwnerRole) // This happens concurrently.
 		uids := func(page platform.Page[*platform.RoleBinding], err error) []platform.UID {
 			t.Helper()
 			must(t, err)
@@ -272,7 +272,7 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 			t.Errorf("holds %v (%v)", held, err)
 		}
 		if held, err = w.p.Identities.EffectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 4 {
-			t.Errorf("at the root it holds %v (%v)", held, err)
+			t.Errorf("at the root it holds %v, want 4 of them (%v)", held, err)
 		}
 		_, err = w.p.Identities.EffectiveCapabilities(w.as("ada"), ada, team)
 		expectRefused(t, "of an identity that lives above", err, platform.CodePermissionDenied)

@@ -38,11 +38,11 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		}
 		_, err := w.p.RoleBindings.CreateBatch(acme.owner, "nonsense", []platform.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)})
 		if got := violationFields(err); got != "parent requests[1].roleBinding.identityUid" {
-			t.Error(got)
+			t.Errorf("got %v, want 'parent requests[1].roleBinding.identityUid'", got)
 		}
 		e := refusal(t, "one that is there", batch(good, binding(b, platform.EditorRole)), platform.CodeAlreadyExists)
 		if e.Resource.Name != string(taken) || e.Resource.Kind != "RoleBinding" {
-			t.Errorf("%+v", e.Resource)
+			t.Errorf("got %+v, want Name %v and Kind 'RoleBinding'", e.Resource, taken)
 		}
 		expectRefused(t, "the same twice", batch(good, good), platform.CodeAlreadyExists)
 		expectRefused(t, "a missing identity", batch(good, binding(missingBelow(acme.uid), platform.ViewerRole)), platform.CodeNotFound)
@@ -65,7 +65,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 			}
 		}
 		if got := strings.Count(types(w.events()), "created.batch"); got != 2 {
-			t.Errorf("%d events", got)
+			t.Errorf("%d events, want 2", got)
 		}
 		w.checkCounters()
 	})

@@ -62,13 +62,13 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 		before = len(w.events())
 
 		bodies := []string{tagBody("zero", 7), tagBody("one", 8)}
-		for i := range 20 { // so many are copied
+		for i := range 20 { // This number is inserted with COPY.
 			bodies = append(bodies, tagBody("more-"+string(rune('a'+i)), i))
 		}
 		made, err := w.p.Tags.CreateBatch(acme.owner, append(requests[*platform.Tag](repo, bodies...), requests[*platform.Tag](other, tagBody("one", 9))...))
 		must(t, err)
 		if len(made) != 23 || made[0].Name != "zero" || made[1].UID != first.UID || made[1].Digest != digest(8) || made[22].UID.Parent() != other {
-			t.Errorf("it made %d tags, the second %+v", len(made), made[1])
+			t.Errorf("it made %d tags, want 23, the second %+v", len(made), made[1])
 		}
 		if got := types(w.events()[before:]); got != strings.TrimSpace(strings.Repeat("platform.registry.tag.created ", 23)) {
 			t.Errorf("it recorded %s", got)
@@ -76,7 +76,7 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 		must(t, err)
 		if page.TotalCount != 22 {
-			t.Errorf("the repo has %d tags", page.TotalCount)
+			t.Errorf("the repo has %d tags, want 22", page.TotalCount)
 		}
 		w.checkCounters()
 	})
@@ -89,10 +89,10 @@ func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
 		one, two := w.tag(repo), w.tag(repo)
 		before := len(w.events())
 		if got := violationFields(w.p.Tags.DeleteBatch(acme.owner, nil)); got != "uids" {
-			t.Errorf("none: %s", got)
+			t.Errorf("none: %s, want uids", got)
 		}
 		if got := violationFields(w.p.Tags.DeleteBatch(acme.owner, []platform.UID{one, "x", one, two, "y"})); got != "uids[1] uids[2] uids[4]" {
-			t.Errorf("wrong ones: %s", got)
+			t.Errorf("wrong ones: %s, want uids[1] uids[2] uids[4]", got)
 		}
 		err := w.p.Tags.DeleteBatch(acme.owner, []platform.UID{two, missingBelow(repo), one})
 		if e := refusal(t, "a missing one", err, platform.CodeNotFound); !strings.Contains(e.Message, "uids[1]") {
@@ -103,7 +103,7 @@ func TestABatchOfDeletionsTakesAllOrNone(t *testing.T) {
 		}
 		must(t, w.p.Tags.DeleteBatch(acme.owner, []platform.UID{two, one}))
 		if got := types(w.events()[before:]); got != "platform.registry.tag.deleted platform.registry.tag.deleted" {
-			t.Errorf("it recorded %s", got)
+			t.Errorf("it recorded %s, want platform.registry.tag.deleted platform.registry.tag.deleted", got)
 		}
 		w.checkCounters()
 	})
@@ -119,7 +119,7 @@ func TestABatchOfBindingsNeverTakesTheLastOwner(t *testing.T) {
 		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{})
 		must(t, err)
 		if page.TotalCount != 1 {
-			t.Errorf("%d bindings are left", page.TotalCount)
+			t.Errorf("%d bindings are left, want 1", page.TotalCount)
 		}
 	})
 }
@@ -153,10 +153,10 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 		rows, err := batch(of(three, `{"description": "3"}`), of(one, `{"description": "1"}`), of(two, `{}`))
 		must(t, err)
 		if len(rows) != 3 || rows[0].UID != three || rows[0].Description != "3" || rows[1].Description != "1" || rows[2].UID != two {
-			t.Errorf("it answers %+v", rows)
+			t.Errorf("it answers %+v, want 3 of them", rows)
 		}
 		if got := types(w.events()[before:]); got != "platform.registry.repo.updated platform.registry.repo.updated" {
-			t.Errorf("it recorded %s", got)
+			t.Errorf("it recorded %s, want 'platform.registry.repo.updated platform.registry.repo.updated'", got)
 		}
 	})
 }

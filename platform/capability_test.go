@@ -11,13 +11,13 @@ func TestACapabilityIsReadByBothItsNames(t *testing.T) {
 	for _, c := range Capabilities() {
 		for _, name := range []string{string(c), c.WireName()} {
 			if got, err := ParseCapability(name); err != nil || got != c {
-				t.Errorf("%s is %q (%v)", name, got, err)
+				t.Errorf("%s is %q, want %q (%v)", name, got, c, err)
 			}
 		}
 		b, err := json.Marshal(c)
 		var back Capability
 		if err != nil || string(b) != `"`+c.WireName()+`"` || json.Unmarshal(b, &back) != nil || back != c {
-			t.Errorf("%s is written %s, read %s (%v)", c, b, back, err)
+			t.Errorf("%s is written %s, read %s (%v), want %v", c, b, back, err, c)
 		}
 	}
 	for _, name := range []string{"", "repo", "repo.", "REPO.LIST", "cap_repo_list", "CAP_REPO_LIST ", "CAP_UNKNOWN", "1605"} {
@@ -34,7 +34,7 @@ func TestACapabilitySetContainsExactlyItsMembers(t *testing.T) {
 		t.Fatalf("%d capabilities do not fit into a set", len(all))
 	}
 	if got := setOf(all).list(); !slices.Equal(got, all) {
-		t.Errorf("all of them are %v", got)
+		t.Errorf("all of them are %v, want %v", got, all)
 	}
 	for i, c := range all {
 		one := setOf([]Capability{c, c, "unknown"})
@@ -62,14 +62,14 @@ func TestARoleHoldsEachCapabilityOnceAndInOrder(t *testing.T) {
 	r := Role{Name: "r", Capabilities: []Capability{CapTagList, CapRepoList, CapTagList, CapGroupsList}}
 	roleKind.Check(&r, alwaysTrue, &v)
 	if want := []Capability{CapGroupsList, CapRepoList, CapTagList}; len(v) > 0 || !slices.Equal(r.Capabilities, want) {
-		t.Errorf("%v %v", r.Capabilities, v)
+		t.Errorf("%v, want %v: %v", r.Capabilities, want, v)
 	}
 	for _, body := range []string{`["CAP_NOPE"]`, `[1]`, `[null]`, `[""]`, `"CAP_REPO_LIST"`, `{}`, `["CAP_REPO_LIST", "repo.lost"]`} {
 		var v violations
 		in := JSONInput[*Role]([]byte(`{"name": "r", "capabilities": `+body+`}`), nil)
 		got := (&resources[*Role, *RoleFilter]{kind: &roleKind}).decode(in, &v)
 		if fieldsOf(v) != "capabilities" {
-			t.Errorf("%s: %v %v", body, got.Capabilities, v)
+			t.Errorf("%s: %v %v, want violations of 'capabilities'", body, got.Capabilities, v)
 		}
 	}
 }

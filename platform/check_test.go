@@ -69,7 +69,7 @@ func TestListsOfTextAreLimited(t *testing.T) {
 	} {
 		var v violations
 		if v.checkLines("bundles", x.list, 3); len(v) != x.want {
-			t.Errorf("%q: %v", x.list, v)
+			t.Errorf("%q: %v, want %v of them", x.list, v, x.want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// bearer is what a plain good token says.
+// bearer returns the claims of a valid token, changed by change.
 func bearer(change func(*Claims)) Claims {
 	c := Claims{
 		Issuer: "https://issuer.example.com", Subject: "ada", Audience: []string{"atrium"}, ServiceAudience: true,
@@ -21,7 +21,7 @@ func bearer(change func(*Claims)) Claims {
 	return c
 }
 
-// matches tries the rule of an identity on a token.
+// matches reports whether the rule of an identity matches a token.
 func matches(i *Identity, c Claims, now Time) bool {
 	return (&matcher{patterns: newPatterns()}).matches(i, c, now)
 }
@@ -99,7 +99,7 @@ func TestATokenMatchesARuleOnlyAsAWhole(t *testing.T) {
 		}), false},
 	} {
 		if got := matches(&Identity{ClaimMatch: &x.rule}, bearer(nil), Time{}); got != x.want {
-			t.Errorf("%s: matches is %t", x.what, got)
+			t.Errorf("%s: matches is %t, want %t", x.what, got, x.want)
 		}
 	}
 	if matches(&Identity{}, bearer(nil), Time{}) || matches(&Identity{StaticKeys: &StaticKeys{Issuer: issuer, Subject: subject}}, bearer(nil), Time{}) {
@@ -187,7 +187,7 @@ func FuzzPattern(f *testing.F) {
 		if err == nil && anchoredErr == nil && full != anchored.MatchString(s) {
 			t.Fatalf("%q matches the whole of %q: %t", pattern, s, full)
 		}
-		// A rule is found by what its pattern is literal at the start of.
+		// A rule is found by the literal beginning of its pattern.
 		key := (&ClaimMatch{Issuer: "i", SubjectPattern: pattern}).Key()
 		if err == nil && utf8.ValidString(s) && full && !slices.Contains(subjectKeys(s), key.Subject) {
 			t.Fatalf("%q matches %q, and is not found by %q", pattern, s, key.Subject)

@@ -67,7 +67,7 @@ func TestTheResultOfAnAttemptDecidesTheDelivery(t *testing.T) {
 				t.Errorf("%s, %s to wait, %q; want %s, %s, %q", d.State, wait, d.LastError, c.state, c.wait, c.failure)
 			}
 			if d.Attempts != 1 || int(d.LastStatus) != c.attempt.Status || d.LastAnswer != c.attempt.Answer || d.LastAttemptTime != attemptsStart {
-				t.Errorf("noted as %+v", d)
+				t.Errorf("noted as %+v, want Attempts 1, LastAnswer %v and LastAttemptTime %v", d, c.attempt.Answer, attemptsStart)
 			}
 		})
 	}

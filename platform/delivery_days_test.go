@@ -10,16 +10,15 @@ import (
 	"atrium/store/storetest"
 )
 
-// A post delivers what is ready, in simulated time, to a sink that always
-// answers the same.
+// A post delivers in simulated time to a sink that always gives the same answer.
 type post struct {
 	t      *testing.T
 	p      *platform.Platform
-	ctx    context.Context // the owner's
+	ctx    context.Context // This is the context of the owner.
 	org    platform.UID
 	answer platform.Attempt
 	tried  map[platform.UID][]time.Time
-	due    map[platform.Ticket]time.Time // what is to be tried again
+	due    map[platform.Ticket]time.Time // These deliveries must be tried again at these times.
 }
 
 func newPost(t *testing.T, answer platform.Attempt) *post {
@@ -57,7 +56,7 @@ func (d *post) must(err error) {
 	}
 }
 
-// round relays, and makes the attempts that are due.
+// round relays events and makes the attempts that are due.
 func (d *post) round() {
 	d.t.Helper()
 	for {
@@ -116,7 +115,7 @@ func TestFiveDaysOfFailuresDisableASubscriptionAndSaySo(t *testing.T) {
 		d.round()
 		for time.Since(start) < 5*24*time.Hour-time.Hour {
 			time.Sleep(30 * time.Second)
-			if time.Since(start)%(6*time.Hour) < 30*time.Second { // the world goes on
+			if time.Since(start)%(6*time.Hour) < 30*time.Second { // New events are recorded meanwhile.
 				_, err := d.p.Repos.Create(d.ctx, d.org, platform.TypedInput(&platform.Repo{Name: newName()}, "name"))
 				d.must(err)
 				d.round()
@@ -165,8 +164,8 @@ func (d *post) anyDue() bool {
 	return false
 }
 
-// checkEnded wants every delivery to be given up, and the event that says that
-// the subscription is.
+// checkEnded expects that every delivery has failed, and that an event says that the
+// subscription is disabled.
 func (d *post) checkEnded(s *platform.Subscription) {
 	d.t.Helper()
 	request := platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: s.UID}, PageSize: 200}
@@ -174,7 +173,7 @@ func (d *post) checkEnded(s *platform.Subscription) {
 	d.must(err)
 	for _, delivery := range page.Items {
 		if delivery.State != platform.DeliveryFailed || delivery.LastError == "" {
-			d.t.Errorf("%s is %s: %q", delivery.UID, delivery.State, delivery.LastError)
+			d.t.Errorf("%s is %s: %q, want State %v", delivery.UID, delivery.State, delivery.LastError, platform.DeliveryFailed)
 		}
 	}
 	told := false

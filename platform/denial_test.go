@@ -16,16 +16,16 @@ import (
 	"atrium/platform"
 )
 
-// An attempt is a change that somebody has no right to.
+// An attempt is a change without the right to it.
 type attempt struct {
-	event   string // what it would have recorded
+	event   string // The change would have recorded this event.
 	subject platform.UID
-	group   platform.UID // that the subject lies in
+	group   platform.UID // The subject is in this group.
 	call    func(ctx context.Context) error
 }
 
-// attempts are every change that can be refused, by name: the RPCs of the
-// ledger, and what GraphQL alone offers.
+// attempts returns every change that can be denied, by name: the operations of the
+// ledger, and those that only GraphQL has.
 func (w *world) attempts(t *testing.T, team platform.UID) map[string]attempt {
 	t.Helper()
 	operations, all := w.operations(team), map[string]attempt{}
@@ -80,17 +80,17 @@ func TestEveryDeniedChangeIsRecordedOnceAndChangesNothing(t *testing.T) {
 			a := attempts[name]
 			for who, ctx := range callers {
 				what := name + " by " + who
-				w.pass(time.Minute) // what is equal is counted together no more
+				w.pass(time.Minute) // After a minute, equal denials are not counted together.
 				events, denials := w.events(), w.denials()
 				err := a.call(ctx)
 				e := refusal(t, what, err, platform.CodePermissionDenied)
-				// What a call makes to work with is the operator's.
+				// The operator creates what a call needs.
 				if made := slices.DeleteFunc(since(w.events(), events), func(e event) bool { return e.actor.Subject == "test" }); len(made) > 0 {
 					t.Errorf("%s: records %s", what, types(made))
 				}
 				made := w.denials()[len(denials):]
 				if len(made) != 1 || made[0].count != 1 {
-					t.Errorf("%s: is recorded %d times", what, len(made))
+					t.Errorf("%s: is recorded %d times, want 1", what, len(made))
 					continue
 				}
 				d := made[0]
@@ -119,7 +119,7 @@ func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
 		operations, rpcs := w.operations(team), wireRPCs(t)
 		for name, o := range operations {
 			if rpcs[name].event == "" {
-				_, _ = o.call(stranger, o.on()) // reads
+				_, _ = o.call(stranger, o.on()) // This call reads.
 			}
 		}
 		nowhere := platform.UID(strings.Repeat("0", 40))
@@ -157,22 +157,21 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()
 		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "cannot grant") {
-			t.Errorf("recorded %+v", made)
+			t.Errorf("recorded %+v, want 1 of them", made)
 		}
-		// Of several deliveries it is the one that was refused, not one of the
-		// caller's own.
+		// The log must name the denied delivery of a batch, not one of the caller's own.
 		own := w.subscription(w.group(acme.uid))
 		other := w.found("other")
 		foreign := missingBelow(w.subscription(other.uid))
 		_, err = w.p.Deliveries.Redeliver(acme.owner, []platform.UID{missingBelow(own), foreign})
 		expectRefused(t, "another's delivery", err, platform.CodePermissionDenied)
 		if made = w.denials(); len(made) != 2 || made[1].subject != foreign || made[1].group != other.uid {
-			t.Errorf("recorded %+v", made)
+			t.Errorf("recorded %+v, want 2 of them", made)
 		}
 	})
 }
 
-// unrecorded is a store that takes no events.
+// An unrecorded store accepts no events.
 type unrecorded struct{ platform.Store }
 
 func (s unrecorded) Write(context.Context, func(platform.Tx) error) error {
@@ -193,7 +192,7 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 		if !strings.Contains(log.String(), "the disk is full") || len(w.denials()) != 0 {
 			t.Errorf("%d denials, and the log says %q", len(w.denials()), log.String())
 		}
-		// Who hangs up is recorded too.
+		// A denial is recorded even if the caller hangs up.
 		gone, hangUp := context.WithCancel(stranger)
 		hangUp()
 		expectRefused(t, "a change", w.p.Repos.Delete(gone, uid), platform.CodePermissionDenied)
@@ -203,12 +202,12 @@ func TestADenialThatCannotBeRecordedIsNotAnswered(t *testing.T) {
 	})
 }
 
-// Whoever is refused the same again and again makes the log no longer.
+// Equal denials within a minute must not make the log longer.
 func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		now := epoch.Add(time.Duration(w.clock.Load()) * time.Millisecond)
-		w.pass(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // almost all of the minute is left
+		w.pass(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // Almost a full minute is left.
 		uid, stranger := w.repo(acme.uid), w.as("stranger")
 		again := func() { expectRefused(t, "a change", w.p.Repos.Delete(stranger, uid), platform.CodePermissionDenied) }
 		for range 5 {
@@ -230,13 +229,13 @@ func TestEqualDenialsWithinAMinuteAreCounted(t *testing.T) {
 		must(t, err)
 		for _, e := range changes.Items {
 			if e.Count != 1 {
-				t.Errorf("%s has the count %d", e.Type, e.Count)
+				t.Errorf("%s has the count %d, want 1", e.Type, e.Count)
 			}
 		}
 	})
 }
 
-// watchedWrites counts the writes under way of those who are refused.
+// watchedWrites counts the concurrent writes of denials.
 type watchedWrites struct {
 	platform.Store
 	now, most *atomic.Int64
@@ -282,7 +281,7 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 				switch code := platform.AsError(err).Code; code {
 				case platform.CodePermissionDenied:
 					answered.Add(1)
-				case platform.CodeUnavailable: // the writer was not free in time, which the caller is told
+				case platform.CodeUnavailable: // The writer was not free in time, and the caller is told.
 					unavailable.Add(1)
 				default:
 					t.Errorf("answered %v", err)
@@ -300,13 +299,13 @@ func TestNoDenialIsLostUnderTheLoadOfWriters(t *testing.T) {
 			t.Errorf("of %d refusals %d were answered and %d recorded; %d were unavailable", denials, n, recorded, unavailable.Load())
 		}
 		if most := watched.most.Load(); most != 1 {
-			t.Errorf("who is refused had %d writes under way at once", most)
+			t.Errorf("who is refused had %d writes under way at once, want 1", most)
 		}
 	})
 }
 
-// A token may have a subject that no index takes. It keeps nobody's denial
-// from being stored, its own neither.
+// A token may have a subject that no index accepts. It must not prevent that a denial is
+// stored.
 func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -314,7 +313,7 @@ func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
 		}
 		if made := w.denials(); len(made) != 2 || len(made[0].actor.Subject) > 1024 || made[1].actor.Subject != "a\uFFFDb" {
-			t.Errorf("%d are recorded", len(made))
+			t.Errorf("%d are recorded, want 2", len(made))
 		}
 	})
 }

@@ -9,10 +9,9 @@ import (
 	"atrium/platform"
 )
 
-// No one hands out more than they hold: what is handed out must be held where
-// it is handed out, at the moment it is.
+// Nobody may grant more than they hold, at the place and at the moment of the grant.
 
-// expectDominated demands a refusal that names capability.
+// expectDominated expects an error that names the missing capability.
 func expectDominated(t *testing.T, what string, err error, capability platform.Capability) {
 	t.Helper()
 	e := refusal(t, what, err, platform.CodePermissionDenied, "PERMISSION_DENIED")
@@ -20,7 +19,7 @@ func expectDominated(t *testing.T, what string, err error, capability platform.C
 		t.Errorf("%s: names %q, want %s", what, got, capability)
 	}
 	if !strings.Contains(e.Message, "cannot grant") {
-		t.Errorf("%s: %s", what, e.Message)
+		t.Errorf("%s: %s, want it to contain 'cannot grant'", what, e.Message)
 	}
 }
 
@@ -28,7 +27,7 @@ func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
-		// The binder may bind, read groups and repos, on the team.
+		// The binder may read groups and repos on the team, and create bindings there.
 		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate, platform.CapRoleBindingsUpdate, platform.CapGroupsList, platform.CapRepoList), team, acme.uid)
 		reader := w.role(acme.uid, platform.CapRepoList)
 		deleter := w.role(acme.uid, platform.CapRepoList, platform.CapRepoDelete)
@@ -54,7 +53,7 @@ func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
 		owners := w.bind(team, friend, platform.OwnerRole)
 		_, err = w.p.RoleBindings.Update(binder, owners, body[*platform.RoleBinding](`{"identityUid": %q}`, other))
 		expectRefused(t, "another identity for a role that is more", err, platform.CodePermissionDenied)
-		// What is held on the team only cannot be handed out above it.
+		// A capability that is held only on the team cannot be granted above it.
 		_, err = w.p.RoleBindings.Create(binder, acme.uid, binding(friend, reader))
 		expectRefused(t, "above", err, platform.CodePermissionDenied)
 	})
@@ -65,7 +64,7 @@ func TestGrantedCapabilitiesMustBeHeldOnTheScope(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
-		// Owner of the subgroup, but on the team above only a binder.
+		// This caller owns the subgroup, but on the team above it is only a binder.
 		subject := w.name()
 		who := w.member(acme.uid, subject)
 		w.bind(sub, who, platform.OwnerRole)
@@ -96,14 +95,14 @@ func TestARoleHoldsNothingThatItsMakerLacks(t *testing.T) {
 		changed, err := w.p.Roles.Update(maker, role.UID, body[*platform.Role](`{"capabilities": ["roles.create", "repo.list"], "description": "more"}`))
 		must(t, err)
 		if want := []platform.Capability{platform.CapRolesCreate, platform.CapRepoList}; !slices.Equal(changed.Capabilities, want) {
-			t.Errorf("it holds %v", changed.Capabilities)
+			t.Errorf("it holds %v, want %v", changed.Capabilities, want)
 		}
-		// A role of more than they hold is not theirs to change at all.
+		// Callers cannot change a role that has more than they hold.
 		strong := w.role(team, platform.CapRepoDelete)
 		_, err = w.p.Roles.Update(maker, strong, body[*platform.Role](`{"description": "x"}`))
 		expectDominated(t, "describing a stronger role", err, platform.CapRepoDelete)
 		_, err = w.p.Roles.Update(maker, strong, body[*platform.Role](`{"capabilities": []}`))
-		must(t, err) // taking away is no handing out
+		must(t, err) // Removing a capability grants nothing.
 	})
 }
 
@@ -134,13 +133,12 @@ func TestChangingARuleNeedsAllCapabilitiesOfItsIdentity(t *testing.T) {
 		must(t, change(peer, body[*platform.Identity](mine)))
 		must(t, change(free, body[*platform.Identity](mine)))
 		if actor := platform.ActorOf(w.as("boss")); len(actor.Identities) != 1 || actor.Identities[0] != boss {
-			t.Errorf("a refused change took effect: boss acts as %v", actor.Identities)
+			t.Errorf("a refused change took effect: boss acts as %v, want 1 of them", actor.Identities)
 		}
 	})
 }
 
-// The grants that count are those of the moment of writing, not those that the
-// request came with.
+// The grants at the moment of the write count, not those at the beginning of the request.
 func TestAGrantRevokedInBetweenHandsOutNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

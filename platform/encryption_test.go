@@ -16,7 +16,7 @@ import (
 
 var firstKey, secondKey, thirdKey = bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32), bytes.Repeat([]byte{3}, 32)
 
-// eachEncrypted is each with a world whose platform has the first key.
+// eachEncrypted runs test on every engine. The platform has the first key.
 func eachEncrypted(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -27,7 +27,8 @@ func eachEncrypted(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// starts prepares a platform with an encryption key; nil is none.
+// starts returns the error of starting a platform with an encryption key; nil means no
+// key.
 func (w *world) starts(key []byte) error {
 	_, err := platform.New(w.Context(), w.store, platform.Options{EncryptionKey: key})
 	return err
@@ -40,7 +41,7 @@ func (w *world) isOtherKey(what string, err error, part string) {
 	}
 }
 
-// sharedKeys lists purposes of keys, and the material of each.
+// sharedKeys returns the purposes of keys, and the material of each.
 func (w *world) sharedKeys() (purposes []string, materials [][]byte) {
 	w.Helper()
 	rows, err := w.raw().QueryContext(w.Context(), "SELECT purpose, material FROM shared_key ORDER BY purpose, id")
@@ -56,8 +57,8 @@ func (w *world) sharedKeys() (purposes []string, materials [][]byte) {
 	return purposes, materials
 }
 
-// fault tries to deliver an event to a subscription, by p, and gives why that
-// cannot begin. Secret is what signs it.
+// fault tries to deliver an event to a subscription. It returns the signing secret, or
+// the error that prevents the attempt.
 func (w *world) fault(p *platform.Platform, subscription platform.UID) (secret string, fault error) {
 	w.Helper()
 	event, err := w.p.Subscriptions.Test(w.operator(), subscription)
@@ -102,7 +103,7 @@ func TestKeysAreEncryptedInTheDatabase(t *testing.T) {
 		must(w, w.p.RotateKeys(w.Context()))
 		purposes, materials := w.sharedKeys()
 		if got := strings.Join(purposes, " "); got != "encryption-check page-token page-token webhook" {
-			w.Fatalf("the keys are %s", got)
+			w.Fatalf("the keys are %s, want 'encryption-check page-token page-token webhook'", got)
 		}
 		for i, material := range materials {
 			if bytes.Contains(material, signing[0].Material[10:]) || len(material) == 32 {
@@ -117,8 +118,8 @@ func TestKeysAreEncryptedInTheDatabase(t *testing.T) {
 	})
 }
 
-// asBefore makes the keys of a database what an older program has left: without
-// a check, and readable.
+// asBefore changes the keys of a database to the form of an older program: readable and
+// without a check.
 func (w *world) asBefore(p *platform.Platform) {
 	w.Helper()
 	signing, err := p.Webhooks.Keys(w.Context())
@@ -132,7 +133,7 @@ func (w *world) asBefore(p *platform.Platform) {
 func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
 	onEachEngine(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
-		sub := w.subscribe(acme.uid) // with the key that the database keeps
+		sub := w.subscribe(acme.uid) // The subscription uses the key in the database.
 		w.asBefore(w.p)
 		var starting sync.WaitGroup
 		for range 4 {
@@ -145,7 +146,7 @@ func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
 		starting.Wait()
 		purposes, materials := w.sharedKeys()
 		if got := strings.Join(purposes, " "); got != "encryption-check page-token webhook" || bytes.Equal(materials[1], thirdKey) {
-			w.Errorf("the keys are %s", got)
+			w.Errorf("the keys are %s, want 'encryption-check page-token webhook'", got)
 		}
 		if secret, err := w.fault(w.replica(w.store, platform.Options{EncryptionKey: firstKey}), sub.UID); secret != sub.Secret {
 			w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
@@ -190,7 +191,7 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 		_, err = w.changeKey(firstKey, secondKey, false)
 		must(w, err)
 
-		// The server that runs stores nothing that the new key does not open.
+		// A running server must not store anything that the new key cannot decrypt.
 		expectRefused(w, "ready", w.p.Ready(w.Context()), platform.CodeUnavailable)
 		_, err = w.p.Subscriptions.Create(w.operator(), acme.uid, body[*platform.Subscription](`{"sink": "https://late.example.com/"}`))
 		expectRefused(w, "a subscription", err, platform.CodeUnavailable)
@@ -220,8 +221,8 @@ func TestTheEncryptionKeyIsChangedBesideRunningServers(t *testing.T) {
 	})
 }
 
-// The attack: subscriptions that are made while the key changes, with a secret
-// of the former key.
+// The attack is subscriptions that are created while the key changes, with a secret
+// encrypted by the old key.
 func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
 	eachEncrypted(t, func(_ *testing.T, w *world) {
 		acme := w.found("acme")
@@ -245,13 +246,13 @@ func TestNoSecretIsLostWhileTheKeyChanges(t *testing.T) {
 				}
 			})
 		}
-		first.Wait() // the key changes while they are at it
+		first.Wait() // The key changes while they run.
 		if _, err := w.changeKey(firstKey, secondKey, false); err != nil {
 			w.Error(err)
 		}
 		making.Wait()
 		if n, err := w.changeKey(secondKey, thirdKey, false); n != 0 || err != nil {
-			w.Errorf("%d secrets are lost: %v", n, err)
+			w.Errorf("%d secrets are lost: %v, want 0", n, err)
 		}
 	})
 }
@@ -263,8 +264,8 @@ func TestSecretsOfALostKeyAreDiscardedOnlyOnRequest(t *testing.T) {
 		if _, err := w.changeKey(secondKey, thirdKey, false); err == nil {
 			w.Fatal("a lost key is ignored")
 		}
-		if n, err := w.changeKey(nil, thirdKey, true); n != 2 || err != nil { // the secret, the page token key
-			w.Fatalf("%d are discarded: %v", n, err)
+		if n, err := w.changeKey(nil, thirdKey, true); n != 2 || err != nil { // These are the secret and the page token key.
+			w.Fatalf("%d are discarded: %v, want 2", n, err)
 		}
 		next := w.replica(w.store, platform.Options{EncryptionKey: thirdKey})
 		if _, fault := w.fault(next, sub.UID); fault == nil {
@@ -278,7 +279,7 @@ func TestSecretsOfALostKeyAreDiscardedOnlyOnRequest(t *testing.T) {
 	})
 }
 
-// A flaky store cannot read keys while it is told so.
+// A flaky store fails to read keys when a test says so.
 type flaky struct {
 	*sqlstore.Store
 	broken func(ctx context.Context) error
@@ -308,7 +309,7 @@ func TestAFailedReadOfKeysMakesNoPageTokenInvalid(t *testing.T) {
 		_, err := other.Repos.List(acme.owner, next)
 		expectRefused(w, "a token of a new key, while keys cannot be read", err, platform.CodeUnavailable)
 
-		// A caller who goes away does not end the reading, which others wait for.
+		// A caller who leaves must not end the read, because others wait for it.
 		leaving, leave := context.WithCancel(acme.owner)
 		store.broken = func(ctx context.Context) error { leave(); return ctx.Err() }
 		_, _ = other.Repos.List(leaving, next)

@@ -26,7 +26,7 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":5,"message":"Not found: repo ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"repo ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"registry.atrium.dev/Repo"}]}`},
-		{repoKind.addArea(newNotFound("Group", rootA)), // an error of the registry about a group
+		{repoKind.addArea(newNotFound("Group", rootA)), // This is an error of the registry about a group.
 			`{"code":5,"message":"Not found: group ` + uid + ` does not exist","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"registry.atrium.dev","reason":"NOT_FOUND"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"group ` + uid + ` does not exist","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/Group"}]}`},
@@ -34,7 +34,7 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":6,"message":"Already exists: the subscription exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"events.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the subscription exists already","resourceName":"` + uid + `","resourceType":"events.atrium.dev/Subscription"}]}`},
-		{newAlreadyExists("AccountAssociation", rootA), // its name in words
+		{newAlreadyExists("AccountAssociation", rootA), // The message has the name of the kind in words.
 			`{"code":6,"message":"Already exists: the account association exists already","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"ALREADY_EXISTS"},
 				{"@type":"type.googleapis.com/google.rpc.ResourceInfo","description":"the account association exists already","resourceName":"` + uid + `","resourceType":"iam.atrium.dev/AccountAssociation"}]}`},
@@ -94,14 +94,14 @@ func TestEveryCodeHasTheNameOfGoogleRPC(t *testing.T) {
 		status := (&Error{Code: code, Reason: want}).Status("atrium.dev", "req-1")
 		info := status.Details[0]
 		if status.Code != code || info["@type"] != "type.googleapis.com/google.rpc.ErrorInfo" || info["reason"] != want || info["domain"] != "iam.atrium.dev" {
-			t.Errorf("%s: %v", want, status)
+			t.Errorf("%s: %v, want Code %v, @type 'type.googleapis.com/google.rpc.ErrorInfo', reason %v and domain 'iam.atrium.dev'", want, status, code, want)
 		}
 		if _, shown := info["metadata"]; shown != (code == CodeInternal) {
 			t.Errorf("%s: the request id is shown: %t", want, shown)
 		}
 	}
 	if len(codeNames) != 12 {
-		t.Errorf("there are %d codes", len(codeNames))
+		t.Errorf("there are %d codes, want 12", len(codeNames))
 	}
 }
 
@@ -110,10 +110,10 @@ func TestTheCauseIsForTheLogAndForErrorsIs(t *testing.T) {
 	cause := errors.New("the disk is full")
 	err := AsError(fmt.Errorf("write: %w", cause))
 	if !errors.Is(err, cause) || !strings.Contains(err.Error(), "the disk is full") {
-		t.Errorf("the cause is lost: %v", err)
+		t.Errorf("the cause is lost: %v, want %v", err, cause)
 	}
 	if got := AsError(fmt.Errorf("wrapped: %w", Unauthenticated("x"))); got.Code != CodeUnauthenticated {
-		t.Errorf("a wrapped error becomes %v", got)
+		t.Errorf("a wrapped error becomes %v, want Code %v", got, CodeUnauthenticated)
 	}
 	if !errors.Is(err, &Error{Code: CodeInternal}) || errors.Is(err, &Error{Code: CodeNotFound}) {
 		t.Error("an Error is compared by its code")
@@ -128,10 +128,10 @@ func TestMarkingTheAreaLeavesTheOriginalAlone(t *testing.T) {
 	original := permissionDenied(CapRepoList, rootA)
 	marked := AsError(repoKind.addArea(original))
 	if original.Area != "" || marked.Area != "registry" {
-		t.Errorf("original %q, marked %q", original.Area, marked.Area)
+		t.Errorf("original %q, want none, marked %q, want registry", original.Area, marked.Area)
 	}
 	if again := AsError(groupKind.addArea(marked)); again.Area != "registry" {
-		t.Errorf("marked twice it is %q", again.Area)
+		t.Errorf("marked twice it is %q, want registry", again.Area)
 	}
 	if groupKind.addArea(nil) != nil {
 		t.Error("no error becomes one")
@@ -145,7 +145,7 @@ func TestViolationsComeInTheOrderOfFields(t *testing.T) {
 		v.add(field, "is wrong")
 	}
 	if got := fieldsOf(v.sortByField(identityKind.fieldNames())); got != "parent name description claimMatch.subject claimMatch.issuer nope updateMask" {
-		t.Error(got)
+		t.Errorf("got %v, want 'parent name description claimMatch.subject claimMatch.issuer nope updateMask'", got)
 	}
 }
 
@@ -156,6 +156,6 @@ func TestAnErrorForInvalidInputIsLimited(t *testing.T) {
 		v.add(fmt.Sprint("field", i), "is not a field of this resource")
 	}
 	if n := len(AsError(v.err()).Violations); n != maxViolations {
-		t.Errorf("%d violations are shown", n)
+		t.Errorf("%d violations are shown, want %d", n, maxViolations)
 	}
 }

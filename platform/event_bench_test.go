@@ -15,11 +15,10 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkAnotherTenantBesideFeeds measures how long a list of one
-// organisation takes while feeds of another are open, and that other writes 40
-// times a second: p50 and p95, the processor time of the whole process in each
-// second, and the statements that the feeds cost for each write. 300 lists make
-// a p95: -benchtime 300x.
+// BenchmarkAnotherTenantBesideFeeds measures the time of a list of one organisation while
+// another one has open feeds and writes 40 times a second. It reports p50 and p95, the
+// processor time of the process per second, and the statements of the feeds per write. A
+// p95 needs 300 lists: -benchtime 300x.
 func BenchmarkAnotherTenantBesideFeeds(b *testing.B) {
 	for engine, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		for _, crowd := range []struct{ feeds, callers int }{{0, 0}, {1_000, 1}, {10_000, 100}} {
@@ -69,7 +68,7 @@ func besideFeeds(b *testing.B, w *world, counting *countingStore, feeds, callers
 		_, err := w.p.Repos.List(tenant.owner, platform.ListRequest[*platform.RepoFilter]{PageSize: 50})
 		must(b, err)
 		took = append(took, time.Since(at))
-		time.Sleep(10 * time.Millisecond) // a caller who looks, not one who hammers
+		time.Sleep(10 * time.Millisecond) // The caller pauses between lists.
 	}
 	b.ReportMetric((processorTime()-before).Seconds()*1e3/time.Since(began).Seconds(), "cpu-ms/s")
 	stop()
@@ -80,7 +79,7 @@ func besideFeeds(b *testing.B, w *world, counting *countingStore, feeds, callers
 	b.ReportMetric(float64(counting.events.Load()+counting.grants.Load())/float64(max(1, writes)), "statements/write")
 }
 
-// processorTime is what the process has used so far.
+// processorTime returns the processor time that the process has used.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

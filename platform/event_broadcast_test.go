@@ -17,7 +17,7 @@ import (
 // A countingStore counts the statements that live feeds cost.
 type countingStore struct {
 	platform.Store
-	events, grants, own atomic.Int64 // own: reads of events by a feed for itself
+	events, grants, own atomic.Int64 // The counter own counts reads of events by a single feed.
 }
 
 func (s *countingStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
@@ -33,15 +33,15 @@ func (s *countingStore) Grants(ctx context.Context, identities []platform.UID) (
 	return s.Store.Grants(ctx, identities)
 }
 
-// An audience is many feeds that are open.
+// An audience is a number of open feeds.
 type audience struct {
 	heard atomic.Int64
 	end   func()
 }
 
-// listening opens feeds for callers in turn. When it returns, all of them have
-// heard of an event that was recorded last; the audience counts those after it.
-// Events from before may come too: other tests' transactions hold them up.
+// listening opens feeds, with callers in turn. When it returns, all of them have received
+// the event that was recorded last, and the audience counts those after it. Earlier
+// events may still arrive, because transactions of other tests can delay them.
 func (w *world) listening(p *platform.Platform, org platform.UID, feeds int, callers []context.Context) *audience {
 	w.Helper()
 	ctx, cancel := context.WithCancel(w.Context())
@@ -49,7 +49,7 @@ func (w *world) listening(p *platform.Platform, org platform.UID, feeds int, cal
 	var following sync.WaitGroup
 	var open atomic.Int64
 	var last platform.UID
-	recorded := make(chan struct{}) // is closed when last is set
+	recorded := make(chan struct{}) // It is closed when last is set.
 	for i := range feeds {
 		feed, err := p.Events.Open(callers[i%len(callers)], platform.EventRequest{DescendantsOf: org})
 		must(w, err)
@@ -79,7 +79,7 @@ func (w *world) listening(p *platform.Platform, org platform.UID, feeds int, cal
 	return a
 }
 
-// until waits for what happens beside the test.
+// until waits until done returns true.
 func (w *world) until(what string, done func() bool) {
 	w.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
@@ -89,7 +89,7 @@ func (w *world) until(what string, done func() bool) {
 	}
 }
 
-// many makes callers who may read an organisation.
+// many creates callers who may read an organisation.
 func (w *world) many(org platform.UID, n int) []context.Context {
 	var callers []context.Context
 	for range n {
@@ -98,8 +98,8 @@ func (w *world) many(org platform.UID, n int) []context.Context {
 	return callers
 }
 
-// The attack: 1,000 subscriptions of one caller, or 10,000 of many, each with
-// reads of its own for every event.
+// The attack is 1,000 subscriptions of one caller, or 10,000 of many callers, if each one
+// reads every event itself.
 func TestFeedsReadNewEventsAndGrantsTogether(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
@@ -119,7 +119,7 @@ func TestFeedsReadNewEventsAndGrantsTogether(t *testing.T) {
 				w.repo(acme.uid)
 				w.until("every feed hears", func() bool { return a.heard.Load() == (n+1)*int64(crowd.feeds) })
 			}
-			// Of each event the reader may be told twice; it looks by itself each second.
+			// The reader may be notified twice of each event, and it polls every second.
 			most := int64(4*events) + 2*int64(time.Since(began)/time.Second)
 			if n := counting.events.Load(); n > most || counting.own.Load() > 0 {
 				t.Errorf("%d feeds cost %d reads of %d events, want at most %d; %d feeds read for themselves", crowd.feeds, n, events, most, counting.own.Load())
@@ -140,8 +140,8 @@ func TestFeedsReadNewEventsAndGrantsTogether(t *testing.T) {
 	})
 }
 
-// A feed whose reader is slow keeps a bounded part in memory. It goes on from
-// the store, as often as it falls behind, and then from memory again.
+// A feed with a slow reader keeps a limited part in memory. When it falls behind, it
+// continues from the store, and later from memory again.
 func TestASlowFeedContinuesWithoutGapOrRepeat(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -150,13 +150,13 @@ func TestASlowFeedContinuesWithoutGapOrRepeat(t *testing.T) {
 		runs(t, p)
 		feed, err := p.Events.Open(acme.owner, platform.EventRequest{DescendantsOf: acme.uid})
 		must(t, err)
-		const rounds, each = 2, 130 // more than a queue holds
+		const rounds, each = 2, 130 // This is more than a queue holds.
 		ctx, cancel := context.WithCancel(t.Context())
 		held, release, ended := make(chan struct{}, 1), make(chan struct{}), make(chan error, 1)
 		var got []string
 		go func() {
 			ended <- feed.Follow(ctx, func(e *platform.Event) error {
-				if got = append(got, e.ID); len(got)%each == 1 { // the first of a round
+				if got = append(got, e.ID); len(got)%each == 1 { // This is the first event of a round.
 					held <- struct{}{}
 					<-release
 				}
@@ -182,18 +182,18 @@ func TestASlowFeedContinuesWithoutGapOrRepeat(t *testing.T) {
 	})
 }
 
-// Grants are read for many callers in one statement; each gets only its own,
-// those of the groups that its token lists among them.
+// One statement reads the grants of many callers. Each caller must get only its own
+// grants, including those of the groups in its token.
 func TestCallersWhoseGrantsAreReadTogetherHearOnlyTheirOwn(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		provider := w.providerOf(acme.uid, workplace, w.role(acme.uid)) // a role without any right
+		provider := w.providerOf(acme.uid, workplace, w.role(acme.uid)) // The role has no capabilities.
 		var teams []platform.UID
 		var callers []context.Context
 		for i := range 3 {
 			team, external := w.group(acme.uid), fmt.Sprint("team ", i)
 			w.mappingTo(provider.UID, external, platform.ViewerRole, team)
-			_, ctx := w.enter(visitor("alice", map[string]any{"groups": []any{external}})) // the same person each time
+			_, ctx := w.enter(visitor("alice", map[string]any{"groups": []any{external}})) // It is the same person each time.
 			teams, callers = append(teams, team), append(callers, ctx)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -227,7 +227,7 @@ func TestCallersWhoseGrantsAreReadTogetherHearOnlyTheirOwn(t *testing.T) {
 	})
 }
 
-// While new events cannot be read feeds wait, and none is lost.
+// Feeds wait while new events cannot be read, and must not lose any.
 func TestFeedsGoOnWhenTheStoreIsBack(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

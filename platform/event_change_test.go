@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// changesOf are the changes of the newest event, as "field: before -> after".
+// changesOf returns the changes of the newest event, as "field: before -> after".
 func (w *world) changesOf(o org) string {
 	w.Helper()
 	page, err := w.p.AuditLog.List(o.owner, platform.AuditRequest{PageSize: 1})
@@ -36,7 +36,7 @@ func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 			{`{"name": "go"}`, "", `name: "go" -> "go"`},
 			{`{"name": "golang", "description": "left out"}`, "name", `name: "go" -> "golang"`},
 			{`{"sync_config": {"google": "g"}}`, "sync_config.google", `sync_config.google:  -> "g"`},
-			{`{"bundles": [` + long + strings.Repeat(", "+long, 50) + `]}`, "bundles", `bundles: ["b"] -> `}, // too long to be kept
+			{`{"bundles": [` + long + strings.Repeat(", "+long, 50) + `]}`, "bundles", `bundles: ["b"] -> `}, // This value is too long to be kept.
 		} {
 			var mask []string
 			if c.mask != "" {
@@ -51,7 +51,7 @@ func TestAnUpdateRecordsEachFieldThatItNamed(t *testing.T) {
 		_, err = w.p.Repos.UpdateReadme(acme.owner, made.UID, body[*platform.Readme](`{"content": "# Go"}`))
 		must(t, err)
 		if got := w.changesOf(acme); got != `readme: "" -> "# Go"` {
-			t.Errorf("a readme: %s", got)
+			t.Errorf("a readme: %s, want %q", got, `readme: "" -> "# Go"`)
 		}
 	})
 }
@@ -70,7 +70,7 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 		_, err = w.p.Subscriptions.RotateSecret(acme.owner, sink)
 		must(t, err)
 		if got := w.changesOf(acme); got != "secret:  -> " {
-			t.Errorf("a rotation: %s", got)
+			t.Errorf("a rotation: %s, want %q", got, "secret:  -> ")
 		}
 		provider, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider](
 			`{"name": "okta", "defaultRole": %q, "oidc": {"issuer": "https://okta.example.com", "clientId": "c", "clientSecret": "hush"}}`, platform.ViewerRole))
@@ -78,18 +78,18 @@ func TestChangesShowBoundResourcesAndHideSecrets(t *testing.T) {
 		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*platform.IdentityProvider](`{"oidc": {"clientSecret": "whisper", "clientId": "d"}}`, "oidc.clientSecret", "oidc.clientId"))
 		must(t, err)
 		if got := w.changesOf(acme); got != `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"` {
-			t.Errorf("a client secret: %s", got)
+			t.Errorf("a client secret: %s, want %q", got, `oidc.clientSecret:  -> ; oidc.clientId: "c" -> "d"`)
 		}
 		_, err = w.p.IdentityProviders.Update(acme.owner, provider.UID, inputWithMask[*platform.IdentityProvider](`{"oidc": {"issuer": "https://okta.example.com", "clientId": "e", "clientSecret": "shout"}}`, "oidc"))
 		must(t, err)
 		if got := w.changesOf(acme); strings.Contains(got, "shout") || !strings.Contains(got, `"clientId":"e"`) {
-			t.Errorf("a configuration: %s", got)
+			t.Errorf("a configuration: %s, want it without 'shout'", got)
 		}
 	})
 }
 
-// Two updates at once: each tells what it found, so that one begins where the
-// other ended.
+// Two updates run concurrently. The recorded change of one must begin where the other
+// ended.
 func TestChangesOfConcurrentUpdatesAreAChain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -138,39 +138,39 @@ func TestShortEventTypesAreAcceptedAndUnknownOnesRejected(t *testing.T) {
 			page, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: []string{spelled}})
 			must(t, err)
 			if len(page.Items) != 1 || page.Items[0].Type != "dev.atrium.api.iam.group.created.v1" {
-				t.Errorf("%s finds %d events", spelled, len(page.Items))
+				t.Errorf("%s finds %d events, want 1", spelled, len(page.Items))
 			}
 			from := ""
 			feed, err := w.p.Events.Open(acme.owner, platform.EventRequest{Types: []string{spelled}, After: &from, First: 1})
 			must(t, err)
 			must(t, feed.Follow(acme.owner, func(e *platform.Event) error {
 				if e.Type != "dev.atrium.api.iam.group.created.v1" {
-					t.Errorf("%s is given %s", spelled, e.Type)
+					t.Errorf("%s is given %s, want dev.atrium.api.iam.group.created.v1", spelled, e.Type)
 				}
 				return nil
 			}))
 			exported := 0
 			must(t, w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: []string{spelled}}, func(*platform.Event) error { exported++; return nil }))
 			if exported != 1 {
-				t.Errorf("%s exports %d events", spelled, exported)
+				t.Errorf("%s exports %d events, want 1", spelled, exported)
 			}
 			sub, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://%s.example.com/", "types": [%q]}`, w.name(), spelled))
 			must(t, err)
 			if sub.Types[0] != "dev.atrium.api.iam.group.created.v1" {
-				t.Errorf("%s is kept as %s", spelled, sub.Types[0])
+				t.Errorf("%s is kept as %s, want dev.atrium.api.iam.group.created.v1", spelled, sub.Types[0])
 			}
 		}
 		wrong := []string{"iam.group.created", "iam.groups.created"}
 		_, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{Types: wrong})
 		if got := violationFields(err); got != "types[1]" {
-			t.Errorf("the log: %s", got)
+			t.Errorf("the log: %s, want types[1]", got)
 		}
 		_, err = w.p.Events.Open(acme.owner, platform.EventRequest{Types: wrong})
 		if got := violationFields(err); got != "types[1]" {
-			t.Errorf("the feed: %s", got)
+			t.Errorf("the feed: %s, want types[1]", got)
 		}
 		if got := violationFields(w.p.AuditLog.Export(w.operator(), platform.AuditRequest{Types: wrong}, nil)); got != "types[1]" {
-			t.Errorf("the export: %s", got)
+			t.Errorf("the export: %s, want types[1]", got)
 		}
 	})
 }

@@ -30,11 +30,11 @@ func TestTheFeedSendsEachEventInOrderAndThenNewOnes(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(platform.WithActor(t.Context(), owner))
 		defer cancel()
-		const repos = 120 // more than a batch
+		const repos = 120 // This is more than a batch.
 		names := []string{}
 		fromStart := ""
 		err = follow(ctx, p, platform.EventRequest{After: &fromStart, First: 3 + repos}, func(e *platform.Event) error {
-			if names = append(names, e.Type); len(names) == 3 { // the organisation's own: now the feed is live
+			if names = append(names, e.Type); len(names) == 3 { // These are the events of the organisation; now the feed is live.
 				go func() {
 					for range repos {
 						if _, err := p.Repos.Create(ctx, org.Group.UID, platform.TypedInput(&platform.Repo{Name: newName()}, "name")); err != nil {
@@ -87,8 +87,7 @@ func TestTheFeedStopsForACallerWhoLostTheRight(t *testing.T) {
 		if err := p.RoleBindings.Delete(operator, binding.UID); err != nil {
 			t.Fatal(err)
 		}
-		// The actor still carries the grant of its sign-in; the feed must not
-		// believe it.
+		// The actor still has the grant from its sign-in, and the feed must not use it.
 		ctx, cancel := context.WithTimeout(platform.WithActor(t.Context(), actor), 1500*1e6)
 		defer cancel()
 		fromStart, heard := "", 0

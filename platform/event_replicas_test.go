@@ -13,7 +13,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// runs has a platform do what it does beside requests, for the time of a test.
+// runs runs the background work of a platform until the test ends.
 func runs(t testing.TB, p *platform.Platform) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -22,9 +22,8 @@ func runs(t testing.TB, p *platform.Platform) {
 	t.Cleanup(func() { cancel(); running.Wait() })
 }
 
-// Writers go on while the feed moves from one replica to the other, again and
-// again. Their transactions overlap, so that events are not committed in the
-// order of their numbers.
+// Writers continue while the feed moves between replicas. Their transactions overlap, so
+// events are not committed in the order of their numbers.
 func TestTheFeedContinuesAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -62,7 +61,7 @@ func TestTheFeedContinuesAtAnotherReplicaWithoutGapOrRepeat(t *testing.T) {
 	})
 }
 
-// newest is the id of the last event.
+// newest returns the id of the last event.
 func (w *world) newest() string {
 	w.Helper()
 	all := w.events()
@@ -84,13 +83,13 @@ func (w *world) createdIDs() (ids []string) {
 	return ids
 }
 
-// A seenStore sees what a feed reads.
+// A seenStore observes the reads of a feed.
 type seenStore struct {
 	platform.Store
-	next   atomic.Pointer[func()] // runs once, after the next read of grants or events
+	next   atomic.Pointer[func()] // This function runs once, after the next read of grants or events.
 	read   atomic.Pointer[platform.UID]
-	given  atomic.Bool   // the event of read has been read
-	passed chan struct{} // is closed when grants have been read after it
+	given  atomic.Bool   // The event was read.
+	passed chan struct{} // The channel is closed when grants were read after the event.
 	once   sync.Once
 }
 
@@ -117,8 +116,8 @@ func (s *seenStore) then() {
 	}
 }
 
-// The right is lost at the worst moment: between the two reads of the feed.
-// Grants that were read before would let the event behind through.
+// The right is lost between the two reads of the feed, which is the worst moment. Grants
+// that were read before would let the next event through.
 func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -150,7 +149,7 @@ func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
 				}
 			}
 		}
-		hears(w.repo(acme.uid)) // what was not settled when it was opened comes first
+		hears(w.repo(acme.uid)) // Events that were not settled when the feed was opened come first.
 
 		takeAway := func() {
 			if err := w.p.RoleBindings.Delete(acme.owner, bound); err != nil {
@@ -164,7 +163,7 @@ func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
 			seen.read.Store(&made.UID)
 		}
 		seen.next.Store(&takeAway)
-		w.repo(acme.uid) // the right is lost after the read of this event, or after that of the grants for it
+		w.repo(acme.uid) // The right is lost after the read of this event, or after the read of the grants for it.
 		select {
 		case <-seen.passed:
 		case <-time.After(time.Minute):
@@ -176,7 +175,7 @@ func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the feed ended with %v", err)
+			t.Errorf("the feed ended with %v, want %v", err, context.Canceled)
 		}
 	})
 }

@@ -25,7 +25,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 			o, rpc := operations[name], rpcs[name]
 			uid := o.on()
 			before := w.events()
-			// What is refused or fails records nothing.
+			// A call that is rejected or fails records nothing.
 			if rpc.event != "" {
 				_, denied := o.call(viewer, uid)
 				_, failed := o.call(acme.owner, missingBelow(uid))
@@ -33,7 +33,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 					t.Errorf("%s: %v, %v", name, denied, failed)
 				}
 			}
-			made := since(w.events(), before, "identity.created", "roles.created") // what the calls make to work with
+			made := since(w.events(), before, "identity.created", "roles.created") // These events are those of what the calls need.
 			if len(made) > 0 {
 				t.Errorf("%s: refused, it records %s", name, types(made))
 			}
@@ -42,7 +42,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			made = since(w.events(), before)
-			made = made[max(0, len(made)-1):] // before it come what the call makes to work with
+			made = made[max(0, len(made)-1):] // The events before it are those of what the call needs.
 			if rpc.event == "" {
 				if len(made) > 0 {
 					t.Errorf("%s: records %s", name, types(made))
@@ -65,7 +65,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 				t.Errorf("%s: lies in %s, want %s", name, e.group, want)
 			}
 			if act := e.actor.Act; e.actor.Subject != string(acme.Identity.UID) || act["iss"] != issuer || act["sub"] != "owner of acme" {
-				t.Errorf("%s: by %+v", name, e.actor)
+				t.Errorf("%s: by %+v, want Subject %v, iss %v and sub 'owner of acme'", name, e.actor, acme.Identity.UID, issuer)
 			}
 			about := "uid"
 			if name == "AcceptTerms" {
@@ -86,7 +86,7 @@ func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
 	})
 }
 
-// since gives the events that came after, but those of kinds to be left out.
+// since returns the later events, except those of the kinds in without.
 func since(all, before []event, without ...string) []event {
 	return slices.DeleteFunc(slices.Clone(all[len(before):]), func(e event) bool {
 		return slices.Contains(without, strings.TrimPrefix(e.kind, "iam."))
@@ -122,11 +122,11 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 		must(t, err)
 		events := since(w.events(), before)
 		if len(made) != platform.MaxBatch || len(events) != platform.MaxBatch {
-			t.Fatalf("%d bindings, %d events", len(made), len(events))
+			t.Fatalf("%d bindings, want %d, %d events, want %d", len(made), platform.MaxBatch, len(events), platform.MaxBatch)
 		}
 		for i, e := range events {
 			if e.kind != "iam.rolebindings.created.batch" || e.subject != made[i].UID || !strings.Contains(e.body, string(made[i].Identity.UID)) {
-				t.Errorf("event %d is %+v", i, e)
+				t.Errorf("event %d is %+v, want kind 'iam.rolebindings.created.batch'", i, e)
 			}
 		}
 	})
@@ -139,10 +139,10 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 		must(t, err)
 		_, err = w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/mine", "secret": "mine"}`))
 		if got := violationFields(err); got != "secret" {
-			t.Errorf("a secret of the caller's own: %s", got)
+			t.Errorf("a secret of the caller's own: %s, want secret", got)
 		}
 		if !strings.HasPrefix(made.Secret, "whsec_") || len(made.Secret) < 6+32 || made.Sink != "https://example.com/hook" || len(made.Types) != 2 {
-			t.Errorf("%+v", made)
+			t.Errorf("got %+v, want Sink 'https://example.com/hook' and 2 types", made)
 		}
 		other, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://example.com/other"}`))
 		must(t, err)
@@ -155,7 +155,7 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 		must(t, err)
 		for _, s := range append(page.Items, read) {
 			if s.Secret != "" {
-				t.Errorf("a later read shows %q", s.Secret)
+				t.Errorf("a later read shows %q, want Secret \"\"", s.Secret)
 			}
 		}
 		must(t, w.p.Subscriptions.Delete(acme.owner, other.UID))
@@ -167,14 +167,14 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 		}
 		for _, e := range w.events() {
 			if strings.Contains(strings.ToLower(e.body), "secret") || strings.Contains(e.body, plain) {
-				t.Errorf("%s: %s", e.kind, e.body)
+				t.Errorf("%s: %s, want it without %q", e.kind, e.body, plain)
 			}
 		}
 	})
 }
 
-// again loses every transaction once before it commits it, as one can that
-// met another: the unit of work is run a second time.
+// again makes every transaction fail once before its commit, like a conflict, so that the
+// unit runs twice.
 type again struct{ platform.Store }
 
 func (s again) Write(ctx context.Context, unit func(platform.Tx) error) error {
@@ -212,7 +212,7 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		changed, err := w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q, "identityUid": %q}`, platform.ViewerRole, w.member(acme.uid, "y")))
 		must(t, err)
 		if changed.Role.Name != "viewer" || changed.Group.UID != team {
-			t.Errorf("%+v", changed)
+			t.Errorf("got %+v, want Name 'viewer' and UID %v", changed, team)
 		}
 		repo := w.repo(team)
 		tag, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q}`, digest(1)))
@@ -220,7 +220,7 @@ func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
 		moved, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "t", "digest": %q, "deprecated": true}`, digest(2)))
 		must(t, err)
 		if moved.UID != tag.UID || moved.Digest != digest(2) || !moved.Deprecated {
-			t.Errorf("%+v", moved)
+			t.Errorf("got %+v, want UID %v and Digest %v", moved, tag.UID, digest(2))
 		}
 		_, err = w.p.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "mine"}`))
 		must(t, err)
@@ -260,9 +260,9 @@ func TestEveryEventNamesTheTypeOfItsBody(t *testing.T) {
 			t.Errorf("%s: the provider is %q, want %q", e.Type, got, want)
 		}
 	}
-	// Twelve kinds have events, each its own body.
+	// Twelve kinds have events, and each has its own body.
 	if !bodies["iam.Group"] || !bodies["registry.Tag"] || !bodies["iam.AcceptedTerms"] || len(bodies) != 12 {
-		t.Errorf("the bodies are %v", slices.Sorted(maps.Keys(bodies)))
+		t.Errorf("the bodies are %v, want 12 items", slices.Sorted(maps.Keys(bodies)))
 	}
 	if e := (platform.Event{Type: "dev.atrium.api.iam.groupies.created.v1"}); e.BodyType() != "" {
 		t.Errorf("an unknown kind's body is %s", e.BodyType())

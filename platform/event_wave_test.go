@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Between the waves in which feeds are woken others get their turn: Go looks
-// for answers of the network only when nothing else can run.
+// Others must get their turn between the waves in which feeds are woken: Go reads answers
+// from the network only when nothing else can run.
 func TestManyFeedsAreWokenInWaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,5 +49,5 @@ func TestWithoutListenersNobodyIsNotified(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	wakeList{grants: &grantRead{done: make(chan struct{})}}.wake(ctx) // returns
+	wakeList{grants: &grantRead{done: make(chan struct{})}}.wake(ctx) // The call must return.
 }

@@ -19,12 +19,12 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 			`{"roleUid": %q, "ttl": "3600s", "email": "bob@example.com"}`, platform.ViewerRole))
 		must(t, err)
 		if made.Code == "" || made.ExpirationTime.Sub(made.CreateTime.Time) != time.Hour || made.Role.Name != "viewer" || len(made.Role.Capabilities) == 0 || made.TTL != 0 {
-			t.Errorf("made %+v", made)
+			t.Errorf("made %+v, want Name 'viewer' and TTL 0", made)
 		}
 		got, err := w.p.GroupInvites.Get(acme.owner, made.UID)
 		must(t, err)
 		if got.Code != "" || got.KeyID != made.KeyID || got.Email != made.Email || got.Role.UID != platform.ViewerRole {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want Code \"\", KeyID %v, Email %v and UID %v", got, made.KeyID, made.Email, platform.ViewerRole)
 		}
 		_, secret, _ := strings.Cut(made.Code, ".")
 		for _, e := range w.events() {
@@ -35,11 +35,11 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 		var found int
 		must(t, w.raw().QueryRowContext(t.Context(), "SELECT COUNT(*) FROM group_invite WHERE key_id = '"+made.KeyID+"'").Scan(&found))
 		if found != 1 {
-			t.Errorf("%d invites have the key", found)
+			t.Errorf("%d invites have the key, want 1", found)
 		}
 		page, err := w.p.GroupInvites.List(acme.owner, platform.ListRequest[*platform.GroupInviteFilter]{Filter: &platform.GroupInviteFilter{KeyID: made.KeyID}})
 		if err != nil || len(page.Items) != 1 || page.Items[0].Code != "" {
-			t.Errorf("listed %+v (%v)", page.Items, err)
+			t.Errorf("listed %+v, want 1 of them (%v)", page.Items, err)
 		}
 	})
 }
@@ -55,18 +55,19 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 		bound, err := w.p.GroupInvites.Accept(w.as("insider"), invite.Code)
 		must(t, err)
 		if bound.Identity.UID != insider || bound.Group.UID != team || bound.Role.UID != platform.EditorRole {
-			t.Errorf("bound %+v", bound)
+			t.Errorf("bound %+v, want UID %v, UID %v and UID %v", bound, insider, team, platform.EditorRole)
 		}
 		again, err := w.p.GroupInvites.Accept(w.as("insider"), invite.Code)
 		if err != nil || again.UID != bound.UID {
 			t.Errorf("accepted again: %+v (%v)", again, err)
 		}
-		// Neither a stranger nor somebody of another organisation can act here: both get an identity in the group.
+		// The caller is a stranger or a member of another organisation. Neither can act
+		// here, and both get an identity in the group.
 		for _, subject := range []string{"a stranger", "owner of elsewhere"} {
 			bound, err := w.p.GroupInvites.Accept(w.as(subject), invite.Code)
 			must(t, err)
 			if bound.Identity.UID.Parent() != team || bound.Identity.Subject != subject {
-				t.Errorf("%s: bound %+v", subject, bound)
+				t.Errorf("%s: bound %+v, want Parent %v and Subject %v", subject, bound, team, subject)
 			}
 			if _, err := w.p.Repos.Create(w.as(subject), team, body[*platform.Repo](`{"name": %q}`, w.name())); err != nil {
 				t.Errorf("%s: %v", subject, err)
@@ -95,7 +96,7 @@ func TestAnInviteIsRejectedForOtherCallers(t *testing.T) {
 
 		for what, code := range map[string]string{"nothing": "", "nonsense": "x", "half": once.KeyID + "."} {
 			if got := violationFields(accept(w.as("x"), code)); got != "code" {
-				t.Errorf("%s: %s", what, got)
+				t.Errorf("%s: %s, want code", what, got)
 			}
 		}
 		open := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s"`)
@@ -144,7 +145,7 @@ func TestASingleUseInviteIsUsedOnce(t *testing.T) {
 		}
 		all.Wait()
 		if used.Load() != 1 {
-			t.Errorf("it was used %d times", used.Load())
+			t.Errorf("it was used %d times, want 1", used.Load())
 		}
 	})
 }

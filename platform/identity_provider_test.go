@@ -36,7 +36,7 @@ func TestAClientSecretIsWrittenAndNeverRead(t *testing.T) {
 		}
 		for _, e := range w.events() {
 			if strings.Contains(e.body, "ecret") {
-				t.Errorf("event %s: %s", e.kind, e.body)
+				t.Errorf("event %s: %s, want it without 'ecret'", e.kind, e.body)
 			}
 		}
 		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
@@ -60,7 +60,7 @@ func TestAProviderIsCheckedAsAWhole(t *testing.T) {
 			`{}`: "name defaultRole",
 			`{"name": "A", "defaultRole": "x", "oidc": {}}`:                                           "name defaultRole oidc.issuer oidc.clientId",
 			`{"name": "a", "defaultRole": "` + string(platform.ViewerRole) + `", "oidc": {"x": 1}}`:   "oidc.x",
-			`{"name": "a", "defaultRole": "` + string(w.role(team)) + `"}`:                            "defaultRole", // of a group below
+			`{"name": "a", "defaultRole": "` + string(w.role(team)) + `"}`:                            "defaultRole", // The role belongs to a group below.
 			`{"name": "a", "default_role": "` + string(platform.ViewerRole) + `", "oidc": "nothing"}`: "oidc",
 		} {
 			_, err := w.p.IdentityProviders.Create(acme.owner, acme.uid, body[*platform.IdentityProvider]("%s", given))
@@ -95,7 +95,7 @@ func TestAProviderGrantsOnlyCapabilitiesThatItsCreatorHolds(t *testing.T) {
 		if err := update(`{"description": "harmless"}`); err != nil {
 			t.Error(err)
 		}
-		// Whoever names the issuer decides who becomes an owner.
+		// A caller who can change the issuer decides who becomes an owner.
 		expectRefused(t, "the issuer of a strong provider", update(`{"oidc": {"issuer": "https://mine.example.com", "clientId": "x"}}`), platform.CodePermissionDenied)
 		weak := w.providerOf(acme.uid, workplace, held)
 		w.mappingTo(weak.UID, "admins", platform.OwnerRole, acme.uid)

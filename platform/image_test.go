@@ -28,7 +28,7 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 		packed, _ := repo.Packed()
 		_, err := w.raw().ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO image (repo, digest, architectures, packages) VALUES ($1, '%s', '%s', '')`,
 			old.Digest, `[{"name":"amd64","size":1},{"name":"arm64v8","size":2},{"name":"arm32v7","size":3},{"name":"arm64","size":4}]`), packed)
-		must(t, err) // as an earlier version stored it
+		must(t, err) // An earlier version stored it in this form.
 		check := func(key platform.ImageKey) {
 			t.Helper()
 			for asked, want := range map[string]platform.ImageSize{
@@ -41,7 +41,7 @@ func TestSizesAreFoundByBothNamesOfAnArchitecture(t *testing.T) {
 			}
 			image, err := w.p.Images.Get(acme.owner, key)
 			if err != nil || !slices.Equal(image.ArchitectureNames(), []string{"amd64", "arm64", "armv7"}) {
-				t.Errorf("%+v (%v)", image, err)
+				t.Errorf("got %+v (%v), want ArchitectureNames %v", image, err, []string{"amd64", "arm64", "armv7"})
 			}
 			_, err = w.p.Images.Size(acme.owner, key, "armv6")
 			expectRefused(t, "another architecture", err, platform.CodeNotFound)

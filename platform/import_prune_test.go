@@ -10,13 +10,13 @@ import (
 	"atrium/platform"
 )
 
-// Two registries that have a repo of the same path.
+// These two registries have a repo with the same path.
 const (
 	hubApp   = "hub.example.com/team/app"
 	otherApp = "other.example.com/team/app"
 )
 
-// manyTags puts tags t0, t1 ... of hubApp into a repo.
+// manyTags adds tags t0, t1 ... from hubApp to a repo.
 func (w *world) manyTags(repo platform.UID, n int) {
 	w.Helper()
 	tags := make([]*platform.ImportedTag, n)
@@ -38,7 +38,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo, other := w.repo(acme.uid), w.repo(acme.uid)
-		const many = platform.ImportBatch + 50 // more than a page, and than a transaction
+		const many = platform.ImportBatch + 50 // This is more than a page and more than a transaction.
 		w.manyTags(repo, many)
 		w.manyTags(other, 3)
 		before := w.events()
@@ -52,7 +52,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 			}
 			for _, e := range happened {
 				if e.kind != "platform.registry.tag.deleted" {
-					t.Errorf("event %s", e.kind)
+					t.Errorf("event %s, want platform.registry.tag.deleted", e.kind)
 				}
 			}
 		}
@@ -64,7 +64,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		prune(2, 2, platform.ImportOptions{}, all[2:]...)
 		prune(many-4, 0, platform.ImportOptions{NoEvents: true}, "t1", "t2", "t1049")
 		if here, there := w.tagsIn(repo), w.tagsIn(other); here != 2 || there != 3 {
-			t.Errorf("%d and %d tags are left", here, there)
+			t.Errorf("%d, want 2 and %d tags are left, want 3", here, there)
 		}
 		prune(2, 2, platform.ImportOptions{})
 		if _, err := w.p.Repos.Get(acme.owner, repo); err != nil {
@@ -76,7 +76,7 @@ func TestPruningRemovesTheTagsThatAreNotKeptAndNoOthers(t *testing.T) {
 		expectRefused(t, "a missing repo", err, platform.CodeNotFound)
 		_, err = w.p.Tags.Prune(w.operator(), platform.RepoSource{Repo: "nonsense", Source: hubApp}, nil, platform.ImportOptions{})
 		if got := violationFields(err); got != "repo" {
-			t.Error(got)
+			t.Errorf("got %v, want 'repo'", got)
 		}
 	})
 }
@@ -109,9 +109,9 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 			}
 		}
 		own := w.tag(repo)
-		bring(repo, "", mustSucceed(1, 0, 0, 0), "listed") // from a file
+		bring(repo, "", mustSucceed(1, 0, 0, 0), "listed") // It comes from a file.
 		bring(repo, hubApp, mustSucceed(3, 0, 0, 0), "1", "2", "both")
-		bring(repo, otherApp, mustSucceed(1, 1, 0, 0), "3", "both") // moves it
+		bring(repo, otherApp, mustSucceed(1, 1, 0, 0), "3", "both") // The import moves it.
 		bring(elsewhere, hubApp, mustSucceed(1, 0, 0, 0), "1")
 		sources("hub.example.com", platform.RepoSource{Repo: repo, Source: hubApp})
 		sources("other.example.com", platform.RepoSource{Repo: repo, Source: otherApp})
@@ -119,19 +119,19 @@ func TestPruningRemovesOnlyTagsOfItsSource(t *testing.T) {
 		sources("hub.example.co")
 		prune("", 0)
 		prune("hub.example.com/team", 0)
-		prune(hubApp, 1, "1") // 2, and not what another moved
+		prune(hubApp, 1, "1") // The import removes 2, but not the tag that another source moved.
 		prune(otherApp, 1, "both")
 		if left := w.tagsIn(repo); left != 4 {
 			t.Errorf("%d tags are left, want those of a caller and of a file, 1 and both", left)
 		}
 
 		before := w.events()
-		bring(repo, hubApp, mustSucceed(0, 0, 1, 0), "listed") // what is as it was belongs to who brought it last
+		bring(repo, hubApp, mustSucceed(0, 0, 1, 0), "listed") // An unchanged tag belongs to the source that imported it last.
 		if happened := since(w.events(), before); len(happened) != 0 {
-			t.Errorf("a claim has events: %v", happened)
+			t.Errorf("a claim has events: %v, want 0 items", happened)
 		}
 		_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "1", "digest": %q}`, digest(9)))
-		must(t, err) // a caller has moved it: it is theirs
+		must(t, err) // A caller has moved it, so it belongs to the caller.
 		prune(hubApp, 1)
 		if _, err := w.p.Tags.Get(acme.owner, own); err != nil {
 			t.Errorf("a tag of a caller: %v", err)
@@ -161,7 +161,7 @@ func TestTwoPruningsAtOnceRemoveEveryTagOnce(t *testing.T) {
 		}
 		both.Wait()
 		if left := w.tagsIn(repo); removed.Load() != 299 || left != 1 {
-			t.Errorf("removed %d, %d are left", removed.Load(), left)
+			t.Errorf("removed %d, want 299, %d are left, want 1", removed.Load(), left)
 		}
 		w.checkCounters()
 	})
@@ -179,11 +179,11 @@ func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 		}
 		golang := repos("Go", "# Go", platform.ImportOptions{}, mustSucceed(1, 0, 0, 0))
 		if again := repos("", "", platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 0, 1, 0)); again != golang {
-			t.Errorf("%s became %s", golang, again)
+			t.Errorf("%s became %s, want %v", golang, again, golang)
 		}
 		readme, err := w.p.Repos.Readme(acme.owner, golang)
 		if err != nil || readme.Content != "# Go" {
-			t.Errorf("%+v (%v)", readme, err)
+			t.Errorf("got %+v (%v), want Content '# Go'", readme, err)
 		}
 		tag := func(n int, deprecated bool, o platform.ImportOptions, want string) {
 			t.Helper()
@@ -195,7 +195,7 @@ func TestAnImportKeepsFieldsThatItDoesNotName(t *testing.T) {
 		tag(2, false, platform.ImportOptions{NamesOnly: true}, mustSucceed(0, 1, 0, 0))
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: golang}})
 		if err != nil || len(page.Items) != 1 || !page.Items[0].Deprecated || page.Items[0].Digest != digest(2) {
-			t.Errorf("%+v (%v)", page.Items, err)
+			t.Errorf("%+v, want 1 of them (%v)", page.Items, err)
 		}
 	})
 }

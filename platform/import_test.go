@@ -16,7 +16,7 @@ func mustSucceed(added, updated, unchanged, rejected int) string {
 	return fmt.Sprintf("%d added, %d updated, %d unchanged, %d rejected", added, updated, unchanged, rejected)
 }
 
-// expectImported demands what an import did.
+// expectImported expects these results of an import.
 func expectImported(t *testing.T, what string, got platform.Imported, err error, want string) {
 	t.Helper()
 	must(t, err)
@@ -25,7 +25,7 @@ func expectImported(t *testing.T, what string, got platform.Imported, err error,
 	}
 }
 
-// rejectedFields lists, by place, the fields for which records were left out.
+// rejectedFields returns the invalid fields of rejected records, by position.
 func rejectedFields(got platform.Imported) string {
 	var all []string
 	for i := range 20 {
@@ -53,7 +53,7 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 				{AdvisoryID: "GO-1", ArtifactName: "toolchain", Author: author, UpdateTime: onDay(day)},
 				{AdvisoryID: "GO-2", ArtifactName: "stdlib", Author: author, UpdateTime: onDay(day), ComponentName: "net/http", ArtifactArchitecture: "amd64", LegacyAdvisoryID: "old-2"},
 			}
-			for n := range 20 { // enough that they are copied
+			for n := range 20 { // This number is inserted with COPY.
 				all = append(all, &platform.Advisory{AdvisoryID: fmt.Sprint("GO-X", n), ArtifactName: "x", Author: author, UpdateTime: onDay(day)})
 			}
 			return all
@@ -74,7 +74,7 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 		must(t, err)
 		for i, a := range first.Items {
 			if b := second.Items[i]; a.UID != b.UID || b.Author != "a" || a.UpdateTime != b.UpdateTime || a.CreateTime != b.CreateTime || len(a.Events) != len(b.Events) {
-				t.Errorf("%+v became %+v", a, b)
+				t.Errorf("%+v became %+v, want Author 'a'", a, b)
 			}
 		}
 		run("later, but the same", acme.uid, records(3, "a"), mustSucceed(0, 0, 23, 0))
@@ -86,11 +86,11 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 		must(t, err)
 		for i, a := range third.Items {
 			if a.UID != first.Items[i].UID || a.Author != "d" {
-				t.Errorf("%+v", a)
+				t.Errorf("got %+v, want Author 'd'", a)
 			}
 		}
 		if n := len(w.events()) - before; n != 0 {
-			t.Errorf("%d events of a feed", n)
+			t.Errorf("%d events of a feed, want 0", n)
 		}
 		w.checkCounters()
 	})
@@ -137,12 +137,12 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 			{}, {AdvisoryID: "A", ArtifactName: "a"}, {AdvisoryID: "a\nb", ArtifactName: long}, {AdvisoryID: "B", ArtifactName: "a"}, {AdvisoryID: "A", ArtifactName: "a"}})
 		expectImported(t, "advisories", advisories, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(advisories); got != "0: advisoryId artifactName, 2: advisoryId artifactName, 4: name" {
-			t.Error(got)
+			t.Errorf("got %v, want '0: advisoryId artifactName, 2: advisoryId artifactName, 4: name'", got)
 		}
 		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*platform.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}})
 		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name" {
-			t.Error(got)
+			t.Errorf("got %v, want '1: id, 2: id, 3: name'", got)
 		}
 		repo := func(name, description, readme string) *platform.ImportedRepo {
 			return &platform.ImportedRepo{Repo: platform.Repo{Name: name, Description: description}, Readme: readme}
@@ -151,7 +151,7 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 		got, err := w.p.Repos.Import(op, acme.uid, repos, platform.ImportOptions{})
 		expectImported(t, "repos", got, err, mustSucceed(2, 0, 0, 3))
 		if got := rejectedFields(got); got != "1: name description readme, 2: name, 3: name" {
-			t.Error(got)
+			t.Errorf("got %v, want '1: name description readme, 2: name, 3: name'", got)
 		}
 		golang := repos[0].UID
 		tags, err := w.p.Tags.Import(op, []*platform.ImportedTag{
@@ -159,26 +159,26 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 			{Repo: repos[4].UID, Tag: platform.Tag{Name: "1", Digest: digest(1)}}}, platform.ImportOptions{})
 		expectImported(t, "tags", tags, err, mustSucceed(2, 0, 0, 2))
 		if got := rejectedFields(tags); got != "1: repo name digest, 2: name" {
-			t.Error(got)
+			t.Errorf("got %v, want '1: repo name digest, 2: name'", got)
 		}
 		images, err := w.p.Images.Import(op, []*platform.Image{{Repo: golang, Digest: digest(1)}, {Repo: "x", Digest: "y"}, {Repo: golang, Digest: digest(1)}})
 		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 2))
 		if got := rejectedFields(images); got != "1: repo digest, 2: name" {
-			t.Error(got)
+			t.Errorf("got %v, want '1: repo digest, 2: name'", got)
 		}
 		readme, err := w.p.Repos.Readme(acme.owner, golang)
 		if err != nil || readme.Content != "# Go" {
-			t.Errorf("%+v (%v)", readme, err)
+			t.Errorf("got %+v (%v), want Content '# Go'", readme, err)
 		}
 		found, err := w.p.Vulnerabilities.Get(acme.owner, "CVE-A")
 		if err != nil || found.ID != "A" {
-			t.Errorf("%+v (%v)", found, err)
+			t.Errorf("got %+v (%v), want ID 'A'", found, err)
 		}
 		w.checkCounters()
 	})
 }
 
-// A record that points to a repo that is not there is a bad one as well.
+// A record with a missing repo is invalid.
 func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -189,12 +189,12 @@ func TestATagOfAMissingRepoIsRejectedAlone(t *testing.T) {
 		got, err := w.p.Tags.Import(w.operator(), []*platform.ImportedTag{tag(repo, "a"), tag(missingBelow(acme.uid), "b"), tag(repo, "c")}, platform.ImportOptions{})
 		expectImported(t, "tags", got, err, mustSucceed(2, 0, 0, 1))
 		if got := rejectedFields(got); got != "1: repo" {
-			t.Error(got)
+			t.Errorf("got %v, want '1: repo'", got)
 		}
 		images, err := w.p.Images.Import(w.operator(), []*platform.Image{{Repo: missingBelow(acme.uid), Digest: digest(1)}, {Repo: repo, Digest: digest(1)}})
 		expectImported(t, "images", images, err, mustSucceed(1, 0, 0, 1))
 		if got := rejectedFields(images); got != "0: repo" {
-			t.Error(got)
+			t.Errorf("got %v, want '0: repo'", got)
 		}
 		w.checkCounters()
 	})
@@ -226,7 +226,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		last := run("changed in silence", mustSucceed(0, 20, 0, 0), "", "c", platform.ImportOptions{NoEvents: true})
 		for i, r := range first {
 			if r.UID != again[i].UID || r.UID != last[i].UID || r.UID.Parent() != acme.uid {
-				t.Errorf("%s, %s and %s", r.UID, again[i].UID, last[i].UID)
+				t.Errorf("%s, %s and %s, want Parent %v", r.UID, again[i].UID, last[i].UID, acme.uid)
 			}
 		}
 		tags := func(n, shift int) []*platform.ImportedTag {
@@ -244,7 +244,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 			got, err := w.p.Tags.Import(w.operator(), tags(n, shift), platform.ImportOptions{})
 			expectImported(t, what, got, err, want)
 			if now := len(w.events()); now-before != events {
-				t.Errorf("%s: %d events", what, now-before)
+				t.Errorf("%s: %d events, want %d", what, now-before, events)
 			}
 			before = len(w.events())
 		}
@@ -254,7 +254,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 		put("moved", mustSucceed(0, 60, 0, 0), 3, 1, 60)
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}})
 		if err != nil || page.TotalCount != 60 || slices.ContainsFunc(page.Items, func(tag *platform.Tag) bool { return tag.Digest == digest(0) }) {
-			t.Errorf("%d tags (%v)", page.TotalCount, err)
+			t.Errorf("%d tags, want 60 (%v)", page.TotalCount, err)
 		}
 		w.checkCounters()
 	})
@@ -278,7 +278,7 @@ func TestImportsAreAnOperatorsCommands(t *testing.T) {
 		expectRefused(t, "a missing group", err, platform.CodeNotFound)
 		_, err = w.p.Advisories.Import(w.operator(), "nonsense", nil)
 		if got := violationFields(err); got != "group" {
-			t.Error(got)
+			t.Errorf("got %v, want 'group'", got)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"atrium/platform"
 )
 
-// files are those that issuers serve, by issuer; an issuer of none is away.
+// files has the files that issuers serve. An issuer without a file cannot be reached.
 type files map[string][]platform.UID
 
 var errAway = errors.New("connection refused")
@@ -25,7 +25,7 @@ func (f files) read(_ context.Context, issuer string) ([]platform.UID, error) {
 	return nil, errAway
 }
 
-// strict lets the world's platform ask for proofs.
+// strict makes the platform of the world require proofs.
 func (w *world) strict() files {
 	f := files{}
 	w.p = w.replica(w.store, platform.Options{
@@ -73,14 +73,15 @@ func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
 		}
 		actor, _ := w.enter(visitor("alice", nil))
 		if len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
-			t.Errorf("with a proof she acts as %v", actor.Identities)
+			t.Errorf("with a proof she acts as %v, want 1 of them", actor.Identities)
 		}
 
-		// What the issuer takes back is gone with the next look, and so are its people.
+		// When the issuer withdraws its file, the next check ends the proof and the
+		// access.
 		served[workplace] = nil
 		must(t, w.p.Issuers.Recheck(t.Context()))
 		if n := in(visitor("alice", nil)); n != 1 {
-			t.Errorf("before the next look is due she acts as %d identities", n)
+			t.Errorf("before the next look is due she acts as %d identities, want 1", n)
 		}
 		w.pass(25 * time.Hour)
 		must(t, w.p.Issuers.Recheck(t.Context()))
@@ -107,7 +108,7 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 			got, err := w.p.IdentityProviders.Get(w.as("owner of acme"), provider.UID)
 			must(t, err)
 			if got.IssuerVerified != want {
-				t.Errorf("on day %d it is verified: %t", day+1, got.IssuerVerified)
+				t.Errorf("on day %d it is verified: %t, want %t", day+1, got.IssuerVerified, want)
 			}
 		}
 	})
@@ -132,7 +133,7 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		_, err = w.p.IdentityProviders.Verify(vouched, provider.UID)
 		must(t, err)
 		if actor, _ := w.enter(visitor("alice", nil)); len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
-			t.Errorf("she acts as %v", actor.Identities)
+			t.Errorf("she acts as %v, want 1 of them", actor.Identities)
 		}
 	})
 }
@@ -163,7 +164,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		must(t, create(fmt.Sprintf(`{"issuer": %q, "subjectPattern": "repo:acme/.*"}`, shared)))
 		ci := platform.Claims{Issuer: shared, Subject: "repo:acme/api:ref:refs/heads/main", ServiceAudience: true}
 		if actor, _ := w.enter(ci); len(actor.Identities) != 1 {
-			t.Errorf("a pipeline of the tenant acts as %v", actor.Identities)
+			t.Errorf("a pipeline of the tenant acts as %v, want 1 of them", actor.Identities)
 		}
 		if ci.Subject = "repo:acmes/api"; true {
 			if actor, _ := w.enter(ci); len(actor.Identities) != 0 {
@@ -180,7 +181,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 		must(t, create(host))
 		tenant := platform.Claims{Issuer: workplace + "/tenant", Subject: "bob", ServiceAudience: true}
 		if actor, _ := w.enter(tenant); len(actor.Identities) != 1 {
-			t.Errorf("of an issuer of an allowed host it acts as %v", actor.Identities)
+			t.Errorf("of an issuer of an allowed host it acts as %v, want 1 of them", actor.Identities)
 		}
 		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace+"/*"))
 		if actor, _ := w.enter(tenant); len(actor.Identities) != 0 {
@@ -193,13 +194,13 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 			states[proof.Issuer] = proof.Method
 		}
 		if method, ok := states[workplace+"/*"]; !ok || method != "" || states[workplace] != platform.ProofFile {
-			t.Errorf("listed: %v", states)
+			t.Errorf("listed: %v, want \"\"", states)
 		}
 		_, err = w.p.Issuers.List(acme.owner)
 		expectRefused(t, "listing by an owner", err, platform.CodePermissionDenied)
 		expectRefused(t, "allowing by an owner", w.p.Issuers.Allow(acme.owner, acme.uid, "*"), platform.CodePermissionDenied)
 		if got := violationFields(w.p.Issuers.Allow(w.operator(), acme.uid, "https://a/b/*")); got != "issuer" {
-			t.Errorf("violated: %s", got)
+			t.Errorf("violated: %s, want issuer", got)
 		}
 	})
 }
@@ -222,7 +223,7 @@ func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
 		_, err := create(acme, rule(20))
 		e := refusal(t, "the 21st", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
 		if len(e.Preconditions) != 1 || e.Preconditions[0].Subject != "claimMatch.subjectPattern" {
-			t.Errorf("it names %+v", e.Preconditions)
+			t.Errorf("it names %+v, want 1 of them", e.Preconditions)
 		}
 		_, err = w.p.Identities.Update(acme.owner, last.UID, body[*platform.Identity](`{"claimMatch": %s}`, rule(30)))
 		must(t, err)
@@ -262,7 +263,7 @@ func TestASubjectPatternOfASharedIssuerNamesItsTenantLiterally(t *testing.T) {
 			t.Errorf("pipelines of others act as %d identities", n)
 		}
 		if n := in("repo:thief/a"); n != 5 {
-			t.Errorf("its own pipeline acts as %d identities", n)
+			t.Errorf("its own pipeline acts as %d identities, want 5", n)
 		}
 	})
 }
@@ -281,18 +282,18 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 			before = len(events)
 			if operator != "" {
 				if e := made[0]; e.kind != "iam.group."+operator || e.subject != acme.uid || e.group != acme.uid || e.body != fmt.Sprintf(`{"group":%q,"issuer":%q}`, acme.uid, workplace) {
-					t.Errorf("%s: recorded is %+v", what, e)
+					t.Errorf("%s: recorded is %+v, want subject %v and group %v", what, e, acme.uid, acme.uid)
 				}
 				made = made[1:]
 			}
 			if len(made) != 2 {
-				t.Fatalf("%s: recorded are %+v", what, made)
+				t.Fatalf("%s: recorded are %+v, want 2 of them", what, made)
 			}
 			for _, e := range made {
 				var shown platform.IdentityProvider
 				must(t, json.Unmarshal([]byte(e.body), &shown))
 				if e.kind != "iam.identity_providers.updated" || e.subject != first.UID && e.subject != second.UID || shown.IssuerVerified != verified {
-					t.Errorf("%s: recorded is %+v", what, e)
+					t.Errorf("%s: recorded is %+v, want kind 'iam.identity_providers.updated' and IssuerVerified %v", what, e, verified)
 				}
 			}
 			if made[0].subject == made[1].subject {
@@ -317,7 +318,7 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 
 		must(t, w.p.Issuers.Allow(w.operator(), acme.uid, "*"))
 		if made := w.events()[before:]; len(made) != 1 || made[0].kind != "iam.group.issuer_allowed" || !strings.Contains(made[0].body, `"issuer":"*"`) {
-			t.Errorf("an allowance that no provider needs records %+v", made)
+			t.Errorf("an allowance that no provider needs records %+v, want 1 of them", made)
 		}
 	})
 }

@@ -8,46 +8,46 @@ import (
 	"unicode"
 )
 
-// A Kind is what the recipes (read.go, list.go, write.go) need to know of one
-// kind: data only. A kind that differs writes its steps out in its own file.
+// A Kind has the facts about one kind that the shared operations need (read.go, list.go,
+// write.go). It contains only data. A kind that differs has operations in its own file.
 type Kind[T any] struct {
 	Name   string // Repo: the singular, as in ResourceInfo
 	Plural string // repos: the key of its list envelope
 	Area   string // registry: the area of its errors
-	Number byte   // in counters and page tokens; never reused
-	Own    bool   // the reference implementation does not have this kind
+	Number byte   // identifies the kind in counters and page tokens; never reused
+	Own    bool   // whether the kind is not in the reference
 	Event  string // platform.registry.repo: the middle of its event types
-	// Verbs are what events tell of it: created, updated, deleted ... Their
-	// bodies are the resource, or EventBody by area and name.
+	// Verbs are the verbs of its event types: created, updated, deleted ... The body of
+	// an event is the resource, or else the kind that EventBody names by area and name.
 	Verbs     []string
 	EventBody string
 
 	List, Create, Update, Delete Capability
-	// HandsOut says that who makes or changes one decides who gets a role:
-	// both need role_bindings.create too.
+	// HandsOut means that a resource of the kind decides who gets a role, so creating and
+	// changing it also needs role_bindings.create.
 	HandsOut bool
 	Blocked  string // violation type of a delete that other rows block
 
 	Fields       []Field
-	Required     []string // fields without which none is created
+	Required     []string // fields that a creation must set
 	Orders       []OrderField[T]
 	DefaultOrder Order
 
-	Parent string // the kind that it lives in
+	Parent string // the kind of its parent
 
-	// SharesUID says that one has the UID of the group it belongs to, which is
-	// its parent.
+	// SharesUID means that a resource has the UID of its group, which is its parent.
 	SharesUID bool
 
 	UID   func(T) UID
-	Group func(T) UID // the group that it lies in
+	Group func(T) UID // the group that contains it
 	Stamp func(row T, uid UID, now Time)
-	// Check adds what is wrong with the changed fields of a row.
+	// Check adds the violations of the changed fields of a row.
 	Check func(row T, changed func(field string) bool, v *violations)
-	// Shared: rows belong to no organisation. Who holds List anywhere reads
-	// all of them.
+	// Shared means that rows belong to no organisation. A caller who holds List anywhere
+	// can read all of them.
 	Shared bool
-	// IsBuiltIn tells rows that belong to no organisation; nil: none do.
+	// IsBuiltIn reports whether a row belongs to no organisation; nil means that every
+	// row belongs to one.
 	IsBuiltIn func(UID) bool
 }
 
@@ -88,7 +88,7 @@ func copyValue[T any](value T) T {
 	return copied
 }
 
-// resources are the recipes that kinds share. The types of rows and filters are
+// resources has the operations that kinds share. The types of rows and filters are
 // pointers (T is *Repo), because Go compiles a generic function once for all
 // pointer types, but again for each struct type. (A constraint that includes
 // comparable would undo that.)
@@ -101,10 +101,10 @@ func (*resources[T, F]) table(r Reader) Table[T, F] { return TableOf[T, F](r) }
 
 func (*resources[T, F]) rows(tx Tx) RowWriter[T] { return RowsOf[T](tx) }
 
-// Kind tells what is known of the kind.
+// Kind returns the facts about the kind.
 func (r *resources[T, F]) Kind() *Kind[T] { return r.kind }
 
-// addArea marks an error as one of the kind's area.
+// addArea sets the area of an error that has none to that of the kind.
 func (k *Kind[T]) addArea(err error) error { return inArea(k.Area, err) }
 
 func inArea(area string, err error) error {
@@ -122,7 +122,8 @@ func inArea(area string, err error) error {
 
 func (k *Kind[T]) notFound(uid UID) error { return k.addArea(newNotFound(k.Name, uid)) }
 
-// newNotFound answers a resource that is not there to a caller who may know it.
+// newNotFound returns the error for a missing resource, for a caller who may know that it
+// is missing.
 func newNotFound(kind string, uid UID) *Error {
 	description := fmt.Sprintf("%s %s does not exist", spellKind(kind), uid)
 	return &Error{
@@ -139,7 +140,7 @@ func newAlreadyExists(kind string, uid UID) *Error {
 	}
 }
 
-// kindArea is the area of each kind.
+// kindArea maps each kind to its area.
 var kindArea = areasOf(Kinds())
 
 func areasOf(all []KindInfo) map[string]string {
@@ -163,7 +164,7 @@ func (k *Kind[T]) changing(capability Capability) []Capability {
 	return []Capability{capability}
 }
 
-// parent is what a resource of the kind lies in.
+// parent returns the UID of the parent of a resource.
 func (k *Kind[T]) parent(uid UID) UID {
 	if k.SharesUID {
 		return uid

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver of raw reads
+	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/platform"
 	"atrium/store/sqlstore"
@@ -21,17 +21,17 @@ import (
 
 const issuer = "https://issuer.example.com"
 
-// epoch is when a test begins.
+// epoch is the time at the beginning of each test.
 var epoch = time.Date(2026, 3, 27, 13, 55, 0, 785e6, time.UTC)
 
-// A world is a platform over a database of the test's own. Its clock moves on
-// by a millisecond whenever it is looked at.
+// A world is a platform on its own database. Its clock advances by a millisecond with
+// each reading.
 type world struct {
 	testing.TB
 	url   string
 	store *sqlstore.Store
 	p     *platform.Platform
-	clock atomic.Int64 // milliseconds since epoch
+	clock atomic.Int64 // The clock is this number of milliseconds after epoch.
 	named atomic.Int64
 
 	opening sync.Once
@@ -49,7 +49,7 @@ func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// replica is one more platform over the same data.
+// replica returns another platform on the same data.
 func (w *world) replica(s platform.Store, o platform.Options) *platform.Platform {
 	w.Helper()
 	o.Clock = func() time.Time { return epoch.Add(time.Duration(w.clock.Add(1)) * time.Millisecond) }
@@ -60,25 +60,25 @@ func (w *world) replica(s platform.Store, o platform.Options) *platform.Platform
 	return p
 }
 
-// pass lets time go by.
+// pass advances the clock.
 func (w *world) pass(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 
-// name is one that no other thing of this world has.
+// name returns a unique name.
 func (w *world) name() string { return fmt.Sprintf("n%d", w.named.Add(1)) }
 
-// operator is the context of an operator's command.
+// operator returns the context of a command of the operator.
 func (w *world) operator() context.Context {
 	return platform.WithActor(w.Context(), platform.NewOperator("test"))
 }
 
-// An org is an organisation with its owner's context.
+// An org is an organisation with the context of its owner.
 type org struct {
 	platform.Organisation
 	uid   platform.UID
 	owner context.Context
 }
 
-// found makes an organisation.
+// found creates an organisation.
 func (w *world) found(name string) org {
 	w.Helper()
 	made, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
@@ -86,7 +86,7 @@ func (w *world) found(name string) org {
 	return org{*made, made.Group.UID, w.as("owner of " + name)}
 }
 
-// as authenticates a token of subject: the context of one request.
+// as returns the context of a request with a token of subject.
 func (w *world) as(subject string) context.Context {
 	w.Helper()
 	actor, err := w.p.Authenticate(w.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
@@ -94,7 +94,7 @@ func (w *world) as(subject string) context.Context {
 	return platform.WithActor(w.Context(), actor)
 }
 
-// member makes an identity that tokens of a subject of the same name act as.
+// member creates an identity for tokens whose subject is also its name.
 func (w *world) member(group platform.UID, subject string) platform.UID {
 	w.Helper()
 	made, err := w.p.Identities.Create(w.operator(), group, platform.TypedInput(&platform.Identity{
@@ -104,7 +104,7 @@ func (w *world) member(group platform.UID, subject string) platform.UID {
 	return made.UID
 }
 
-// bind binds a role.
+// bind creates a role binding.
 func (w *world) bind(group, identity, role platform.UID) platform.UID {
 	w.Helper()
 	made, err := w.p.RoleBindings.Create(w.operator(), group, binding(identity, role))
@@ -116,8 +116,8 @@ func binding(identity, role platform.UID) platform.Input[*platform.RoleBinding] 
 	return platform.TypedInput(&platform.RoleBinding{IdentityUID: identity, RoleUID: role}, "identityUid", "roleUid")
 }
 
-// with makes an identity in home that has a role on group, and gives the
-// context of its requests.
+// with creates an identity in home that has a role on group. It returns the context of
+// its requests.
 func (w *world) with(role, group, home platform.UID) context.Context {
 	w.Helper()
 	subject := w.name()
@@ -164,19 +164,19 @@ func (w *world) subscription(group platform.UID) platform.UID {
 	return made.UID
 }
 
-// body is an input of JSON.
+// body returns an input in JSON.
 func body[T any](format string, args ...any) platform.Input[T] {
 	return platform.JSONInput[T](fmt.Appendf(nil, format, args...), nil)
 }
 
-// inputWithMask is an input of JSON with a mask.
+// inputWithMask returns an input in JSON with a mask.
 func inputWithMask[T any](body string, mask ...string) platform.Input[T] {
 	return platform.JSONInput[T]([]byte(body), mask)
 }
 
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 
-// missingBelow is a UID that nothing has.
+// missingBelow returns a UID that no resource has.
 func missingBelow(parent platform.UID) platform.UID { return parent + "/00000000000000ff" }
 
 func must(t testing.TB, err error) {
@@ -186,14 +186,14 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// expectRefused demands an error of a code, and of a reason or type where one is
-// given: what narrows a PERMISSION_DENIED, or blocks a FAILED_PRECONDITION.
+// expectRefused expects an error with a code. An optional reason narrows a
+// PERMISSION_DENIED; an optional type narrows a FAILED_PRECONDITION.
 func expectRefused(t testing.TB, what string, err error, code platform.Code, narrower ...string) {
 	t.Helper()
 	_ = refusal(t, what, err, code, narrower...)
 }
 
-// refusal is refused, and gives the error for a closer look.
+// refusal is like expectRefused, and returns the error.
 func refusal(t testing.TB, what string, err error, code platform.Code, narrower ...string) *platform.Error {
 	t.Helper()
 	var e *platform.Error
@@ -211,7 +211,7 @@ func refusal(t testing.TB, what string, err error, code platform.Code, narrower 
 	return e
 }
 
-// violationFields lists the fields that an error says are wrong.
+// violationFields returns the fields that an error names as invalid.
 func violationFields(err error) string {
 	var e *platform.Error
 	if !errors.As(err, &e) || e.Code != platform.CodeInvalidArgument {
@@ -224,7 +224,7 @@ func violationFields(err error) string {
 	return strings.Join(fields, " ")
 }
 
-// raw gives access to the database beside the store, by few connections.
+// raw opens the database without the store, with few connections.
 func (w *world) raw() *sql.DB {
 	w.Helper()
 	w.opening.Do(func() {
@@ -243,19 +243,19 @@ func (w *world) raw() *sql.DB {
 
 // An event is a row of the event table.
 type event struct {
-	id, kind       string // kind is the type without prefix and version
+	id, kind       string // kind is the type of the event without prefix and version.
 	subject, group platform.UID
 	actor          platform.EventActor
 	body           string
 	denied         string
-	count          int // of equal denials
+	count          int // This counts equal denials.
 }
 
-// events reads the changes in the event table beside the store, the oldest
-// first.
+// events reads the changes in the event table without the store, beginning with the
+// oldest.
 func (w *world) events() []event { w.Helper(); return w.readEvents("denied = ''") }
 
-// denials reads what was refused.
+// denials reads the denials.
 func (w *world) denials() []event { w.Helper(); return w.readEvents("denied <> ''") }
 
 func (w *world) readEvents(where string) []event {
@@ -279,7 +279,7 @@ func (w *world) readEvents(where string) []event {
 	return all
 }
 
-// types lists what happened.
+// types lists the types of events.
 func types(events []event) string {
 	kinds := make([]string, len(events))
 	for i, e := range events {
@@ -288,11 +288,11 @@ func types(events []event) string {
 	return strings.Join(kinds, " ")
 }
 
-// checkCounters demands that every counter is right.
+// checkCounters expects that every counter is correct.
 func (w *world) checkCounters() {
 	w.Helper()
 	if wrong, err := w.store.Recount(w.Context()); err != nil || wrong != 0 {
-		w.Errorf("%d counters are wrong (%v)", wrong, err)
+		w.Errorf("%d counters are wrong (%v), want 0", wrong, err)
 	}
 }
 
@@ -302,7 +302,7 @@ func deleteOnlyBinding(ctx context.Context, w *world, group platform.UID) error 
 	page, err := w.p.RoleBindings.List(ctx, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: group}})
 	must(w, err)
 	if len(page.Items) != 1 {
-		w.Fatalf("%d bindings", len(page.Items))
+		w.Fatalf("%d bindings, want 1 items", len(page.Items))
 	}
 	return w.p.RoleBindings.Delete(ctx, page.Items[0].UID)
 }

@@ -11,9 +11,9 @@ import (
 type rpc struct {
 	name         string
 	service      string
-	capabilities []string // wire names; all are needed
-	unscoped     bool     // narrowed to what the caller may see
-	event        string   // the type without its prefix; "" for none
+	capabilities []string // These are wire names. All of them are needed.
+	unscoped     bool     // The list is limited to what the caller may see.
+	event        string   // This is the type without its prefix; "" means none.
 }
 
 var (
@@ -51,7 +51,7 @@ func wireRPCs(t testing.TB) map[string]rpc {
 	return found
 }
 
-// builtInLedger reads testdata/capabilities.md: what each built-in role holds,
+// builtInLedger reads testdata/capabilities.md: the capabilities of each built-in role,
 // by wire names.
 func builtInLedger(t testing.TB) map[string]map[string]bool {
 	t.Helper()

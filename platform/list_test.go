@@ -13,7 +13,7 @@ import (
 
 type repoList = platform.ListRequest[*platform.RepoFilter]
 
-// twelve makes repos r01 to r12, the later the earlier in the alphabet.
+// twelve creates repos r12 to r01, in this order.
 func (w *world) twelve(group platform.UID) {
 	w.Helper()
 	for n := 12; n > 0; n-- {
@@ -28,7 +28,7 @@ func (w *world) mustList(ctx context.Context, req repoList) platform.Page[*platf
 	return page
 }
 
-// Specification, Pagination: page_size 5, order_by name and skip 10 over 12
+// The specification says about pagination: page_size 5, order_by name and skip 10 over 12
 // matching items.
 func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
@@ -36,11 +36,11 @@ func TestTheLastPageOfTwelveHoldsTwo(t *testing.T) {
 		w.twelve(acme.uid)
 		page := w.mustList(acme.owner, repoList{UIDP: platform.UIDFilter{DescendantsOf: acme.uid}, PageSize: 5, OrderBy: "name", Skip: 10})
 		if got := names(page.Items); !slices.Equal(got, []string{"r11", "r12"}) || page.Skipped != 10 || page.TotalCount != 12 || page.NextPageToken() != "" || page.HasNext || !page.HasPrevious {
-			t.Errorf("%q, skipped %d of %d, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken())
+			t.Errorf("%q, skipped %d of %d, want 10 and 12, then %q", got, page.Skipped, page.TotalCount, page.NextPageToken())
 		}
 		past := w.mustList(acme.owner, repoList{PageSize: 5, Skip: 12})
 		if len(past.Items) != 0 || past.Skipped != 12 || past.TotalCount != 12 || past.NextPageToken() != "" {
-			t.Errorf("%+v", past)
+			t.Errorf("got %+v, want 0 items, Skipped 12, TotalCount 12 and NextPageToken \"\"", past)
 		}
 	})
 }
@@ -58,20 +58,20 @@ func TestPagesContainEveryRowOnceInTheRequestedOrder(t *testing.T) {
 					page := w.mustList(acme.owner, req)
 					walked = append(walked, names(page.Items)...)
 					if page.TotalCount != 12 || len(page.Items) > size || page.HasNext != (page.NextPageToken() != "") || page.HasPrevious != (pages > 0) {
-						t.Errorf("%s by %d: page %d is %+v", order, size, pages, page)
+						t.Errorf("%s by %d: page %d is %+v, want TotalCount 12", order, size, pages, page)
 					}
 					if page.NextPageToken() == "" {
 						break
 					}
-					req.PageToken, req.OrderBy = page.NextPageToken(), "" // the token keeps the order
+					req.PageToken, req.OrderBy = page.NextPageToken(), "" // The token contains the order.
 				}
 				if !slices.Equal(walked, whole) || len(whole) != 12 {
-					t.Errorf("%s by %d: %q, in one page %q", order, size, walked, whole)
+					t.Errorf("%s by %d: %q, in one page %q, want 12 of them", order, size, walked, whole)
 				}
 			}
 		}
 		if got := names(w.mustList(acme.owner, repoList{OrderBy: "created_at desc", PageSize: 2}).Items); !slices.Equal(got, []string{"r01", "r02"}) {
-			t.Errorf("the newest are %q", got)
+			t.Errorf("the newest are %q, want %v", got, []string{"r01", "r02"})
 		}
 	})
 }
@@ -82,15 +82,15 @@ func TestPagesAreWalkedBackwardToo(t *testing.T) {
 		w.twelve(acme.uid)
 		last := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true})
 		if got := names(last.Items); !slices.Equal(got, []string{"r08", "r09", "r10", "r11", "r12"}) || last.HasNext || !last.HasPrevious {
-			t.Errorf("%q %+v", got, last)
+			t.Errorf("got %q %+v, want %v", got, last, []string{"r08", "r09", "r10", "r11", "r12"})
 		}
 		before := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: last.NextPageToken()})
 		if got := names(before.Items); !slices.Equal(got, []string{"r03", "r04", "r05", "r06", "r07"}) || !before.HasNext || !before.HasPrevious {
-			t.Errorf("%q %+v", got, before)
+			t.Errorf("got %q %+v, want %v", got, before, []string{"r03", "r04", "r05", "r06", "r07"})
 		}
 		first := w.mustList(acme.owner, repoList{PageSize: 5, Backward: true, PageToken: before.Cursor(0)})
 		if got := names(first.Items); !slices.Equal(got, []string{"r01", "r02"}) || first.HasPrevious || first.NextPageToken() != "" {
-			t.Errorf("%q %+v", got, first)
+			t.Errorf("got %q %+v, want %v and NextPageToken \"\"", got, first, []string{"r01", "r02"})
 		}
 		again := w.mustList(acme.owner, repoList{PageSize: 2, PageToken: before.Cursor(4)})
 		if got := names(again.Items); !slices.Equal(got, []string{"r08", "r09"}) {
@@ -106,7 +106,7 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 		first := w.mustList(acme.owner, repoList{PageSize: 3})
 		page := w.mustList(acme.owner, repoList{PageSize: 2, Skip: 4, PageToken: first.NextPageToken()})
 		if got := names(page.Items); !slices.Equal(got, []string{"r08", "r09"}) || page.Skipped != 4 || page.TotalCount != 12 {
-			t.Errorf("%q, skipped %d of %d", got, page.Skipped, page.TotalCount)
+			t.Errorf("%q, skipped %d of %d, want 4 and 12", got, page.Skipped, page.TotalCount)
 		}
 	})
 }
@@ -122,7 +122,7 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 		must(t, err)
 		for size, want := range map[int]int{0: 50, 1: 1, 200: 200, 201: 200, 100_000: 200} {
 			if page := w.mustList(acme.owner, repoList{PageSize: size}); len(page.Items) != want || page.TotalCount != 230 || page.NextPageToken() == "" {
-				t.Errorf("%d: %d of %d", size, len(page.Items), page.TotalCount)
+				t.Errorf("%d: %d of %d, want %d and 230", size, len(page.Items), page.TotalCount, want)
 			}
 		}
 		for _, x := range []struct {
@@ -154,7 +154,7 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 		refuses := func(what string, err error) {
 			t.Helper()
 			if got := violationFields(err); got != "page_token" {
-				t.Errorf("%s: %s", what, got)
+				t.Errorf("%s: %s, want page_token", what, got)
 			}
 		}
 		for what, req := range map[string]repoList{
@@ -175,13 +175,13 @@ func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
 		refuses("another kind", err)
 		for _, order := range []string{"", "name desc"} {
 			if page := w.mustList(acme.owner, repoList{UIDP: below, PageToken: token, OrderBy: order, PageSize: 7}); len(page.Items) != 7 || page.Items[0].Name != "r11" {
-				t.Errorf("%q: %q", order, names(page.Items))
+				t.Errorf("%q: %q, want 7 items and Name 'r11'", order, names(page.Items))
 			}
 		}
-		// It authorises nothing: each page is what its caller may see.
+		// A token grants nothing: each page contains what its caller may see.
 		viewer := w.with(platform.ViewerRole, team, acme.uid)
 		if page := w.mustList(viewer, repoList{UIDP: below, PageToken: token}); page.TotalCount != 12 || len(page.Items) != 11 {
-			t.Errorf("a caller who sees half: %q of %d", names(page.Items), page.TotalCount)
+			t.Errorf("a caller who sees half: %q of %d, want 12", names(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Repos.List(w.as("a stranger"), repoList{UIDP: below, PageToken: token})
 		expectRefused(t, "a stranger with a good token", err, platform.CodePermissionDenied)
@@ -195,19 +195,19 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 		token := w.mustList(acme.owner, repoList{PageSize: 5, OrderBy: "name desc"}).NextPageToken()
 		w.pass(3*24*time.Hour - time.Minute)
 		if got := names(w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token}).Items); !slices.Equal(got, []string{"r07", "r06"}) {
-			t.Errorf("before three days: %q", got)
+			t.Errorf("before three days: %q, want %v", got, []string{"r07", "r06"})
 		}
 		w.pass(2 * time.Minute)
 		page := w.mustList(acme.owner, repoList{PageSize: 2, PageToken: token})
 		if got := names(page.Items); !slices.Equal(got, []string{"r12", "r11"}) || page.HasPrevious {
-			t.Errorf("after three days: %q", got)
+			t.Errorf("after three days: %q, want %v", got, []string{"r12", "r11"})
 		}
 		if got := names(w.mustList(acme.owner, repoList{PageSize: 2, PageToken: page.NextPageToken()}).Items); !slices.Equal(got, []string{"r10", "r09"}) {
 			t.Errorf("the restarted list goes on with %q", got)
 		}
 		_, err := w.p.Repos.List(acme.owner, repoList{PageToken: token, OrderBy: "name"})
 		if got := violationFields(err); got != "page_token" {
-			t.Errorf("with another order: %s", got)
+			t.Errorf("with another order: %s, want page_token", got)
 		}
 	})
 }
@@ -224,17 +224,17 @@ func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
 			for age, token := range map[string]string{"old": token, "new": newer} {
 				page, err := p.Repos.List(acme.owner, repoList{PageToken: token, PageSize: 1})
 				if err != nil || len(page.Items) != 1 || page.Items[0].Name != "r06" {
-					t.Errorf("%s replica, %s token: %q (%v)", what, age, names(page.Items), err)
+					t.Errorf("%s replica, %s token: %q (%v), want 1 items and Name 'r06'", what, age, names(page.Items), err)
 				}
 			}
 		}
-		// Forged key ids must not make it read keys again and again.
+		// Forged key ids must not cause repeated reads of keys.
 		var trace platform.Trace
 		ctx := platform.WithTrace(acme.owner, &trace)
 		for n := range 20 {
 			_, err := second.Repos.List(ctx, repoList{PageToken: fmt.Sprintf("_%s%02d", strings.Repeat("A", 60), n)})
 			if got := violationFields(err); got != "page_token" {
-				t.Fatal(got)
+				t.Fatalf("got %v, want 'page_token'", got)
 			}
 		}
 		if n := trace.Statements.Load(); n > 1 {
@@ -251,13 +251,13 @@ func TestNamesAreMatchedExactly(t *testing.T) {
 		for name, want := range map[string]int64{"r01": 2, "r02": 1, "r0": 0, "R01": 0, "r0_": 0, "%": 0} {
 			page := w.mustList(acme.owner, repoList{Filter: &platform.RepoFilter{Name: name}})
 			if page.TotalCount != want || len(page.Items) != int(want) {
-				t.Errorf("%q finds %q of %d", name, names(page.Items), page.TotalCount)
+				t.Errorf("%q finds %q of %d, want %d", name, names(page.Items), page.TotalCount, want)
 			}
 		}
 	})
 }
 
-// What no row can hold finds nothing, on every engine.
+// A text that no row can contain must find nothing, on every engine.
 func TestAFilterOfOddTextFindsNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

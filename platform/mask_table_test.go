@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The fields of every kind that callers write: who sets each, and when. One that
-// is missing here, or has changed its mode, is a change of the contract.
+// This table lists the fields of every kind that callers can write, and says who sets
+// each field and when. A missing field or another mode is a change of the contract.
 func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	t.Parallel()
 	checkModes(t, groupKind.Fields, Group{}, "name description", "", "uid resourceLimits verified createTime kind status", "updateTime")

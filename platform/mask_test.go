@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// decodeInput decodes an update of a repo, and tells what it would write.
+// decodeInput decodes an update of a repo. It returns what the update would write.
 func decodeInput(body string, mask ...string) (Repo, []string, violations) {
 	var v violations
 	c := JSONInput[*Repo]([]byte(body), mask).decodeUpdate(repoKind.Fields, &v)
 	return *c.row, c.fields, v.sortByField(repoKind.fieldNames())
 }
 
-// fieldsOf lists the fields of violations.
+// fieldsOf returns the fields of violations.
 func fieldsOf(v violations) string {
 	names := make([]string, len(v))
 	for i, x := range v {
@@ -31,14 +31,14 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 	for _, x := range []struct {
 		body   string
 		mask   []string
-		change string // fields to be written
-		refuse string // fields of violations
+		change string // These fields are written.
+		refuse string // These are the fields of the violations.
 	}{
 		{body, nil, "bundles description name", ""},
 		{`{}`, nil, "", ""},
 		{``, nil, "", ""},
 		{`{"catalog_tier": "CATALOG_TIER_BASE", "activeTags": []}`, nil, "activeTags catalogTier", ""},
-		{`{"uid": "x", "createTime": "2020-01-01T00:00:00Z", "name": "n"}`, nil, "name", ""}, // output only: compared with what is stored
+		{`{"uid": "x", "createTime": "2020-01-01T00:00:00Z", "name": "n"}`, nil, "name", ""}, // Output-only fields are compared with the stored values.
 		{`{"uid": 5, "createTime": "never", "update_time": {}, "name": "n"}`, nil, "name", "uid createTime updateTime"},
 		{body, []string{"description"}, "description", ""},
 		{body, []string{"description", "description"}, "description", ""},
@@ -72,7 +72,7 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{`{"sync_config": {"source": "a", "source": "b"}}`, []string{"sync_config.source"}, "", "sync_config.source"},
 		{`{"sync_config": {"nope": 1}}`, []string{"sync_config.source"}, "sync_config", ""},
 		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask updateMask updateMask updateMask"},
-		// What a mask does not list is ignored, whatever it is; * lists all.
+		// A mask ignores all fields that it does not list; * lists all.
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"description"}, "description", ""},
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"name"}, "name", "name"},
 		{`{"nope": 1, "name": "n"}`, []string{"*"}, all, "nope"},
@@ -95,7 +95,7 @@ func TestNullClearsAField(t *testing.T) {
 		t.Errorf("writes %q, %v", fields, v)
 	}
 	if row.Description != "" || row.Bundles != nil || row.SyncConfig != nil || row.CatalogTier != "" {
-		t.Errorf("%+v", row)
+		t.Errorf("got %+v, want Description \"\", no Bundles, no SyncConfig and CatalogTier \"\"", row)
 	}
 	if _, fields, v = decodeInput(`{}`, "description"); len(v) > 0 || !slices.Equal(fields, []string{"description"}) {
 		t.Errorf("a listed field that the body lacks: writes %q, %v", fields, v)
@@ -156,7 +156,7 @@ func TestWhatAClientSentIsShownCut(t *testing.T) {
 		}
 	}
 	if len(v) != 1 || len(w) != 1 {
-		t.Errorf("%v %v", v, w)
+		t.Errorf("%v, want 1 of them: %v, want 1 of them", v, w)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestDeeplyNestedBodiesAreRejected(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
 	if _, _, v := decodeInput(`{"sync_config": ` + deep + `}`); len(v) != 1 {
-		t.Errorf("%d violations", len(v))
+		t.Errorf("%d violations, want 1", len(v))
 	}
 }
 
@@ -190,7 +190,7 @@ func TestATypedInputChangesTheFieldsItNames(t *testing.T) {
 	row, fields := *c.row, c.fields
 	slices.Sort(fields)
 	if len(v) > 0 || strings.Join(fields, " ") != "description name sync_config" || row.Description != "d" || row.Name != "n" || row.SyncConfig.Source != "s" {
-		t.Errorf("%+v %q %v", row, fields, v)
+		t.Errorf("got %+v %q %v, want Description 'd', Name 'n' and Source 's'", row, fields, v)
 	}
 }
 
@@ -225,7 +225,7 @@ func FuzzInput(f *testing.F) {
 		row, fields, v := decodeInput(string(body), paths...)
 		for _, name := range fields {
 			if f := findField(repoKind.Fields, name); f == nil || f.Mode != Updatable {
-				t.Fatalf("%s with mask %q writes %q", body, mask, name)
+				t.Fatalf("%s with mask %q writes %q, want Mode %v", body, mask, name, Updatable)
 			}
 		}
 		if sorted := slices.Clone(fields); len(slices.Compact(slices.Sorted(slices.Values(sorted)))) != len(fields) {
@@ -240,7 +240,7 @@ func FuzzInput(f *testing.F) {
 		if row.UID != "" || !row.CreateTime.IsZero() || !row.UpdateTime.IsZero() {
 			t.Fatalf("%s sets what only the service sets: %+v", body, row)
 		}
-		// What was decoded and is written again decodes to the same.
+		// A decoded value that is encoded must decode to the same value.
 		again, err := json.Marshal(row)
 		if err != nil {
 			t.Fatal(err)

@@ -11,17 +11,17 @@ import (
 	"atrium/platform"
 )
 
-// A party is a kind of caller of the matrix.
+// A party is a type of caller.
 type party struct {
 	name string
 	ctx  context.Context
-	role string       // the built-in role it has; "" for none
-	on   platform.UID // where
-	// anonymous has no token, unknown has one that no identity matches.
+	role string       // The party has this built-in role; "" means none.
+	on   platform.UID // The party has its role on this group.
+	// anonymous has no token; unknown has a token that matches no identity.
 	anonymous, unknown bool
 }
 
-// holds reports whether the party may do what needs capabilities on uid.
+// holds reports whether the party holds capabilities on uid.
 func (c party) holds(ledger map[string]map[string]bool, capabilities []string, uid platform.UID) bool {
 	return !c.anonymous && !c.unknown && uid.Within(c.on) && c.has(ledger, capabilities)
 }
@@ -31,8 +31,8 @@ func (c party) has(ledger map[string]map[string]bool, capabilities []string) boo
 	return !slices.ContainsFunc(capabilities, func(name string) bool { return !ledger[c.role][name] })
 }
 
-// parties are the callers: every built-in role on the group itself, and owners
-// of everything around it.
+// parties returns the callers: every built-in role on the group itself, and owners of the
+// groups around it.
 func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, team, sibling, sub platform.UID) []party {
 	all := []party{
 		{name: "nobody", ctx: w.Context(), anonymous: true},
@@ -51,7 +51,7 @@ func (w *world) parties(ledger map[string]map[string]bool, acme, elsewhere org, 
 	return all
 }
 
-// builtIn finds a built-in role by its name.
+// builtIn returns the UID of a built-in role.
 func (w *world) builtIn(name string) platform.UID {
 	w.Helper()
 	page, err := w.p.Roles.List(w.as("owner of acme"), platform.ListRequest[*platform.RoleFilter]{UIDP: platform.UIDFilter{InRoot: true}, Filter: &platform.RoleFilter{Name: name}})
@@ -62,9 +62,8 @@ func (w *world) builtIn(name string) platform.UID {
 	return page.Items[0].UID
 }
 
-// Every operation, for every kind of caller, on what exists and on what does
-// not: the verdict follows from the ledgers, and without the capability it is
-// the same for both.
+// Every party calls every operation on existing and missing resources. The verdict
+// follows from the ledgers, and without the capability it is the same for both.
 func TestEveryOperationAsksForTheCapabilitiesOfTheLedger(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ledger, rpcs := builtInLedger(t), wireRPCs(t)
@@ -130,7 +129,7 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	if free || shared && !named {
 		return
 	}
-	// What does not exist is refused in the same words, or not found.
+	// A missing resource gives the same rejection, or NOT_FOUND.
 	gone := missingBelow(uid)
 	_, other := o.call(c.ctx, gone)
 	switch {
@@ -141,10 +140,10 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 	}
 }
 
-// judgeScope asks for the children of a parent, then for all below it.
+// judgeScope lists the children of a parent, then everything below it.
 func (w *world) judgeScope(t *testing.T, what string, rpc rpc, o operation, c party, parent platform.UID, ledger map[string]map[string]bool) {
 	t.Helper()
-	// Of groups, those children are shown on which the capability is held.
+	// A list of groups contains the children on which the caller holds the capability.
 	granted := strings.HasPrefix(what, "ListGroups ") && c.on.Parent() == parent
 	w.judgeWithin(t, what+", of one parent", rpc, c, parent, ledger, granted, func(uid platform.UID) error {
 		return o.within(c.ctx, platform.UIDFilter{ChildrenOf: uid})
@@ -154,8 +153,8 @@ func (w *world) judgeScope(t *testing.T, what string, rpc rpc, o operation, c pa
 	})
 }
 
-// judgeWithin lists within a parent that exists, and within a missing one.
-// partly says that a part of what lies within is the caller's to see.
+// judgeWithin lists below an existing parent and below a missing one. If partly is true,
+// the party may see a part of the list.
 func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent platform.UID, ledger map[string]map[string]bool, partly bool, within func(platform.UID) error) {
 	t.Helper()
 	err := within(parent)
@@ -179,12 +178,12 @@ func (w *world) judgeWithin(t *testing.T, what string, rpc rpc, c party, parent 
 		if err == nil || strings.ReplaceAll(fmt.Sprint(ofMissing), string(gone), string(parent)) != err.Error() {
 			t.Errorf("%s: of one that exists it answers %v, of a missing one %v", what, err, ofMissing)
 		}
-	default: // what lies above is seen in part, what is missing beside it is not
+	default: // The caller sees a part of a list above the group, but not a missing parent.
 		w.expectDenied(t, what+" that is missing", ofMissing, rpc, gone, false)
 	}
 }
 
-// expectVerdict demands a code, or success for 0.
+// expectVerdict expects a code; 0 means success.
 func expectVerdict(t *testing.T, what string, err error, code platform.Code, reason string) {
 	t.Helper()
 	if code != 0 {
@@ -194,7 +193,7 @@ func expectVerdict(t *testing.T, what string, err error, code platform.Code, rea
 	}
 }
 
-// denied demands a PERMISSION_DENIED that names a needed capability and the
+// expectDenied expects a PERMISSION_DENIED that names a required capability and the
 // resource on which it is missing.
 func (w *world) expectDenied(t *testing.T, what string, err error, rpc rpc, on platform.UID, anywhere bool) {
 	t.Helper()

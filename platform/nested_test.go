@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// same demands that a page read together with others is the page read alone.
+// same expects that a page that was read with others equals the page that was read alone.
 func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, want platform.Page[T], wantErr error, uidOf func(T) platform.UID) {
 	t.Helper()
 	text := func(p platform.Page[T], err error) string {
@@ -22,12 +22,12 @@ func same[T any](t *testing.T, what string, got platform.Page[T], gotErr error, 
 		return s
 	}
 	if a, b := text(got, gotErr), text(want, wantErr); a != b {
-		t.Errorf("%s:\ntogether %s\n   alone %s", what, a, b)
+		t.Errorf("%s:\ntogether %s\n   alone %s, want %v", what, a, b, b)
 	}
 }
 
-// A nested list is read for all its parents together. Whoever asks, in
-// whatever order and direction: it is the list that each would be alone.
+// One read serves a nested list for all its parents. For every caller, order and
+// direction it must equal the separate lists.
 func TestListsReadTogetherAreTheListsReadAlone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
@@ -96,7 +96,7 @@ func TestListingForManyScopesEqualsTheSeparateLists(t *testing.T) {
 				}
 			}
 		}
-		// A token of a nested list is one of the plain list.
+		// The plain list accepts a token of a nested list.
 		pages, errs := w.p.RoleBindings.ListOfIdentities(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 1}, identities[1:2])
 		must(t, errs[0])
 		next, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 9, PageToken: pages[0].NextPageToken(), Filter: &platform.RoleBindingFilter{Identity: identities[1]}})

@@ -6,7 +6,7 @@ import (
 	"atrium/platform"
 )
 
-// iamOperations are those of who comes in, and how.
+// iamOperations returns the operations on kinds that decide who may sign in.
 func (w *world) iamOperations(group platform.UID) map[string]operation {
 	p := w.p
 	in := func(made func(platform.UID) platform.UID) func() platform.UID {
@@ -70,7 +70,7 @@ func (w *world) iamOperations(group platform.UID) map[string]operation {
 	}
 }
 
-// provider makes an identity provider that tokens of its own issuer come in by.
+// provider creates an identity provider for tokens of its own issuer.
 func (w *world) provider(group platform.UID) platform.UID {
 	w.Helper()
 	return w.providerOf(group, "https://"+w.name()+".example.com", w.role(group)).UID
@@ -84,7 +84,7 @@ func (w *world) providerOf(group platform.UID, issuer string, role platform.UID)
 	return made
 }
 
-// association makes that of a group of its own, whose UID it has.
+// association creates an association for a new group, and returns the group's UID.
 func (w *world) association(group platform.UID) platform.UID {
 	w.Helper()
 	made, err := w.p.AccountAssociations.Create(w.operator(), w.group(group), body[*platform.AccountAssociation](`{"name": %q}`, w.name()))

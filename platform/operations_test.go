@@ -8,23 +8,23 @@ import (
 	"atrium/platform"
 )
 
-// An operation is an RPC of the ledger as a caller asks for it.
+// An operation is an operation of the ledger, as a caller uses it.
 type operation struct {
-	// on makes the resource that the call is about, freshly made since a
-	// call may change it: what the path names, and so where permission is
-	// asked. A list is about a resource that it may show.
+	// on creates the resource of the call, because a call may change it. The path names
+	// it, and permission is checked on it. For a list, it is a resource that the list may
+	// contain.
 	on func() platform.UID
-	// call does it. Of a list, it reports whether uid was among the items.
+	// call makes the call. For a list, it reports whether uid was among the items.
 	call func(ctx context.Context, uid platform.UID) (seen bool, err error)
-	// within, of a list, asks for a part of the tree.
+	// within lists a part of the tree.
 	within func(ctx context.Context, scope platform.UIDFilter) error
 }
 
-// sharedReads show all there is to whoever holds their capability anywhere.
-// Those that are true are about one resource, which can be missing.
+// sharedReads lists the reads that show everything to callers who hold their capability
+// anywhere. Those with true read one resource, which can be missing.
 var sharedReads = map[string]bool{"ListArtifacts": false, "GetArtifactCount": false, "ListArtifactVersions": true}
 
-// operations are those of the core, by RPC, on what lies in group.
+// operations returns the operations of the core on the contents of group.
 func (w *world) operations(group platform.UID) map[string]operation {
 	p := w.p
 	in := func(made func(platform.UID) platform.UID) func() platform.UID {
@@ -140,7 +140,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 	return all
 }
 
-// advisory makes one by an import, which is the only way.
+// advisory imports an advisory. No operation creates one.
 func (w *world) advisory(group platform.UID) platform.UID {
 	w.Helper()
 	a := &platform.Advisory{AdvisoryID: w.name(), ArtifactName: "stdlib"}
@@ -151,7 +151,7 @@ func (w *world) advisory(group platform.UID) platform.UID {
 
 var java = &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{platform.EcosystemJava}}
 
-// artifact makes one without versions by an import.
+// artifact imports an artifact without versions.
 func (w *world) artifact() platform.UID {
 	w.Helper()
 	a := &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: platform.EcosystemJava, Name: w.name()}}
@@ -160,7 +160,7 @@ func (w *world) artifact() platform.UID {
 	return a.UID
 }
 
-// newImage makes a repo with an image.
+// newImage creates a repo with an image.
 func (w *world) newImage(group platform.UID) platform.UID {
 	w.Helper()
 	repo := w.repo(group)
@@ -169,7 +169,7 @@ func (w *world) newImage(group platform.UID) platform.UID {
 	return repo
 }
 
-// newTag makes a repo with the tag latest.
+// newTag creates a repo with the tag latest.
 func (w *world) newTag(group platform.UID) platform.UID {
 	w.Helper()
 	repo := w.repo(group)

@@ -15,22 +15,23 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		_, err := p.Update(acme.owner, only, demote)
 		e := refusal(t, "demoting the only one", err, platform.CodeFailedPrecondition, "LAST_OWNER")
 		if e.Preconditions[0].Subject != string(acme.uid) {
-			t.Errorf("%+v", e.Preconditions)
+			t.Errorf("got %+v, want Subject %v", e.Preconditions, acme.uid)
 		}
-		// Owners of groups below, or by another role that holds the same, do not count.
+		// Owners of groups below do not count, and neither do other roles with the same
+		// capabilities.
 		team, second := w.group(acme.uid), w.member(acme.uid, "second")
 		below := w.bind(team, second, platform.OwnerRole)
 		w.bind(acme.uid, second, w.role(acme.uid, platform.Capabilities()...))
 		expectRefused(t, "deleting the only one at the root", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
-		must(t, p.Delete(acme.owner, below)) // a group below needs none
+		must(t, p.Delete(acme.owner, below)) // A group below needs no owner.
 
-		// The owner's binding may go over to another identity.
+		// The binding of the owner may change to another identity.
 		moved, err := p.Update(acme.owner, only, body[*platform.RoleBinding](`{"identityUid": %q}`, second))
 		must(t, err)
 		if moved.Identity.UID != second || moved.Role.UID != platform.OwnerRole {
-			t.Errorf("%+v", moved)
+			t.Errorf("got %+v, want UID %v and UID %v", moved, second, platform.OwnerRole)
 		}
-		// Of two, either may go, and then the other may not.
+		// Either of two owners may be removed, but then not the other.
 		owner := w.as("second")
 		first := w.bind(acme.uid, acme.Identity.UID, platform.OwnerRole)
 		_, err = p.Update(owner, only, demote)
@@ -45,7 +46,7 @@ func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		expectRefused(t, "with a group", w.p.Groups.Delete(acme.owner, acme.uid), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		// Nothing of the owner is gone after a refusal.
+		// A rejected call must not change anything of the owner.
 		if _, err := w.p.RoleBindings.Get(acme.owner, acme.Binding.UID); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,7 @@ func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 		before := len(w.events())
 		must(t, w.p.Groups.Delete(acme.owner, acme.uid))
 		if got := types(w.events()[before:]); got != "iam.rolebindings.deleted iam.identity.deleted iam.group.deleted" {
-			t.Error(got)
+			t.Errorf("got %v, want 'iam.rolebindings.deleted iam.identity.deleted iam.group.deleted'", got)
 		}
 		if actor := platform.ActorOf(w.as("owner of acme")); len(actor.Identities) != 0 {
 			t.Errorf("the owner still acts as %v", actor.Identities)
@@ -93,20 +94,20 @@ func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
 			t.Errorf("it tells whose it is: %+v", e.Resource)
 		}
 		if n := len(w.events()); n != before {
-			t.Errorf("%d events of a refusal", n-before)
+			t.Errorf("%d events of a refusal, want %v", n-before, before)
 		}
 		if actor := platform.ActorOf(w.as("somebody else")); len(actor.Identities) != 0 {
 			t.Errorf("somebody else acts as %v", actor.Identities)
 		}
 		_, err = w.p.Groups.Bootstrap(w.operator(), "Acme!", "nonsense", "")
 		if got := violationFields(err); got != "name claimMatch.issuer claimMatch.subject" {
-			t.Error(got)
+			t.Errorf("got %v, want 'name claimMatch.issuer claimMatch.subject'", got)
 		}
 		if got := types(w.events()[:3]); got != "iam.group.created iam.identity.created iam.rolebindings.created" {
-			t.Error(got)
+			t.Errorf("got %v, want 'iam.group.created iam.identity.created iam.rolebindings.created'", got)
 		}
 		if acme.Group.Status != platform.OrgStatusReady || !acme.uid.IsRoot() || acme.Identity.UID.Parent() != acme.uid || acme.Binding.UID.Parent() != acme.uid {
-			t.Errorf("%+v", acme)
+			t.Errorf("got %+v, want Status %v, Parent %v and Parent %v", acme, platform.OrgStatusReady, acme.uid, acme.uid)
 		}
 	})
 }
@@ -130,7 +131,7 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 		expectRefused(t, "an identity below the root", err, platform.CodePermissionDenied)
 		_, err = open.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "No!", "description": "a\nb"}`))
 		if got := violationFields(err); got != "name description" {
-			t.Error(got)
+			t.Errorf("got %v, want 'name description'", got)
 		}
 		_, err = open.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "acme"}`))
 		expectRefused(t, "a name that is taken", err, platform.CodeAlreadyExists)
@@ -139,17 +140,17 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 		must(t, err)
 		again := w.as("owner of acme")
 		if actor := platform.ActorOf(again); len(actor.Identities) != 2 || !actor.Can(platform.CapGroupsDelete, mine.UID) || !actor.Can(platform.CapGroupsDelete, acme.uid) {
-			t.Errorf("acts as %v", actor.Identities)
+			t.Errorf("acts as %v, want 2 of them", actor.Identities)
 		}
 		if !mine.UID.IsRoot() || mine.UID == acme.uid || mine.Description != "d" {
-			t.Errorf("%+v", mine)
+			t.Errorf("got %+v, want Description 'd'", mine)
 		}
 		expectRefused(t, "leaving it", deleteOnlyBinding(again, w, mine.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
 	})
 }
 
-// A token that was made for another service matched by an audience rule; in
-// the new organisation its bearer must be let in by the same token.
+// The token was made for another service and matched by an audience rule. Its bearer must
+// have access to the new organisation with the same token.
 func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

@@ -102,7 +102,7 @@ func TestAnInvalidOrderListsTheValidFieldsInTheSpellingOfTheCaller(t *testing.T)
 	}
 }
 
-// Fields that are no order, each with its reason.
+// unordered lists the fields that are no order, with the reason.
 var unordered = map[string]string{
 	"Group.description": "is long", "Identity.description": "is long", "Role.description": "is long", "Repo.description": "is long",
 	"IdentityProvider.description": "is long", "AccountAssociation.description": "is long", "Artifact.description": "is long",
@@ -116,7 +116,7 @@ var unordered = map[string]string{
 	"Delivery.eventId": "sorts as createTime", "IdentityProvider.issuerVerifyTime": "is a fact of the organisation and the issuer",
 }
 
-// Every list is sorted by each short text and time that its rows show.
+// Every list can be sorted by each short text and time that its rows show.
 func TestEveryListIsSortedByTheShownValues(t *testing.T) {
 	t.Parallel()
 	left := maps.Clone(unordered)
@@ -159,7 +159,7 @@ func sorts[T any](t *testing.T, k *Kind[T], left map[string]string) {
 	}
 }
 
-// Required is what a body of nothing lacks.
+// The required fields of a kind are those that an empty body lacks.
 func TestRequiredFieldsAreThoseThatAnEmptyBodyLacks(t *testing.T) {
 	t.Parallel()
 	lacks(t, &groupKind)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// testSealer has a key of its own.
+// testSealer returns a sealer with its own key.
 func testSealer(t testing.TB) *sealer {
 	t.Helper()
 	s, err := newSealer([]Key{{ID: 1, Material: bytes.Repeat([]byte{7}, 32)}})
@@ -40,18 +40,18 @@ func TestATokenOpensToWhatWasSealed(t *testing.T) {
 		for _, desc := range []bool{false, true} {
 			in := token{issued: tokenTime.Time, order: 3, desc: desc, Position: p}
 			if first, second := s.seal(in, ofRepos), s.seal(in, ofRepos); first != second {
-				t.Errorf("%v has two tokens", in)
+				t.Errorf("%v has two tokens, want %v", in, second)
 			}
 			got, err := s.open(s.seal(in, ofRepos), ofRepos)
 			if err != nil || got.Position != p || got.order != 3 || got.desc != desc || !got.issued.Equal(in.issued) {
-				t.Errorf("%v came back as %v (%v)", in, got, err)
+				t.Errorf("%v came back as %v (%v), want Position %v, order 3 and desc %v", in, got, err, p, desc)
 			}
 		}
 	}
 }
 
-// The longest token is one of a row with the longest name. Up to nine levels
-// deep it has at most 512 bytes; down to the deepest level, 729.
+// The row with the longest name has the longest token: at most 512 bytes on the upper
+// nine levels, and 729 bytes on the deepest level.
 func TestATokenWithTheLongestNameIsAtMost512BytesNineLevelsDeep(t *testing.T) {
 	t.Parallel()
 	s := testSealer(t)
@@ -94,7 +94,7 @@ func TestATokenIsNotOpenedElsewhere(t *testing.T) {
 		"nothing":          nil,
 	} {
 		if got, err := s.open(sealed, list); !errors.Is(err, errToken) {
-			t.Errorf("%s: opened as %v (%v)", what, got, err)
+			t.Errorf("%s: opened as %v (%v, want %v)", what, got, err, errToken)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestABrokenTokenIsNotOpened(t *testing.T) {
 	refused := func(what, token string) {
 		t.Helper()
 		if got, err := s.open(token, ofRepos); !errors.Is(err, errToken) {
-			t.Errorf("%s: %q opened as %v (%v)", what, token, got, err)
+			t.Errorf("%s: %q opened as %v (%v, want %v)", what, token, got, err, errToken)
 		}
 	}
 	for n := range len(sealed) {
@@ -128,7 +128,7 @@ func TestABrokenTokenIsNotOpened(t *testing.T) {
 	} {
 		refused(what, token)
 	}
-	// The spare bits of the last character must not make a second spelling.
+	// The unused bits of the last character must not allow a second spelling.
 	if last := len(sealed) - 1; len(raw)%3 != 0 {
 		for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
 			if other := sealed[:last] + string(c); other != sealed {
@@ -138,7 +138,7 @@ func TestABrokenTokenIsNotOpened(t *testing.T) {
 	}
 }
 
-// otherKey seals the same place under a key that the service does not have.
+// otherKey seals the same token with a key that the service does not have.
 func otherKey(t *testing.T, sealed string) string {
 	t.Helper()
 	opened, err := testSealer(t).open(sealed, ofRepos)
@@ -182,14 +182,14 @@ func FuzzTokenOpen(f *testing.F) {
 	})
 }
 
-// sameNonce seals t as sealed was.
+// sameNonce seals t with the nonce of sealed.
 func (s *sealer) sameNonce(sealed string, t token) string {
 	b, _ := base64.RawURLEncoding.DecodeString(sealed)
 	nonce := b[1:13]
 	return base64.RawURLEncoding.EncodeToString(s.keys[b[0]].Seal(b[:13:13], nonce, t.bytes(), ofRepos))
 }
 
-// What is inside a seal is our own, but of another version, perhaps.
+// The content of a seal is always our own, but may have another version.
 func FuzzTokenParse(f *testing.F) {
 	f.Add(token{issued: tokenTime.Time, order: 1, desc: true, Position: Position{"golang", rootA + seg("1")}}.bytes())
 	f.Add(token{issued: tokenTime.Time, Position: Position{tokenTime, rootA}}.bytes())
@@ -206,16 +206,16 @@ func FuzzTokenParse(f *testing.F) {
 	})
 }
 
-// A platform without keys cannot seal anything: a page of it shows that none
-// of its tokens is sealed until somebody asks for one.
+// A platform without keys cannot seal. So a page of it shows that no token is sealed
+// until a caller asks for one.
 func TestAPageSealsOnlyRequestedTokens(t *testing.T) {
 	t.Parallel()
 	p := &Platform{options: Options{Clock: time.Now}}
-	repos := &resources[*Repo, *RepoFilter]{p: p, kind: &repoKind}
+	repos := resources[*Repo, *RepoFilter]{p: p, kind: &repoKind}
 	rows := Rows[*Repo]{Items: []*Repo{{UID: rootA + seg("1"), Name: "a"}, {UID: rootA + seg("2"), Name: "b"}}, More: true}
 	q := Query[*RepoFilter]{Order: repoKind.DefaultOrder}
 	if page := repos.newPage(ListRequest[*RepoFilter]{}, q, rows); !page.HasNext || len(page.Items) != 2 {
-		t.Errorf("the page is %+v", page)
+		t.Errorf("the page is %+v, want 2 items", page)
 	}
 	p.sealer.Store(testSealer(t))
 	forward := repos.newPage(ListRequest[*RepoFilter]{}, q, rows)

@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// An address is what a path leads to for a caller, or which error.
+// An address is the resource or the error that a path gives a caller.
 type address struct {
 	path string
 	uid  platform.UID
@@ -81,12 +81,12 @@ func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
 		_, missing := w.p.Groups.GetByPath(ctx, "acme/none")
 		said := func(err error) string { return strings.ReplaceAll(platform.AsError(err).Message, "payx", "none") }
 		if said(hidden) != said(missing) || platform.AsError(hidden).Resource.Name != "acme/payx" {
-			t.Errorf("hidden: %v; missing: %v", hidden, missing)
+			t.Errorf("hidden: %v; missing: %v, want Name 'acme/payx'", hidden, missing)
 		}
 	})
 }
 
-// newNamed makes a group of a name.
+// newNamed creates a group with a name.
 func newNamed(w *world, parent platform.UID, name string) platform.UID {
 	w.Helper()
 	made, err := w.p.Groups.Create(w.operator(), parent, body[*platform.Group](`{"name": %q}`, name))

@@ -12,33 +12,32 @@ import (
 
 // Options are the settings of a Platform; the zero value serves.
 type Options struct {
-	Clock         func() time.Time // time.Now
-	AllowSignup   bool             // root identities may create root groups
-	EncryptionKey []byte           // AES-256 key of secrets at rest; nil: one kept in the database
-	NoSecrets     bool             // for commands: keys are neither read nor made, page tokens hold in this process only
-	PrivateSinks  []string         // each host (at any port) or host:port, which event sinks may name although it is private or not https
-	SinkPorts     []string         // ports of public hosts that event sinks may name beside 443
+	Clock         func() time.Time // nil means time.Now
+	AllowSignup   bool             // whether identities of organisations may create organisations
+	EncryptionKey []byte           // AES-256 key that encrypts secrets in the store; nil means a key in the database
+	NoSecrets     bool             // for commands: keys are neither read nor created, and page tokens are valid only in this process
+	PrivateSinks  []string         // hosts (at any port) or host:port of event sinks that may be private or use plain http
+	SinkPorts     []string         // ports of public hosts that event sinks may use, besides 443
 	Logger        *slog.Logger
 
-	// AllowIssuers takes every issuer as proven: for development.
+	// AllowIssuers treats every issuer as proven, for development.
 	AllowIssuers bool
-	// SharedIssuers serve many tenants; nil: DefaultSharedIssuers.
+	// SharedIssuers are issuers that serve many tenants; nil means DefaultSharedIssuers.
 	SharedIssuers []SharedIssuer
-	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL;
-	// none where the issuer answers that there is no such file. Without it
-	// nobody proves an issuer by a file.
+	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL. It returns
+	// none if the issuer has no such file. If it is nil, no issuer is proven by a file.
 	IssuerFile func(ctx context.Context, issuer string) ([]UID, error)
 
-	Observer Observer // hears what happens beside requests; nil: nobody
+	Observer Observer // receives measurements of background work; nil discards them
 
-	AuditRetention    time.Duration // of events, which are the audit log; 0: 90 days
-	DeliveryRetention time.Duration // of deliveries after they have ended; 0: 30 days
-	DeliveryTimeScale float64       // of the waits between attempts, for tests; 0: 1
+	AuditRetention    time.Duration // how long events are kept; 0 means 90 days
+	DeliveryRetention time.Duration // how long ended deliveries are kept; 0 means 30 days
+	DeliveryTimeScale float64       // factor for the pauses between attempts, for tests; 0 means 1
 }
 
 // Platform offers every operation of every kind. It is safe for concurrent
-// use. Each operation takes its caller from the context (WithActor) and
-// answers a result or an *Error; AsError gives that of any other error.
+// use. Each operation takes its caller from the context (WithActor). It returns an error
+// that AsError converts to an *Error.
 type Platform struct {
 	Operations
 
@@ -145,22 +144,22 @@ func (p *Platform) noteSeen(i *Identity) {
 	}
 }
 
-// Gather says that n calls of operations are about to read for one answer, each
-// with the context that join makes of its own, so that what they ask for can be
-// read together. Each says by end that it is over.
+// Gather announces that n concurrent calls of operations will read for one response, so
+// that the store can combine their statements. Each call uses the context that join
+// returns for its own, and calls end when it has finished.
 func (p *Platform) Gather(n int) (join func(context.Context) context.Context, end func()) {
 	return p.store.Gather(n)
 }
 
-// AwaitOther says that one of these calls waits for what another reads.
+// AwaitOther calls wait while one of these calls waits for the read of another.
 func (p *Platform) AwaitOther(ctx context.Context, wait func()) { p.store.AwaitOther(ctx, wait) }
 
-// Changed is closed when the next event may be there: that this process has
-// stored or, while Run runs, another on the same database. Whoever waits for
-// it looks now and then all the same.
+// Changed returns a channel that is closed when this process has stored the next event
+// or, while Run runs, when another process may have stored one. Callers that wait on it
+// must also poll.
 func (p *Platform) Changed() <-chan struct{} { return p.store.Changed() }
 
-// Run does what happens beside requests, until ctx ends.
+// Run does the background work of the process until ctx ends.
 func (p *Platform) Run(ctx context.Context) {
 	ctx = InBackground(ctx)
 	var following sync.WaitGroup

@@ -8,11 +8,11 @@ import (
 	"atrium/platform"
 )
 
-// A change of rights takes place between two requests of one caller.
+// A rightsChange is a change of rights between two requests of one caller.
 type rightsChange struct {
 	name   string
 	claims platform.Claims
-	may    [2]bool // read repos of a team, before the change and after it
+	may    [2]bool // These say whether the caller may read repos of a team before and after the change.
 	change func() error
 }
 
@@ -69,8 +69,8 @@ func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
 	}
 }
 
-// Whoever is presumed to be who they were is answered nothing that they may not
-// have now. The naive request trusts what the last one has found.
+// A presumed caller must get no answer that the caller may not have now. A naive
+// implementation would trust the last request.
 func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -107,8 +107,8 @@ func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 	})
 }
 
-// The first statements of a request prove its caller, whatever becomes of them, and
-// nothing is written or sent before.
+// The first statements of a request prove its caller, whatever their result is. Nothing
+// is written or sent before.
 func TestARequestProvesItsCallerOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -137,12 +137,12 @@ func TestARequestProvesItsCallerOnce(t *testing.T) {
 		if get(over) == nil {
 			t.Error("a request that has ended was answered")
 		}
-		must(t, platform.Prove(ctx)) // its statements have not run: they prove nothing
+		must(t, platform.Prove(ctx)) // Its statements have not run, so they prove nothing.
 	})
 }
 
-// A caller who has just lost a right changes nothing with it, is not told of what
-// changed, and leaves no denial of somebody they are no more.
+// A caller who has just lost a right must change nothing with it, must not see what
+// changed, and must leave no denial.
 func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

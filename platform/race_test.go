@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// runBoth runs two operations at the same time.
+// runBoth runs two operations concurrently.
 func runBoth(a, b func() error) (errA, errB error) {
 	var running sync.WaitGroup
 	running.Go(func() { errA = a() })
@@ -83,8 +83,8 @@ func TestAConcurrentRevocationLimitsAGrant(t *testing.T) {
 	})
 }
 
-// A tag that is made while it is deleted is either there in the end or not,
-// but whoever makes it gets one.
+// A tag that is created during its deletion may exist afterwards or not, but its creation
+// must return a tag.
 func TestATagThatIsDeletedConcurrentlyIsCreatedAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")

@@ -23,20 +23,20 @@ func TestCreatingATagThatExistsMovesIt(t *testing.T) {
 		w.pass(time.Hour)
 		moved := put(repo, `{"name": "1.26", "digest": %q, "deprecated": true}`, digest(2))
 		if moved.UID != first.UID || moved.Digest != digest(2) || !moved.Deprecated || !moved.UpdateTime.After(first.UpdateTime.Time) || !moved.CreateTime.Equal(first.CreateTime.Time) {
-			t.Errorf("%+v became %+v", first, moved)
+			t.Errorf("%+v became %+v, want UID %v and Digest %v", first, moved, first.UID, digest(2))
 		}
 		read, err := w.p.Tags.Get(acme.owner, first.UID)
 		must(t, err)
 		if read.Digest != digest(2) || !read.Deprecated || len(read.Bundles) != 0 {
-			t.Errorf("%+v", read)
+			t.Errorf("got %+v, want Digest %v and 0 bundles", read, digest(2))
 		}
 		if elsewhere := put(other, `{"name": "1.26", "digest": %q}`, digest(3)); elsewhere.UID == first.UID || elsewhere.UID.Parent() != other {
-			t.Errorf("%+v", elsewhere)
+			t.Errorf("got %+v, want Parent %v", elsewhere, other)
 		}
 		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{ChildrenOf: repo}})
 		must(t, err)
 		if page.TotalCount != 1 || len(page.Items) != 1 {
-			t.Errorf("%d tags of %d", len(page.Items), page.TotalCount)
+			t.Errorf("%d tags of %d, want 1 and 1", len(page.Items), page.TotalCount)
 		}
 		for in, want := range map[string]string{
 			`{}`: "name digest", `{"name": "x"}`: "digest", `{"name": ".x", "digest": "sha256:1"}`: "name digest",
@@ -91,7 +91,7 @@ func TestTagsAreFiltered(t *testing.T) {
 		}
 		_, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{Filter: &platform.TagFilter{Digest: "sha256:x"}})
 		if got := violationFields(err); got != "digest" {
-			t.Error(got)
+			t.Errorf("got %v, want 'digest'", got)
 		}
 	})
 }
@@ -104,7 +104,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		empty, err := p.Readme(acme.owner, repo)
 		must(t, err)
 		if empty.Content != "" || empty.UID != repo {
-			t.Errorf("%+v", empty)
+			t.Errorf("got %+v, want Content \"\" and UID %v", empty, repo)
 		}
 		before, err := p.Get(acme.owner, repo)
 		must(t, err)
@@ -122,7 +122,7 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		after, err := p.Get(acme.owner, repo)
 		must(t, err)
 		if !after.UpdateTime.After(before.UpdateTime.Time) || after.Name != before.Name {
-			t.Errorf("%+v became %+v", before, after)
+			t.Errorf("%+v became %+v, want Name %v", before, after, before.Name)
 		}
 		for in, want := range map[string]string{
 			`{"content": 1}`: "content", `{"text": "x"}`: "text", `{"content": "a\u0000b"}`: "content",
@@ -135,18 +135,18 @@ func TestAReadmeIsTextOfItsRepo(t *testing.T) {
 		}
 		_, err = p.UpdateReadme(acme.owner, repo, inputWithMask[*platform.Readme](`{}`, "uid"))
 		if got := violationFields(err); got != "updateMask" {
-			t.Error(got)
+			t.Errorf("got %v, want 'updateMask'", got)
 		}
 		kept, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{}`))
 		must(t, err)
 		cleared, err := p.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{"content": null}`))
 		must(t, err)
 		if kept.Content != "x" || cleared.Content != "" {
-			t.Errorf("kept %q, cleared %q", kept.Content, cleared.Content)
+			t.Errorf("kept %q, want x, cleared %q, want none", kept.Content, cleared.Content)
 		}
 		_, err = p.UpdateReadme(acme.owner, missingBelow(acme.uid), body[*platform.Readme](`{"content": "x"}`))
 		if e := refusal(t, "a missing repo", err, platform.CodeNotFound); e.Area != "registry" || e.Resource.Kind != "Repo" {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v, want Area 'registry' and Kind 'Repo'", e)
 		}
 		readmes, errs := p.Readmes(acme.owner, []platform.UID{missingBelow(acme.uid), repo, "x"})
 		if readmes[1] == nil || !isCode(errs[0], platform.CodeNotFound) || !isCode(errs[2], platform.CodeInvalidArgument) {
@@ -184,22 +184,22 @@ func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
 			if x.want == (platform.ImageSize{}) {
 				expectRefused(t, x.asked, err, platform.CodeNotFound)
 			} else if err != nil || got != x.want {
-				t.Errorf("image %d, %q: %v (%v)", x.digest, x.asked, got, err)
+				t.Errorf("image %d, %q: %v, want %v (%v)", x.digest, x.asked, got, x.want, err)
 			}
 		}
 		image, err := w.p.Images.Get(acme.owner, platform.ImageKey{Repo: repo, Digest: digest(2)})
 		must(t, err)
 		if !slices.Equal(image.ArchitectureNames(), []string{"arm64", "s390x"}) {
-			t.Errorf("%+v", image)
+			t.Errorf("got %+v, want ArchitectureNames %v", image, []string{"arm64", "s390x"})
 		}
 		_, err = w.p.Images.Get(acme.owner, platform.ImageKey{Repo: "x", Digest: "y"})
 		if got := violationFields(err); got != "repoUid digest" {
-			t.Error(got)
+			t.Errorf("got %v, want 'repoUid digest'", got)
 		}
 		puller := w.with(w.role(acme.uid, platform.CapRepoList), acme.uid, acme.uid)
 		_, err = w.p.Images.Get(puller, platform.ImageKey{Repo: repo, Digest: digest(1)})
 		if e := refusal(t, "one capability of two", err, platform.CodePermissionDenied); e.Metadata["capability"] != "manifest.metadata.list" || e.Area != "registry" {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v, want capability 'manifest.metadata.list' and Area 'registry'", e)
 		}
 	})
 }

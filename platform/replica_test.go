@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// beat is a heartbeat, which finds these replicas gone.
+// beat sends a heartbeat, which must find that these replicas stopped.
 func beat(t *testing.T, r *platform.Replica, want ...string) {
 	t.Helper()
 	gone, err := r.Heartbeat(t.Context())
@@ -22,13 +22,13 @@ func TestAReplicaWithoutHeartbeatsIsGone(t *testing.T) {
 		one, two := w.p.Webhooks.Replica("one"), w.p.Webhooks.Replica("two")
 		dead := w.p.Webhooks.Replica("dead")
 		beat(t, dead)
-		for range 4 { // one and two see it for the first time, and miss it three times
+		for range 4 { // One and two see it for the first time, and then miss it three times.
 			beat(t, one)
 			beat(t, two)
 		}
 		beat(t, one, "dead")
 		beat(t, two, "dead")
-		beat(t, dead) // it was only slow: one and two are new to it
+		beat(t, dead) // It was only slow: one and two are new to it.
 		beat(t, one)
 		beat(t, two)
 		must(t, dead.Leave(t.Context()))
@@ -42,7 +42,7 @@ func TestAReplicaWithoutHeartbeatsIsGone(t *testing.T) {
 		beat(t, one, "two")
 		must(t, one.Remove(t.Context(), "two"))
 		beat(t, one)
-		beat(t, two) // it takes its place again
+		beat(t, two) // It joins again.
 		beat(t, one)
 	})
 }
@@ -57,7 +57,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 		w.relay()
 		held := w.queuedUIDs()
 		if len(held) != 8 {
-			t.Fatalf("%d are in the queue", len(held))
+			t.Fatalf("%d are in the queue, want 8", len(held))
 		}
 		var slow []*platform.Dispatch
 		var tickets []platform.Ticket
@@ -67,7 +67,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 			must(t, err)
 			slow = append(slow, begun)
 		}
-		for range 2 { // two find it gone at the same time
+		for range 2 { // Two replicas find at the same time that it stopped.
 			must(t, w.p.Webhooks.Requeue(t.Context(), tickets...))
 		}
 		if again := w.queuedUIDs(); !slices.Equal(slices.Sorted(slices.Values(again)), slices.Sorted(slices.Values(held))) {
@@ -75,7 +75,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 		}
 		for i, d := range held {
 			if w.ticket(d).Number != 1 {
-				t.Errorf("%s has the ticket %d", d, w.ticket(d).Number)
+				t.Errorf("%s has the ticket %d, want 1", d, w.ticket(d).Number)
 			}
 			if begun, err := w.p.Webhooks.BeginAttempt(t.Context(), tickets[i]); begun != nil || err != nil {
 				t.Errorf("an attempt by an old ticket begins: %v, %v", begun, err)
@@ -85,7 +85,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 			if begun.Event.ID != slow[i].Event.ID {
 				t.Errorf("the event was %s and is %s", slow[i].Event.ID, begun.Event.ID)
 			}
-			// It was only slow: what it says comes before, in between, or after.
+			// It was only slow: its result arrives before, in between, or after.
 			if i%2 == 0 {
 				if _, again := w.endOf(slow[i], platform.Attempt{Status: 410}); again {
 					t.Error("a ticket that is good no more is used again")
@@ -101,7 +101,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 		}
 		for _, d := range w.deliveries(sub) {
 			if d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 200 {
-				t.Errorf("got %+v", d)
+				t.Errorf("got %+v, want State %v, Attempts 1 and LastStatus 200", d, platform.DeliveryDelivered)
 			}
 		}
 		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() || !s.DisableTime.IsZero() {
@@ -110,7 +110,7 @@ func TestTicketsOfAGoneReplicaAreReleased(t *testing.T) {
 	})
 }
 
-// The queue may run an attempt twice by one ticket: the first that ends counts.
+// The queue may run an attempt twice with one ticket. The first result counts.
 func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -126,7 +126,7 @@ func TestAnAttemptThatWasNotedIsNotedOnce(t *testing.T) {
 			}
 		}
 		if got := w.delivery(d); got.Attempts != 1 || got.State != platform.DeliveryRetrying {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want Attempts 1 and State %v", got, platform.DeliveryRetrying)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestNothingIsSentToASinkThatIsPermittedNoMore(t *testing.T) {
 		wide := w.replica(w.store, platform.Options{SinkPorts: []string{"8443"}})
 		_, err := w.p.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		if got := violationFields(err); got != "sink" {
-			t.Errorf("a port that is not allowed: %s", got)
+			t.Errorf("a port that is not allowed: %s, want sink", got)
 		}
 		_, err = wide.Subscriptions.Create(acme.owner, acme.uid, body[*platform.Subscription](`{"sink": "https://hooks.example.com:8443/"}`))
 		must(t, err)

@@ -51,7 +51,7 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 		p.get(fmt.Sprint("a", i))
 	}
 	if n := len(p.byText); n != maxPatterns || n != p.used.Len() || p.byText["a0"] != nil || p.byText[fmt.Sprint("a", maxPatterns+9)] == nil {
-		t.Errorf("%d patterns are kept, %d in order", n, p.used.Len())
+		t.Errorf("%d patterns are kept, want %d, %d in order", n, maxPatterns, p.used.Len())
 	}
 	if c := p.get("a4000"); c != p.get("a4000") {
 		t.Error("a pattern is compiled twice")
@@ -71,8 +71,8 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 	}
 }
 
-// Forty rules of one organisation must not cost a token of another more than
-// some milliseconds, whatever their patterns are.
+// Forty rules of one organisation must not cost a token of another one more than some
+// milliseconds, whatever their patterns are.
 func TestTheWorkForPatternsOfAnOrganisationIsLimited(t *testing.T) {
 	t.Parallel()
 	m := &matcher{patterns: newPatterns()}

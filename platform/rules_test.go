@@ -24,7 +24,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 			err := p.Groups.Delete(owner, group)
 			e := refusal(t, "a group with a "+what, err, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 			if e.Preconditions[0].Subject != string(group) || !strings.HasPrefix(e.Message, "Precondition failed: ") || e.Reason != "FAILED_PRECONDITION" {
-				t.Errorf("%+v", e)
+				t.Errorf("got %+v, want Subject %v and Reason 'FAILED_PRECONDITION'", e, group)
 			}
 			if _, err := p.Groups.Get(owner, group); err != nil {
 				t.Errorf("a group with a %s, after its deletion was refused: %v", what, err)
@@ -33,7 +33,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 		repo := w.repo(acme.uid)
 		tag := w.tag(repo)
 		if e := refusal(t, "a repo with a tag", p.Repos.Delete(owner, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY"); e.Area != "registry" {
-			t.Errorf("area %s", e.Area)
+			t.Errorf("area %s, want registry", e.Area)
 		}
 		must(t, p.Tags.Delete(owner, tag))
 		must(t, p.Repos.Delete(owner, repo))
@@ -45,7 +45,7 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 		must(t, p.Roles.Delete(owner, role))
 		must(t, p.Identities.Delete(owner, identity))
 		expectRefused(t, "what is deleted already", p.Identities.Delete(owner, identity), platform.CodeNotFound)
-		must(t, p.Repos.Delete(owner, w.newImage(acme.uid))) // images are no tags
+		must(t, p.Repos.Delete(owner, w.newImage(acme.uid))) // Images do not count as tags.
 		w.checkCounters()
 	})
 }
@@ -67,14 +67,14 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		_, err = p.Groups.Create(owner, acme.uid, body[*platform.Group](`{"name": "same"}`))
 		named("group", err, "Group", "iam", group.UID)
 		_, err = p.Groups.Create(owner, team, body[*platform.Group](`{"name": "same"}`))
-		must(t, err) // elsewhere the name is free
+		must(t, err) // Another parent may have the name.
 		_, err = p.Groups.Update(owner, team, body[*platform.Group](`{"name": "same"}`))
 		named("renaming a group", err, "Group", "iam", group.UID)
 		_, err = p.Groups.Update(owner, group.UID, body[*platform.Group](`{"name": "same"}`))
-		must(t, err) // its own name
+		must(t, err) // This is its own name.
 
 		role, err := p.Roles.Create(owner, acme.uid, body[*platform.Role](`{"name": "viewer"}`))
-		must(t, err) // a built-in role does not take the name
+		must(t, err) // A built-in role does not reserve its name.
 		_, err = p.Roles.Create(owner, acme.uid, body[*platform.Role](`{"name": "viewer"}`))
 		named("role", err, "Role", "iam", role.UID)
 		_, err = p.Roles.Update(owner, w.role(acme.uid), body[*platform.Role](`{"name": "viewer"}`))
@@ -91,7 +91,7 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		_, err = p.RoleBindings.Create(owner, team, binding(identity, platform.ViewerRole))
 		named("binding", err, "RoleBinding", "iam", bound)
 		_, err = p.RoleBindings.Create(owner, acme.uid, binding(identity, platform.ViewerRole))
-		must(t, err) // on another group
+		must(t, err) // The binding is on another group.
 		other := w.bind(team, identity, platform.EditorRole)
 		_, err = p.RoleBindings.Update(owner, other, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.ViewerRole))
 		named("changing a binding", err, "RoleBinding", "iam", bound)
@@ -104,7 +104,7 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		_, err = p.Identities.Create(owner, acme.uid, body[*platform.Identity](`{"name": "twin"}`))
 		must(t, err)
 		_, err = p.Identities.Create(owner, acme.uid, body[*platform.Identity](`{"name": "twin"}`))
-		must(t, err) // identities have no unique name
+		must(t, err) // Names of identities are not unique.
 	})
 }
 
@@ -123,12 +123,12 @@ func TestAMissingParentIsNotFound(t *testing.T) {
 			e := refusal(t, what, err, platform.CodeNotFound, "NOT_FOUND")
 			shown := e.Status("atrium.dev", "").Details[1]
 			if shown["resourceType"] != "iam.atrium.dev/Group" || shown["resourceName"] != string(gone) || shown["description"] == "" {
-				t.Errorf("%s: %v", what, shown)
+				t.Errorf("%s: %v, want resourceType 'iam.atrium.dev/Group' and resourceName %v", what, shown, gone)
 			}
 		}
 		_, err = w.p.Tags.Create(acme.owner, gone, body[*platform.Tag](`{"name": "x", "digest": %q}`, digest(1)))
 		if e := refusal(t, "tag", err, platform.CodeNotFound); e.Resource.Kind != "Repo" || e.Resource.Area != "registry" || e.Resource.Name != string(gone) {
-			t.Errorf("%+v", e.Resource)
+			t.Errorf("got %+v, want Kind 'Repo', Area 'registry' and Name %v", e.Resource, gone)
 		}
 		_, err = w.p.Repos.Create(acme.owner, w.repo(acme.uid), body[*platform.Repo](`{"name": "x"}`))
 		expectRefused(t, "a repo in a repo", err, platform.CodeNotFound)
@@ -160,15 +160,15 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 		} {
 			_, err := w.p.RoleBindings.Create(acme.owner, x.group, binding(x.identity, x.role))
 			if got := violationFields(err); got != x.field {
-				t.Errorf("%s: %s", x.what, got)
+				t.Errorf("%s: %s, want %s", x.what, got, x.field)
 			}
 		}
-		// What no group holds is a built-in role, or does not exist either.
+		// A UID in no group is a built-in role or does not exist.
 		for _, gone := range []platform.UID{missingBelow(acme.uid), other.uid} {
 			for what, uids := range map[string][2]platform.UID{"Identity": {gone, platform.ViewerRole}, "Role": {high, gone}} {
 				_, err := w.p.RoleBindings.Create(acme.owner, team, binding(uids[0], uids[1]))
 				if e := refusal(t, what, err, platform.CodeNotFound); e.Resource.Kind != what || e.Resource.Name != string(gone) {
-					t.Errorf("%+v", e.Resource)
+					t.Errorf("got %+v, want Kind %v and Name %v", e.Resource, what, gone)
 				}
 			}
 		}
@@ -181,11 +181,11 @@ func TestABindingReachesNoFurtherThanItsIdentityAndRole(t *testing.T) {
 		must(t, err)
 		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[*platform.RoleBinding](`{"identityUid": %q}`, foreign))
 		if got := violationFields(err); got != "identityUid" {
-			t.Error(got)
+			t.Errorf("got %v, want 'identityUid'", got)
 		}
 		_, err = w.p.RoleBindings.Update(acme.owner, made.UID, body[*platform.RoleBinding](`{"roleUid": null}`))
 		if got := violationFields(err); got != "roleUid" {
-			t.Error(got)
+			t.Errorf("got %v, want 'roleUid'", got)
 		}
 	})
 }
@@ -198,17 +198,17 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 		role, err := w.p.Roles.Get(reader, platform.ViewerRole)
 		must(t, err)
 		if role.Name != "viewer" || !role.CreateTime.IsZero() || !role.UpdateTime.IsZero() {
-			t.Errorf("%+v", role)
+			t.Errorf("got %+v, want Name 'viewer'", role)
 		}
 		page, err := w.p.Roles.List(reader, platform.ListRequest[*platform.RoleFilter]{})
 		must(t, err)
-		if page.TotalCount != 8 || len(page.Items) != 8 { // the custom ones lie above
-			t.Errorf("%d of %d", len(page.Items), page.TotalCount)
+		if page.TotalCount != 8 || len(page.Items) != 8 { // The custom roles are above.
+			t.Errorf("%d of %d, want 8 and 8", len(page.Items), page.TotalCount)
 		}
 		page, err = w.p.Roles.List(acme.owner, platform.ListRequest[*platform.RoleFilter]{})
 		must(t, err)
 		if page.TotalCount != 10 || len(page.Items) != 10 {
-			t.Errorf("%d of %d", len(page.Items), page.TotalCount)
+			t.Errorf("%d of %d, want 10 and 10", len(page.Items), page.TotalCount)
 		}
 		_, err = w.p.Roles.Get(other, platform.ViewerRole)
 		expectRefused(t, "reading without the capability", err, platform.CodePermissionDenied)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// holds says whether a branch holds a row, as store.go describes relations.
+// holds reports whether a branch contains a row, as store.go defines it.
 func (b Branch) holds(row UID) bool {
 	switch b.Relation {
 	case Within:
@@ -26,7 +26,7 @@ func (b Branch) holds(row UID) bool {
 	}
 }
 
-// meets says whether a row meets a filter, as page.go describes its fields.
+// meets reports whether a row meets a filter, as page.go defines it.
 func (f UIDFilter) meets(row UID) bool {
 	return (f.AncestorsOf == "" || f.AncestorsOf.Below(row)) &&
 		(f.DescendantsOf == "" || row.Below(f.DescendantsOf)) &&
@@ -35,7 +35,7 @@ func (f UIDFilter) meets(row UID) bool {
 		(f.IDs == nil || slices.Contains(f.IDs, row))
 }
 
-// A forest is every row that there is in a test.
+// A forest has all rows of a test.
 type forest struct {
 	*rand.Rand
 	rows []UID
@@ -59,7 +59,7 @@ func newForest(seed uint64) forest {
 
 func (f forest) some() UID { return f.rows[f.IntN(len(f.rows))] }
 
-// randomFilter returns a filter of one, sometimes several conditions.
+// randomFilter returns a filter with one condition, sometimes several.
 func (f forest) randomFilter() (asked UIDFilter) {
 	for n := f.IntN(3); n >= 0; n-- {
 		switch f.IntN(6) {
@@ -76,15 +76,14 @@ func (f forest) randomFilter() (asked UIDFilter) {
 			for range f.IntN(4) {
 				asked.IDs = append(asked.IDs, f.some(), builtInRoleData[f.IntN(len(builtInRoleData))].UID)
 			}
-		default: // no condition
+		default: // There is no condition.
 		}
 	}
 	return asked
 }
 
-// Whoever holds what, and whatever is asked for: a list may return exactly the
-// rows that the caller could get one by one and that the filter names, each
-// from one branch only.
+// For all grants and filters, a list must return exactly the rows that the caller could
+// read one by one and that match the filter, each from one branch only.
 func TestAScopeIsTheReadablePartOfTheRequest(t *testing.T) {
 	t.Parallel()
 	denied, empty := 0, 0
@@ -99,7 +98,7 @@ func TestAScopeIsTheReadablePartOfTheRequest(t *testing.T) {
 			actor.grants = append(actor.grants, grant{rootA, setOf([]Capability{CapRolesList, CapGroupsList, CapRepoList})})
 		}
 		asked := f.randomFilter()
-		inGroups := slices.DeleteFunc(slices.Clone(f.rows), UID.IsRoot) // where all but groups are
+		inGroups := slices.DeleteFunc(slices.Clone(f.rows), UID.IsRoot) // All kinds except groups are in groups.
 		checkScope(t, seed, &roleKind, actor, asked, append(inGroups, ViewerRole, OwnerRole), &denied, &empty)
 		checkScope(t, seed, &groupKind, actor, asked, f.rows, &denied, &empty)
 		checkScope(t, seed, &repoKind, actor, asked, inGroups, &denied, &empty)
@@ -145,10 +144,10 @@ func checkScope[T any](t *testing.T, seed uint64, k *Kind[T], actor *Actor, aske
 	}
 }
 
-// isRelated is the rule of lists: the capability is held somewhere, and for each
-// scope asked for at it, above it or anywhere below. Children are shown to who
-// holds it on their parent or above; of groups, those on which it is held are
-// shown too.
+// isRelated is the rule of lists: the caller must hold the capability somewhere, and for
+// each requested scope on it, above it or anywhere below. Children are shown to callers
+// who hold it on the parent or above. A list of groups also shows the groups on which it
+// is held.
 func (k *Kind[T]) isRelated(a *Actor, asked UIDFilter) bool {
 	holds := func(at func(UID) bool) bool {
 		return slices.ContainsFunc(a.grants, func(g grant) bool { return g.set.has(k.List) && at(g.scope) })

@@ -18,7 +18,7 @@ func cvss3(vector string) []platform.Severity {
 	return []platform.Severity{{Type: "TYPE_CVSS_V3", Score: vector}}
 }
 
-// rating tells how an advisory is rated, and what the counters say of that.
+// rating returns the rating of an advisory, and the counters of ratings.
 func (w *world) rating(o org, id string) string {
 	w.Helper()
 	type request = platform.ListRequest[*platform.AdvisoryFilter]
@@ -71,7 +71,7 @@ func TestAnAdvisoryInheritsFromItsVulnerability(t *testing.T) {
 		vulnerability("GHSA-1", cvss3(mediumVector), "CVE-1")
 		expect(acme, "GO-1", "3065"+inherited)
 		expect(other, "GO-1", "3065"+inherited)
-		vulnerability("GHSA-1", cvss3(mediumVector)) // it loses the alias
+		vulnerability("GHSA-1", cvss3(mediumVector)) // It loses the alias.
 		expect(acme, "GO-1", "0 ")
 		vulnerability("GO-1", []platform.Severity{{Score: "Moderate"}})
 		expect(acme, "GO-1", "3 SEVERITY_SOURCE_FEED")
@@ -105,13 +105,13 @@ func TestWithdrawnAdvisoriesAreLeftOut(t *testing.T) {
 		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{ID: "lib"})
 		must(t, err)
 		if len(documents) != 1 || len(documents[0].Advisories) != 1 {
-			t.Errorf("documents hold %+v", documents)
+			t.Errorf("documents hold %+v, want 1 of them", documents)
 		}
 		restored := &platform.Advisory{AdvisoryID: "GO-2", ArtifactName: "lib", Events: fixed, UpdateTime: platform.At(epoch.Add(time.Hour))}
 		_, err = w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{restored})
 		must(t, err)
 		if got := w.rating(acme, "GO-2"); got != "0 " {
-			t.Errorf("it stands again, and is %s", got)
+			t.Errorf("it stands again, and is %s, want %q", got, "0 ")
 		}
 	})
 }

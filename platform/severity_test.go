@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// fakeScore knows vectors of the form version:score, such as 3.1:9.
+// fakeScore reads vectors of the form version:score, such as 3.1:9.
 func fakeScore(vector string) (score float64, version string, ok bool) {
 	scores := map[string]float64{"2.0:10": 10, "2.0:0": 0, "3.0:9": 9, "3.1:8.9": 8.9, "3.1:6.9": 6.9, "3.1:3.9": 3.9, "3.1:0": 0, "4.0:4": 4}
 	score, ok = scores[vector]
@@ -26,16 +26,16 @@ func TestAnAdvisoryIsRatedByTheHighestVersion(t *testing.T) {
 	for _, x := range []struct{ own, inherited, key, version, vector, source string }{
 		{"", "", "0", "", "", ""},
 		{"3=3.0:9", "", "5090", "3.0", "3.0:9", "ADVISORY"},
-		{"3=3.0:9 4=4.0:4 2=2.0:10", "", "3040", "4.0", "4.0:4", "ADVISORY"}, // the highest version, not the worst score
+		{"3=3.0:9 4=4.0:4 2=2.0:10", "", "3040", "4.0", "4.0:4", "ADVISORY"}, // The highest version counts, not the highest score.
 		{"3=3.1:6.9 3=3.1:8.9 3=3.0:9", "", "4089", "3.1", "3.1:8.9", "ADVISORY"},
-		{"2=2.0:10", "", "4100", "2.0", "2.0:10", "ADVISORY"}, // version 2 knows nothing above HIGH
+		{"2=2.0:10", "", "4100", "2.0", "2.0:10", "ADVISORY"}, // Version 2 has nothing above HIGH.
 		{"2=2.0:0", "", "2000", "2.0", "2.0:0", "ADVISORY"},
 		{"3=3.1:3.9", "", "2039", "3.1", "3.1:3.9", "ADVISORY"},
 		{"3=3.1:0", "", "1000", "3.1", "3.1:0", "ADVISORY"},
-		{"=3.1:8.9", "", "4089", "3.1", "3.1:8.9", "ADVISORY"}, // a vector says its version itself
+		{"=3.1:8.9", "", "4089", "3.1", "3.1:8.9", "ADVISORY"}, // The vector contains its version.
 		{"3=7.46", "", "4075", "3", "", "ADVISORY"},
 		{"3=11 4=-1 3=NaN 3=x", "", "0", "", "", ""},
-		{"=7.5", "", "0", "", "", ""}, // a number of no scale
+		{"=7.5", "", "0", "", "", ""}, // The number has no scale.
 		{"3=3.1:3.9", "4=4.0:4", "2039", "3.1", "3.1:3.9", "ADVISORY"},
 		{"", "3=3.0:9 4=4.0:4", "3040", "4.0", "4.0:4", "VULNERABILITY"},
 		{"=High", "3=3.1:3.9", "2039", "3.1", "3.1:3.9", "VULNERABILITY"},
@@ -50,7 +50,7 @@ func TestAnAdvisoryIsRatedByTheHighestVersion(t *testing.T) {
 		}
 		rating, score := ParseSeverityKey(got.SortKey())
 		if rating != got.Rating || (score == nil) != (got.Score == nil) || score != nil && *score != *got.Score {
-			t.Errorf("%s is read as %s %v", got.SortKey(), rating, score)
+			t.Errorf("%s is read as %s, want %s: %v", got.SortKey(), rating, got.Rating, score)
 		}
 	}
 }

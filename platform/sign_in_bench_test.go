@@ -39,7 +39,8 @@ func BenchmarkAuthenticateBesideHostileIdentities(b *testing.B) {
 	}
 }
 
-// hostilePattern is a rule that would match tokens of the test's issuer, if it
+// hostilePattern returns a rule that would match tokens of the test's issuer if it
+// counted.
 // counted.
 func hostilePattern(i int) *platform.ClaimMatch {
 	repeated := fmt.Sprintf("((o|w|.){1,30}){1,%d}", 1+i%9)
@@ -56,8 +57,8 @@ func sameRule(int) *platform.ClaimMatch {
 	return &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
 }
 
-// hostile makes n identities, as they are where rules were written before there
-// were proofs: straight into the store.
+// hostile creates n identities directly in the store, like rules from before there were
+// proofs.
 func (w *world) hostile(n int, rule func(i int) *platform.ClaimMatch) {
 	w.Helper()
 	const each = 20

@@ -15,7 +15,7 @@ import (
 
 const workplace = "https://login.example.com"
 
-// visitor is a token of the workplace's issuer, made for its client.
+// visitor returns the claims of a token of the workplace's issuer, made for its client.
 func visitor(subject string, more map[string]any) platform.Claims {
 	values := map[string]any{"iss": workplace, "sub": subject}
 	maps.Copy(values, more)
@@ -42,7 +42,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 
 		first, ctx := w.enter(visitor("alice", nil))
 		if len(first.Identities) != 1 || first.Identities[0].Parent() != team {
-			t.Fatalf("she acts as %v", first.Identities)
+			t.Fatalf("she acts as %v, want 1 of them", first.Identities)
 		}
 		if _, err := w.p.Repos.Get(ctx, repo); err != nil {
 			t.Error(err)
@@ -50,27 +50,27 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 		_, err := w.p.Groups.Get(ctx, acme.uid)
 		expectRefused(t, "above the provider's group", err, platform.CodePermissionDenied)
 		if made := since(w.events(), before); types(made) != "iam.identity.created iam.rolebindings.created" || made[0].actor.Act["sub"] != "alice" {
-			t.Errorf("recorded %s by %+v", types(made), made)
+			t.Errorf("recorded %s by %+v, want iam.identity.created iam.rolebindings.created", types(made), made)
 		}
 		who, err := w.p.Identities.Get(acme.owner, first.Identities[0])
 		must(t, err)
 		if who.Name != "alice n-e" || who.Email != "alice@example.com" || who.ClaimMatch != nil {
-			t.Errorf("her identity is %+v", who)
+			t.Errorf("her identity is %+v, want Name 'alice n-e', Email 'alice@example.com' and no ClaimMatch", who)
 		}
 		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{Filter: &platform.RoleBindingFilter{Identity: who.UID}})
 		must(t, err)
 		if len(page.Items) != 1 || page.Items[0].Identity.Subject != "alice" || page.Items[0].Identity.Issuer != workplace {
-			t.Errorf("her binding is %+v", page.Items)
+			t.Errorf("her binding is %+v, want 1 of them", page.Items)
 		}
 		if uid, err := w.p.Identities.Lookup(ctx, workplace, "alice"); err != nil || uid != who.UID {
-			t.Errorf("looked up: %s (%v)", uid, err)
+			t.Errorf("looked up: %s, want %s (%v)", uid, who.UID, err)
 		}
 
 		if again, _ := w.enter(visitor("alice", nil)); len(again.Identities) != 1 || again.Identities[0] != who.UID {
-			t.Errorf("the second time she acts as %v", again.Identities)
+			t.Errorf("the second time she acts as %v, want 1 of them", again.Identities)
 		}
 		if bob, _ := w.enter(visitor("bob", nil)); len(bob.Identities) != 1 || bob.Identities[0] == who.UID {
-			t.Errorf("somebody else acts as %v", bob.Identities)
+			t.Errorf("somebody else acts as %v, want 1 of them", bob.Identities)
 		}
 
 		must(t, w.p.IdentityProviders.Delete(acme.owner, provider.UID))
@@ -98,7 +98,8 @@ func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
 			{"for this service, handed to the client", func(c *platform.Claims) {
 				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "client"
 			}, true},
-			// The issuer can serve other tenants too, whose clients get tokens of the same audience.
+			// The issuer may serve other tenants, too. Their clients get tokens with the
+			// same audience.
 			{"for this service, handed to another client", func(c *platform.Claims) {
 				c.Audience, c.ServiceAudience, c.Values["azp"] = []string{"atrium"}, true, "other"
 			}, false},
@@ -127,15 +128,15 @@ func TestTheCorrelationRuleIdentifiesPeople(t *testing.T) {
 		other, _ := w.enter(visitor("alice", map[string]any{"oid": "bob"}))
 		none, _ := w.enter(visitor("alice", nil))
 		if len(first.Identities) != 1 || len(second.Identities) != 1 || first.Identities[0] != second.Identities[0] {
-			t.Errorf("one oid acts as %v and %v", first.Identities, second.Identities)
+			t.Errorf("one oid acts as %v, want 1 of them and %v, want 1 of them", first.Identities, second.Identities)
 		}
 		if len(other.Identities) != 1 || other.Identities[0] == first.Identities[0] || len(none.Identities) != 0 {
-			t.Errorf("another oid acts as %v, none as %v", other.Identities, none.Identities)
+			t.Errorf("another oid acts as %v, want 1 of them, none as %v", other.Identities, none.Identities)
 		}
 		_, err = w.p.IdentityProviders.Update(acme.owner, made.UID, body[*platform.IdentityProvider](
 			`{"oidc": {"issuer": %q, "clientId": "client", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}`, workplace))
 		if got := violationFields(err); got != "oidc.correlationRule" {
-			t.Errorf("violated: %s", got)
+			t.Errorf("violated: %s, want oidc.correlationRule", got)
 		}
 	})
 }
@@ -148,13 +149,13 @@ func TestConcurrentFirstSignInsCreateOneIdentity(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				if actor, err := w.p.Authenticate(t.Context(), visitor("alice", nil)); err != nil || len(actor.Identities) != 1 {
-					t.Errorf("acts as %v (%v)", actor, err)
+					t.Errorf("acts as %v (%v), want 1 identities", actor, err)
 				}
 			})
 		}
 		all.Wait()
 		if page, err := w.p.Identities.List(acme.owner, platform.ListRequest[*platform.IdentityFilter]{}); err != nil || page.TotalCount != 2 {
-			t.Errorf("there are %d identities (%v)", page.TotalCount, err)
+			t.Errorf("there are %d identities, want 2 (%v)", page.TotalCount, err)
 		}
 	})
 }
@@ -164,7 +165,7 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		sub := w.group(team)
-		provider := w.providerOf(team, workplace, w.role(team)).UID // a default role that grants nothing
+		provider := w.providerOf(team, workplace, w.role(team)).UID // The default role has no capabilities.
 		mapping := w.mappingTo(provider, "admins", platform.EditorRole, sub)
 		w.mappingTo(provider, "others", platform.OwnerRole, team)
 
@@ -180,7 +181,8 @@ func TestATokenCarriesTheRolesThatItsGroupsAreMappedTo(t *testing.T) {
 		_, elsewhere := w.enter(visitor("alice", map[string]any{"groups": []any{"staff"}, "roles": []any{"admins"}}))
 		expectRefused(t, "a claim that is not the provider's", create(elsewhere, sub), platform.CodePermissionDenied)
 
-		// What a mapping grants holds inside transactions, and can be handed on.
+		// The capabilities of a mapping also count inside transactions, and the caller
+		// can grant them.
 		hand := func(ctx context.Context) error {
 			_, err := w.p.Roles.Create(ctx, team, body[*platform.Role](`{"name": %q, "capabilities": ["repo.create"]}`, w.name()))
 			return err
@@ -212,7 +214,7 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		claimed := w.member(acme.uid, "robot")
 		keys, err := w.p.StaticKeys(t.Context(), issuer, "robot")
 		if err != nil || len(keys) != 2 {
-			t.Fatalf("keys %v (%v)", keys, err)
+			t.Fatalf("keys %v, want 2 of them (%v)", keys, err)
 		}
 		acts := func(c platform.Claims, want ...platform.UID) {
 			t.Helper()
@@ -225,7 +227,7 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		acts(c, claimed)
 		c.StaticIdentities = []platform.UID{mine}
 		acts(c, mine)
-		c.StaticIdentities = []platform.UID{claimed} // has no keys of its own
+		c.StaticIdentities = []platform.UID{claimed} // The identity has no keys of its own.
 		acts(c)
 		c.StaticIdentities = []platform.UID{other}
 		acts(c)
@@ -237,24 +239,24 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		soon := platform.At(epoch.Add(time.Hour))
 		short := static("visitor", `, "expirationTime": "`+soon.String()+`"`)
 		if keys, err := w.p.StaticKeys(t.Context(), issuer, "visitor"); err != nil || len(keys) != 1 || keys[0].Identity != short {
-			t.Errorf("keys %v (%v)", keys, err)
+			t.Errorf("keys %v, want 1 of them (%v)", keys, err)
 		}
 		w.pass(2 * time.Hour)
 		if keys, err := w.p.StaticKeys(t.Context(), issuer, "visitor"); err != nil || len(keys) != 0 {
-			t.Errorf("expired keys %v (%v)", keys, err)
+			t.Errorf("expired keys %v, want none (%v)", keys, err)
 		}
 		acts(platform.Claims{Issuer: issuer, Subject: "visitor", ServiceAudience: true, StaticIdentities: []platform.UID{short}})
 
 		_, err = w.p.Identities.Update(acme.owner, mine, body[*platform.Identity](`{"staticKeys": null}`))
 		must(t, err)
 		if keys, _ := w.p.StaticKeys(t.Context(), issuer, "robot"); len(keys) != 1 || keys[0].Identity != other {
-			t.Errorf("after one lost its keys: %v", keys)
+			t.Errorf("after one lost its keys: %v, want 1 of them", keys)
 		}
 	})
 }
 
-// The attack: a few organisations name somebody else's subject as often as they
-// may, before that person's own organisation does.
+// The attack is that some organisations name the subject of another person as often as
+// they may, before that person's own organisation does.
 func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const organisations, rules = 21, 20

@@ -27,13 +27,13 @@ func TestASinkIsAPublicHTTPSAddress(t *testing.T) {
 	} {
 		var v violations
 		if v.checkSink(sink, &Options{}); len(v) != 1 {
-			t.Errorf("%q: %v", sink, v)
+			t.Errorf("%q: %v, want 1 of them", sink, v)
 		}
 	}
 }
 
-// Every spelling of an address that some resolver or client takes for one
-// that is not on the public internet.
+// privateHosts has every spelling that some resolver or client reads as an address
+// outside the public internet.
 var privateHosts = []string{
 	"127.0.0.1", "127.1", "127.0.1", "127.255.255.254", "127.0.0.1.", "0.0.0.0", "0", "0.1.2.3",
 	"2130706433", "0x7f000001", "0x7f.0.0.1", "0x7f.1", "0177.0.0.1", "0177.1", "017700000001", "127.0.0.0x1", "127.0.0.01", "00127.0.0.1",
@@ -53,7 +53,7 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 		for _, sink := range []string{"https://" + host + "/hook", "https://" + host + ":8443/hook"} {
 			var v violations
 			if v.checkSink(sink, &Options{}); len(v) != 1 {
-				t.Errorf("%s: %v", sink, v)
+				t.Errorf("%s: %v, want 1 of them", sink, v)
 			}
 		}
 	}

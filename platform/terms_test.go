@@ -16,25 +16,26 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 			t.Helper()
 			got, err := w.p.Terms.Accept(acme.owner, group, documents)
 			if err != nil || got.Group != group || !slices.Equal(got.DocumentIDs, documents) {
-				t.Errorf("accepted %+v (%v)", got, err)
+				t.Errorf("accepted %+v (%v), want Group %v", got, err, group)
 			}
 		}
 		accept(acme.uid, "msa", "privacy")
 		accept(team, "beta")
 		accept(sub, "alpha", "alpha")
 		before := len(w.events())
-		accept(acme.uid, "privacy") // which is no error, and changes nothing
+		accept(acme.uid, "privacy") // A second acceptance is no error and changes nothing.
 		if len(w.events()) != before {
 			t.Error("accepting again is recorded as a change")
 		}
-		// Whoever may list on the group sees what counts for it, wherever it was accepted.
+		// A caller who may list on the group sees all acceptances that apply to it, also
+		// those of groups above.
 		page, err := w.p.Terms.ListOf(w.with(platform.ViewerRole, team, team), team, platform.ListRequest[*platform.TermsFilter]{})
 		must(t, err)
 		var found []string
 		for _, a := range page.Items {
 			found = append(found, a.DocID+" "+string(a.OrgUID))
 			if a.AcceptedBy != string(acme.Identity.UID) || a.CreateTime.IsZero() {
-				t.Errorf("%+v", a)
+				t.Errorf("got %+v, want AcceptedBy %v", a, acme.Identity.UID)
 			}
 		}
 		if want := []string{"beta " + string(team), "msa " + string(acme.uid), "privacy " + string(acme.uid)}; !slices.Equal(found, want) || page.TotalCount != 3 {
@@ -42,12 +43,12 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		}
 		each, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[*platform.TermsFilter]{PageSize: 1}, []platform.UID{acme.uid, missingBelow("nonsense"), sub})
 		if failed[0] != nil || each[0].Items[0].DocID != "msa" || each[0].TotalCount != 2 || failed[2] != nil || each[2].Items[0].DocID != "alpha" || each[2].TotalCount != 4 {
-			t.Errorf("for each %v (%v)", each, failed)
+			t.Errorf("for each %v (%v), want DocID 'msa', TotalCount 2, DocID 'alpha' and TotalCount 4", each, failed)
 		}
 		expectRefused(t, "of a group that is none", failed[1], platform.CodeInvalidArgument)
 		next, failed := w.p.Terms.ListOfEach(acme.owner, platform.ListRequest[*platform.TermsFilter]{PageToken: each[2].NextPageToken()}, []platform.UID{sub, team})
 		if failed[0] != nil || len(next[0].Items) != 3 || next[0].Items[0].DocID != "beta" {
-			t.Errorf("the next page is %v (%v)", next[0].Items, failed[0])
+			t.Errorf("the next page is %v, want 3 of them (%v)", next[0].Items, failed[0])
 		}
 		expectRefused(t, "with the token of another group", failed[1], platform.CodeInvalidArgument)
 		var walked []string
@@ -60,14 +61,14 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 			}
 		}
 		if len(walked) != 4 || walked[0] != "alpha" || walked[1] != "beta" {
-			t.Errorf("walked %v", walked)
+			t.Errorf("walked %v, want 4 of them", walked)
 		}
 		rows, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: "beta"}, {Group: team, DocID: "msa"}, {Group: acme.uid, DocID: "msa"}})
 		if errs[0] != nil || rows[0].DocID != "beta" || errs[2] != nil || rows[2].OrgUID != acme.uid {
-			t.Errorf("got %v (%v)", rows, errs)
+			t.Errorf("got %v (%v), want DocID 'beta'", rows, errs)
 		}
 		expectRefused(t, "of another group", errs[1], platform.CodeNotFound)
-		for _, id := range []string{"a\x00", "\xff"} { // no engine takes them
+		for _, id := range []string{"a\x00", "\xff"} { // No engine accepts these texts.
 			_, errs := w.p.Terms.GetMany(acme.owner, []platform.TermsKey{{Group: team, DocID: id}})
 			expectRefused(t, "what is no text", errs[0], platform.CodeNotFound)
 		}
@@ -77,7 +78,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		expectRefused(t, "of a missing group", err, platform.CodeNotFound)
 		for what, documents := range map[string][]string{"documentIds": nil, "documentIds[1]": {"x", ""}} {
 			if _, err := w.p.Terms.Accept(acme.owner, team, documents); violationFields(err) != what {
-				t.Errorf("%v: %s", documents, violationFields(err))
+				t.Errorf("%v: %s, want %s", documents, violationFields(err), what)
 			}
 		}
 		w.checkCounters()

@@ -69,11 +69,11 @@ func FuzzTime(f *testing.F) {
 		}
 		wire := got.String()
 		if len(wire) != len(timeLayout) {
-			t.Fatalf("%q is written %q", s, wire)
+			t.Fatalf("%q is written %q, want %v of them", s, wire, len(timeLayout))
 		}
 		again, err := ParseTime(wire)
 		if err != nil || again != got {
-			t.Fatalf("%q is written %q, which reads %s (%v)", s, wire, again, err)
+			t.Fatalf("%q is written %q, which reads %s, want %s (%v)", s, wire, again, got, err)
 		}
 	})
 }

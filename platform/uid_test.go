@@ -13,7 +13,7 @@ const (
 	rootB = UID("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb")
 )
 
-// seg is one segment below the root.
+// seg returns one segment below the root.
 func seg(digit string) UID { return "/" + UID(strings.Repeat(digit, segmentDigits)) }
 
 var uidGrammar = regexp.MustCompile(`^[0-9a-f]{40}(/[0-9a-f]{16})*$`)
@@ -50,7 +50,7 @@ func TestAUIDEndsAtTheDeepestLevel(t *testing.T) {
 	t.Parallel()
 	deepest := rootA + UID(strings.Repeat(string(seg("1")), 28))
 	if !deepest.Valid() || deepest.Depth() != 29 {
-		t.Errorf("a UID of depth %d is valid: %t", deepest.Depth(), deepest.Valid())
+		t.Errorf("a UID of depth %d is valid, want 29: %t", deepest.Depth(), deepest.Valid())
 	}
 	if below := deepest + seg("1"); below.Valid() {
 		t.Errorf("a UID of depth %d is valid", below.Depth())
@@ -108,7 +108,7 @@ func TestWithinFollowsSegmentsNotLetters(t *testing.T) {
 		{group, rootB, false, false},
 		{group, "", false, false},
 		{"", "", true, false},
-		{rootA + "/11", rootA + "/1", false, false}, // a longer last segment is another one
+		{rootA + "/11", rootA + "/1", false, false}, // A longer last segment is a different segment.
 		{group + seg("2"), rootA + seg("2"), false, false},
 	} {
 		if got := x.uid.Within(x.scope); got != x.within {
@@ -144,7 +144,7 @@ func TestUIDsOfABatchAreNeighbours(t *testing.T) {
 	for last, n := first, 1; n < 1000; n++ {
 		uid := one.child(group)
 		if !uid.Valid() || uid.Parent() != group {
-			t.Fatalf("made %q below %q", uid, group)
+			t.Fatalf("made %q below %q, want Parent %v", uid, group, group)
 		}
 		from, _ := strconv.ParseUint(string(last[len(group)+1:]), 16, 64)
 		to, _ := strconv.ParseUint(string(uid[len(group)+1:]), 16, 64)
@@ -166,7 +166,7 @@ func FuzzUID(f *testing.F) {
 		if u.Valid() != want {
 			t.Fatalf("%q: valid is %t, the grammar says %t", s, u.Valid(), want)
 		}
-		// Whatever a client sends, asking it of its place must not panic.
+		// No text of a client may cause a panic.
 		ancestors := u.Ancestors()
 		_, _, _, _ = u.Root(), u.IsRoot(), u.Enclosing(3), u.Below("x")
 		if !u.Valid() {

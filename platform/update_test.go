@@ -20,7 +20,7 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 			`{"name": "golang", "description": "d", "catalogTier": "CATALOG_TIER_BASE", "bundles": ["b"], "aliases": ["a"], "active_tags": ["t"], "sync_config": {"source": "s", "unique_tags": false}}`))
 		must(t, err)
 		if made.SyncConfig == nil || made.SyncConfig.Source != "s" || made.SyncConfig.UniqueTags || made.CatalogTier != platform.CatalogTierBase || !slices.Equal(made.ActiveTags, []string{"t"}) {
-			t.Errorf("%+v", made)
+			t.Errorf("got %+v, want Source 's', CatalogTier %v and ActiveTags %v", made, platform.CatalogTierBase, []string{"t"})
 		}
 		patch := func(body string, mask ...string) *platform.Repo {
 			t.Helper()
@@ -30,21 +30,21 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 			read, err := w.p.Repos.Get(acme.owner, made.UID)
 			must(t, err)
 			if changed.Description != read.Description || changed.Name != read.Name || changed.UpdateTime != read.UpdateTime || !read.CreateTime.Equal(made.CreateTime.Time) {
-				t.Errorf("%s answers %+v, stored is %+v", body, changed, read)
+				t.Errorf("%s answers %+v, stored is %+v, want Description %v, Name %v and UpdateTime %v", body, changed, read, read.Description, read.Name, read.UpdateTime)
 			}
 			return read
 		}
 		if got := patch(`{"description": "e"}`); got.Description != "e" || got.CatalogTier != platform.CatalogTierBase || got.SyncConfig == nil {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want Description 'e' and CatalogTier %v", got, platform.CatalogTierBase)
 		}
 		if got := patch(`{"description": "f", "name": "other", "uid": "x", "nope": 1}`, "description"); got.Description != "f" || got.Name != "golang" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want Description 'f' and Name 'golang'", got)
 		}
 		if got := patch(`{"bundles": null, "catalog_tier": "CATALOG_TIER_UNSPECIFIED", "aliases": []}`); got.Bundles != nil || got.CatalogTier != "" || got.Aliases != nil || got.Description != "f" {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want no Bundles, CatalogTier \"\", no Aliases and Description 'f'", got)
 		}
 		if got := patch(`{"name": "go"}`, "*"); got.Name != "go" || got.Description != "" || got.SyncConfig != nil || got.ActiveTags != nil {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want Name 'go', Description \"\", no SyncConfig and no ActiveTags", got)
 		}
 		before, err := w.p.Repos.Get(acme.owner, made.UID)
 		must(t, err)
@@ -75,8 +75,8 @@ func TestAPatchChangesOnlyTheFieldsThatItNames(t *testing.T) {
 	})
 }
 
-// A field that a caller names is applied or refused; what a read gives can be
-// sent back.
+// A field that a caller sends is either applied or rejected, and an unchanged value can
+// be sent back.
 func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -102,7 +102,7 @@ func TestOutputOnlyFieldsAreRejectedUnlessUnchanged(t *testing.T) {
 		for _, path := range []string{"verified", "kind", "status", "resource_limits", "create_time", "uid"} {
 			_, err := w.p.Groups.Update(acme.owner, acme.uid, inputWithMask[*platform.Group](`{}`, path))
 			if got := violationFields(err); got != "updateMask" {
-				t.Errorf("%s: %s", path, got)
+				t.Errorf("%s: %s, want updateMask", path, got)
 			}
 		}
 	})
@@ -115,18 +115,18 @@ func TestAResourceThatWasReadCanBeSentBack(t *testing.T) {
 		group, err := w.p.Groups.Get(acme.owner, acme.uid)
 		sentBack(t, w, acme, w.p.Groups.Update, group.UID, group, err)
 		identity, err := w.p.Identities.Get(acme.owner, who)
-		w.as("who") // who is seen now, which the resource that was read does not know
+		w.as("who") // This changes the time when the identity was seen, after the resource was read.
 		sentBack(t, w, acme, w.p.Identities.Update, who, identity, err)
 		binding, err := w.p.RoleBindings.Get(acme.owner, w.bind(acme.uid, who, platform.ViewerRole))
 		must(t, err)
-		_, err = w.p.Identities.Update(acme.owner, who, body[*platform.Identity](`{"name": "renamed"}`)) // the binding shows its name
+		_, err = w.p.Identities.Update(acme.owner, who, body[*platform.Identity](`{"name": "renamed"}`)) // The binding shows this name.
 		sentBack(t, w, acme, w.p.RoleBindings.Update, binding.UID, binding, err)
 		repo, err := w.p.Repos.Create(acme.owner, acme.uid, body[*platform.Repo](`{"name": "r", "sync_config": {"source": "s"}}`))
 		sentBack(t, w, acme, w.p.Repos.Update, repo.UID, repo, err)
 	})
 }
 
-// sentBack updates a resource twice by what was read of it once.
+// sentBack updates a resource twice with the fields of one read.
 func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context, platform.UID, platform.Input[T]) (T, error), uid platform.UID, read T, err error) {
 	t.Helper()
 	must(t, err)
@@ -142,7 +142,7 @@ func sentBack[T any](t *testing.T, w *world, o org, update func(context.Context,
 	}
 }
 
-// AIP-161: what a mask names of an object is written, and the rest stays.
+// AIP-161 says that a mask can name parts of objects. The rest must not change.
 func TestAMaskNamesPartsOfObjects(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -173,7 +173,7 @@ func TestAMaskNamesPartsOfObjects(t *testing.T) {
 				&platform.ClaimMatch{Issuer: issuer, Subject: "other", Claims: map[string]string{"a.b": "3"}}, ""},
 			{`{"claimMatch": {"subjectPattern": "o.*"}}`, "claimMatch.subject,claimMatch.subjectPattern",
 				&platform.ClaimMatch{Issuer: issuer, SubjectPattern: "o.*", Claims: map[string]string{"a.b": "3"}}, ""},
-			{`{"claimMatch": {"subject": "x"}}`, "claimMatch.subject", nil, "claimMatch.subject"}, // beside its pattern
+			{`{"claimMatch": {"subject": "x"}}`, "claimMatch.subject", nil, "claimMatch.subject"}, // The rule also has a pattern.
 			{`{}`, "claimMatch.subjectPattern", nil, "claimMatch.subject"},
 			{`{"staticKeys": {"subject": "x"}}`, "staticKeys.subject", nil, "staticKeys.issuer staticKeys.issuerKeys"},
 			{`{"claimMatch": {"subject": 5}}`, "claimMatch.subject", nil, "claimMatch.subject"},
@@ -210,8 +210,8 @@ func TestTwoPartsOfAnObjectChangedAtOnceBothSurvive(t *testing.T) {
 	})
 }
 
-// Specification, Error cases: creating an identity with an empty body, or with
-// a name that does not match the pattern.
+// The specification says about errors: creating an identity with an empty body, or with a
+// name that does not match the pattern.
 func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -229,20 +229,20 @@ func TestAnIdentityIsCheckedAsAWhole(t *testing.T) {
 		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{}`))
 		e := platform.AsError(err)
 		if e.Message != `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"` || e.Reason != "INVALID_ARGUMENT" || e.Area != "iam" {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v, want Message %q, Reason 'INVALID_ARGUMENT' and Area 'iam'", e, `Invalid argument: name: name must match "^[a-z0-9 ._-]{1,}$"`)
 		}
 		_, err = w.p.Identities.Create(acme.owner, "nonsense", body[*platform.Identity](`{}`))
 		if got := violationFields(err); got != "parent name" {
-			t.Error(got)
+			t.Errorf("got %v, want 'parent name'", got)
 		}
 		_, err = w.p.Identities.Update(acme.owner, "nonsense", body[*platform.Identity](`{"name": "A", "nope": 1}`))
 		if got := violationFields(err); got != "uid name nope" {
-			t.Error(got)
+			t.Errorf("got %v, want 'uid name nope'", got)
 		}
 	})
 }
 
-// An identity has one rule: giving one of the other type replaces it.
+// An identity has one rule. A rule of the other type replaces it.
 func TestAnIdentityHasOneRule(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -251,7 +251,7 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		byKeys, err := w.p.Identities.Update(acme.owner, who, body[*platform.Identity](keys))
 		must(t, err)
 		if byKeys.StaticKeys == nil || byKeys.ClaimMatch != nil {
-			t.Errorf("%+v", byKeys)
+			t.Errorf("got %+v, want no ClaimMatch", byKeys)
 		}
 		if actor := platform.ActorOf(w.as("who")); len(actor.Identities) != 0 {
 			t.Error("the replaced rule still matches")
@@ -259,12 +259,12 @@ func TestAnIdentityHasOneRule(t *testing.T) {
 		byClaims, err := w.p.Identities.Update(acme.owner, who, inputWithMask[*platform.Identity](`{"claimMatch": {"issuer": "https://issuer.example.com", "subject": "who"}}`, "claim_match"))
 		must(t, err)
 		if byClaims.StaticKeys != nil || byClaims.ClaimMatch == nil {
-			t.Errorf("%+v", byClaims)
+			t.Errorf("got %+v, want no StaticKeys", byClaims)
 		}
 		none, err := w.p.Identities.Update(acme.owner, who, body[*platform.Identity](`{"claimMatch": null, "staticKeys": null}`))
 		must(t, err)
 		if none.StaticKeys != nil || none.ClaimMatch != nil {
-			t.Errorf("%+v", none)
+			t.Errorf("got %+v, want no StaticKeys and no ClaimMatch", none)
 		}
 		kept, err := w.p.Identities.Update(acme.owner, w.member(acme.uid, "kept"), body[*platform.Identity](`{"staticKeys": null}`))
 		must(t, err)

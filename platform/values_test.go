@@ -26,7 +26,7 @@ func TestEnumerationsListEveryConstantOfTheirType(t *testing.T) {
 	}
 }
 
-// stringConstants are the constants of this package, by the name of their type.
+// stringConstants returns the constants of this package, by the name of their type.
 func stringConstants(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// readOrdered reads versions of an ecosystem as its own tools sort them: one line
-// for those that they take for the same. Python's were sorted by pip, Maven's
-// by the rules of its POM reference; both hold the tables of their own tests.
+// readOrdered reads versions of an ecosystem in the order of its own tools. Each line has
+// versions that are equal. pip sorted those of Python; the rules of the POM reference
+// sorted those of Maven. Both include the tables of the tools' own tests.
 func readOrdered(t *testing.T, file string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -34,7 +34,7 @@ func TestVersionsSortAsTheirEcosystemSortsThem(t *testing.T) {
 			key := ecosystem.versionKey(versions[0])
 			for _, same := range versions[1:] {
 				if got := ecosystem.versionKey(same); got != key {
-					t.Errorf("%s: %s is %q, and %s is %q", ecosystem, versions[0], key, same, got)
+					t.Errorf("%s: %s is %q, and %s is %q, want %v", ecosystem, versions[0], key, same, got, key)
 				}
 			}
 			for _, later := range lines[i+1:] {

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// subscribe makes a subscription of a group, with its secret.
+// subscribe creates a subscription of a group, with its secret.
 func (w *world) subscribe(group platform.UID, types ...string) *platform.Subscription {
 	w.Helper()
 	made, err := w.p.Subscriptions.Create(w.operator(), group, platform.TypedInput(&platform.Subscription{
@@ -18,8 +18,8 @@ func (w *world) subscribe(group platform.UID, types ...string) *platform.Subscri
 	return made
 }
 
-// relay turns everything that was recorded into deliveries. On PostgreSQL that
-// may have to wait for what other tests have under way.
+// relay turns all recorded events into deliveries. On PostgreSQL this may have to wait
+// for transactions of other tests.
 func (w *world) relay() {
 	w.Helper()
 	db := w.raw()
@@ -30,7 +30,7 @@ func (w *world) relay() {
 	}
 }
 
-// deliveries lists those of a subscription, the oldest first.
+// deliveries lists the deliveries of a subscription, the oldest first.
 func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 	w.Helper()
 	page, err := w.p.Deliveries.List(w.operator(), platform.ListRequest[*platform.DeliveryFilter]{
@@ -41,7 +41,7 @@ func (w *world) deliveries(subscription platform.UID) []*platform.Delivery {
 	return page.Items
 }
 
-// queuedUIDs takes all that is ready, as the queue does.
+// queuedUIDs takes everything that is ready, as the queue does.
 func (w *world) queuedUIDs() []platform.UID {
 	w.Helper()
 	ready, err := w.p.Webhooks.ListReady(w.Context(), 1000)
@@ -54,19 +54,19 @@ func (w *world) queuedUIDs() []platform.UID {
 	return uids
 }
 
-// ticket is the one by which a delivery is attempted now.
+// ticket returns the ticket of the current attempt of a delivery.
 func (w *world) ticket(delivery platform.UID) platform.Ticket {
 	w.Helper()
 	return platform.Ticket{Delivery: delivery, Number: w.delivery(delivery).Ticket}
 }
 
-// end notes an attempt that was begun with the delivery as it is now.
+// end records the result of the current attempt of a delivery.
 func (w *world) end(delivery platform.UID, a platform.Attempt) (time.Duration, bool) {
 	w.Helper()
 	return w.endOf(&platform.Dispatch{Delivery: w.delivery(delivery)}, a)
 }
 
-// endOf notes an attempt that was begun.
+// endOf records the result of an attempt.
 func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (time.Duration, bool) {
 	w.Helper()
 	wait, again, err := w.p.Webhooks.EndAttempt(w.Context(), begun, a)
@@ -74,7 +74,7 @@ func (w *world) endOf(begun *platform.Dispatch, a platform.Attempt) (time.Durati
 	return wait, again
 }
 
-// delivery reads one.
+// delivery reads a delivery.
 func (w *world) delivery(uid platform.UID) *platform.Delivery {
 	w.Helper()
 	d, err := w.p.Deliveries.Get(w.operator(), uid)

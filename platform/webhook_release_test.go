@@ -9,7 +9,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A latecomer does something between a relay's count of what waits and its
+// A latecomer runs a function between the relay's count of waiting deliveries and its
 // commit.
 type latecomer struct {
 	*sqlstore.Store
@@ -31,11 +31,11 @@ func (t lateTx) CountWaiting(ctx context.Context, subscriptions []platform.UID) 
 	return waiting, err
 }
 
-// Deliveries that end while others are being held behind them cannot see
-// those: without a second look nothing would ever make them ready.
+// Deliveries that end while others are being held back cannot see those. Without a second
+// check nothing would ever make them ready.
 func TestHeldDeliveriesAreReleasedWhenOthersEnd(t *testing.T) {
 	t.Parallel()
-	url := storetest.Postgres(t) // SQLite has one writer at a time
+	url := storetest.Postgres(t) // SQLite has one writer at a time.
 	w := &world{TB: t, url: url, store: storetest.Open(t, url)}
 	w.p = w.replica(w.store, platform.Options{})
 	acme := w.found("acme")
@@ -59,7 +59,7 @@ func TestHeldDeliveriesAreReleasedWhenOthersEnd(t *testing.T) {
 			w.end(d, platform.Attempt{Status: 200})
 		}
 	}}, platform.Options{})
-	for !ended { // older transactions of other tests may have to end first
+	for !ended { // Older transactions of other tests may have to end first.
 		_, err := late.Webhooks.Relay(t.Context())
 		must(t, err)
 	}

@@ -14,9 +14,9 @@ import (
 func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")
-		w.relay() // nobody subscribes yet
+		w.relay() // There is no subscription yet.
 		all, team := w.subscribe(acme.uid), w.group(acme.uid)
-		w.relay() // what is relayed late may come from before a subscription
+		w.relay() // An event that is relayed late may be older than a subscription.
 		below, repos := w.subscribe(team), w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
 		other := w.subscribe(elsewhere.uid)
 		repo := w.repo(team)
@@ -38,7 +38,7 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 		}
 		w.relay()
 		if n := len(w.deliveries(below.UID)); n != 3 {
-			t.Errorf("relaying again makes %d deliveries", n)
+			t.Errorf("relaying again makes %d deliveries, want 3", n)
 		}
 	})
 }
@@ -51,12 +51,12 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		w.relay()
 		ready := w.queuedUIDs()
 		if len(ready) != 1 || len(w.queuedUIDs()) != 0 {
-			t.Fatalf("%d are ready", len(ready))
+			t.Fatalf("%d are ready, want 1", len(ready))
 		}
 		dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if dispatch.Sink != sub.Sink || !slices.Equal(dispatch.Secrets, []string{sub.Secret}) || dispatch.Event.Subject != repo || dispatch.Event.ID != dispatch.Delivery.EventID {
-			t.Errorf("got %+v", dispatch)
+			t.Errorf("got %+v, want Sink %v, Secrets %v, Subject %v and ID %v", dispatch, sub.Sink, []string{sub.Secret}, repo, dispatch.Delivery.EventID)
 		}
 
 		rotated, err := w.p.Subscriptions.RotateSecret(acme.owner, sub.UID)
@@ -64,20 +64,20 @@ func TestADispatchHasTheEventAndTheSecret(t *testing.T) {
 		dispatch, err = w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if rotated.Secret == sub.Secret || !slices.Equal(dispatch.Secrets, []string{rotated.Secret, sub.Secret}) {
-			t.Errorf("after the rotation: %v", dispatch.Secrets)
+			t.Errorf("after the rotation: %v, want Secrets %v", dispatch.Secrets, []string{rotated.Secret, sub.Secret})
 		}
 		w.pass(24 * time.Hour)
 		dispatch, err = w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]})
 		must(t, err)
 		if !slices.Equal(dispatch.Secrets, []string{rotated.Secret}) {
-			t.Errorf("a day later: %v", dispatch.Secrets)
+			t.Errorf("a day later: %v, want Secrets %v", dispatch.Secrets, []string{rotated.Secret})
 		}
 
 		if wait, again := w.end(ready[0], platform.Attempt{Status: 204, Answer: "thanks"}); again || wait > 0 {
 			t.Error("what has arrived is tried again")
 		}
 		if d := w.delivery(ready[0]); d.State != platform.DeliveryDelivered || d.Attempts != 1 || d.LastStatus != 204 || d.LastAnswer != "thanks" || !d.NextAttemptTime.IsZero() {
-			t.Errorf("got %+v", d)
+			t.Errorf("got %+v, want State %v, Attempts 1, LastStatus 204 and LastAnswer 'thanks'", d, platform.DeliveryDelivered)
 		}
 		if dispatch, err := w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: ready[0]}); dispatch != nil || err != nil {
 			t.Errorf("what has ended begins: %v, %v", dispatch, err)
@@ -102,7 +102,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 			wait, again := w.end(d, platform.Attempt{Error: "connection refused"})
 			if !again {
 				if attempt != 10 {
-					t.Errorf("given up after %d attempts", attempt)
+					t.Errorf("given up after %d attempts, want 10", attempt)
 				}
 				break
 			}
@@ -117,7 +117,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 			t.Errorf("all attempts take %v", total)
 		}
 		if got := w.delivery(d); got.State != platform.DeliveryFailed || got.Attempts != 10 {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want State %v and Attempts 10", got, platform.DeliveryFailed)
 		}
 
 		again, err := w.p.Deliveries.Redeliver(acme.owner, []platform.UID{d})
@@ -133,7 +133,7 @@ func TestADeliveryIsRetriedOnScheduleAndThenFails(t *testing.T) {
 		expectRefused(t, "with a missing one", err, platform.CodeNotFound)
 		_, err = w.p.Deliveries.Redeliver(acme.owner, nil)
 		if got := violationFields(err); got != "uids" {
-			t.Errorf("without any: %s", got)
+			t.Errorf("without any: %s, want uids", got)
 		}
 		_, err = w.p.Deliveries.Redeliver(w.with(platform.ViewerRole, acme.uid, acme.uid), []platform.UID{d})
 		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
@@ -158,7 +158,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		if s := w.subscriptionAgain(sub); !s.DisableTime.IsZero() || s.FailingSince.IsZero() {
 			t.Fatalf("a minute early: %+v", s)
 		}
-		w.end(first, platform.Attempt{Status: 200}) // which starts the five days anew
+		w.end(first, platform.Attempt{Status: 200}) // This starts the five days again.
 		if s := w.subscriptionAgain(sub); !s.FailingSince.IsZero() {
 			t.Fatalf("after a success: %+v", s)
 		}
@@ -167,13 +167,13 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		fail()
 		s := w.subscriptionAgain(sub)
 		if s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "five days") {
-			t.Fatalf("after five days: %+v", s)
+			t.Fatalf("after five days: %+v, want a text with 'five days'", s)
 		}
 		if d := w.delivery(open); d.State != platform.DeliveryFailed || !strings.Contains(d.LastError, "disabled") {
 			t.Errorf("what was under way: %+v", d)
 		}
 		if last := w.events(); last[len(last)-1].kind != "events.subscription.disabled" {
-			t.Errorf("the last event is %s", last[len(last)-1].kind)
+			t.Errorf("the last event is %s, want events.subscription.disabled", last[len(last)-1].kind)
 		}
 		before := len(w.deliveries(sub))
 		w.repo(acme.uid)
@@ -186,7 +186,7 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		enabled, err := w.p.Subscriptions.Enable(acme.owner, sub)
 		must(t, err)
 		if !enabled.DisableTime.IsZero() || enabled.DisableReason != "" || !enabled.FailingSince.IsZero() {
-			t.Errorf("enabled: %+v", enabled)
+			t.Errorf("enabled: %+v, want DisableReason \"\"", enabled)
 		}
 		fail()
 	})
@@ -204,16 +204,15 @@ func TestASinkThatAnswers410IsDisabledImmediately(t *testing.T) {
 			t.Error("it is tried again")
 		}
 		if s := w.subscriptionAgain(sub); s.DisableTime.IsZero() || !strings.Contains(s.DisableReason, "410") {
-			t.Errorf("got %+v", s)
+			t.Errorf("got %+v, want a text with '410'", s)
 		}
 		if d := w.delivery(ready[1]); d.State != platform.DeliveryFailed {
-			t.Errorf("the other: %+v", d)
+			t.Errorf("the other: %+v, want State %v", d, platform.DeliveryFailed)
 		}
 	})
 }
 
-// Without the bound a sink that hangs would fill the queue, and all others
-// would wait behind it.
+// Without the limit, a sink that hangs would fill the queue, and all others would wait.
 func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -224,7 +223,7 @@ func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 		w.relay()
 		ready := w.queuedUIDs()
 		if len(ready) != 8 {
-			t.Fatalf("%d are ready", len(ready))
+			t.Fatalf("%d are ready, want 8", len(ready))
 		}
 		w.end(ready[0], platform.Attempt{Status: 500})
 		w.end(ready[1], platform.Attempt{Status: 200})
@@ -244,7 +243,7 @@ func TestTheQueueHoldsFewUntriedDeliveriesOfASubscription(t *testing.T) {
 		}
 		for _, d := range w.deliveries(sub) {
 			if d.State != platform.DeliveryDelivered {
-				t.Errorf("left over: %+v", d)
+				t.Errorf("left over: %+v, want State %v", d, platform.DeliveryDelivered)
 			}
 		}
 	})
@@ -274,8 +273,8 @@ func TestDeliveriesThatTheQueueLostAreQueuedAgain(t *testing.T) {
 	})
 }
 
-// The queue may be slow to say what it has: till then the delivery may have
-// ended, and be wanted again.
+// The queue may report its jobs late. Meanwhile the delivery may have ended and been
+// requested again.
 func TestARequestedRedeliveryIsNotTreatedAsQueued(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -303,10 +302,10 @@ func TestATestEventGoesOnlyToItsSubscription(t *testing.T) {
 		must(t, err)
 		w.relay()
 		if got := w.deliveries(one.UID); len(got) != 1 || got[0].EventID != id {
-			t.Errorf("its own: %v", got)
+			t.Errorf("its own: %v, want 1 of them", got)
 		}
 		if got := eventTypes(w.deliveries(other.UID)); strings.Contains(got, "test") {
-			t.Errorf("the other: %s", got)
+			t.Errorf("the other: %s, want it without 'test'", got)
 		}
 		viewer := w.with(platform.ViewerRole, acme.uid, acme.uid)
 		for what, err := range map[string]error{

@@ -12,8 +12,8 @@ import (
 func TestOneForbiddenFieldDoesNotBlankThePage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	variables := w.furnish() // ann may list repos in team, and nothing else
-	got := w.as("ann", operation("query", `
+	variables := w.furnish() // ann may list the repos in team, and nothing else.
+	got := w.askAs("ann", operation("query", `
 		repos { totalCount nodes { name group { name } readme tags { nodes { name } } advisories { totalCount } } }
 		tags { totalCount } roles { nodes { name } } group(uid: $team) { name } ping
 		repo(uid: $repo) { name tag(name: "t00") { name } }
@@ -25,10 +25,10 @@ func TestOneForbiddenFieldDoesNotBlankThePage(t *testing.T) {
 			want = append(want, "PERMISSION_DENIED repos.nodes."+i+"."+field)
 		}
 	}
-	got.fails(want...)
-	got.want("repos.totalCount", 3).want("repos.nodes.*.name", "r00 r01 r02").want("repos.nodes.*.readme", "# r00 # r01 # r02").
-		want("repos.nodes.1.tags", nil).want("tags", nil).want("group", nil).want("ping", "pong").want("repo.name", "r01").want("repo.tag", nil).
-		want("viewer.identities.*.name", "ann").want("viewer.can", true).want("viewer.capabilities", []any{"REPO_LIST"})
+	got.expectErrors(want...)
+	got.expect("repos.totalCount", 3).expect("repos.nodes.*.name", "r00 r01 r02").expect("repos.nodes.*.readme", "# r00 # r01 # r02").
+		expect("repos.nodes.1.tags", nil).expect("tags", nil).expect("group", nil).expect("ping", "pong").expect("repo.name", "r01").expect("repo.tag", nil).
+		expect("viewer.identities.*.name", "ann").expect("viewer.can", true).expect("viewer.capabilities", []any{"REPO_LIST"})
 	for _, e := range got.Errors {
 		info := e.Extensions.Details[0]
 		metadata, _ := info["metadata"].(map[string]any)
@@ -42,20 +42,20 @@ func TestEachSiblingIsJudgedByItself(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one, two := w.group(w.org, "one"), w.group(w.org, "two")
-	w.registry(one, 1, 2)
-	w.registry(two, 1, 2)
-	// bob lists repos everywhere, but groups and tags in one only.
+	w.addRegistry(one, 1, 2)
+	w.addRegistry(two, 1, 2)
+	// bob may list repos everywhere, but groups and tags only in group one.
 	w.member(w.org, "bob", w.role(w.org, "repos", platform.CapRepoList))
-	bob := w.as("bob", `{ viewer { identities { uid } } }`).clean().uid("viewer.identities.0.uid")
+	bob := w.askAs("bob", `{ viewer { identities { uid } } }`).expectSuccess().uid("viewer.identities.0.uid")
 	w.ask(`mutation($g: ID!, $bob: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $bob, roleUid: $role}) { roleBinding { uid } } }`,
 		"g", one, "bob", bob, "role", w.role(w.org, "tags", platform.CapTagList, platform.CapGroupsList))
-	got := w.as("bob", `{ repos(orderBy: {field: UID}) { nodes { uid group { name } tags { totalCount nodes { name } } } } }`)
+	got := w.askAs("bob", `{ repos(orderBy: {field: UID}) { nodes { uid group { name } tags { totalCount nodes { name } } } } }`)
 	allowed, denied := "0", "1"
 	if !got.uid("repos.nodes.0.uid").Below(one) {
 		allowed, denied = denied, allowed
 	}
-	got.fails("PERMISSION_DENIED repos.nodes."+denied+".group", "PERMISSION_DENIED repos.nodes."+denied+".tags")
-	got.want("repos.nodes."+allowed+".group.name", "one").want("repos.nodes."+allowed+".tags.nodes.*.name", "t00 t01").want("repos.nodes."+denied+".tags", nil)
+	got.expectErrors("PERMISSION_DENIED repos.nodes."+denied+".group", "PERMISSION_DENIED repos.nodes."+denied+".tags")
+	got.expect("repos.nodes."+allowed+".group.name", "one").expect("repos.nodes."+allowed+".tags.nodes.*.name", "t00 t01").expect("repos.nodes."+denied+".tags", nil)
 	if got.statements != 4 {
 		t.Errorf("the page with edges took %d statements, want 4", got.statements)
 	}
@@ -69,30 +69,30 @@ func TestFiltersOfEdgesNeverExtendAccess(t *testing.T) {
 	for _, g := range []platform.UID{one, two} {
 		w.ask(`mutation($g: ID!, $cat: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $cat, roleUid: $role}) { roleBinding { uid } } }`, "g", g, "cat", cat, "role", platform.ViewerRole)
 	}
-	// dan sees identities everywhere, but bindings in one only.
+	// dan may list identities everywhere, but bindings only in one group.
 	dan := w.member(w.org, "dan", w.role(w.org, "people", platform.CapIdentityList))
 	w.ask(`mutation($g: ID!, $dan: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $dan, roleUid: $role}) { roleBinding { uid } } }`,
 		"g", one, "dan", dan, "role", w.role(w.org, "binders", platform.CapRoleBindingsList))
 	all := w.ask(`query($cat: ID!) { identity(uid: $cat) { roleBindings { nodes { uid } } } }`, "cat", cat)
 	uids := strings.Fields(all.text("identity.roleBindings.nodes.*.uid"))
 	if len(uids) != 3 {
-		t.Fatalf("the owner sees %v", uids)
+		t.Fatalf("the owner sees %v, want 3 of them", uids)
 	}
-	for _, where := range []string{``, `(where: {uids: $uids})`, `(where: {ancestorsOf: $cat})`, `(where: {inRoot: true})`} {
-		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + where + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`
-		got := w.as("dan", query, "cat", cat, "uids", uids)
-		if strings.Contains(where, "ancestorsOf") { // cat lives above what dan may list bindings of
-			got.fails("PERMISSION_DENIED identity.roleBindings")
+	for _, filter := range []string{``, `(where: {uids: $uids})`, `(where: {ancestorsOf: $cat})`, `(where: {inRoot: true})`} {
+		query := `query($cat: ID!, $uids: [ID!]) { identity(uid: $cat) { roleBindings` + filter + ` { nodes { uid } } } skip: identities(where: {uids: $uids}) { skipped } }`
+		got := w.askAs("dan", query, "cat", cat, "uids", uids)
+		if strings.Contains(filter, "ancestorsOf") { // cat is above the group in which dan may list bindings.
+			got.expectErrors("PERMISSION_DENIED identity.roleBindings")
 			continue
 		}
-		seen := strings.Fields(got.clean().text("identity.roleBindings.nodes.*.uid"))
+		seen := strings.Fields(got.expectSuccess().text("identity.roleBindings.nodes.*.uid"))
 		for _, uid := range seen {
 			if !platform.UID(uid).Below(one) {
-				t.Errorf("roleBindings%s shows %s, which dan may not see", where, uid)
+				t.Errorf("roleBindings%s shows %s, which dan may not see", filter, uid)
 			}
 		}
-		if strings.Contains(where, "uids") && len(seen) != 1 {
-			t.Errorf("roleBindings%s shows %d, want the one in the group", where, len(seen))
+		if strings.Contains(filter, "uids") && len(seen) != 1 {
+			t.Errorf("roleBindings%s shows %d, want the one in the group", filter, len(seen))
 		}
 	}
 }
@@ -102,68 +102,68 @@ func TestWithoutATokenOnlyPingAnswers(t *testing.T) {
 	w := newWorld(t)
 	variables := w.furnish()
 	for _, c := range everyQuery {
-		got := w.as(nobody, c.query, variables...)
+		got := w.askAs(nobody, c.query, variables...)
 		switch c.field {
 		case "ping":
-			got.clean()
+			got.expectSuccess()
 		case "nodes":
-			got.fails("UNAUTHENTICATED nodes.0")
+			got.expectErrors("UNAUTHENTICATED nodes.0")
 		default:
-			got.fails("UNAUTHENTICATED " + c.field)
+			got.expectErrors("UNAUTHENTICATED " + c.field)
 		}
 	}
 	schema := graph.Schema()
 	for _, field := range schema.Mutation.Fields {
 		if strings.HasPrefix(field.Name, "delete") {
-			w.as(nobody, `mutation { `+field.Name+`(input: {uid: "x"}) { deletedUid } }`).fails("UNAUTHENTICATED " + field.Name)
+			w.askAs(nobody, `mutation { `+field.Name+`(input: {uid: "x"}) { deletedUid } }`).expectErrors("UNAUTHENTICATED " + field.Name)
 		}
 	}
-	w.as("stranger", `{ repos { totalCount } viewer { identities { name } } vulnerabilityMetadata { totalCount } }`).
-		fails("PERMISSION_DENIED repos", "PERMISSION_DENIED vulnerabilityMetadata").want("viewer.identities", []any{})
+	w.askAs("stranger", `{ repos { totalCount } viewer { identities { name } } vulnerabilityMetadata { totalCount } }`).
+		expectErrors("PERMISSION_DENIED repos", "PERMISSION_DENIED vulnerabilityMetadata").expect("viewer.identities", []any{})
 }
 
 func TestACallerSeesTheBindingsOfAllItsIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.member(w.org, "eve", platform.ViewerRole)
-	w.as("eve", `{ viewer { roleBindings { nodes { role { name } } } } }`).clean().want("viewer.roleBindings.nodes.*.role.name", "viewer")
+	w.askAs("eve", `{ viewer { roleBindings { nodes { role { name } } } } }`).expectSuccess().expect("viewer.roleBindings.nodes.*.role.name", "viewer")
 	w.member(w.group(w.org, "team"), "eve", platform.EditorRole)
-	w.as("eve", `{ viewer { roleBindings(orderBy: {field: CREATE_TIME}) { totalCount nodes { role { name } } } } }`).clean().
-		want("viewer.roleBindings.totalCount", 2).want("viewer.roleBindings.nodes.*.role.name", "viewer editor")
-	w.as("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { nodes { role { name } } } } }`, "id", first).clean().
-		want("viewer.roleBindings.nodes.*.role.name", "viewer")
-	w.as("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { totalCount } } }`, "id", w.owner).clean().
-		want("viewer.roleBindings.totalCount", 0)
-	got := w.as("eve", `{ viewer { roleBindings(where: {inRoot: true}) { totalCount } } }`)
-	if got.fails("INVALID_ARGUMENT viewer.roleBindings").violations() != "uidp" {
-		t.Errorf("it names %q", got.violations())
+	w.askAs("eve", `{ viewer { roleBindings(orderBy: {field: CREATE_TIME}) { totalCount nodes { role { name } } } } }`).expectSuccess().
+		expect("viewer.roleBindings.totalCount", 2).expect("viewer.roleBindings.nodes.*.role.name", "viewer editor")
+	w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { nodes { role { name } } } } }`, "id", first).expectSuccess().
+		expect("viewer.roleBindings.nodes.*.role.name", "viewer")
+	w.askAs("eve", `query($id: ID!) { viewer { roleBindings(where: {identity: $id}) { totalCount } } }`, "id", w.owner).expectSuccess().
+		expect("viewer.roleBindings.totalCount", 0)
+	got := w.askAs("eve", `{ viewer { roleBindings(where: {inRoot: true}) { totalCount } } }`)
+	if got.expectErrors("INVALID_ARGUMENT viewer.roleBindings").violations() != "uidp" {
+		t.Errorf("it names %q, want violations of 'uidp'", got.violations())
 	}
 }
 
-// What a binding shows of its identity, group and role needs the same right as
-// a read of them, and is refused in the same words.
+// A binding shows its identity, group and role only to callers who may read them. The
+// error is the same as that of a read.
 func TestFieldsOfABindingNeedTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")
 	w.member(team, "sue", w.role(team, "bindings alone", platform.CapRoleBindingsList, platform.CapRolesList))
-	got := w.as("sue", `{ roleBindings { nodes {
+	got := w.askAs("sue", `{ roleBindings { nodes {
 		identity { uid name description } identityRead: identity { uid name description email }
 		group { id name } groupRead: group { id name createTime }
 		role { __typename id uid name description } roleRead: role { __typename id uid name description createTime } } } }`)
-	got.fails("PERMISSION_DENIED roleBindings.nodes.0.identity", "PERMISSION_DENIED roleBindings.nodes.0.identityRead",
+	got.expectErrors("PERMISSION_DENIED roleBindings.nodes.0.identity", "PERMISSION_DENIED roleBindings.nodes.0.identityRead",
 		"PERMISSION_DENIED roleBindings.nodes.0.group", "PERMISSION_DENIED roleBindings.nodes.0.groupRead")
 	messages := map[string]string{}
 	for _, e := range got.Errors {
 		edge := strings.TrimSuffix(fmt.Sprint(e.Path[len(e.Path)-1]), "Read")
-		said := fmt.Sprint(e.Message, e.Extensions.Details)
-		if known, ok := messages[edge]; ok && known != said {
-			t.Errorf("%s is refused as %s, and as %s", edge, known, said)
+		text := fmt.Sprint(e.Message, e.Extensions.Details)
+		if known, ok := messages[edge]; ok && known != text {
+			t.Errorf("%s is refused as %s, and as %s", edge, known, text)
 		}
-		messages[edge] = said
+		messages[edge] = text
 	}
 	for _, field := range []string{"__typename", "id", "uid", "name", "description"} {
-		shown, read := got.at("roleBindings.nodes.0.role."+field), got.at("roleBindings.nodes.0.roleRead."+field)
+		shown, read := got.value("roleBindings.nodes.0.role."+field), got.value("roleBindings.nodes.0.roleRead."+field)
 		if shown != read || field != "description" && shown == nil {
 			t.Errorf("the %s of a role is shown as %v, and read as %v", field, shown, read)
 		}

@@ -7,12 +7,12 @@ import (
 	"atrium/platform"
 )
 
-// What a list of repos costs does not grow with their advisories: a summary costs
-// no more than an edge to one object.
+// The cost of a list of repos must not grow with their advisories. A summary may cost no
+// more than an edge to one object.
 func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.registry(w.org, 20, 2)
+	w.addRegistry(w.org, 20, 2)
 	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	var advisories []*platform.Advisory
 	for i := range 20 * 200 {
@@ -21,14 +21,14 @@ func TestSummariesOfReposCostNoMoreThanAnEdge(t *testing.T) {
 	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
 	const counts = `{ open { total critical high medium low none unknown } fixed { total } notAffected { total critical } }`
 	edge := w.ask(`{ repos(first: 20) { nodes { name group { name } } } }`)
-	for _, of := range []string{`{ repos(first: 20) { nodes { name advisorySummary ` + counts + ` } } }`, `{ tags(first: 20) { nodes { name advisorySummary ` + counts + ` } } }`} {
-		if got := w.ask(of); got.Extensions.Cost.Requested > edge.Extensions.Cost.Requested {
-			t.Errorf("%s costs %d, and an edge %d", of, got.Extensions.Cost.Requested, edge.Extensions.Cost.Requested)
+	for _, query := range []string{`{ repos(first: 20) { nodes { name advisorySummary ` + counts + ` } } }`, `{ tags(first: 20) { nodes { name advisorySummary ` + counts + ` } } }`} {
+		if got := w.ask(query); got.Extensions.Cost.Requested > edge.Extensions.Cost.Requested {
+			t.Errorf("%s costs %d, and an edge %d", query, got.Extensions.Cost.Requested, edge.Extensions.Cost.Requested)
 		}
 	}
 	w.ask(`{ repos(first: 1) { nodes { advisorySummary `+counts+` advisories(first: 1) { totalCount } tag(name: "t00") { advisorySummary `+counts+` advisories { totalCount } } } } }`).
-		want("repos.nodes.0.advisorySummary.open.total", 200).want("repos.nodes.0.advisories.totalCount", 200).
-		want("repos.nodes.0.tag.advisorySummary.open.total", 200).want("repos.nodes.0.tag.advisories.totalCount", 200).cost(10)
+		expect("repos.nodes.0.advisorySummary.open.total", 200).expect("repos.nodes.0.advisories.totalCount", 200).
+		expect("repos.nodes.0.tag.advisorySummary.open.total", 200).expect("repos.nodes.0.tag.advisories.totalCount", 200).expectStatements(10)
 }
 
 func TestFacetsCountRepos(t *testing.T) {
@@ -41,7 +41,7 @@ func TestFacetsCountRepos(t *testing.T) {
 	}
 	const facets = ` { facets { tier { value count } bundle { value count } } }`
 	w.ask(`{ repos`+facets+` base: repos(first: 1, where: {tiers: [BASE], query: "r1"})`+facets+` none: repos(where: {tiers: []})`+facets+` group(path: "acme/team") { repos`+facets+` } }`).
-		want("repos.facets.tier.*.value", "BASE <nil>").want("repos.facets.tier.*.count", "2 1").want("repos.facets.bundle.*.value", "b a").want("repos.facets.bundle.*.count", "2 1").
-		want("base.facets.tier.*.value", "BASE").want("base.facets.bundle.*.count", "1").want("none.facets.tier", []any{}).
-		want("group.repos.facets.tier.*.count", "1 1").want("group.repos.facets.bundle.*.value", "b")
+		expect("repos.facets.tier.*.value", "BASE <nil>").expect("repos.facets.tier.*.count", "2 1").expect("repos.facets.bundle.*.value", "b a").expect("repos.facets.bundle.*.count", "2 1").
+		expect("base.facets.tier.*.value", "BASE").expect("base.facets.bundle.*.count", "1").expect("none.facets.tier", []any{}).
+		expect("group.repos.facets.tier.*.count", "1 1").expect("group.repos.facets.bundle.*.value", "b")
 }

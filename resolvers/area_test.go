@@ -21,7 +21,7 @@ func TestErrorsWithoutAnAreaHaveThatOfTheirRootField(t *testing.T) {
 		`{ __typename`: "graphql",
 		`{ viewer { can(capability: REPO_LIST, on: "x") } }`: "iam",
 	} {
-		got := w.as(nobody, query)
+		got := w.askAs(nobody, query)
 		if len(got.Errors) == 0 || fmt.Sprint(got.Errors[0].Extensions.Details[0]["domain"]) != want+".example.org" {
 			t.Errorf("%s fails with %+v, want the area %s", query, got.Errors, want)
 		}

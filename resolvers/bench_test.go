@@ -4,7 +4,7 @@ import "testing"
 
 func BenchmarkReposTagsImages(b *testing.B) {
 	w := newWorld(b)
-	w.registry(w.org, 50, 12)
+	w.addRegistry(w.org, 50, 12)
 	for b.Loop() {
 		w.ask(`{ repos { nodes { name tags(first: 10) { nodes { name image { digest size } } } } } }`)
 	}
@@ -12,7 +12,7 @@ func BenchmarkReposTagsImages(b *testing.B) {
 
 func BenchmarkOnePage(b *testing.B) {
 	w := newWorld(b)
-	w.registry(w.org, 50, 1)
+	w.addRegistry(w.org, 50, 1)
 	for b.Loop() {
 		w.ask(`{ repos(first: 50) { edges { cursor node { uid name description updateTime } } pageInfo { endCursor } } }`)
 	}

@@ -8,7 +8,7 @@ import (
 	endpoint "atrium/graphql"
 )
 
-// limited is a world whose documents are held to the limits.
+// limitedWorld returns a world that enforces the limits of documents.
 func limitedWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -28,9 +28,9 @@ func TestACostErrorSuggestsAReduction(t *testing.T) {
 			"groups.repos.tags", "give `first` on groups.repos, which counts as 50 rows without it"},
 		{`{ roles(first: 200) { nodes { roleBindings(last: 150) { nodes { uid } } } } }`, "roles.roleBindings", "give a smaller `first` on roles, which asks for 200 rows"},
 	} {
-		got := w.as(theOwner, c.query)
+		got := w.askAs(theOwner, c.query)
 		if len(got.Errors) != 1 {
-			t.Fatalf("%s: %+v", c.query, got.Errors)
+			t.Fatalf("%s: %+v, want 1 of them", c.query, got.Errors)
 		}
 		refused := got.Errors[0]
 		if fmt.Sprint(refused.Extensions.Limit.Field) != c.field || refused.Extensions.Limit.Help != c.help {

@@ -8,54 +8,54 @@ import (
 	"atrium/store/storetest"
 )
 
-// seldom is a type of events that no test here causes.
-const seldom = "dev.atrium.api.iam.roles.deleted.v1"
+// No test in this file causes an event of this type.
+const unusedEventType = "dev.atrium.api.iam.roles.deleted.v1"
 
 func TestADeliveryShowsItsResult(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)
+	sink := w.subscription(w.org, "https://hooks.example.com/a", unusedEventType)
 	delivery, event := w.deliver(sink)
 	const query = `query($s: ID!, $state: DeliveryState) { subscription(uid: $s) { failingSince disableTime disableReason deliveries(where: {state: $state}) {
 		totalCount nodes { uid eventId eventType state attempts lastStatus lastError lastAnswer lastAttemptTime nextAttemptTime createTime updateTime } } } }`
 	one := "subscription.deliveries.nodes.0."
-	got := w.ask(query, "s", sink).want("subscription.failingSince", nil).want("subscription.deliveries.totalCount", 1)
-	got.want(one+"uid", string(delivery)).want(one+"eventId", event).want(one+"eventType", "dev.atrium.api.events.subscription.test.v1").
-		want(one+"state", "PENDING").want(one+"attempts", 0).want(one+"lastStatus", nil).want(one+"lastError", nil).want(one+"lastAttemptTime", nil)
+	got := w.ask(query, "s", sink).expect("subscription.failingSince", nil).expect("subscription.deliveries.totalCount", 1)
+	got.expect(one+"uid", string(delivery)).expect(one+"eventId", event).expect(one+"eventType", "dev.atrium.api.events.subscription.test.v1").
+		expect(one+"state", "PENDING").expect(one+"attempts", 0).expect(one+"lastStatus", nil).expect(one+"lastError", nil).expect(one+"lastAttemptTime", nil)
 
 	w.attempt(delivery, platform.Attempt{Status: 500, Answer: "oh no"})
-	got = w.ask(query, "s", sink, "state", "RETRYING").want(one+"attempts", 1).want(one+"lastStatus", 500).
-		want(one+"lastAnswer", "oh no").want(one+"lastError", "the sink responded with status 500")
-	if got.at("subscription.failingSince") != got.at(one+"lastAttemptTime") || got.at(one+"nextAttemptTime") == nil {
+	got = w.ask(query, "s", sink, "state", "RETRYING").expect(one+"attempts", 1).expect(one+"lastStatus", 500).
+		expect(one+"lastAnswer", "oh no").expect(one+"lastError", "the sink responded with status 500")
+	if got.value("subscription.failingSince") != got.value(one+"lastAttemptTime") || got.value(one+"nextAttemptTime") == nil {
 		t.Errorf("after a failure: %v", got.Data)
 	}
-	w.ask(query, "s", sink, "state", "DELIVERED").want("subscription.deliveries.totalCount", 0)
+	w.ask(query, "s", sink, "state", "DELIVERED").expect("subscription.deliveries.totalCount", 0)
 
 	w.attempt(delivery, platform.Attempt{Status: 204})
-	w.ask(query, "s", sink, "state", "DELIVERED").want(one+"attempts", 2).want(one+"lastError", nil).want(one+"nextAttemptTime", nil).
-		want("subscription.failingSince", nil)
+	w.ask(query, "s", sink, "state", "DELIVERED").expect(one+"attempts", 2).expect(one+"lastError", nil).expect(one+"nextAttemptTime", nil).
+		expect("subscription.failingSince", nil)
 }
 
 func TestAnEnabledSubscriptionGetsWhatItMissed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)
+	sink := w.subscription(w.org, "https://hooks.example.com/a", unusedEventType)
 	delivery, _ := w.deliver(sink)
 	w.attempt(delivery, platform.Attempt{Status: 410})
 	const health = `query($s: ID!) { subscription(uid: $s) { disableTime disableReason deliveries { nodes { state } } } }`
-	off := w.ask(health, "s", sink).want("subscription.disableReason", "the sink responded with status 410").want("subscription.deliveries.nodes.*.state", "FAILED")
-	if off.at("subscription.disableTime") == nil {
+	off := w.ask(health, "s", sink).expect("subscription.disableReason", "the sink responded with status 410").expect("subscription.deliveries.nodes.*.state", "FAILED")
+	if off.value("subscription.disableTime") == nil {
 		t.Error("it has no time when it was disabled")
 	}
-	w.as(theOwner, `mutation($s: ID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", sink).
-		fails("FAILED_PRECONDITION testSubscription").want("testSubscription", nil)
+	w.askAs(theOwner, `mutation($s: ID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", sink).
+		expectErrors("FAILED_PRECONDITION testSubscription").expect("testSubscription", nil)
 	w.ask(`mutation($s: ID!) { enableSubscription(input: {uid: $s}) { subscription { disableTime disableReason failingSince } } }`, "s", sink).
-		want("enableSubscription.subscription", map[string]any{"disableTime": nil, "disableReason": nil, "failingSince": nil})
+		expect("enableSubscription.subscription", map[string]any{"disableTime": nil, "disableReason": nil, "failingSince": nil})
 	w.ask(`mutation($d: ID!) { redeliver(input: {uids: [$d]}) { deliveries { uid state attempts lastStatus subscription { sink } } } }`, "d", delivery).
-		want("redeliver.deliveries.0.state", "PENDING").want("redeliver.deliveries.0.attempts", 0).want("redeliver.deliveries.0.lastStatus", nil).
-		want("redeliver.deliveries.0.subscription.sink", "https://hooks.example.com/a")
-	w.as(theOwner, `mutation($d: [ID!]!) { redeliver(input: {uids: $d}) { deliveries { uid } } }`, "d", []platform.UID{delivery, sink + "/0123456789abcdef"}).
-		fails("NOT_FOUND redeliver")
+		expect("redeliver.deliveries.0.state", "PENDING").expect("redeliver.deliveries.0.attempts", 0).expect("redeliver.deliveries.0.lastStatus", nil).
+		expect("redeliver.deliveries.0.subscription.sink", "https://hooks.example.com/a")
+	w.askAs(theOwner, `mutation($d: [ID!]!) { redeliver(input: {uids: $d}) { deliveries { uid } } }`, "d", []platform.UID{delivery, sink + "/0123456789abcdef"}).
+		expectErrors("NOT_FOUND redeliver")
 	w.deliver(sink)
 }
 
@@ -66,25 +66,25 @@ func TestARotatedSecretIsShownOnceAndBothSign(t *testing.T) {
 	first, sink := made.text("createSubscription.secret"), made.uid("createSubscription.subscription.uid")
 	second := w.ask(`mutation($s: ID!) { rotateSubscriptionSecret(input: {uid: $s}) { subscription { uid } secret } }`, "s", sink).text("rotateSubscriptionSecret.secret")
 	if !strings.HasPrefix(second, "whsec_") || second == first {
-		t.Errorf("the secret was %s and is %s", first, second)
+		t.Errorf("the secret was %s and is %s, want it to begin with 'whsec_'", first, second)
 	}
 	delivery, _ := w.deliver(sink)
 	dispatch := must(w.p.Webhooks.BeginAttempt(t.Context(), platform.Ticket{Delivery: delivery}))(t)
 	if got := strings.Join(dispatch.Secrets, " "); got != second+" "+first {
 		t.Errorf("deliveries are signed with %q, want the new secret and the old one", got)
 	}
-	told := w.ask(`{ auditLog { nodes { type body } } subscriptions { nodes { sink } } }`)
-	if text := told.text("auditLog.nodes"); strings.Contains(text, first) || strings.Contains(text, second) || !strings.Contains(text, "hooks.example.com") {
+	audit := w.ask(`{ auditLog { nodes { type body } } subscriptions { nodes { sink } } }`)
+	if text := audit.text("auditLog.nodes"); strings.Contains(text, first) || strings.Contains(text, second) || !strings.Contains(text, "hooks.example.com") {
 		t.Errorf("the audit log says %s", text)
 	}
-	w.as(theOwner, `query($s: ID!) { subscription(uid: $s) { secret } }`, "s", sink).fails("GRAPHQL_VALIDATION_FAILED")
+	w.askAs(theOwner, `query($s: ID!) { subscription(uid: $s) { secret } }`, "s", sink).expectErrors("GRAPHQL_VALIDATION_FAILED")
 }
 
 func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)
-		sink := w.subscription(w.org, "https://hooks.example.com/a", seldom)
+		sink := w.subscription(w.org, "https://hooks.example.com/a", unusedEventType)
 		var newest []string
 		for range 5 {
 			delivery, _ := w.deliver(sink)
@@ -99,7 +99,7 @@ func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
 			for cursor := any(nil); ; {
 				got := w.ask(`query($s: ID!, $cursor: String) { subscription(uid: $s) { `+list+arguments+`) { nodes { uid } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`, "s", sink, "cursor", cursor)
 				pages = append(pages, got.text("subscription.deliveries.nodes.*.uid"))
-				if cursor = got.at("subscription.deliveries.pageInfo." + info); got.at("subscription.deliveries.pageInfo."+more) == false {
+				if cursor = got.value("subscription.deliveries.pageInfo." + info); got.value("subscription.deliveries.pageInfo."+more) == false {
 					return pages
 				}
 			}
@@ -113,9 +113,9 @@ func TestDeliveriesArePagedForwardAndBackward(t *testing.T) {
 		if got, want := strings.Join(backward, "|"), join(all[3:]...)+"|"+join(all[1:3]...)+"|"+all[0]; got != want {
 			t.Errorf("backward: %s, want %s", got, want)
 		}
-		got := w.as(theOwner, `query($s: ID!) { subscription(uid: $s) { deliveries(first: 1, last: 1, where: {event: "\u0000"}) { totalCount } } }`, "s", sink)
-		if got.fails("INVALID_ARGUMENT subscription.deliveries").violations() != "first event" {
-			t.Errorf("it names %q", got.violations())
+		got := w.askAs(theOwner, `query($s: ID!) { subscription(uid: $s) { deliveries(first: 1, last: 1, where: {event: "\u0000"}) { totalCount } } }`, "s", sink)
+		if got.expectErrors("INVALID_ARGUMENT subscription.deliveries").violations() != "first event" {
+			t.Errorf("it names %q, want violations of 'first event'", got.violations())
 		}
 	})
 }

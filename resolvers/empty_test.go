@@ -11,8 +11,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// hosts tell how an object of each type that has arguments is asked for.
-var hosts = map[string]string{
+// hostQueries has a query for an object of each type whose fields have arguments.
+var hostQueries = map[string]string{
 	"Query": "%s", "Group": "group(uid: $org) { %s }", "Identity": "identity(uid: $owner) { %s }", "Role": `role(uid: "7872e984573b3a80d1d5dcf9ac7fd799d10a760c") { %s }`,
 	"Repo": "repo(uid: $repo) { %s }", "Tag": "tag(uid: $tag) { %s }", "Image": "tag(uid: $tag) { image { %s } }", "IdentityProvider": "identityProvider(uid: $provider) { %s }",
 	"EventSubscription": "subscription(uid: $sink) { %s }", "Artifact": "artifact(uid: $artifact) { %s }", "Viewer": "viewer { %s }",
@@ -21,21 +21,20 @@ var hosts = map[string]string{
 	"GroupInvite": "groupInvite(uid: $invite) { %s }", "RoleBinding": "roleBinding(uid: $binding) { %s }",
 }
 
-// needed are the arguments without which a field cannot be asked for.
-var needed = map[string]string{
+// requiredArguments has values of arguments without which a field is invalid.
+var requiredArguments = map[string]string{
 	"uid": "$org", "id": "$id", "ids": "[$id]", "group": "$org", "issuer": `"x"`, "subject": `"x"`, "name": `"x"`, "on": "$org",
 	"where": "{ecosystems: [JAVA]}", "ecosystems": "[JAVA]", "images": `[{repo: "r00"}]`, "startTime": "$since", "endTime": "$until",
 	"representations": "[]", "query": `"x"`, "capability": "GROUPS_LIST", "capabilities": "[]", "within": "$org", "interval": "DAY",
 }
 
-// A probe is one argument, or one field of an argument that is an input
-// object, of one field of one type.
+// A probe is one argument of one field of one type, or one field of such an argument.
 type probe struct {
-	field *ast.FieldDefinition
-	host  string
-	name  string // of what is probed
-	kind  *ast.Type
-	given func(value string) string // the arguments, with a value for what is probed
+	field     *ast.FieldDefinition
+	host      string
+	name      string // This is the name of the argument or field.
+	kind      *ast.Type
+	arguments func(value string) string // arguments returns all arguments, with a value for the one that is tested.
 }
 
 func (p probe) ask(w *world, variables []any, value string) answer {
@@ -46,13 +45,13 @@ func (p probe) ask(w *world, variables []any, value string) answer {
 	case !named.IsLeafType():
 		selection = "{ __typename }"
 	}
-	asked := p.field.Name + p.given(value) + selection
-	return w.as(theOwner, operation("query", fmt.Sprintf(hosts[p.host], asked)), variables...)
+	asked := p.field.Name + p.arguments(value) + selection
+	return w.askAs(theOwner, operation("query", fmt.Sprintf(hostQueries[p.host], asked)), variables...)
 }
 
 func schemaOf() *ast.Schema { return graph.Schema() }
 
-// probes walks every argument of the schema but those of mutations.
+// probes returns a probe for every argument of the schema except those of mutations.
 func probes(t *testing.T) (all []probe) {
 	schema := schemaOf()
 	for _, object := range schema.Types {
@@ -63,10 +62,10 @@ func probes(t *testing.T) (all []probe) {
 			if strings.HasPrefix(field.Name, "_") || len(field.Arguments) == 0 {
 				continue
 			}
-			if hosts[object.Name] == "" && strings.HasPrefix(field.Name, "viewer") {
-				continue // the same of every kind
+			if hostQueries[object.Name] == "" && strings.HasPrefix(field.Name, "viewer") {
+				continue // All kinds have the same such argument.
 			}
-			if hosts[object.Name] == "" {
+			if hostQueries[object.Name] == "" {
 				t.Errorf("%s.%s has arguments: say in hosts how one is asked for", object.Name, field.Name)
 			}
 			for _, argument := range field.Arguments {
@@ -85,13 +84,13 @@ func probes(t *testing.T) (all []probe) {
 	return all
 }
 
-// argumentsOf are the arguments that a field needs, with a value for one of
-// them or for a member of it, which "" leaves out.
+// argumentsOf returns the required arguments of a field, with a value for one of them or
+// for a member of it. The value "" omits it.
 func argumentsOf(field *ast.FieldDefinition, name, member, value string) string {
 	var given []string
 	for _, a := range field.Arguments {
 		switch {
-		case a.Name == name && value == "" && !a.Type.NonNull: // is left out
+		case a.Name == name && value == "" && !a.Type.NonNull: // The argument is omitted.
 		case a.Name == name && member == "":
 			given = append(given, name+": "+value)
 		case a.Name == name:
@@ -104,7 +103,7 @@ func argumentsOf(field *ast.FieldDefinition, name, member, value string) string 
 			}
 			given = append(given, name+": {"+inside+"}")
 		case a.Type.NonNull:
-			given = append(given, a.Name+": "+needed[a.Name])
+			given = append(given, a.Name+": "+requiredArguments[a.Name])
 		}
 	}
 	if len(given) == 0 {
@@ -113,10 +112,10 @@ func argumentsOf(field *ast.FieldDefinition, name, member, value string) string 
 	return "(" + strings.Join(given, ", ") + ")"
 }
 
-// cursors begin at the start where they are empty, as REST's page_token does.
+// An empty cursor means the beginning of the list, as page_token does in REST.
 var cursors = map[string]bool{"after": true, "before": true}
 
-// Lists whose absence is no wish for all, or that leave out what they hold.
+// In these lists, an absent list does not mean all, or the list says what to leave out.
 var otherLists = map[string]string{
 	"ecosystems": "is required, with at least one", "images": "is required, with at least one", "excludeEventAuthors": "leaves out nobody",
 	"Viewer.uids": "is refused: one's own bindings are not narrowed by it",
@@ -135,19 +134,19 @@ func TestAnEmptyArgumentIsRejectedOrFindsNothingAndNullIsAbsent(t *testing.T) {
 					empty = `[""]`
 				}
 				if got := p.ask(w, variables, empty); len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" || got.violations() != p.name {
-					t.Errorf("%s: answers %v %+v, want a violation of %s", got.asked, got.Data, got.Errors, p.name)
+					t.Errorf("%s: answers %v %+v, want a violation of %s", got.query, got.Data, got.Errors, p.name)
 				}
 			}
 			if !p.kind.NonNull {
 				absent, null := p.ask(w, variables, ""), p.ask(w, variables, "null")
 				if fmt.Sprint(absent.Data, len(absent.Errors)) != fmt.Sprint(null.Data, len(null.Errors)) {
-					t.Errorf("%s: answers %v, and %v without it", null.asked, null.Data, absent.Data)
+					t.Errorf("%s: answers %v, and %v without it", null.query, null.Data, absent.Data)
 				}
 			}
 			if p.kind.Elem != nil && otherLists[p.name] == "" && otherLists[p.host+"."+p.name] == "" {
-				got := p.ask(w, variables, "[]").clean()
+				got := p.ask(w, variables, "[]").expectSuccess()
 				if shown := fmt.Sprint(got.Data); strings.Contains(shown, "__typename") {
-					t.Errorf("%s: finds %s", got.asked, shown)
+					t.Errorf("%s: finds %s, want it without '__typename'", got.query, shown)
 				}
 			}
 		}
@@ -163,14 +162,14 @@ func TestAnEmptyVariableIsRejectedLikeAnEmptyLiteral(t *testing.T) {
 		`query($x: String) { repos(where: {name: $x}) { totalCount } }`:                      "name",
 		`query($x: String) { groups { nodes { repos(where: {name: $x}) { totalCount } } } }`: "name",
 	} {
-		if got := w.as(theOwner, query, "x", "").violations(); got != want {
+		if got := w.askAs(theOwner, query, "x", "").violations(); got != want {
 			t.Errorf("%s names %q, want %q", query, got, want)
 		}
 		w.ask(query, "x", nil)
 	}
-	w.ask(`query($x: AdvisoryFilter) { advisories(where: $x) { totalCount nodes { uid } } }`, "x", map[string]any{"artifactNames": []string{}}).want("advisories.totalCount", 0).want("advisories.nodes", []any{})
-	w.ask(`{ repos { nodes { advisories(where: {artifactNames: []}) { totalCount } } } }`).want("repos.nodes.*.advisories.totalCount", "0 0 0")
-	if got := w.as(theOwner, `query($x: AdvisoryFilter) { advisories(where: $x) { totalCount } }`, "x", map[string]any{"artifactNames": []string{"r00", ""}}).violations(); got != "artifactNames" {
-		t.Errorf("an empty name in a list names %q", got)
+	w.ask(`query($x: AdvisoryFilter) { advisories(where: $x) { totalCount nodes { uid } } }`, "x", map[string]any{"artifactNames": []string{}}).expect("advisories.totalCount", 0).expect("advisories.nodes", []any{})
+	w.ask(`{ repos { nodes { advisories(where: {artifactNames: []}) { totalCount } } } }`).expect("repos.nodes.*.advisories.totalCount", "0 0 0")
+	if got := w.askAs(theOwner, `query($x: AdvisoryFilter) { advisories(where: $x) { totalCount } }`, "x", map[string]any{"artifactNames": []string{"r00", ""}}).violations(); got != "artifactNames" {
+		t.Errorf("an empty name in a list names %q, want artifactNames", got)
 	}
 }

@@ -47,20 +47,21 @@ func TestEventsLinkToTheirResources(t *testing.T) {
 			resource { __typename id ... on Repo { name } ... on Group { name } } actor { subject identity { name } } changes { field before after } } } }`
 		got := w.ask(query, "types", []string{"platform.registry.repo.updated"})
 		one := "auditLog.nodes.0."
-		got.want(one+"kind", "PLATFORM_REGISTRY_REPO_UPDATED").want(one+"groupNode.name", "acme").want(one+"groupUid", string(w.org)).want(one+"group", string(w.org)).
-			want(one+"resource.__typename", "Repo").want(one+"resource.name", "go").want(one+"actor.identity.name", "owner").
-			want(one+"changes", []any{map[string]any{"field": "description", "before": "one", "after": "two"}, map[string]any{"field": "aliases", "before": nil, "after": []any{"golang"}}})
-		// What is gone is null, without an error; what made no update has no changes.
+		got.expect(one+"kind", "PLATFORM_REGISTRY_REPO_UPDATED").expect(one+"groupNode.name", "acme").expect(one+"groupUid", string(w.org)).expect(one+"group", string(w.org)).
+			expect(one+"resource.__typename", "Repo").expect(one+"resource.name", "go").expect(one+"actor.identity.name", "owner").
+			expect(one+"changes", []any{map[string]any{"field": "description", "before": "one", "after": "two"}, map[string]any{"field": "aliases", "before": nil, "after": []any{"golang"}}})
+		// A deleted resource is null, without an error. Events that are not updates have
+		// no changes.
 		w.ask(`mutation($repo: ID!) { deleteRepo(input: {uid: $repo}) { deletedUid } }`, "repo", repo)
 		got = w.ask(query, "types", []string{"platform.registry.repo.deleted"})
-		got.want(one+"resource", nil).want(one+"changes", nil).want(one+"kind", "PLATFORM_REGISTRY_REPO_DELETED").want(one+"groupNode.name", "acme")
-		// What an operator did has no identity.
+		got.expect(one+"resource", nil).expect(one+"changes", nil).expect(one+"kind", "PLATFORM_REGISTRY_REPO_DELETED").expect(one+"groupNode.name", "acme")
+		// An event of the operator has no identity.
 		w.group(w.org, "team")
 		got = w.ask(query, "types", []string{"iam.group.created"})
-		got.want(one+"actor.subject", "test").want(one+"actor.identity", nil).want(one+"resource.name", "team")
-		refused := w.as(theOwner, query, "types", []string{"iam.group.created", "iam.group.made"})
-		if refused.fails("INVALID_ARGUMENT auditLog").violations() != "types[1]" {
-			t.Errorf("it names %q", refused.violations())
+		got.expect(one+"actor.subject", "test").expect(one+"actor.identity", nil).expect(one+"resource.name", "team")
+		refused := w.askAs(theOwner, query, "types", []string{"iam.group.created", "iam.group.made"})
+		if refused.expectErrors("INVALID_ARGUMENT auditLog").violations() != "types[1]" {
+			t.Errorf("it names %q, want violations of 'types[1]'", refused.violations())
 		}
 	})
 }
@@ -69,24 +70,24 @@ func TestTheResourceOfADeniedCreationIsItsParent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.member(w.org, "ann", platform.ViewerRole)
-	w.as("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).fails("PERMISSION_DENIED createRepo")
+	w.askAs("ann", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid } } }`, "org", w.org).expectErrors("PERMISSION_DENIED createRepo")
 	w.ask(`{ auditLog(denied: true) { nodes { kind resource { __typename ... on Group { name } } actor { identity { name } } } } }`).
-		want("auditLog.nodes.0.resource.__typename", "Group").want("auditLog.nodes.0.resource.name", "acme").
-		want("auditLog.nodes.0.kind", "PLATFORM_REGISTRY_REPO_CREATED").want("auditLog.nodes.0.actor.identity.name", "ann")
+		expect("auditLog.nodes.0.resource.__typename", "Group").expect("auditLog.nodes.0.resource.name", "acme").
+		expect("auditLog.nodes.0.kind", "PLATFORM_REGISTRY_REPO_CREATED").expect("auditLog.nodes.0.actor.identity.name", "ann")
 }
 
-// Who may read the log but not what it tells of sees the log, with an error
-// where the resource would be.
+// A caller who may read the log but not the resource of an event sees the event, with an
+// error instead of the resource.
 func TestTheResourceOfAnEventNeedsTheRightToRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.repos("go")
 	w.member(w.org, "dan", w.role(w.org, "auditors", platform.CapGroupsUpdate))
-	w.as("dan", `{ auditLog(types: ["platform.registry.repo.created"]) { nodes { subject resource { id } groupNode { name } } } }`).
-		fails("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.groupNode").want("auditLog.nodes.0.resource", nil)
+	w.askAs("dan", `{ auditLog(types: ["platform.registry.repo.created"]) { nodes { subject resource { id } groupNode { name } } } }`).
+		expectErrors("PERMISSION_DENIED auditLog.nodes.0.resource", "PERMISSION_DENIED auditLog.nodes.0.groupNode").expect("auditLog.nodes.0.resource", nil)
 }
 
-// follow gives the events of a subscription that ends by itself, and the
+// follow returns the events of a subscription that ends by itself, and the number of
 // statements that it took.
 func (w *world) follow(ctx context.Context, query string) (events []answer, statements int64) {
 	w.t.Helper()
@@ -103,7 +104,7 @@ func (w *world) follow(ctx context.Context, query string) (events []answer, stat
 	handler.ServeHTTP(rw, r.WithContext(platform.WithTrace(ctx, &cost)))
 	for _, line := range strings.Split(rw.Body.String(), "\n") {
 		if data, found := strings.CutPrefix(line, "data: "); found && strings.Contains(data, "{") {
-			one := answer{t: w.t, asked: query}
+			one := answer{t: w.t, query: query}
 			if err := json.Unmarshal([]byte(data), &one); err != nil {
 				w.t.Fatal(err)
 			}
@@ -118,7 +119,7 @@ func (w *world) actor(subject string) context.Context {
 	return platform.WithActor(w.t.Context(), must(w.p.Authenticate(w.t.Context(), platform.Claims{Issuer: testIssuer, Subject: subject, ServiceAudience: true}))(w.t))
 }
 
-const followed = `{ events(after: "", first: %d, types: ["platform.registry.repo.created"]) { kind subject groupNode { name } actor { identity { name } } resource { ... on Repo { name } } } }`
+const followQuery = `{ events(after: "", first: %d, types: ["platform.registry.repo.created"]) { kind subject groupNode { name } actor { identity { name } } resource { ... on Repo { name } } } }`
 
 func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 	t.Parallel()
@@ -127,19 +128,19 @@ func TestTheResourcesOfABurstOfEventsAreReadOnce(t *testing.T) {
 		for i := range 40 {
 			w.ask(`mutation($org: ID!, $name: String!) { createRepo(input: {parent: $org, name: $name}) { repo { uid } } }`, "org", w.org, "name", fmt.Sprintf("r%02d", i))
 		}
-		few, one := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followed, 1))
-		many, all := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followed, 40))
-		if len(few) != 1 || len(many) != 40 || one != all {
-			t.Errorf("%d events took %d statements, and %d took %d", len(few), one, len(many), all)
+		firstEvents, one := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followQuery, 1))
+		many, all := w.follow(w.actor(theOwner), "subscription "+fmt.Sprintf(followQuery, 40))
+		if len(firstEvents) != 1 || len(many) != 40 || one != all {
+			t.Errorf("%d events took %d statements, and %d took %d; want 1 and 40 events, and equal numbers of statements", len(firstEvents), one, len(many), all)
 		}
 		for i, e := range many {
-			e.clean().want("events.resource.name", fmt.Sprintf("r%02d", i)).want("events.groupNode.name", "acme").want("events.actor.identity.name", "owner")
+			e.expectSuccess().expect("events.resource.name", fmt.Sprintf("r%02d", i)).expect("events.groupNode.name", "acme").expect("events.actor.identity.name", "owner")
 		}
 	})
 }
 
-// What a caller has lost since it opened a feed is not shown by what events lead
-// to.
+// A caller who lost a grant after opening a feed must not see the resources of its
+// events.
 func TestTheResourceOfAnEventIsReadWithTheCurrentGrants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -149,10 +150,10 @@ func TestTheResourceOfAnEventIsReadWithTheCurrentGrants(t *testing.T) {
 	bound := w.ask(`mutation($org: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $org, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
 		"org", w.org, "ann", ann, "role", w.role(w.org, "groups", platform.CapGroupsList)).text("createRoleBinding.roleBinding.uid")
 	before := w.actor("ann")
-	query := "subscription " + strings.ReplaceAll(fmt.Sprintf(followed, 1), "actor { identity { name } }", "")
+	query := "subscription " + strings.ReplaceAll(fmt.Sprintf(followQuery, 1), "actor { identity { name } }", "")
 	events, _ := w.follow(before, query)
-	events[0].clean().want("events.groupNode.name", "acme").want("events.resource.name", "go")
+	events[0].expectSuccess().expect("events.groupNode.name", "acme").expect("events.resource.name", "go")
 	w.ask(`mutation($b: ID!) { deleteRoleBinding(input: {uid: $b}) { deletedUid } }`, "b", bound)
 	events, _ = w.follow(before, query)
-	events[0].fails("PERMISSION_DENIED events.groupNode").want("events.resource.name", "go")
+	events[0].expectErrors("PERMISSION_DENIED events.groupNode").expect("events.resource.name", "go")
 }

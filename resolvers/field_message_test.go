@@ -35,7 +35,7 @@ func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 		`mutation($repo: ID!) { batchDeleteTags(input: {uids: [$repo, $repo, "x"]}) { deletedUids } }`:                                                                                      "uids[1] uids[2]",
 		`mutation { batchDeleteRoleBindings(input: {uids: []}) { deletedUids } }`:                                                                                                           "uids",
 	} {
-		got := w.as(theOwner, query, "repo", repo)
+		got := w.askAs(theOwner, query, "repo", repo)
 		if got.violations() != want {
 			t.Errorf("%s names %q, want %q", query, got.violations(), want)
 		}
@@ -50,7 +50,7 @@ func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
 			t.Errorf("%s: the messages are of%s, want %s", query, fields, want)
 		}
 	}
-	first := w.as(theOwner, `mutation($repo: ID!) { updateRepo(input: {uid: $repo, name: "A"}) { repo { uid } } }`, "repo", repo).Errors[0]
+	first := w.askAs(theOwner, `mutation($repo: ID!) { updateRepo(input: {uid: $repo, name: "A"}) { repo { uid } } }`, "repo", repo).Errors[0]
 	if !strings.HasPrefix(fmt.Sprint(first.Extensions.Fields), "[{name Name must be made of lower-case letters and digits, ") {
 		t.Errorf("it says %v", first.Extensions.Fields)
 	}

@@ -17,7 +17,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A brokenStore answers, whatever tags it is asked for, what fault comes to.
+// A brokenStore fails every read of tags with the error of fault.
 type brokenStore struct {
 	platform.Store
 	fault func() error
@@ -43,11 +43,11 @@ func (b brokenTags) Get(context.Context, platform.Keys) ([]*platform.Tag, error)
 	return nil, b.fault()
 }
 
-// brokenBy is a world whose tags cannot be read, and where errors are logged.
-func brokenBy(t *testing.T, fault func() error) *world {
+// newBrokenWorld returns a world whose tags cannot be read. It logs the errors.
+func newBrokenWorld(t *testing.T, fault func() error) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.registry(w.org, 3, 1)
+	w.addRegistry(w.org, 3, 1)
 	store := storetest.Open(t, storetest.SQLite(t))
 	p, err := platform.New(t.Context(), brokenStore{store, fault}, platform.Options{})
 	if err != nil {
@@ -79,9 +79,9 @@ func TestInternalErrorsAreHiddenAndLoggedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := brokenBy(t, fault)
-			got := w.as(theOwner, `{ repos { nodes { name tags { nodes { name } } } } }`)
-			got.fails("INTERNAL repos.nodes.0.tags", "INTERNAL repos.nodes.1.tags", "INTERNAL repos.nodes.2.tags").want("repos.nodes.*.name", "a b c")
+			w := newBrokenWorld(t, fault)
+			got := w.askAs(theOwner, `{ repos { nodes { name tags { nodes { name } } } } }`)
+			got.expectErrors("INTERNAL repos.nodes.0.tags", "INTERNAL repos.nodes.1.tags", "INTERNAL repos.nodes.2.tags").expect("repos.nodes.*.name", "a b c")
 			for _, e := range got.Errors {
 				info := e.Extensions.Details[0]
 				if e.Message != "Internal error." || e.Extensions.Status != 13 || info["domain"] != "registry.example.org" || info["metadata"].(map[string]any)["requestId"] != "req-1" {
@@ -89,25 +89,25 @@ func TestInternalErrorsAreHiddenAndLoggedOnce(t *testing.T) {
 				}
 			}
 			if logged := w.logs.String(); strings.Count(logged, "request failed") != 1 || !strings.Contains(logged, "hunter2") || !strings.Contains(logged, "request_id=req-1") {
-				t.Errorf("logged:\n%s", logged)
+				t.Errorf("logged:\n%s, want it to contain 'hunter2'", logged)
 			}
-			w.as(theOwner, `query($id: ID!) { tag(uid: $id) { name } }`, "id", w.org+"/0123456789abcdef").fails("INTERNAL tag")
-			w.as(theOwner, `query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`,
+			w.askAs(theOwner, `query($id: ID!) { tag(uid: $id) { name } }`, "id", w.org+"/0123456789abcdef").expectErrors("INTERNAL tag")
+			w.askAs(theOwner, `query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`,
 				"r", []any{map[string]any{"__typename": "Tag", "uid": w.org}, map[string]any{"__typename": "Group", "uid": w.org}}).
-				fails("INTERNAL _entities.0").want("_entities.1.__typename", "Group")
+				expectErrors("INTERNAL _entities.0").expect("_entities.1.__typename", "Group")
 		})
 	}
 }
 
 func TestAStoreThatIsAwayIsUnavailable(t *testing.T) {
 	t.Parallel()
-	w := brokenBy(t, func() error {
+	w := newBrokenWorld(t, func() error {
 		return platform.Unavailable("the database does not answer", errors.New("connection refused"))
 	})
-	got := w.as(theOwner, `{ repos { nodes { tags { totalCount } } } groups { totalCount } }`)
-	got.fails("UNAVAILABLE repos.nodes.0.tags", "UNAVAILABLE repos.nodes.1.tags", "UNAVAILABLE repos.nodes.2.tags").want("groups.totalCount", 1)
+	got := w.askAs(theOwner, `{ repos { nodes { tags { totalCount } } } groups { totalCount } }`)
+	got.expectErrors("UNAVAILABLE repos.nodes.0.tags", "UNAVAILABLE repos.nodes.1.tags", "UNAVAILABLE repos.nodes.2.tags").expect("groups.totalCount", 1)
 	if e := got.Errors[0]; strings.Contains(e.Message, "refused") || e.Extensions.Details[1]["retryDelay"] != "1s" {
-		t.Errorf("shown as %+v", e)
+		t.Errorf("shown as %+v, want retryDelay '1s'", e)
 	}
 	if strings.Count(w.logs.String(), "level=WARN") != 1 {
 		t.Errorf("logged:\n%s", w.logs)
@@ -126,11 +126,11 @@ func TestFaultsOfTheQueryKeepTheirCodes(t *testing.T) {
 		`query($a: Int) { repos(first: $a) { skipped } }`:                             "",
 		`query($a: DateTime) { identities(where: {lastSeenBefore: $a}) { skipped } }`: "INVALID_ARGUMENT identities",
 	} {
-		got := w.as(theOwner, query, "a", map[string]any{"x": 1})
+		got := w.askAs(theOwner, query, "a", map[string]any{"x": 1})
 		if want == "" {
 			want = "GRAPHQL_VALIDATION_FAILED"
 		}
-		got.fails(want)
+		got.expectErrors(want)
 	}
 }
 
@@ -145,27 +145,27 @@ func TestPlainRequests(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		return r
 	}
-	w.send(theOwner, "GET", get(`{ groups { nodes { name } } }`)).clean().want("groups.nodes.*.name", "acme")
+	w.send(theOwner, "GET", get(`{ groups { nodes { name } } }`)).expectSuccess().expect("groups.nodes.*.name", "acme")
 	if got := w.send(theOwner, "GET", get(`mutation { deleteGroup(input: {uid: "x"}) { deletedUid } }`)); got.status < 400 || len(got.Errors) != 1 {
-		t.Errorf("a mutation by GET: %d %+v", got.status, got.Errors)
+		t.Errorf("a mutation by GET: %d %+v, want 1 of them", got.status, got.Errors)
 	}
 	if got := w.send(theOwner, "garbage", post(`{"query": secret`)); got.status != http.StatusBadRequest || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" || strings.Contains(got.Errors[0].Message, "secret") {
-		t.Errorf("a body that is no JSON: %d %+v", got.status, got.Errors)
+		t.Errorf("a body that is no JSON: status %d, want 400: %+v", got.status, got.Errors)
 	}
 	fits := `{"query":"{ ping }","variables":{"x":"` + strings.Repeat("x", 1<<20-100)
 	if got := w.send(theOwner, "fits", post(fits+`"}}`)); got.status != http.StatusOK {
-		t.Errorf("a body of nearly 1 MiB: %d %+v", got.status, got.Errors)
+		t.Errorf("a body of nearly 1 MiB: status %d, want 200: %+v", got.status, got.Errors)
 	}
 	if got := w.send(theOwner, "too large", post(fits+strings.Repeat("x", 100)+`"}}`)); got.status != http.StatusRequestEntityTooLarge || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" {
-		t.Errorf("a body of more than 1 MiB: %d %+v", got.status, got.Errors)
+		t.Errorf("a body of more than 1 MiB: status %d, want 413: %+v", got.status, got.Errors)
 	}
-	w.ask(`{ __schema { types { name description fields { name description args { name description } } } } __type(name: "Repo") { name } }`).want("__type.name", "Repo")
+	w.ask(`{ __schema { types { name description fields { name description args { name description } } } } __type(name: "Repo") { name } }`).expect("__type.name", "Repo")
 }
 
 func TestAClientThatWentAwayIsNotLogged(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
-	w := brokenBy(t, func() error { leave(); return context.Canceled })
+	w := newBrokenWorld(t, func() error { leave(); return context.Canceled })
 	actor, err := w.p.Authenticate(ctx, platform.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"atrium/platform"
 )
 
-// An attack is a request that is to cost the service more than the client.
+// An attack is a request that tries to cost the service more than it costs the client.
 type attack struct {
 	name, body string
 	chunked    bool
@@ -72,7 +72,7 @@ func attacks() []attack {
 	}
 }
 
-// send attacks as someone who is known.
+// send sends the attack as a known caller.
 func (a attack) send(t testing.TB, h http.Handler) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(platform.WithActor(t.Context(), &platform.Actor{}), http.MethodPost, "/graphql", strings.NewReader(a.body))
 	r.Header.Set("Content-Type", "application/json")
@@ -91,7 +91,7 @@ func TestAttacksGetShortErrors(t *testing.T) {
 		w := a.send(t, h)
 		var got struct{ Data, Errors any }
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Data != nil || got.Errors == nil || w.Body.Len() > 64<<10 {
-			t.Errorf("%s: %d bytes %.200s", a.name, w.Body.Len(), w.Body)
+			t.Errorf("%s: %d bytes %.200s, want no Data", a.name, w.Body.Len(), w.Body)
 		}
 		if want := max(a.status, http.StatusOK); w.Code != want {
 			t.Errorf("%s: %d, want %d", a.name, w.Code, want)
@@ -99,8 +99,8 @@ func TestAttacksGetShortErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkAttacks shows what refusing costs; what validation costs of a
-// document that is just within the limits is the last.
+// BenchmarkAttacks measures the cost of rejecting each attack. The last one is a document
+// just within the limits, which shows the cost of validation.
 func BenchmarkAttacks(b *testing.B) {
 	h := serve(newWorld(b).p, nil, endpoint.DefaultSettings())
 	i := 0
@@ -116,7 +116,7 @@ func BenchmarkAttacks(b *testing.B) {
 	b.Run("within the limits", func(b *testing.B) {
 		before := processorTime()
 		for b.Loop() {
-			i++ // a document of its own each time, or it is not parsed at all
+			i++ // Each document is different, because a known document is not parsed again.
 			body, _ := json.Marshal(map[string]string{"query": fmt.Sprintf("query Q%d {viewer{", i) + strings.Repeat("identities{name} ", 199) + "}}"})
 			attack{body: string(body)}.send(b, h)
 		}
@@ -124,7 +124,7 @@ func BenchmarkAttacks(b *testing.B) {
 	})
 }
 
-// processorTime is what the process has used so far, in nanoseconds.
+// processorTime returns the processor time that the process has used, in nanoseconds.
 func processorTime() int64 {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

@@ -10,11 +10,11 @@ import (
 	"atrium/store/storetest"
 )
 
-// longWorld is a world whose advisories, vulnerabilities and events are long:
-// each of the texts that it gives is in one of them.
+// longWorld returns a world whose advisories, vulnerabilities and events contain long
+// texts. It also returns a text that is in each of them.
 func longWorld(t *testing.T, url string) (w *world, note, details string) {
 	w = newWorldAt(t, url)
-	w.registry(w.org, 4, 1)
+	w.addRegistry(w.org, 4, 1)
 	note, details = "noted "+strings.Repeat("n", 64<<10), "detailed "+strings.Repeat("d", 64<<10)
 	ctx := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	var advisories []*platform.Advisory
@@ -32,7 +32,7 @@ func longWorld(t *testing.T, url string) (w *world, note, details string) {
 	return w, note, details
 }
 
-// longPaths are all ways that lead to a long text, with %s in its place.
+// longPaths lists all queries that lead to a long text. %s stands for the text.
 var longPaths = []struct{ name, query string }{
 	{"a list", `{ %s { nodes { ...L } } }`},
 	{"edges", `{ %s { edges { node { ...L } } } }`},
@@ -51,9 +51,9 @@ func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			"vulnerabilityMetadata": w.ask(`{ vulnerabilityMetadata(first: 1) { nodes { id } } }`).text("vulnerabilityMetadata.nodes.*.id"),
 		}
 		advisory := w.ask(`{ advisories(first: 1) { nodes { uid } } }`).uid("advisories.nodes.*.uid")
-		w.counting(platform.AnswerLimits{PerAnswer: 100 << 10, Total: 64 << 20})
+		w.limitAnswers(platform.AnswerLimits{PerAnswer: 100 << 10, Total: 64 << 20})
 
-		// None of these holds a long text: each fits into the answer.
+		// These queries select no long text, so their answers are within the limit.
 		for _, query := range []string{
 			`{ advisories { totalCount nodes { advisoryId aliases severities { score } } } }`,
 			`{ advisories(skip: 1) { nodes { advisoryId } } }`,
@@ -66,8 +66,8 @@ func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 			w.ask(query, "uid", advisory)
 		}
 
-		// A field that was left out is never shown as empty.
-		w.counting(platform.DefaultAnswerLimits())
+		// An omitted field must never be shown as empty.
+		w.limitAnswers(platform.DefaultAnswerLimits())
 		check := func(what, want, query string, variables ...any) {
 			t.Helper()
 			got := w.ask(query, variables...)
@@ -110,7 +110,7 @@ func TestAPayloadShowsLongTexts(t *testing.T) {
 				t.Errorf("%.20s is missing in %.200s", want, shown)
 			}
 		}
-		// What a change records is whole, whatever is selected of it.
+		// The recorded change of a resource is complete, whatever is selected of it.
 		w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, description: "new"}) { repo { uid } } }`, "uid", repo)
 		if body := w.ask(`{ auditLog(first: 1) { nodes { body } } }`); !strings.Contains(fmt.Sprint(body.Data), "new") {
 			t.Errorf("the change is recorded as %v", body.Data)

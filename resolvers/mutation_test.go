@@ -8,8 +8,8 @@ import (
 	"atrium/graph/scalar"
 )
 
-// everyMutation is one story: each step may use what earlier ones made, kept
-// under a name.
+// everyMutation is a sequence of mutations. A step may use the results of earlier steps,
+// by the names under which they were kept.
 var everyMutation = []struct {
 	field, query, path string
 	want               any
@@ -84,13 +84,13 @@ func TestEveryMutationHasItsEffect(t *testing.T) {
 		}
 		got := w.ask(step.query, variables...)
 		if step.path != "" {
-			got.want(step.path, step.want)
+			got.expect(step.path, step.want)
 		}
 		if step.keep != "" {
 			known[step.keepAs] = got.text(step.keep)
 		}
 		if strings.HasPrefix(step.field, "delete") {
-			w.isGone(got, step.field)
+			w.expectDeleted(got, step.field)
 		}
 	}
 	for _, field := range graph.Schema().Mutation.Fields {
@@ -100,14 +100,15 @@ func TestEveryMutationHasItsEffect(t *testing.T) {
 	}
 }
 
-// isGone demands of a deletion that its global id is one, and finds nothing.
-func (w *world) isGone(deleted answer, field string) {
+// expectDeleted expects that a deletion returns a global id, and that nothing has that id
+// any more.
+func (w *world) expectDeleted(deleted answer, field string) {
 	w.t.Helper()
 	id := deleted.text(field + ".deletedId")
 	if _, key, ok := scalar.ParseGlobalID(id); !ok || key != deleted.text(field+".deletedUid") {
 		w.t.Errorf("%s answers the id %s for %s", field, id, deleted.text(field+".deletedUid"))
 	}
-	w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", id).fails("NOT_FOUND node")
+	w.askAs(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", id).expectErrors("NOT_FOUND node")
 }
 
 func TestMutationsOfOneRequestSeeEarlierChanges(t *testing.T) {
@@ -119,7 +120,7 @@ func TestMutationsOfOneRequestSeeEarlierChanges(t *testing.T) {
 		b: updateGroup(input: {uid: $org, name: "renamed"}) { group { name } }
 		c: updateRepo(input: {uid: $repo, description: "two"}) { repo { description group { name } } }
 	}`, "org", w.org, "repo", repo).
-		want("a.repo.group.name", "acme").want("b.group.name", "renamed").want("c.repo.group.name", "renamed").want("c.repo.description", "two")
+		expect("a.repo.group.name", "acme").expect("b.group.name", "renamed").expect("c.repo.group.name", "renamed").expect("c.repo.description", "two")
 }
 
 func TestEdgesOfPayloadsContinueTheListOfTheParent(t *testing.T) {
@@ -133,17 +134,17 @@ func TestEdgesOfPayloadsContinueTheListOfTheParent(t *testing.T) {
 		}
 	}
 	w.ask(`query($org: ID!, $after: String!) { repos(childrenOf: $org, after: $after) { nodes { name } } }`, "org", w.org, "after", cursor).
-		want("repos.nodes.*.name", "c")
+		expect("repos.nodes.*.name", "c")
 }
 
 func TestACallerWhoMayWriteButNotReadGetsThePayload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.member(w.org, "writer", w.role(w.org, "writer", "repo.create", "repo.update"))
-	made := w.as("writer", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid group { name } } repoEdge { cursor node { name } } } }`, "org", w.org)
-	made.fails("PERMISSION_DENIED createRepo.repo.group").want("createRepo.repoEdge.cursor", "").want("createRepo.repoEdge.node.name", "go")
-	got := w.as("writer", `mutation($repo: ID!) { updateRepoReadme(input: {uid: $repo, content: "x"}) { repo { name } } }`, "repo", made.at("createRepo.repo.uid"))
-	got.fails("PERMISSION_DENIED updateRepoReadme.repo").want("updateRepoReadme", map[string]any{"repo": nil})
+	made := w.askAs("writer", `mutation($org: ID!) { createRepo(input: {parent: $org, name: "go"}) { repo { uid group { name } } repoEdge { cursor node { name } } } }`, "org", w.org)
+	made.expectErrors("PERMISSION_DENIED createRepo.repo.group").expect("createRepo.repoEdge.cursor", "").expect("createRepo.repoEdge.node.name", "go")
+	got := w.askAs("writer", `mutation($repo: ID!) { updateRepoReadme(input: {uid: $repo, content: "x"}) { repo { name } } }`, "repo", made.value("createRepo.repo.uid"))
+	got.expectErrors("PERMISSION_DENIED updateRepoReadme.repo").expect("updateRepoReadme", map[string]any{"repo": nil})
 }
 
 func TestEverythingWrongWithAnInputIsReportedAtOnce(t *testing.T) {
@@ -181,8 +182,8 @@ func TestEverythingWrongWithAnInputIsReportedAtOnce(t *testing.T) {
 		{`rotateSubscriptionSecret(input: {uid: "x"}) { secret }`, "uid"},
 		{`acceptTerms(input: {group: $org, documentIds: ["a", ""]}) { documentIds }`, "documentIds[1]"},
 	} {
-		got := w.as(theOwner, operation("mutation", "m: "+c.mutation), "org", w.org)
-		if got.fails("INVALID_ARGUMENT m").violations() != c.want {
+		got := w.askAs(theOwner, operation("mutation", "m: "+c.mutation), "org", w.org)
+		if got.expectErrors("INVALID_ARGUMENT m").violations() != c.want {
 			t.Errorf("%s names %q, want %q", c.mutation, got.violations(), c.want)
 		}
 	}

@@ -15,11 +15,10 @@ import (
 
 const absent = "0123456789abcdef0123456789abcdef01234567"
 
-// keys are the GraphQL types of a furnished world's kinds, each with the key
-// of one that is there.
+// keys returns the key of an existing object of each GraphQL type of a furnished world.
 func (w *world) keys(variables []any) map[string]string {
 	w.t.Helper()
-	of := func(name string) string {
+	keyOf := func(name string) string {
 		i := slices.Index(variables, any(name))
 		switch v := variables[i+1].(type) {
 		case platform.UID:
@@ -29,16 +28,16 @@ func (w *world) keys(variables []any) map[string]string {
 		}
 	}
 	return map[string]string{
-		"Group": of("team"), "Identity": of("ann"), "Role": string(platform.OwnerRole), "RoleBinding": of("binding"), "Repo": of("repo"),
-		"Tag": of("tag"), "Advisory": of("advisory"), "EventSubscription": of("sink"), "Delivery": of("delivery"), "VulnerabilityMetadata": "GO-01",
+		"Group": keyOf("team"), "Identity": keyOf("ann"), "Role": string(platform.OwnerRole), "RoleBinding": keyOf("binding"), "Repo": keyOf("repo"),
+		"Tag": keyOf("tag"), "Advisory": keyOf("advisory"), "EventSubscription": keyOf("sink"), "Delivery": keyOf("delivery"), "VulnerabilityMetadata": "GO-01",
 		"AdvisoryDocument": "r01", "Event": w.ask("{ auditLog(first: 1) { nodes { id } } }").text("auditLog.nodes.0.id"),
-		"Artifact": of("artifact"), "ArtifactVersion": of("version"),
-		"IdentityProvider": of("provider"), "AccountAssociation": of("team"), "GroupInvite": of("invite"),
-		"ExternalGroupRoleMapping": of("mapping"), "TermsAcceptance": of("org") + "#msa",
+		"Artifact": keyOf("artifact"), "ArtifactVersion": keyOf("version"),
+		"IdentityProvider": keyOf("provider"), "AccountAssociation": keyOf("team"), "GroupInvite": keyOf("invite"),
+		"ExternalGroupRoleMapping": keyOf("mapping"), "TermsAcceptance": keyOf("org") + "#msa",
 	}
 }
 
-// representation is what a gateway knows an entity by.
+// representation returns an entity as a gateway names it.
 func representation(typeName, key string) map[string]any {
 	switch typeName {
 	case "VulnerabilityMetadata":
@@ -55,7 +54,7 @@ func representation(typeName, key string) map[string]any {
 	}
 }
 
-// isFeed tells kinds that every caller with an identity may read.
+// isFeed reports whether every caller with an identity may read a type.
 func isFeed(typeName string) bool {
 	return typeName == "VulnerabilityMetadata" || typeName == "AdvisoryDocument"
 }
@@ -82,8 +81,8 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		if possible.Directives.ForName("key") == nil {
 			t.Errorf("%s is a node, but no entity", possible.Name)
 		}
-		if keys[possible.Name] == "" { // of our own: one that is not there is read all the same
-			w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(possible.Name, missingKey(possible.Name))).fails("PERMISSION_DENIED node")
+		if keys[possible.Name] == "" { // The kind is our own. A missing object of it is read, too.
+			w.askAs(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(possible.Name, missingKey(possible.Name))).expectErrors("PERMISSION_DENIED node")
 		}
 	}
 	for typeName, key := range keys {
@@ -91,27 +90,27 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		if typeName == "Event" {
 			id = key
 		}
-		w.ask(`query($id: ID!) { node(id: $id) { id __typename } }`, "id", id).want("node.id", id).want("node.__typename", typeName).cost(1)
+		w.ask(`query($id: ID!) { node(id: $id) { id __typename } }`, "id", id).expect("node.id", id).expect("node.__typename", typeName).expectStatements(1)
 
 		there, gone := representation(typeName, key), representation(typeName, missingKey(typeName))
 		query := `query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on ` + typeName + ` { id } } }`
-		// Whether the caller may see what is missing is decided first: an
-		// owner of acme sees nothing elsewhere.
-		got := w.as(theOwner, query, "r", []any{there, gone, there})
-		got.want("_entities.0.id", id).want("_entities.1", nil).want("_entities.2.id", id).cost(1)
-		if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // which lie nowhere, as built-in roles do
-			got.clean()
+		// The access to a missing object is checked first: an owner of acme sees nothing
+		// in other organisations.
+		got := w.askAs(theOwner, query, "r", []any{there, gone, there})
+		got.expect("_entities.0.id", id).expect("_entities.1", nil).expect("_entities.2.id", id).expectStatements(1)
+		if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // These belong to no organisation, as built-in roles do.
+			got.expectSuccess()
 		} else {
-			got.fails("PERMISSION_DENIED _entities.1")
+			got.expectErrors("PERMISSION_DENIED _entities.1")
 		}
-		refused := w.as("ann", query, "r", []any{there, there})
+		refused := w.askAs("ann", query, "r", []any{there, there})
 		switch {
 		case typeName == "Repo", isFeed(typeName):
-			refused.clean().want("_entities.1.id", id)
+			refused.expectSuccess().expect("_entities.1.id", id)
 		default:
-			refused.fails("PERMISSION_DENIED _entities.0", "PERMISSION_DENIED _entities.1").want("_entities.0", nil).cost(0)
+			refused.expectErrors("PERMISSION_DENIED _entities.0", "PERMISSION_DENIED _entities.1").expect("_entities.0", nil).expectStatements(0)
 		}
-		w.as(nobody, query, "r", []any{there}).fails("UNAUTHENTICATED _entities.0").cost(0)
+		w.askAs(nobody, query, "r", []any{there}).expectErrors("UNAUTHENTICATED _entities.0").expectStatements(0)
 	}
 }
 
@@ -127,15 +126,15 @@ func TestMissingEntitiesAreNullWithoutAnError(t *testing.T) {
 			key = string(w.org) + "#none"
 		}
 		gone := representation(typeName, key)
-		w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`, "r", []any{gone}).want("_entities.0", nil)
-		w.as(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(typeName, key)).fails("NOT_FOUND node")
+		w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { __typename } }`, "r", []any{gone}).expect("_entities.0", nil)
+		w.askAs(theOwner, `query($id: ID!) { node(id: $id) { id } }`, "id", scalar.GlobalID(typeName, key)).expectErrors("NOT_FOUND node")
 	}
 }
 
 func TestNodesAndEntitiesTakeOneStatementForEachKind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.registry(w.org, 10, 3)
+	w.addRegistry(w.org, 10, 3)
 	found := w.ask(`{ repos { nodes { id uid } } tags { nodes { id uid } } groups { nodes { id uid } } }`)
 	var ids []string
 	var representations []any
@@ -148,17 +147,17 @@ func TestNodesAndEntitiesTakeOneStatementForEachKind(t *testing.T) {
 			}
 		}
 	}
-	nodes := w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", ids).cost(3)
+	nodes := w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", ids).expectStatements(3)
 	if nodes.text("nodes.*.id") != strings.Join(ids, " ") {
 		t.Error("nodes are not in the order of their ids")
 	}
-	entities := w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { ... on Node { id } } }`, "r", representations).cost(3)
+	entities := w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { ... on Node { id } } }`, "r", representations).expectStatements(3)
 	if entities.text("_entities.*.id") != strings.Join(ids, " ") {
 		t.Error("entities are not in the order of their representations")
 	}
-	// What is read together stays together.
-	w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { ... on Repo { tags(first: 1) { nodes { image { digest } } } } } }`, "r", representations).cost(5)
-	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Repo { tags(first: 1) { nodes { name } } } ... on Tag { repo { name } } } }`, "ids", ids).cost(4)
+	// Fields that are read together must stay together.
+	w.ask(`query($r: [_Any!]!) { _entities(representations: $r) { ... on Repo { tags(first: 1) { nodes { image { digest } } } } } }`, "r", representations).expectStatements(5)
+	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { ... on Repo { tags(first: 1) { nodes { name } } } ... on Tag { repo { name } } } }`, "ids", ids).expectStatements(4)
 }
 
 func TestInvalidIDsAreReportedByPosition(t *testing.T) {
@@ -166,13 +165,13 @@ func TestInvalidIDsAreReportedByPosition(t *testing.T) {
 	w := newWorld(t)
 	own := scalar.GlobalID("Group", string(w.org))
 	ids := []string{"", "x", own, "Z3Jhdml0eQ", scalar.GlobalID("Planet", "x"), scalar.GlobalID("Group", "NULL"), scalar.GlobalID("Group", ""), string(w.org), scalar.GlobalID("TermsAcceptance", "msa")}
-	got := w.as(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", ids)
-	got.fails("INVALID_ARGUMENT nodes.0", "INVALID_ARGUMENT nodes.1", "INVALID_ARGUMENT nodes.3", "INVALID_ARGUMENT nodes.4",
-		"INVALID_ARGUMENT nodes.5", "INVALID_ARGUMENT nodes.6", "INVALID_ARGUMENT nodes.7", "INVALID_ARGUMENT nodes.8").want("nodes.2.id", own)
-	w.as(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 201)).fails("INVALID_ARGUMENT nodes")
-	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 200)).cost(1)
-	w.ask(`{ nodes(ids: []) { id } }`).want("nodes", []any{})
-	w.as(theOwner, `{ node(id: 12) { id } }`).fails("INVALID_ARGUMENT node")
+	got := w.askAs(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", ids)
+	got.expectErrors("INVALID_ARGUMENT nodes.0", "INVALID_ARGUMENT nodes.1", "INVALID_ARGUMENT nodes.3", "INVALID_ARGUMENT nodes.4",
+		"INVALID_ARGUMENT nodes.5", "INVALID_ARGUMENT nodes.6", "INVALID_ARGUMENT nodes.7", "INVALID_ARGUMENT nodes.8").expect("nodes.2.id", own)
+	w.askAs(theOwner, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 201)).expectErrors("INVALID_ARGUMENT nodes")
+	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, "ids", slices.Repeat([]string{own}, 200)).expectStatements(1)
+	w.ask(`{ nodes(ids: []) { id } }`).expect("nodes", []any{})
+	w.askAs(theOwner, `{ node(id: 12) { id } }`).expectErrors("INVALID_ARGUMENT node")
 }
 
 func TestInvalidRepresentationsAreRejected(t *testing.T) {
@@ -198,9 +197,9 @@ func TestInvalidRepresentationsAreRejected(t *testing.T) {
 		"none":                   {[]any{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := w.as(theOwner, query, "r", c.representations)
+			got := w.askAs(theOwner, query, "r", c.representations)
 			got.t = t
-			got.fails(c.want...)
+			got.expectErrors(c.want...)
 		})
 	}
 }
@@ -234,10 +233,10 @@ func TestAnEventIsVisibleWithTheRightToReadItsAuditLog(t *testing.T) {
 		events := w.ask(`query($one: ID!, $two: ID!) { one: auditLog(descendantsOf: $one) { edges { node { ... on Node { id } } } } two: auditLog(descendantsOf: $two) { nodes { id type } } }`, "one", one, "two", two)
 		own, other := events.text("one.edges.0.node.id"), events.text("two.nodes.0.id")
 		const query = `query($id: ID!) { node(id: $id) { id ... on Event { type subject } } }`
-		w.as("bob", query, "id", own).clean().want("node.id", own)
-		w.as("bob", query, "id", other).fails("NOT_FOUND node").want("node", nil)
-		w.ask(query, "id", other).want("node.type", events.at("two.nodes.0.type")).want("node.subject", string(two))
-		w.as(theOwner, query, "id", missingKey("Event")).fails("NOT_FOUND node")
+		w.askAs("bob", query, "id", own).expectSuccess().expect("node.id", own)
+		w.askAs("bob", query, "id", other).expectErrors("NOT_FOUND node").expect("node", nil)
+		w.ask(query, "id", other).expect("node.type", events.value("two.nodes.0.type")).expect("node.subject", string(two))
+		w.askAs(theOwner, query, "id", missingKey("Event")).expectErrors("NOT_FOUND node")
 	})
 }
 
@@ -249,18 +248,18 @@ func TestTheServiceIsShownToGatewaysWithAToken(t *testing.T) {
 		settings.HideSchema = hide
 		w.handler = serve(w.p, nil, settings)
 		w.ask("{_service{sdl}}")
-		if r := w.as(nobody, "{_service{sdl}}"); len(r.Errors) != 1 || r.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
-			t.Errorf("anonymous: %v", r.Errors)
+		if r := w.askAs(nobody, "{_service{sdl}}"); len(r.Errors) != 1 || r.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
+			t.Errorf("anonymous: %v, want 1 of them", r.Errors)
 		}
 	}
-	// Of who was not named, an owner is told no more than others.
+	// The function rejects every caller, even an owner.
 	refuse := func(context.Context) error {
 		return &platform.Error{Code: platform.CodePermissionDenied, Reason: "INTROSPECTION_OFF"}
 	}
 	w.handler = newPair(w.p, nil, endpoint.DefaultSettings(), refuse)
 	for _, query := range []string{"{_service{sdl}}", "{a: _service{b: sdl}}", "{...F} fragment F on Query {_service{sdl}}", "{ping _service{__typename}}"} {
-		if r := w.as(theOwner, query); r.fails("PERMISSION_DENIED").Data != nil {
-			t.Errorf("%s shows %v", query, r.Data)
+		if r := w.askAs(theOwner, query); r.expectErrors("PERMISSION_DENIED").Data != nil {
+			t.Errorf("%s shows %v, want no Data", query, r.Data)
 		}
 	}
 }

@@ -23,12 +23,13 @@ import (
 	"atrium/platform"
 )
 
-// gqlgen's own executor, over the same resolvers, is the oracle of ours: what a
-// query of these tests is answered is compared with what the oracle answers.
+// These tests compare our executor with gqlgen's, which is the oracle. Both use the same
+// resolvers and must give the same answers.
 
-// newOracle executes documents by gqlgen's own executor.
+// newOracle returns gqlgen's executor.
 func newOracle(p *platform.Platform, errors *Presenter) *executor.Executor {
-	// It shows by introspection what ours shows, and executes documents of the whole.
+	// Its introspection shows the client schema, but it executes documents of the whole
+	// schema.
 	shown := oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(root{p}), Schema: graph.ClientSchema()})
 	x := executor.New(wholeSchema{shown})
 	x.SetErrorPresenter(errors.Present)
@@ -45,27 +46,30 @@ func newOracle(p *platform.Platform, errors *Presenter) *executor.Executor {
 	return x
 }
 
-// A wholeSchema executes documents of the whole schema, whatever it shows.
+// A wholeSchema executes documents of the whole schema, even if its introspection shows
+// less.
 type wholeSchema struct{ graphql.ExecutableSchema }
 
 func (wholeSchema) Schema() *ast.Schema { return graph.Schema() }
 
-// A pair is an endpoint, and the same one over the oracle.
-type pair struct{ ours, oracle http.Handler } // oracle is nil where nothing is compared
+// A pair is an endpoint with our executor, and the same one with the oracle. If oracle is
+// nil, nothing is compared.
+type pair struct{ tested, oracle http.Handler }
 
 func newPair(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings, readSDL func(context.Context) error) pair {
 	presenter := newPresenter(logger)
 	silent := newPresenter(nil)
 	return pair{
-		ours:   serveExecutor(NewExecutor(p, presenter, nil), presenter, settings, readSDL),
+		tested: serveExecutor(NewExecutor(p, presenter, nil), presenter, settings, readSDL),
 		oracle: serveExecutor(newOracle(p, silent), silent, settings, readSDL),
 	}
 }
 
-// ServeHTTP asks ours alone.
-func (h pair) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.ours.ServeHTTP(w, r) }
+// ServeHTTP sends the request to our executor only.
+func (h pair) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.tested.ServeHTTP(w, r) }
 
-// serve sends a request to ours, and to the oracle where it changes nothing.
+// serve sends a request to our executor, and also to the oracle unless the request
+// changes something.
 func (h pair) serve(t testing.TB, w *httptest.ResponseRecorder, r *http.Request) {
 	t.Helper()
 	body, err := io.ReadAll(r.Body)
@@ -73,38 +77,38 @@ func (h pair) serve(t testing.TB, w *httptest.ResponseRecorder, r *http.Request)
 		t.Fatal(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	h.ours.ServeHTTP(w, r)
+	h.tested.ServeHTTP(w, r)
 	if h.oracle == nil || bytes.Contains(body, []byte("mutation")) || w.Header().Get("Content-Type") == "text/event-stream; charset=utf-8" {
 		return
 	}
 	again := httptest.NewRecorder()
-	r = r.WithContext(platform.WithTrace(r.Context(), &platform.Trace{})) // what the oracle reads is not counted
+	r = r.WithContext(platform.WithTrace(r.Context(), &platform.Trace{})) // The reads of the oracle are not counted.
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	h.oracle.ServeHTTP(again, r)
 	if bytes.Contains(body, []byte("_entities")) && bytes.Contains(again.Body.Bytes(), []byte(`"INTERNAL"`)) {
-		return // gqlgen hands entities that are missing to batches as nil, of which resolvers panic
+		return // gqlgen passes missing entities to batches as nil, and resolvers panic on nil.
 	}
 	if difference := compare(w.Body.Bytes(), again.Body.Bytes()); difference != "" {
 		t.Errorf("the executors do not agree on %s\n%s", body, difference)
 	}
 }
 
-// An answerText is an answer as it is compared: its data byte for byte.
+// An answerText is an answer whose data is compared byte for byte.
 type answerText struct {
 	Data       json.RawMessage
 	Errors     []map[string]any
 	Extensions json.RawMessage
 }
 
-// compare tells how two answers differ, apart from the order of their errors
-// and from when cursors were made.
-func compare(ours, theirs []byte) string {
-	if bytes.Equal(ours, theirs) {
+// compare describes the difference of two answers. It ignores the order of errors and the
+// times in cursors.
+func compare(tested, wanted []byte) string {
+	if bytes.Equal(tested, wanted) {
 		return ""
 	}
 	var a, b answerText
-	if json.Unmarshal(ours, &a) != nil || json.Unmarshal(theirs, &b) != nil {
-		return "ours:   " + string(ours) + "\noracle: " + string(theirs)
+	if json.Unmarshal(tested, &a) != nil || json.Unmarshal(wanted, &b) != nil {
+		return "ours:   " + string(tested) + "\noracle: " + string(wanted)
 	}
 	data, want := withoutCursors(a.Data, b.Data)
 	if data == want && sortedErrors(a.Errors) == sortedErrors(b.Errors) && bytes.Equal(a.Extensions, b.Extensions) {
@@ -113,8 +117,8 @@ func compare(ours, theirs []byte) string {
 	return "ours:   " + data + " " + sortedErrors(a.Errors) + "\noracle: " + want + " " + sortedErrors(b.Errors)
 }
 
-// sortedErrors gives errors as texts. gqlgen does not locate those of edges, which
-// are batches to it.
+// sortedErrors returns errors as texts. gqlgen gives no locations for errors of edges,
+// because it treats edges as batches.
 func sortedErrors(errs []map[string]any) string {
 	texts := make([]string, len(errs))
 	for i, err := range errs {
@@ -130,16 +134,16 @@ func sortedErrors(errs []map[string]any) string {
 
 var sealed = regexp.MustCompile(`"[A-Za-z0-9_-]{60,}"`)
 
-// withoutCursors blanks what differs where both have a sealed text.
+// withoutCursors blanks the sealed texts that both answers have at the same place.
 func withoutCursors(a, b []byte) (string, string) {
-	of, than := sealed.FindAll(a, -1), sealed.FindAll(b, -1)
-	if len(of) != len(than) {
+	sealedA, sealedB := sealed.FindAll(a, -1), sealed.FindAll(b, -1)
+	if len(sealedA) != len(sealedB) {
 		return string(a), string(b)
 	}
 	mask := func(text []byte) string {
 		i := -1
 		return string(sealed.ReplaceAllFunc(text, func(found []byte) []byte {
-			if i++; bytes.Equal(of[i], than[i]) {
+			if i++; bytes.Equal(sealedA[i], sealedB[i]) {
 				return found
 			}
 			return []byte(`"cursor"`)

@@ -10,14 +10,14 @@ import (
 func TestPagesForwardAndBackwardShowTheSameRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.registry(w.org, 7, 1)
+	w.addRegistry(w.org, 7, 1)
 	const page = `{ nodes { name } edges { cursor node { name } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`
 	var forward, backward []string
 	var cursor any
 	for {
 		got := w.ask(`query($after: String) { repos(first: 3, after: $after, last: null, before: null) `+page+` }`, "after", cursor)
 		forward = append(forward, got.text("repos.nodes.*.name"))
-		if cursor = got.at("repos.pageInfo.endCursor"); got.at("repos.pageInfo.hasNextPage") == false {
+		if cursor = got.value("repos.pageInfo.endCursor"); got.value("repos.pageInfo.hasNextPage") == false {
 			break
 		}
 	}
@@ -25,22 +25,22 @@ func TestPagesForwardAndBackwardShowTheSameRows(t *testing.T) {
 	for {
 		got := w.ask(`query($before: String) { repos(last: 3, before: $before) `+page+` }`, "before", cursor)
 		backward = append([]string{got.text("repos.nodes.*.name")}, backward...)
-		if cursor = got.at("repos.pageInfo.startCursor"); got.at("repos.pageInfo.hasPreviousPage") == false {
+		if cursor = got.value("repos.pageInfo.startCursor"); got.value("repos.pageInfo.hasPreviousPage") == false {
 			break
 		}
 	}
 	if got := strings.Join(forward, "|"); got != "r00 r01 r02|r03 r04 r05|r06" {
-		t.Errorf("forward: %s", got)
+		t.Errorf("forward: %s, want r00 r01 r02|r03 r04 r05|r06", got)
 	}
 	if got := strings.Join(backward, "|"); got != "r00|r01 r02 r03|r04 r05 r06" {
-		t.Errorf("backward: %s", got)
+		t.Errorf("backward: %s, want r00|r01 r02 r03|r04 r05 r06", got)
 	}
 }
 
 func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.registry(w.org, 5, 1)
+	w.addRegistry(w.org, 5, 1)
 	actor, err := w.p.Authenticate(t.Context(), platform.Claims{Issuer: testIssuer, Subject: theOwner, ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)
@@ -54,22 +54,22 @@ func TestCursorsAreTheTokensOfTheCore(t *testing.T) {
 		request.PageToken = cursor
 		page, err := w.p.Repos.List(ctx, request)
 		if err != nil || len(page.Items) != 2 || page.Items[0].Name != "r02" {
-			t.Errorf("the core continues after GraphQL's cursor with %v, %v", page.Items, err)
+			t.Errorf("the core continues after GraphQL's cursor with %v, want 2 of them, %v", page.Items, err)
 		}
-		w.ask(query, "org", w.org, "after", page.NextPageToken()).want("repos.nodes.*.name", "r04")
+		w.ask(query, "org", w.org, "after", page.NextPageToken()).expect("repos.nodes.*.name", "r04")
 	}
-	// A token keeps its order, and works nowhere else.
+	// A token contains its order, and no other list accepts it.
 	w.ask(`query($org: ID!, $after: String) { repos(descendantsOf: $org, first: 2, after: $after, orderBy: {field: NAME}) { nodes { name } } }`,
-		"org", w.org, "after", request.PageToken).want("repos.nodes.*.name", "r02 r03")
+		"org", w.org, "after", request.PageToken).expect("repos.nodes.*.name", "r02 r03")
 	for _, other := range []string{
 		`query($a: String, $org: ID!) { list: repos(childrenOf: $org, after: $a) { skipped } }`,
 		`query($a: String, $org: ID!) { list: repos(descendantsOf: $org, where: {name: "r01"}, after: $a) { skipped } }`,
 		`query($a: String, $org: ID!) { list: repos(descendantsOf: $org, orderBy: {field: NAME, direction: DESC}, after: $a) { skipped } }`,
 		`query($a: String, $org: ID!) { list: tags(descendantsOf: $org, after: $a) { skipped } }`,
 	} {
-		got := w.as(theOwner, other, "a", request.PageToken, "org", w.org)
-		if got.fails("INVALID_ARGUMENT list").violations() != "after" {
-			t.Errorf("%s names %q", other, got.violations())
+		got := w.askAs(theOwner, other, "a", request.PageToken, "org", w.org)
+		if got.expectErrors("INVALID_ARGUMENT list").violations() != "after" {
+			t.Errorf("%s names %q, want violations of 'after'", other, got.violations())
 		}
 	}
 }
@@ -86,7 +86,7 @@ func TestCursorsOfNestedListsContinueThem(t *testing.T) {
 	} {
 		got := w.ask(operation("query", `object: `+c.object+` { list: `+c.list+` { pageInfo { endCursor } } }`), variables...)
 		more := w.ask(operation("query", `object: `+c.object+` { list: `+c.next+` { nodes { name: `+c.name+` } } }`),
-			append(variables, "cursor", got.at("object.list.pageInfo.endCursor"))...)
+			append(variables, "cursor", got.value("object.list.pageInfo.endCursor"))...)
 		if !strings.Contains(more.text("object.list.nodes.*.name"), c.rest) {
 			t.Errorf("%s of %s continues with %s, want %s", c.list, c.object, more.text("object.list.nodes.*.name"), c.rest)
 		}
@@ -107,20 +107,20 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 		`skip: -1, first: -2`:   "first skip",
 		`childrenOf: "X", where: {ancestorsOf: "Y", uids: ["Z"]}`: "ancestorsOf childrenOf uids",
 	} {
-		got := w.as(theOwner, `{ repos(`+arguments+`) { nodes { name } } }`)
-		if got.fails("INVALID_ARGUMENT repos").violations() != want {
+		got := w.askAs(theOwner, `{ repos(`+arguments+`) { nodes { name } } }`)
+		if got.expectErrors("INVALID_ARGUMENT repos").violations() != want {
 			t.Errorf("(%s) names %q, want %q: %s", arguments, got.violations(), want, got.Errors[0].Message)
 		}
 		if d := got.Errors[0].Extensions.Details[0]; d["domain"] != "registry.example.org" {
-			t.Errorf("(%s) is an error of %v", arguments, d["domain"])
+			t.Errorf("(%s) is an error of %v, want registry.example.org", arguments, d["domain"])
 		}
 	}
 	w.ask(`{ repos(first: null, after: null, last: null, before: null, skip: null, where: null, orderBy: null, descendantsOf: null, childrenOf: null) { nodes { name } } }`)
 	w.ask(`{ repos(first: 0, where: {name: null, uids: null, ancestorsOf: null, inRoot: null}) { nodes { name } } }`)
 	w.ask(`{ repos(first: 9999, after: "") { nodes { name } } }`)
-	w.ask(`{ repos(where: {uids: []}) { totalCount nodes { name } } }`).want("repos.totalCount", 0)
-	got := w.as(theOwner, `{ identities(where: {lastSeenBefore: "yesterday"}) { nodes { name } } }`)
-	if got.fails("INVALID_ARGUMENT identities").violations() != "lastSeenBefore" {
+	w.ask(`{ repos(where: {uids: []}) { totalCount nodes { name } } }`).expect("repos.totalCount", 0)
+	got := w.askAs(theOwner, `{ identities(where: {lastSeenBefore: "yesterday"}) { nodes { name } } }`)
+	if got.expectErrors("INVALID_ARGUMENT identities").violations() != "lastSeenBefore" {
 		t.Errorf("a malformed time is called %q", got.violations())
 	}
 }
@@ -128,9 +128,9 @@ func TestArgumentsOfListsAreCheckedUnderTheirOwnNames(t *testing.T) {
 func TestOrdersAreKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.registry(w.org, 3, 1)
-	w.ask(`{ repos(orderBy: {field: NAME, direction: DESC}) { nodes { name } } }`).want("repos.nodes.*.name", "r02 r01 r00")
-	w.ask(`{ repos(orderBy: {field: NAME}) { nodes { name } } }`).want("repos.nodes.*.name", "r00 r01 r02")
+	w.addRegistry(w.org, 3, 1)
+	w.ask(`{ repos(orderBy: {field: NAME, direction: DESC}) { nodes { name } } }`).expect("repos.nodes.*.name", "r02 r01 r00")
+	w.ask(`{ repos(orderBy: {field: NAME}) { nodes { name } } }`).expect("repos.nodes.*.name", "r00 r01 r02")
 	for _, list := range []string{
 		"groups(orderBy: {field: CREATE_TIME})", "identities(orderBy: {field: LAST_SEEN_TIME})", "roles(orderBy: {field: UID})",
 		"roleBindings(orderBy: {field: CREATE_TIME, direction: ASC})", "tags(orderBy: {field: UPDATE_TIME})", "subscriptions(orderBy: {field: CREATE_TIME})",

@@ -11,8 +11,8 @@ import (
 	"atrium/platform"
 )
 
-// everyQuery asks each root field once: what it must be asked with, what of
-// it to look at, and what that must be.
+// everyQuery has a query for each root field: its arguments, the path of a value in the
+// answer, and that value.
 var everyQuery = []struct {
 	field, query, path string
 	want               any
@@ -63,8 +63,8 @@ var everyQuery = []struct {
 	{"subscriptions", `{ subscriptions(where: {sink: "https://hooks.example.com/a"}) { nodes { sink group { name } } } }`, "subscriptions.nodes.*.group.name", "acme"},
 }
 
-// isOwn reports whether a root field reads or changes a kind that the reference does
-// not have. Those are asked for in internal/cases, in every protocol.
+// isOwn reports whether a root field reads or changes a kind that is not in the
+// reference. internal/cases tests these kinds in every protocol.
 func isOwn(field string) bool {
 	return slices.ContainsFunc(platform.Kinds(), func(k platform.KindInfo) bool {
 		isOperation := field == k.Plural || slices.ContainsFunc([]string{"", "create", "update", "delete"}, func(verb string) bool {
@@ -78,14 +78,14 @@ func TestEveryQueryAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	variables := w.furnish()
-	asked := map[string]bool{"_service": true, "_entities": true} // asked in node_test.go
+	asked := map[string]bool{"_service": true, "_entities": true} // node_test.go tests these.
 	for _, c := range everyQuery {
 		asked[c.field] = true
 		got := w.ask(c.query, variables...)
 		if c.want == nil {
 			continue
 		}
-		got.want(c.path, c.want)
+		got.expect(c.path, c.want)
 	}
 	for _, field := range graph.Schema().Query.Fields {
 		if !asked[field.Name] && !isOwn(field.Name) && field.Name[:2] != "__" {
@@ -119,15 +119,15 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 		advisoryDocuments { advisories { packageNamespace events { ` + shared + ` timestamp fixed { fixedVersion } detection { nvdapi { cpeFound } scanv1 { subpackageName componentName } } } } } }`)
 	types := "DETECTION DETECTION FALSE_POSITIVE_DETERMINATION ANALYSIS_NOT_PLANNED FIX_NOT_PLANNED PENDING_UPSTREAM_FIX TRUE_POSITIVE_DETERMINATION FIXED"
 	one := "advisories.nodes.0."
-	got.want(one+"severities.0.type", "CVSS_V2").want(one+"severities.1.type", "CVSS_V4").want(one+"severities.2.type", nil).want(one+"events.*.type", types+" PATCHED").
-		want(one+"events.0.findings", "AP8=").want(one+"events.1.findings", nil).want(one+"events.0.reviewState", "REQUEST_CHANGES").want(one+"events.0.issue", "i").
-		want(one+"events.0.detection.scanv1", nil).want(one+"events.1.detection.scanv1.subpackage", "p").want(one+"events.8.patched.patchedVersions", []any{"1"}).want(one+"events.7.fixed.note", "n")
+	got.expect(one+"severities.0.type", "CVSS_V2").expect(one+"severities.1.type", "CVSS_V4").expect(one+"severities.2.type", nil).expect(one+"events.*.type", types+" PATCHED").
+		expect(one+"events.0.findings", "AP8=").expect(one+"events.1.findings", nil).expect(one+"events.0.reviewState", "REQUEST_CHANGES").expect(one+"events.0.issue", "i").
+		expect(one+"events.0.detection.scanv1", nil).expect(one+"events.1.detection.scanv1.subpackage", "p").expect(one+"events.8.patched.patchedVersions", []any{"1"}).expect(one+"events.7.fixed.note", "n")
 	one = "advisoryDocuments.0.advisories.0."
-	got.want(one+"packageNamespace", "Debian").want(one+"events.*.type", types).want(one+"events.0.timestamp", at.String()).want(one+"events.1.detection.scanv1.componentName", "c").
-		want(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").want(one+"events.7.fixed.fixedVersion", "1")
-	w.ask(`{ advisoryDocuments(cves: []) { documentId } }`).want("advisoryDocuments", []any{})
-	w.as(theOwner, `{ resolvedVulnerabilities(images: [], startTime: "2024-01-01T00:00:00Z", endTime: "2024-01-02T00:00:00Z") { date } }`).fails("INVALID_ARGUMENT resolvedVulnerabilities")
-	w.as(nobody, `{ advisoryDocuments { documentId } }`).fails("UNAUTHENTICATED advisoryDocuments")
+	got.expect(one+"packageNamespace", "Debian").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").
+		expect(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").expect(one+"events.7.fixed.fixedVersion", "1")
+	w.ask(`{ advisoryDocuments(cves: []) { documentId } }`).expect("advisoryDocuments", []any{})
+	w.askAs(theOwner, `{ resolvedVulnerabilities(images: [], startTime: "2024-01-01T00:00:00Z", endTime: "2024-01-02T00:00:00Z") { date } }`).expectErrors("INVALID_ARGUMENT resolvedVulnerabilities")
+	w.askAs(nobody, `{ advisoryDocuments { documentId } }`).expectErrors("UNAUTHENTICATED advisoryDocuments")
 }
 
 func TestConnectionsReturnTheRequestedPage(t *testing.T) {
@@ -135,11 +135,11 @@ func TestConnectionsReturnTheRequestedPage(t *testing.T) {
 	w := newWorld(t)
 	w.furnish()
 	got := w.ask(`{ repos(first: 1, skip: 1) { totalCount skipped edges { cursor node { name } } nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`)
-	got.want("repos.totalCount", 3).want("repos.skipped", 1).want("repos.edges.*.node.name", "r01").want("repos.nodes.*.name", "r01").
-		want("repos.pageInfo.hasNextPage", true).want("repos.pageInfo.hasPreviousPage", true)
+	got.expect("repos.totalCount", 3).expect("repos.skipped", 1).expect("repos.edges.*.node.name", "r01").expect("repos.nodes.*.name", "r01").
+		expect("repos.pageInfo.hasNextPage", true).expect("repos.pageInfo.hasPreviousPage", true)
 	empty := w.ask(`{ repos(skip: 9) { totalCount skipped edges { cursor } nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`)
-	empty.want("repos.totalCount", 3).want("repos.skipped", 9).want("repos.edges", []any{}).want("repos.nodes", []any{}).
-		want("repos.pageInfo.hasNextPage", false).want("repos.pageInfo.startCursor", nil).want("repos.pageInfo.endCursor", nil)
+	empty.expect("repos.totalCount", 3).expect("repos.skipped", 9).expect("repos.edges", []any{}).expect("repos.nodes", []any{}).
+		expect("repos.pageInfo.hasNextPage", false).expect("repos.pageInfo.startCursor", nil).expect("repos.pageInfo.endCursor", nil)
 }
 
 func TestEdgesLeadToOtherKinds(t *testing.T) {
@@ -170,22 +170,22 @@ func TestEdgesLeadToOtherKinds(t *testing.T) {
 		}
 		viewer { roleBindings { nodes { group { name } } } capabilities(on: $repo) can(capability: TAG_DELETE, on: $repo) }
 	}`, variables...)
-	got.want("org.parent", nil).want("org.ancestors", []any{}).want("org.children.nodes.*.name", "team").want("org.descendants.nodes.*.name", "team").
-		want("org.here.nodes.*.name", "owner").want("org.all.nodes.*.name", "ann owner").want("org.roles.nodes.*.name", "lister").
-		want("org.roleBindings.totalCount", 2).want("org.repos.totalCount", 3).want("org.direct.totalCount", 0).
-		want("org.tags.totalCount", 9).want("org.advisories.totalCount", 3).want("org.subscriptions.nodes.*.sink", "https://hooks.example.com/a")
-	got.want("org.identityProviders.nodes.*.name", "okta").want("org.accountAssociation", nil).want("org.invites.totalCount", 1).
-		want("org.own.totalCount", 0).want("org.termsAcceptances.nodes.*.docId", "msa")
-	got.want("team.accountAssociation.group.name", "team").want("team.termsAcceptances.totalCount", 1).want("team.termsAcceptances.nodes.*.docId", "msa")
-	got.want("team.parent.name", "acme").want("team.ancestors.*.name", "acme").
-		want("team.effectiveBindings.nodes.*.group.name", "team acme").want("team.mayDelete.nodes.*.identity.name", "owner")
-	got.want("repo.group.name", "team").want("repo.tag.repo.name", "r01").want("repo.none", nil).
-		want("repo.advisories.nodes.*.advisoryId", "GO-01").want("repo.advisories.nodes.*.group.name", "acme").
-		want("repo.tags.nodes.*.name", "t00 t02").want("repo.tags.nodes.1.image", nil)
-	got.want("identity.group.name", "team").want("identity.roleBindings.nodes.*.role.name", "lister").
-		want("identity.effectiveCapabilities", []any{"REPO_LIST"}).want("identity.list", true).want("identity.delete", false)
-	got.want("viewer.roleBindings.nodes.*.group.name", "acme").want("viewer.can", true)
-	if n := len(got.at("viewer.capabilities").([]any)); n != len(platform.Capabilities()) {
+	got.expect("org.parent", nil).expect("org.ancestors", []any{}).expect("org.children.nodes.*.name", "team").expect("org.descendants.nodes.*.name", "team").
+		expect("org.here.nodes.*.name", "owner").expect("org.all.nodes.*.name", "ann owner").expect("org.roles.nodes.*.name", "lister").
+		expect("org.roleBindings.totalCount", 2).expect("org.repos.totalCount", 3).expect("org.direct.totalCount", 0).
+		expect("org.tags.totalCount", 9).expect("org.advisories.totalCount", 3).expect("org.subscriptions.nodes.*.sink", "https://hooks.example.com/a")
+	got.expect("org.identityProviders.nodes.*.name", "okta").expect("org.accountAssociation", nil).expect("org.invites.totalCount", 1).
+		expect("org.own.totalCount", 0).expect("org.termsAcceptances.nodes.*.docId", "msa")
+	got.expect("team.accountAssociation.group.name", "team").expect("team.termsAcceptances.totalCount", 1).expect("team.termsAcceptances.nodes.*.docId", "msa")
+	got.expect("team.parent.name", "acme").expect("team.ancestors.*.name", "acme").
+		expect("team.effectiveBindings.nodes.*.group.name", "team acme").expect("team.mayDelete.nodes.*.identity.name", "owner")
+	got.expect("repo.group.name", "team").expect("repo.tag.repo.name", "r01").expect("repo.none", nil).
+		expect("repo.advisories.nodes.*.advisoryId", "GO-01").expect("repo.advisories.nodes.*.group.name", "acme").
+		expect("repo.tags.nodes.*.name", "t00 t02").expect("repo.tags.nodes.1.image", nil)
+	got.expect("identity.group.name", "team").expect("identity.roleBindings.nodes.*.role.name", "lister").
+		expect("identity.effectiveCapabilities", []any{"REPO_LIST"}).expect("identity.list", true).expect("identity.delete", false)
+	got.expect("viewer.roleBindings.nodes.*.group.name", "acme").expect("viewer.can", true)
+	if n := len(got.value("viewer.capabilities").([]any)); n != len(platform.Capabilities()) {
 		t.Errorf("an owner has %d capabilities, want all %d", n, len(platform.Capabilities()))
 	}
 }
@@ -205,8 +205,8 @@ func TestTagsAreListedUnlessTheirClassIsLeftOut(t *testing.T) {
 		dates: tags(where: {includeReferrers: false, includeEpochs: false}) { nodes { name } }
 	}`)
 	all := "1.2.3 1.2.3-r4 latest-20260327 " + signature
-	got.want("all.nodes.*.name", all).want("yes.nodes.*.name", all).
-		want("plain.nodes.*.name", "1.2.3").want("plain.totalCount", 1).want("dates.nodes.*.name", "1.2.3 latest-20260327")
+	got.expect("all.nodes.*.name", all).expect("yes.nodes.*.name", all).
+		expect("plain.nodes.*.name", "1.2.3").expect("plain.totalCount", 1).expect("dates.nodes.*.name", "1.2.3 latest-20260327")
 }
 
 func TestEveryVulnerabilityOfALargePageIsFound(t *testing.T) {
@@ -225,9 +225,9 @@ func TestEveryVulnerabilityOfALargePageIsFound(t *testing.T) {
 	}
 	must(w.p.Advisories.Import(ctx, w.org, advisories))(t)
 	must(w.p.Vulnerabilities.Import(ctx, known))(t)
-	got := w.ask(`{ advisories(first: 200) { nodes { vulnerabilities { vulnerabilityId } } } }`).cost(2)
+	got := w.ask(`{ advisories(first: 200) { nodes { vulnerabilities { vulnerabilityId } } } }`).expectStatements(2)
 	for i := range advisories {
-		if n := len(got.at(fmt.Sprintf("advisories.nodes.%d.vulnerabilities", i)).([]any)); n != 6 {
+		if n := len(got.value(fmt.Sprintf("advisories.nodes.%d.vulnerabilities", i)).([]any)); n != 6 {
 			t.Fatalf("advisory %d of the page has %d vulnerabilities, want 6", i, n)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// FuzzExecutorsAgree asks ours and the oracle random documents: fields of all
-// types, fragments, directives with variables, arguments of which many are
-// wrong, as callers who may see all, some and nothing.
+// FuzzExecutorsAgree sends random documents to our executor and to the oracle: fields of
+// all types, fragments, directives with variables, and arguments of which many are
+// invalid. The callers may see everything, something or nothing.
 func FuzzExecutorsAgree(f *testing.F) {
 	var worlds []*world
 	urls := []string{storetest.SQLite(f)}
@@ -38,8 +38,8 @@ func FuzzExecutorsAgree(f *testing.F) {
 		w.t = t
 		d := newRandomDocument(seed, known[n])
 		caller, text := []string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text()
-		w.as(caller, text, d.variables...)
-		w.as(caller, text, d.otherConditions()...) // the same document selects something else
+		w.askAs(caller, text, d.variables...)
+		w.askAs(caller, text, d.otherConditions()...) // With other variables, the same document selects something else.
 	})
 }
 
@@ -47,22 +47,22 @@ func FuzzExecutorsAgree(f *testing.F) {
 type randomDocument struct {
 	rand   *rand.Rand
 	schema *ast.Schema
-	known  []string // uids, and other texts that mean something
+	values []string // These are uids and other texts with a meaning.
 
-	fields    int // that may still be selected
-	names     int // given so far
+	fields    int // This number of fields may still be selected.
+	names     int // This is the number of names given so far.
 	declared  []string
 	variables []any
 	fragments []string
 }
 
 func newRandomDocument(seed uint64, known []any) *randomDocument {
-	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema()} //nolint:gosec // it repeats
+	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema()} //nolint:gosec // The same seed makes the same document.
 	d.fields = 5 + d.rand.IntN(40)
 	for i := 1; i < len(known); i += 2 {
-		d.known = append(d.known, fmt.Sprint(known[i]))
+		d.values = append(d.values, fmt.Sprint(known[i]))
 	}
-	d.known = append(d.known, "GO-01", "CVE-01", "r01", "t00", "acme", "team", "nothing", "2026-03-27T13:55:00.785Z", "60s")
+	d.values = append(d.values, "GO-01", "CVE-01", "r01", "t00", "acme", "team", "nothing", "2026-03-27T13:55:00.785Z", "60s")
 	return d
 }
 
@@ -80,23 +80,23 @@ func (d *randomDocument) name(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, d.names)
 }
 
-// oneIn is true once in n times.
+// oneIn returns true once in n times.
 func (d *randomDocument) oneIn(n int) bool { return d.rand.IntN(n) == 0 }
 
-// selection selects fields of a type, some of them in fragments.
-func (d *randomDocument) selection(of *ast.Definition, depth int) string {
+// selection returns a selection of fields of a type, some of them in fragments.
+func (d *randomDocument) selection(definition *ast.Definition, depth int) string {
 	var b strings.Builder
 	b.WriteString("{")
 	for range 1 + d.rand.IntN(5) {
-		selected := d.field(of, depth)
+		selected := d.field(definition, depth)
 		switch d.rand.IntN(12) {
 		case 0:
 			selected = "..." + d.directive() + " { " + selected + " }"
 		case 1:
-			selected = "... on " + of.Name + d.directive() + " { " + selected + " }"
+			selected = "... on " + definition.Name + d.directive() + " { " + selected + " }"
 		case 2:
 			name := d.name("F")
-			d.fragments = append(d.fragments, "fragment "+name+" on "+of.Name+" { "+selected+" }")
+			d.fragments = append(d.fragments, "fragment "+name+" on "+definition.Name+" { "+selected+" }")
 			selected = "..." + name + d.directive()
 		}
 		b.WriteString(" " + selected)
@@ -105,19 +105,19 @@ func (d *randomDocument) selection(of *ast.Definition, depth int) string {
 	return b.String()
 }
 
-// field selects a field; of an interface or a union, one of a type that an
-// object may have.
-func (d *randomDocument) field(of *ast.Definition, depth int) string {
-	if of.IsAbstractType() && !d.oneIn(4) {
-		possible := d.schema.GetPossibleTypes(of)
+// field returns a field. For an interface or a union, it is a field of one of the
+// possible types.
+func (d *randomDocument) field(definition *ast.Definition, depth int) string {
+	if definition.IsAbstractType() && !d.oneIn(4) {
+		possible := d.schema.GetPossibleTypes(definition)
 		object := possible[d.rand.IntN(len(possible))]
 		return "... on " + object.Name + " { " + d.field(object, depth) + " }"
 	}
 	d.fields--
-	if d.oneIn(10) || len(of.Fields) == 0 {
+	if d.oneIn(10) || len(definition.Fields) == 0 {
 		return "__typename"
 	}
-	f := of.Fields[d.rand.IntN(len(of.Fields))]
+	f := definition.Fields[d.rand.IntN(len(definition.Fields))]
 	result := d.schema.Types[f.Type.Name()]
 	if f.Name == "_service" || result.IsCompositeType() && (depth > 6 || d.fields < 0) {
 		return "__typename"
@@ -144,14 +144,14 @@ func (d *randomDocument) directive() string {
 	return " @" + []string{"include", "skip"}[d.rand.IntN(2)] + "(if: " + condition + ")"
 }
 
-func (d *randomDocument) variable(of string, value any) string {
+func (d *randomDocument) variable(typeName string, value any) string {
 	name := d.name("v")
-	d.declared = append(d.declared, "$"+name+": "+of)
+	d.declared = append(d.declared, "$"+name+": "+typeName)
 	d.variables = append(d.variables, name, value)
 	return "$" + name
 }
 
-// otherConditions are the variables with every Boolean turned.
+// otherConditions returns the variables with every Boolean inverted.
 func (d *randomDocument) otherConditions() []any {
 	others := slices.Clone(d.variables)
 	for i, v := range others {
@@ -184,19 +184,19 @@ func (d *randomDocument) arguments(f *ast.FieldDefinition) string {
 // An enumValue is written without quotes in a document.
 type enumValue string
 
-// value is one of a type, of those that say something mostly.
-func (d *randomDocument) value(of *ast.Type, depth int) any {
-	if of.Elem != nil {
+// value returns a value of a type, usually a meaningful one.
+func (d *randomDocument) value(typ *ast.Type, depth int) any {
+	if typ.Elem != nil {
 		list := make([]any, d.rand.IntN(4))
 		for i := range list {
-			list[i] = d.value(of.Elem, depth)
+			list[i] = d.value(typ.Elem, depth)
 		}
 		return list
 	}
-	if !of.NonNull && d.oneIn(8) {
+	if !typ.NonNull && d.oneIn(8) {
 		return nil
 	}
-	definition := d.schema.Types[of.NamedType]
+	definition := d.schema.Types[typ.NamedType]
 	switch {
 	case definition.Kind == ast.Enum:
 		return enumValue(definition.EnumValues[d.rand.IntN(len(definition.EnumValues))].Name)
@@ -208,18 +208,18 @@ func (d *randomDocument) value(of *ast.Type, depth int) any {
 			}
 		}
 		return object
-	case of.NamedType == "Int":
+	case typ.NamedType == "Int":
 		return d.rand.IntN(8) - 1
-	case of.NamedType == "Boolean":
+	case typ.NamedType == "Boolean":
 		return d.oneIn(2)
-	case of.NamedType == "_Any":
-		return map[string]any{"__typename": []string{"Group", "Repo", "Tag", "Nothing"}[d.rand.IntN(4)], "uid": d.known[d.rand.IntN(len(d.known))]}
+	case typ.NamedType == "_Any":
+		return map[string]any{"__typename": []string{"Group", "Repo", "Tag", "Nothing"}[d.rand.IntN(4)], "uid": d.values[d.rand.IntN(len(d.values))]}
 	default:
-		return d.known[d.rand.IntN(len(d.known))]
+		return d.values[d.rand.IntN(len(d.values))]
 	}
 }
 
-// literal writes a value into a document.
+// literal returns a value in the syntax of documents.
 func literal(value any) string {
 	switch value := value.(type) {
 	case enumValue:
@@ -237,15 +237,15 @@ func literal(value any) string {
 		}
 		return "{" + strings.Join(members, ", ") + "}"
 	default:
-		text, _ := json.Marshal(value) // nothing that could fail
+		text, _ := json.Marshal(value) // Such a value can always be encoded.
 		return string(text)
 	}
 }
 
-// plainValue is a value as a variable has it.
+// plainValue returns a value as a variable contains it.
 func plainValue(value any) any {
-	var as any
+	var plain any
 	text, _ := json.Marshal(value)
-	_ = json.Unmarshal(text, &as)
-	return as
+	_ = json.Unmarshal(text, &plain)
+	return plain
 }

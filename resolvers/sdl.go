@@ -10,8 +10,8 @@ import (
 	"atrium/graph"
 )
 
-// SDL returns the schema that clients need, as a valid document of its own. It
-// leaves out the directives that only gateways need: they ask `_service { sdl }`.
+// SDL returns the schema that clients need, as a complete document. It omits the
+// directives that only gateways need, which read them from `_service { sdl }`.
 func SDL() string {
 	schema := *graph.Schema()
 	schema.SchemaDirectives = nil

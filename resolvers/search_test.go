@@ -15,26 +15,27 @@ func TestASearchPagesOverSeveralKinds(t *testing.T) {
 	for {
 		got := w.ask(page, "after", cursor)
 		found = append(found, got.text("search.edges.*.node.name"))
-		if cursor = got.at("search.pageInfo.endCursor"); got.at("search.pageInfo.hasNextPage") == false {
+		if cursor = got.value("search.pageInfo.endCursor"); got.value("search.pageInfo.hasNextPage") == false {
 			break
 		}
 	}
-	// Names that begin with r come first; a description of a built-in role has such a word too.
+	// Names that begin with r come first. The description of a built-in role also has
+	// such a word.
 	if got := strings.Join(found, " "); !strings.HasPrefix(got, "r00 r01 r02 registry.pull") || !strings.Contains(got, "viewer") {
-		t.Errorf("found %s", got)
+		t.Errorf("found %s, want it to begin with 'r00 r01 r02 registry.pull'", got)
 	}
-	w.as("ann", `{ search(query: "r0") { nodes { ... on Repo { name } } } }`).clean().want("search.nodes.*.name", "r00 r01 r02")
-	w.as("ann", `{ search(query: "team", kinds: [GROUP, TAG]) { nodes { id } } }`).fails("PERMISSION_DENIED search").want("search", nil)
-	w.as("ann", `{ search(query: "team") { nodes { id } } }`).clean().want("search.nodes", []any{})
-	w.ask(`{ search(query: "r0", kinds: []) { nodes { id } } }`).want("search.nodes", []any{})
+	w.askAs("ann", `{ search(query: "r0") { nodes { ... on Repo { name } } } }`).expectSuccess().expect("search.nodes.*.name", "r00 r01 r02")
+	w.askAs("ann", `{ search(query: "team", kinds: [GROUP, TAG]) { nodes { id } } }`).expectErrors("PERMISSION_DENIED search").expect("search", nil)
+	w.askAs("ann", `{ search(query: "team") { nodes { id } } }`).expectSuccess().expect("search.nodes", []any{})
+	w.ask(`{ search(query: "r0", kinds: []) { nodes { id } } }`).expect("search.nodes", []any{})
 	for asked, violation := range map[string]string{
 		`{ search(query: "") { nodes { id } } }`: "query", `{ search(query: " ") { nodes { id } } }`: "query", `{ search(query: "a", first: -1) { nodes { id } } }`: "first",
 		`{ search(query: "a", after: "x") { nodes { id } } }`: "after", `{ search(query: "a", within: "x") { nodes { id } } }`: "within",
 		`{ repos(where: {query: "\n"}) { nodes { name } } }`: "query",
 	} {
-		if got := w.as(theOwner, asked, variables...).violations(); got != violation {
+		if got := w.askAs(theOwner, asked, variables...).violations(); got != violation {
 			t.Errorf("%s names %q, want %q", asked, got, violation)
 		}
 	}
-	w.as(theOwner, `{ search(query: "a", within: "`+string(w.org)+`/00000000000000ff") { nodes { id } } }`).fails("NOT_FOUND search")
+	w.askAs(theOwner, `{ search(query: "a", within: "`+string(w.org)+`/00000000000000ff") { nodes { id } } }`).expectErrors("NOT_FOUND search")
 }

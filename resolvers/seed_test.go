@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// must is the value of an operation that is to succeed.
+// must returns the value of an operation, which must succeed.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -29,7 +29,7 @@ func (w *world) group(parent platform.UID, name string) platform.UID {
 	return must(w.p.Groups.Create(ctx, parent, body[*platform.Group](`{"name":%q}`, name)))(w.t).UID
 }
 
-// member makes an identity of a subject in a group, with a role there.
+// member creates an identity for a subject in a group, with a role there.
 func (w *world) member(group platform.UID, subject string, role platform.UID) platform.UID {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
@@ -39,7 +39,7 @@ func (w *world) member(group platform.UID, subject string, role platform.UID) pl
 	return identity.UID
 }
 
-// role makes a role of capabilities, by their dotted names.
+// role creates a role with capabilities.
 func (w *world) role(group platform.UID, name string, capabilities ...platform.Capability) platform.UID {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
@@ -48,9 +48,9 @@ func (w *world) role(group platform.UID, name string, capabilities ...platform.C
 
 func digest(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 
-// registry makes repos r00, r01 ... with readmes and as many tags t00, t01 ...
-// each, every one of which has an image but the last.
-func (w *world) registry(group platform.UID, repos, tags int) {
+// addRegistry creates repos r00, r01 ... with readmes. Each repo has tags t00, t01 ...,
+// and every tag except the last one has an image.
+func (w *world) addRegistry(group platform.UID, repos, tags int) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	made := make([]*platform.ImportedRepo, repos)
@@ -72,9 +72,9 @@ func (w *world) registry(group platform.UID, repos, tags int) {
 	must(w.p.Images.Import(ctx, images))(w.t)
 }
 
-// feed makes advisories GO-00, GO-01 ... on the packages r00, r01 ... and what
-// is known of their vulnerabilities, of each but the last.
-func (w *world) feed(group platform.UID, n int) {
+// addFeed imports advisories GO-00, GO-01 ... about the packages r00, r01 ..., and their
+// vulnerabilities, except that of the last one.
+func (w *world) addFeed(group platform.UID, n int) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	advisories := make([]*platform.Advisory, n)
@@ -93,10 +93,9 @@ func (w *world) feed(group platform.UID, n int) {
 	must(w.p.Vulnerabilities.Import(ctx, known))(w.t)
 }
 
-// libraries makes as many artifacts of each ecosystem as n, j00, j01 ... and
-// p00, p01 ..., each with versions 1.1 up to 1.12. It gives the first one and
-// one of its versions.
-func (w *world) libraries(n int) (artifact, version platform.UID) {
+// addLibraries imports n artifacts of each ecosystem, j00, j01 ... and p00, p01 ..., each
+// with versions 1.1 to 1.12. It returns the first artifact and one of its versions.
+func (w *world) addLibraries(n int) (artifact, version platform.UID) {
 	w.t.Helper()
 	ctx := platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 	var made []*platform.ImportedArtifact
@@ -119,13 +118,13 @@ func (w *world) libraries(n int) (artifact, version platform.UID) {
 const createProvider = `mutation($org: ID!, $viewer: ID!, $name: String!) { createIdentityProvider(input: {parent: $org, name: $name, defaultRole: $viewer,
 	oidc: {issuer: "https://okta.example.com", clientId: "c-1", clientSecret: "hush-hush", groupsClaim: "groups"}}) { identityProvider { uid oidc { issuer } } } }`
 
-// provider makes an identity provider with a secret.
+// provider creates an identity provider with a secret.
 func (w *world) provider(group platform.UID, name string) platform.UID {
 	w.t.Helper()
 	return w.ask(createProvider, "org", group, "viewer", platform.ViewerRole, "name", name).uid("createIdentityProvider.identityProvider.uid")
 }
 
-// mapping makes a mapping of an identity provider.
+// mapping creates a mapping of an identity provider.
 func (w *world) mapping(provider platform.UID, external string) platform.UID {
 	w.t.Helper()
 	return w.ask(`mutation($provider: ID!, $role: ID!, $external: String!) {
@@ -133,7 +132,7 @@ func (w *world) mapping(provider platform.UID, external string) platform.UID {
 	}`, "provider", provider, "role", platform.ViewerRole, "external", external).uid("createExternalGroupRoleMapping.externalGroupRoleMapping.uid")
 }
 
-// invite makes an invite, and gives its code too.
+// invite creates an invite and also returns its code.
 func (w *world) invite(group platform.UID, singleUse bool) (platform.UID, string) {
 	w.t.Helper()
 	made := w.ask(`mutation($group: ID!, $role: ID!, $once: Boolean) { createGroupInvite(input: {parent: $group, roleUid: $role, ttl: "3600s", singleUse: $once}) { groupInvite { uid code } } }`,
@@ -141,7 +140,7 @@ func (w *world) invite(group platform.UID, singleUse bool) (platform.UID, string
 	return made.uid("createGroupInvite.groupInvite.uid"), made.text("createGroupInvite.groupInvite.code")
 }
 
-// associate ties a group to accounts.
+// associate connects a group with cloud accounts.
 func (w *world) associate(group platform.UID) {
 	w.t.Helper()
 	w.ask(`mutation($group: ID!) { createAccountAssociation(input: {parent: $group, name: "accounts", amazon: {account: "123456789012"}}) { accountAssociation { uid } } }`, "group", group)
@@ -153,28 +152,28 @@ func (w *world) accept(group platform.UID, documents ...string) {
 	w.ask(`mutation($group: ID!, $documents: [String!]!) { acceptTerms(input: {group: $group, documentIds: $documents}) { groupUid } }`, "group", group, "documents", documents)
 }
 
-// subscription makes an event subscription, to events of these types.
+// subscription creates an event subscription for events of these types.
 func (w *world) subscription(group platform.UID, sink string, types ...string) platform.UID {
 	w.t.Helper()
 	return w.ask(`mutation($group: ID!, $sink: String!, $types: [String!]) { createSubscription(input: {parent: $group, sink: $sink, types: $types}) { subscription { uid } } }`,
 		"group", group, "sink", sink, "types", types).uid("createSubscription.subscription.uid")
 }
 
-// deliver sends a subscription a test event, and gives its delivery. All that
-// was recorded before has become deliveries by then.
+// deliver sends a test event to a subscription, and returns its delivery. Then all
+// earlier events have become deliveries, too.
 func (w *world) deliver(subscription platform.UID) (delivery platform.UID, event string) {
 	w.t.Helper()
 	event = w.ask(`mutation($s: ID!) { testSubscription(input: {uid: $s}) { eventId } }`, "s", subscription).text("testSubscription.eventId")
-	for { // other tests may hold the feed of the server up
+	for { // Other tests may delay the feed of the server.
 		must(w.p.Webhooks.Relay(w.t.Context()))(w.t)
 		found := w.ask(`query($s: ID!, $event: ID!) { subscription(uid: $s) { deliveries(where: {event: $event}) { totalCount nodes { uid } } } }`, "s", subscription, "event", event)
-		if found.at("subscription.deliveries.totalCount") == 1.0 {
+		if found.value("subscription.deliveries.totalCount") == 1.0 {
 			return found.uid("subscription.deliveries.nodes.0.uid"), event
 		}
 	}
 }
 
-// attempt says how an attempt of a delivery went.
+// attempt records the result of an attempt of a delivery.
 func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
 	w.t.Helper()
 	begun := must(w.p.Webhooks.BeginAttempt(w.t.Context(), platform.Ticket{Delivery: delivery}))(w.t)
@@ -183,17 +182,17 @@ func (w *world) attempt(delivery platform.UID, a platform.Attempt) {
 	}
 }
 
-// furnish makes one or more of every kind, and gives variables that name some:
-// org (acme) with terms, team below it with repos r00 to r02 of three tags each
-// and an account association, repo (r01), tag (its first), ann who may list
-// repos in team, owner and binding of acme's owner, advisory, sink with a
-// delivery, provider, mapping, invite, artifact, version, id, the global id of acme, and since and
-// until, between which all this was made.
+// furnish creates at least one resource of every kind, and returns variables that name
+// some: org (acme) with terms, team below it with repos r00 to r02 of three tags each and
+// an account association, repo (r01), tag (its first), ann who may list repos in team,
+// owner and binding of acme's owner, advisory, sink with a delivery, provider, mapping,
+// invite, artifact, version, id (the global id of acme), and since and until, the times
+// before and after.
 func (w *world) furnish() []any {
 	w.t.Helper()
 	team := w.group(w.org, "team")
-	w.registry(team, 3, 3)
-	w.feed(w.org, 3)
+	w.addRegistry(team, 3, 3)
+	w.addFeed(w.org, 3)
 	ann := w.member(team, "ann", w.role(w.org, "lister", platform.CapRepoList))
 	provider := w.provider(w.org, "okta")
 	mapping := w.mapping(provider, "staff")
@@ -202,7 +201,7 @@ func (w *world) furnish() []any {
 	w.accept(w.org, "msa")
 	sink := w.subscription(w.org, "https://hooks.example.com/a")
 	delivery, _ := w.deliver(sink)
-	artifact, version := w.libraries(2)
+	artifact, version := w.addLibraries(2)
 	found := w.ask(`query($org: ID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
 	return []any{
 		"org", w.org, "team", team, "owner", w.owner, "binding", w.binding, "ann", ann,

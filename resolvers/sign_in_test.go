@@ -31,7 +31,7 @@ func TestSecretsAreInNoAnswer(t *testing.T) {
 	} {
 		got := w.ask(operation(c.kind, c.selection), "provider", provider, "invite", uid)
 		if shown := fmt.Sprint(got.Data); strings.Contains(shown, "hush") || strings.Contains(shown, code) || strings.Contains(shown, code[17:]) {
-			t.Errorf("%s shows a secret: %s", c.selection, shown)
+			t.Errorf("%s shows a secret: %s, want it without 'hush'", c.selection, shown)
 		}
 	}
 }
@@ -42,16 +42,16 @@ func TestTheCodeOfAnInviteBindsItsRole(t *testing.T) {
 	team := w.group(w.org, "team")
 	invite, code := w.invite(team, true)
 	const accept = `mutation($code: String!) { acceptGroupInvite(input: {code: $code}) { roleBinding { uid createTime group { name } } roleBindingEdge { cursor node { uid } } } }`
-	got := w.as("guest", accept, "code", code) // who has the role only from the next request on
-	got.fails("PERMISSION_DENIED acceptGroupInvite.roleBinding.group").want("acceptGroupInvite.roleBindingEdge.cursor", "")
+	got := w.askAs("guest", accept, "code", code) // The guest has the role only from the next request on.
+	got.expectErrors("PERMISSION_DENIED acceptGroupInvite.roleBinding.group").expect("acceptGroupInvite.roleBindingEdge.cursor", "")
 	if uid := got.uid("acceptGroupInvite.roleBinding.uid"); !uid.Below(team) || got.uid("acceptGroupInvite.roleBindingEdge.node.uid") != uid {
 		t.Errorf("the binding is %s", uid)
 	}
-	w.as("guest", `query($team: ID!) { group(uid: $team) { name } viewer { roleBindings { nodes { role { name } } } } }`, "team", team).clean().
-		want("group.name", "team").want("viewer.roleBindings.nodes.*.role.name", "viewer")
-	w.as("another", accept, "code", code).fails("NOT_FOUND acceptGroupInvite").want("acceptGroupInvite", nil)
-	w.as(theOwner, `query($i: ID!) { groupInvite(uid: $i) { code } }`, "i", invite).fails("NOT_FOUND groupInvite")
-	w.as(nobody, accept, "code", code).fails("UNAUTHENTICATED acceptGroupInvite")
+	w.askAs("guest", `query($team: ID!) { group(uid: $team) { name } viewer { roleBindings { nodes { role { name } } } } }`, "team", team).expectSuccess().
+		expect("group.name", "team").expect("viewer.roleBindings.nodes.*.role.name", "viewer")
+	w.askAs("another", accept, "code", code).expectErrors("NOT_FOUND acceptGroupInvite").expect("acceptGroupInvite", nil)
+	w.askAs(theOwner, `query($i: ID!) { groupInvite(uid: $i) { code } }`, "i", invite).expectErrors("NOT_FOUND groupInvite")
+	w.askAs(nobody, accept, "code", code).expectErrors("UNAUTHENTICATED acceptGroupInvite")
 }
 
 func TestAnAssociationAndItsGroupAreTwoNodes(t *testing.T) {
@@ -64,13 +64,13 @@ func TestAnAssociationAndItsGroupAreTwoNodes(t *testing.T) {
 		t.Errorf("the group is %s, its association %s", group, association)
 	}
 	w.ask(`query($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on Group { name } ... on AccountAssociation { name } } }`, "ids", []string{association, group}).
-		want("nodes.*.__typename", "AccountAssociation Group").want("nodes.*.name", "accounts acme").cost(2)
+		expect("nodes.*.__typename", "AccountAssociation Group").expect("nodes.*.name", "accounts acme").expectStatements(2)
 	gone := w.ask(`mutation($org: ID!) { deleteAccountAssociation(input: {uid: $org}) { deletedId } }`, "org", w.org)
 	if gone.text("deleteAccountAssociation.deletedId") != association {
 		t.Errorf("%s is deleted, want %s", gone.text("deleteAccountAssociation.deletedId"), association)
 	}
 	w.ask(`query($org: ID!) { group(uid: $org) { name accountAssociation { name } } }`, "org", w.org).
-		want("group.name", "acme").want("group.accountAssociation", nil)
+		expect("group.name", "acme").expect("group.accountAssociation", nil)
 }
 
 func TestGitHubAppsAreListedInTheirOrder(t *testing.T) {
@@ -85,17 +85,17 @@ func TestGitHubAppsAreListedInTheirOrder(t *testing.T) {
 			map[string]any{"installationId": "12", "name": "acme"}, map[string]any{"installationId": "9007199254740995", "name": nil},
 		}},
 	}
-	made.want("createAccountAssociation.accountAssociation.github.appInstallations", want)
+	made.expect("createAccountAssociation.accountAssociation.github.appInstallations", want)
 	w.ask(`query($org: ID!) { accountAssociation(uid: $org) { github { appInstallations { appId installations { installationId name } } } } }`, "org", w.org).
-		want("accountAssociation.github.appInstallations", want)
-	// What comes out can be put in again, and replaces what was there.
+		expect("accountAssociation.github.appInstallations", want)
+	// A value that was read can be written again. It replaces the old one.
 	w.ask(`mutation($org: ID!, $apps: [GitHubAppInstallationsInput!]) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: $apps}}) { `+selected+` } }`, "org", w.org, "apps", want).
-		want("updateAccountAssociation.accountAssociation.github.appInstallations", want)
+		expect("updateAccountAssociation.accountAssociation.github.appInstallations", want)
 	w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: {appInstallations: [{appId: 5, installations: [{installationId: 1}]}]}}) { `+selected+` } }`, "org", w.org).
-		want("updateAccountAssociation.accountAssociation.github.appInstallations.*.appId", "5")
+		expect("updateAccountAssociation.accountAssociation.github.appInstallations.*.appId", "5")
 	for _, nothing := range []string{`null`, `{}`, `{appInstallations: null}`, `{appInstallations: []}`} {
 		w.ask(`mutation($org: ID!) { updateAccountAssociation(input: {uid: $org, github: `+nothing+`}) { `+selected+` } }`, "org", w.org).
-			want("updateAccountAssociation.accountAssociation.github", nil)
+			expect("updateAccountAssociation.accountAssociation.github", nil)
 	}
 }
 
@@ -107,16 +107,16 @@ func TestABatchOfMappingsIsDeletedWholeOrNotAtAll(t *testing.T) {
 	const remove = `mutation($p: ID!, $uids: [ID!]!) { batchDeleteExternalGroupRoleMappings(input: {parent: $p, uids: $uids}) {
 		externalGroupRoleMappings { id externalGroupId identityProvider { name } } deletedIds deletedUids } }`
 	const left = `query($p: ID!) { identityProvider(uid: $p) { mappings { totalCount } } }`
-	w.as(theOwner, remove, "p", provider, "uids", []platform.UID{one, provider + "/0123456789abcdef"}).fails("NOT_FOUND batchDeleteExternalGroupRoleMappings")
-	w.ask(left, "p", provider).want("identityProvider.mappings.totalCount", 2)
+	w.askAs(theOwner, remove, "p", provider, "uids", []platform.UID{one, provider + "/0123456789abcdef"}).expectErrors("NOT_FOUND batchDeleteExternalGroupRoleMappings")
+	w.ask(left, "p", provider).expect("identityProvider.mappings.totalCount", 2)
 	got := w.ask(remove, "p", provider, "uids", []platform.UID{two, one})
-	got.want("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.externalGroupId", "two one").
-		want("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.identityProvider.name", "okta okta").
-		want("batchDeleteExternalGroupRoleMappings.deletedUids", []any{string(two), string(one)})
+	got.expect("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.externalGroupId", "two one").
+		expect("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.identityProvider.name", "okta okta").
+		expect("batchDeleteExternalGroupRoleMappings.deletedUids", []any{string(two), string(one)})
 	if ids := got.text("batchDeleteExternalGroupRoleMappings.externalGroupRoleMappings.*.id"); ids != strings.Trim(got.text("batchDeleteExternalGroupRoleMappings.deletedIds"), "[]") {
 		t.Errorf("deletedIds are not those of %s", ids)
 	}
-	w.ask(left, "p", provider).want("identityProvider.mappings.totalCount", 0)
+	w.ask(left, "p", provider).expect("identityProvider.mappings.totalCount", 0)
 }
 
 func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
@@ -124,7 +124,7 @@ func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
 	w := newWorld(t)
 	variables := w.furnish()
 	w.member(w.org, "bob", w.role(w.org, "groups", platform.CapGroupsList))
-	got := w.as("bob", operation("query", `
+	got := w.askAs("bob", operation("query", `
 		groups(orderBy: {field: UID}) { nodes { name identityProviders { totalCount } accountAssociation { name } invites { totalCount } termsAcceptances { totalCount } } }
 		identityProvider(uid: $provider) { name } accountAssociation(uid: $team) { name } groupInvite(uid: $invite) { keyId }
 		externalGroupRoleMapping(uid: $mapping) { uid } termsAcceptances(group: $org) { totalCount }`), variables...)
@@ -137,7 +137,7 @@ func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
 			want = append(want, fmt.Sprintf("PERMISSION_DENIED groups.nodes.%d.%s", i, field))
 		}
 	}
-	got.fails(want...).want("groups.nodes.*.name", "acme team").want("groups.nodes.0.invites", nil).want("termsAcceptances", nil)
+	got.expectErrors(want...).expect("groups.nodes.*.name", "acme team").expect("groups.nodes.0.invites", nil).expect("termsAcceptances", nil)
 	for _, mutation := range []string{
 		`updateIdentityProvider(input: {uid: $provider, name: "x"}) { identityProvider { uid } }`,
 		`updateAccountAssociation(input: {uid: $team, name: "x"}) { accountAssociation { uid } }`,
@@ -145,7 +145,7 @@ func TestGroupsAreVisibleWithoutTheRightToSeeSignIn(t *testing.T) {
 		`batchDeleteExternalGroupRoleMappings(input: {parent: $provider, uids: [$mapping]}) { deletedUids }`,
 		`acceptTerms(input: {group: $team, documentIds: ["x"]}) { documentIds }`,
 	} {
-		w.as("bob", operation("mutation", "m: "+mutation), variables...).fails("PERMISSION_DENIED m").want("m", nil)
+		w.askAs("bob", operation("mutation", "m: "+mutation), variables...).expectErrors("PERMISSION_DENIED m").expect("m", nil)
 	}
 }
 
@@ -158,19 +158,19 @@ func TestTermsOfAGroupArePagedOneByOne(t *testing.T) {
 	query := `query($team: ID!, $cursor: String) { group(uid: $team) { termsAcceptances(first: 1, after: $cursor) { totalCount nodes { docId } pageInfo { hasNextPage endCursor } } } }`
 	var seen []string
 	for cursor := any(nil); ; {
-		got := w.ask(query, "team", team, "cursor", cursor).want("group.termsAcceptances.totalCount", 3)
+		got := w.ask(query, "team", team, "cursor", cursor).expect("group.termsAcceptances.totalCount", 3)
 		seen = append(seen, got.text("group.termsAcceptances.nodes.*.docId"))
-		if cursor = got.at("group.termsAcceptances.pageInfo.endCursor"); got.at("group.termsAcceptances.pageInfo.hasNextPage") == false {
+		if cursor = got.value("group.termsAcceptances.pageInfo.endCursor"); got.value("group.termsAcceptances.pageInfo.hasNextPage") == false {
 			break
 		}
 	}
 	if strings.Join(seen, " ") != "beta msa privacy" {
 		t.Errorf("the pages hold %v", seen)
 	}
-	// The cursor of the edge is one of the root field too.
-	first := w.ask(query, "team", team, "cursor", nil).at("group.termsAcceptances.pageInfo.endCursor")
+	// The root field accepts the cursor of the edge.
+	first := w.ask(query, "team", team, "cursor", nil).value("group.termsAcceptances.pageInfo.endCursor")
 	w.ask(`query($team: ID!, $cursor: String) { termsAcceptances(group: $team, after: $cursor) { nodes { docId } } }`, "team", team, "cursor", first).
-		want("termsAcceptances.nodes.*.docId", "msa privacy")
-	w.as(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", "x").fails("INVALID_ARGUMENT termsAcceptances")
-	w.as(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", w.org+"/0123456789abcdef").fails("NOT_FOUND termsAcceptances")
+		expect("termsAcceptances.nodes.*.docId", "msa privacy")
+	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", "x").expectErrors("INVALID_ARGUMENT termsAcceptances")
+	w.askAs(theOwner, `query($id: ID!) { termsAcceptances(group: $id) { totalCount } }`, "id", w.org+"/0123456789abcdef").expectErrors("NOT_FOUND termsAcceptances")
 }

@@ -17,9 +17,9 @@ func countStatements(t *testing.T, url string) {
 	w := newWorldAt(t, url)
 	team := w.group(w.org, "team")
 	w.group(w.org, "other team")
-	w.registry(team, 50, 12)
-	w.feed(w.org, 20)
-	w.libraries(30)
+	w.addRegistry(team, 50, 12)
+	w.addFeed(w.org, 20)
+	w.addLibraries(30)
 	for _, name := range []string{"ann", "bob", "cid", "dan"} {
 		w.member(team, name, w.role(team, "role of "+name, "repo.list"))
 	}

@@ -24,7 +24,7 @@ func TestEveryObjectWithAUIDShowsTheRightsOfTheCaller(t *testing.T) {
 	}
 }
 
-// nodeTypes are the types of all objects with a uid.
+// nodeTypes returns the types of all objects with a uid.
 func nodeTypes() (names []string) {
 	for name, object := range graph.Schema().Types {
 		if object.Kind == ast.Object && slices.Contains(object.Interfaces, "Node") && object.Fields.ForName("uid") != nil {
@@ -39,9 +39,9 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team, other := w.group(w.org, "team"), w.group(w.org, "other")
-	w.registry(team, 1, 1)
-	w.registry(other, 1, 1)
-	w.libraries(1)
+	w.addRegistry(team, 1, 1)
+	w.addRegistry(other, 1, 1)
+	w.addLibraries(1)
 	w.member(w.org, "ann", platform.ViewerRole)
 	ann := w.ask(`{ identities(where: {name: "ann"}) { nodes { uid } } }`).uid("identities.nodes.0.uid")
 	w.ask(`mutation($g: ID!, $ann: ID!, $role: ID!) { createRoleBinding(input: {parent: $g, identityUid: $ann, roleUid: $role}) { roleBinding { uid } } }`,
@@ -50,25 +50,26 @@ func TestTheRightsOfTheCallerFollowFromThePath(t *testing.T) {
 			tags { nodes { viewerCan(capabilities: [TAG_DELETE]) } } } }
 		roles(where: {inRoot: true, name: "owner"}) { nodes { viewerCapabilities viewerCan(capabilities: [ROLES_LIST]) more: viewerCan(capabilities: [ROLES_UPDATE]) } }
 		artifacts(where: {ecosystems: [JAVA]}) { nodes { viewerCapabilities } } }`
-	got := w.as("ann", query).clean()
+	got := w.askAs("ann", query).expectSuccess()
 	in, out := "0", "1"
 	if !got.uid("repos.nodes.0.uid").Below(team) {
 		in, out = out, in
 	}
-	got.want("repos.nodes."+in+".both", true).want("repos.nodes."+out+".both", false).want("repos.nodes."+out+".none", true).
-		want("repos.nodes."+in+".tags.nodes.0.viewerCan", true).want("repos.nodes."+out+".tags.nodes.0.viewerCan", false)
+	got.expect("repos.nodes."+in+".both", true).expect("repos.nodes."+out+".both", false).expect("repos.nodes."+out+".none", true).
+		expect("repos.nodes."+in+".tags.nodes.0.viewerCan", true).expect("repos.nodes."+out+".tags.nodes.0.viewerCan", false)
 	held := strings.Trim(strings.ReplaceAll(got.text("repos.nodes."+in+".viewerCapabilities"), ",", " "), "[]")
 	if !strings.Contains(held, "TAG_CREATE") || strings.Contains(got.text("repos.nodes."+out+".viewerCapabilities"), "TAG_CREATE") {
 		t.Errorf("in the team ann holds %s", held)
 	}
-	// What lies in no organisation is read by whoever may read it anywhere, and changed by nobody.
-	got.want("roles.nodes.0.viewerCapabilities", []any{"ROLES_LIST"}).want("roles.nodes.0.viewerCan", true).want("roles.nodes.0.more", false).
-		want("artifacts.nodes.0.viewerCapabilities", []any{"LIBRARIES_ARTIFACTS_LIST"})
-	// It is what viewer.capabilities says.
+	// Whoever may read a built-in role anywhere can read it here, but nobody can change
+	// it.
+	got.expect("roles.nodes.0.viewerCapabilities", []any{"ROLES_LIST"}).expect("roles.nodes.0.viewerCan", true).expect("roles.nodes.0.more", false).
+		expect("artifacts.nodes.0.viewerCapabilities", []any{"LIBRARIES_ARTIFACTS_LIST"})
+	// This equals the answer of viewer.capabilities.
 	for _, node := range []string{in, out} {
 		uid := got.text("repos.nodes." + node + ".uid")
-		w.as("ann", `query($on: ID!) { viewer { capabilities(on: $on) } repo(uid: $on) { viewerCapabilities } }`, "on", uid).clean().
-			want("viewer.capabilities", got.at("repos.nodes."+node+".viewerCapabilities")).want("repo.viewerCapabilities", got.at("repos.nodes."+node+".viewerCapabilities"))
+		w.askAs("ann", `query($on: ID!) { viewer { capabilities(on: $on) } repo(uid: $on) { viewerCapabilities } }`, "on", uid).expectSuccess().
+			expect("viewer.capabilities", got.value("repos.nodes."+node+".viewerCapabilities")).expect("repo.viewerCapabilities", got.value("repos.nodes."+node+".viewerCapabilities"))
 	}
 }
 
@@ -84,30 +85,30 @@ func TestHoldersAreListedWithTheirBindings(t *testing.T) {
 		const fields = `{ totalCount pageInfo { hasNextPage endCursor } nodes { name } edges { cursor node { name } role { name } binding { group { name } } } }`
 		got := w.ask(`query($team: ID!, $side: ID!) { team: group(uid: $team) { whoCan(capability: TAG_CREATE) `+fields+` } side: group(uid: $side) { whoCan(capability: TAG_CREATE) `+fields+` }
 			groups(childrenOf: null) { nodes { name whoCan(capability: TAG_CREATE, first: 1) `+fields+` } } }`, "team", team, "side", side)
-		got.want("team.whoCan.edges.*.node.name", "ann owner").want("team.whoCan.edges.*.role.name", "pusher owner").
-			want("team.whoCan.edges.*.binding.group.name", "team acme").want("team.whoCan.nodes.*.name", "ann owner").want("team.whoCan.totalCount", 2)
-		got.want("side.whoCan.edges.*.node.name", "bob owner").want("side.whoCan.totalCount", 2)
-		got.want("groups.nodes.*.name", "acme side team").want("groups.nodes.*.whoCan.totalCount", "1 2 2").want("groups.nodes.*.whoCan.edges.*.node.name", "owner bob ann").
-			want("groups.nodes.*.whoCan.pageInfo.hasNextPage", "false true true")
-		next := w.ask(`query($team: ID!, $after: String) { group(uid: $team) { whoCan(capability: TAG_CREATE, first: 1, after: $after) `+fields+` } }`, "team", team, "after", got.at("groups.nodes.2.whoCan.pageInfo.endCursor"))
-		next.want("group.whoCan.edges.*.node.name", "owner").want("group.whoCan.pageInfo.hasNextPage", false)
+		got.expect("team.whoCan.edges.*.node.name", "ann owner").expect("team.whoCan.edges.*.role.name", "pusher owner").
+			expect("team.whoCan.edges.*.binding.group.name", "team acme").expect("team.whoCan.nodes.*.name", "ann owner").expect("team.whoCan.totalCount", 2)
+		got.expect("side.whoCan.edges.*.node.name", "bob owner").expect("side.whoCan.totalCount", 2)
+		got.expect("groups.nodes.*.name", "acme side team").expect("groups.nodes.*.whoCan.totalCount", "1 2 2").expect("groups.nodes.*.whoCan.edges.*.node.name", "owner bob ann").
+			expect("groups.nodes.*.whoCan.pageInfo.hasNextPage", "false true true")
+		next := w.ask(`query($team: ID!, $after: String) { group(uid: $team) { whoCan(capability: TAG_CREATE, first: 1, after: $after) `+fields+` } }`, "team", team, "after", got.value("groups.nodes.2.whoCan.pageInfo.endCursor"))
+		next.expect("group.whoCan.edges.*.node.name", "owner").expect("group.whoCan.pageInfo.hasNextPage", false)
 	})
 }
 
-// Who may list bindings of a part sees that part; whose identity is hidden is
-// null where it stands, and left out of nodes.
+// A caller who may list the bindings of a part of the tree sees the holders in that part.
+// A hidden identity is null as a holder, and is missing in nodes.
 func TestHoldersContainOnlyVisibleIdentities(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	team := w.group(w.org, "team")
 	w.member(team, "ann", platform.EditorRole)
 	w.member(team, "dan", w.role(team, "bindings alone", platform.CapRoleBindingsList))
-	got := w.as("dan", `query($g: ID!) { roleBindings { totalCount } node: group(uid: $g) { name } }`, "g", team)
-	got.fails("PERMISSION_DENIED node")
+	got := w.askAs("dan", `query($g: ID!) { roleBindings { totalCount } node: group(uid: $g) { name } }`, "g", team)
+	got.expectErrors("PERMISSION_DENIED node")
 	w.member(team, "eve", w.role(team, "bindings and groups", platform.CapRoleBindingsList, platform.CapGroupsList))
-	got = w.as("eve", `query($g: ID!) { group(uid: $g) { whoCan(capability: REPO_CREATE) { totalCount nodes { name } edges { node { name } role { name } binding { uid } } } } }`, "g", team)
-	got.fails("PERMISSION_DENIED group.whoCan.edges.0.node", "PERMISSION_DENIED group.whoCan.edges.0.role")
-	got.want("group.whoCan.totalCount", 1).want("group.whoCan.nodes", []any{}).want("group.whoCan.edges.0.node", nil)
+	got = w.askAs("eve", `query($g: ID!) { group(uid: $g) { whoCan(capability: REPO_CREATE) { totalCount nodes { name } edges { node { name } role { name } binding { uid } } } } }`, "g", team)
+	got.expectErrors("PERMISSION_DENIED group.whoCan.edges.0.node", "PERMISSION_DENIED group.whoCan.edges.0.role")
+	got.expect("group.whoCan.totalCount", 1).expect("group.whoCan.nodes", []any{}).expect("group.whoCan.edges.0.node", nil)
 	w.member(team, "fay", w.role(team, "groups alone", platform.CapGroupsList))
-	w.as("fay", `query($g: ID!) { group(uid: $g) { name whoCan(capability: REPO_CREATE) { totalCount } } }`, "g", team).fails("PERMISSION_DENIED group.whoCan")
+	w.askAs("fay", `query($g: ID!) { group(uid: $g) { name whoCan(capability: REPO_CREATE) { totalCount } } }`, "g", team).expectErrors("PERMISSION_DENIED group.whoCan")
 }

@@ -26,17 +26,17 @@ import (
 const (
 	testIssuer = "https://issuer.example.com"
 	theOwner   = "owner-of-acme"
-	nobody     = "-" // as a subject: the request has no token
+	nobody     = "-" // As a subject, it means a request without a token.
 )
 
-// A world is an endpoint over a database of its own, with one organisation.
+// A world is an endpoint on its own database, with one organisation.
 type world struct {
 	t       testing.TB
 	p       *platform.Platform
 	handler pair
 	org     platform.UID
-	binding platform.UID // the owner's
-	owner   platform.UID // the owner's identity
+	binding platform.UID // This is the binding of the owner.
+	owner   platform.UID // This is the identity of the owner.
 	logs    *bytes.Buffer
 }
 
@@ -57,13 +57,13 @@ func newWorldAt(t testing.TB, url string) *world {
 	}
 	w := &world{t: t, p: p, org: made.Group.UID, binding: made.Binding.UID, owner: made.Identity.UID}
 	settings := endpoint.DefaultSettings()
-	settings.Limits = limit.Limits{} // documents may be of any size
+	settings.Limits = limit.Limits{} // Documents may have any size.
 	w.handler = serve(p, nil, settings)
 	return w
 }
 
-// serve is the endpoint over p, as the program serves it: who is known may read
-// the SDL.
+// serve returns the endpoint of p, as the program serves it. Known callers may read the
+// SDL.
 func serve(p *platform.Platform, logger *slog.Logger, settings endpoint.Settings) pair {
 	return newPair(p, logger, settings, func(context.Context) error { return nil })
 }
@@ -72,7 +72,7 @@ func newPresenter(logger *slog.Logger) *Presenter {
 	return &Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
 }
 
-// serveExecutor is an endpoint over an executor.
+// serveExecutor returns an endpoint for an executor.
 func serveExecutor(x *executor.Executor, presenter *Presenter, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
 	return endpoint.New(x, endpoint.Options{
 		Settings: settings, Present: presenter.Present,
@@ -86,10 +86,10 @@ func serveExecutor(x *executor.Executor, presenter *Presenter, settings endpoint
 	})
 }
 
-// An answer is what a query came to, and what it cost.
+// An answer is the answer to a query, and its cost.
 type answer struct {
 	t          testing.TB
-	asked      string
+	query      string
 	status     int
 	Data       map[string]any
 	Errors     []failure
@@ -114,8 +114,8 @@ type failure struct {
 	}
 }
 
-// as asks as someone.
-func (w *world) as(subject, query string, variables ...any) answer {
+// askAs sends a query as a subject.
+func (w *world) askAs(subject, query string, variables ...any) answer {
 	w.t.Helper()
 	given := map[string]any{}
 	for i := 0; i < len(variables); i += 2 {
@@ -144,30 +144,30 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 	rw := httptest.NewRecorder()
 	rw.Header().Set("X-Request-Id", "req-1")
 	w.handler.serve(w.t, rw, r.WithContext(platform.WithTrace(ctx, &cost)))
-	got := answer{t: w.t, asked: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load()}
+	got := answer{t: w.t, query: query, status: rw.Code, statements: cost.Statements.Load(), roundTrips: cost.RoundTrips.Load()}
 	if err := json.Unmarshal(rw.Body.Bytes(), &got); err != nil {
 		w.t.Fatalf("%s: %s is no answer: %v", query, rw.Body, err)
 	}
 	return got
 }
 
-// ask asks as the owner and wants no error.
+// ask sends a query as the owner and expects no error.
 func (w *world) ask(query string, variables ...any) answer {
 	w.t.Helper()
-	return w.as(theOwner, query, variables...).clean()
+	return w.askAs(theOwner, query, variables...).expectSuccess()
 }
 
-func (a answer) clean() answer {
+func (a answer) expectSuccess() answer {
 	a.t.Helper()
 	if len(a.Errors) > 0 {
-		a.t.Fatalf("%s: %+v", a.asked, a.Errors)
+		a.t.Fatalf("%s: %+v", a.query, a.Errors)
 	}
 	return a
 }
 
-// at is a value of the answer: names of fields and numbers of items, with
-// dots between. What stands below an item `*` is joined by spaces.
-func (a answer) at(path string) any {
+// value returns a value of the answer. The path has names of fields and numbers of items,
+// separated by dots. The values below an item `*` are joined by spaces.
+func (a answer) value(path string) any {
 	a.t.Helper()
 	return a.walk(a.Data, strings.Split(path, "."), path)
 }
@@ -181,7 +181,7 @@ func (a answer) walk(value any, path []string, whole string) any {
 	case map[string]any:
 		next, ok := v[path[0]]
 		if !ok {
-			a.t.Fatalf("%s: no %s of %s in %v", a.asked, path[0], whole, a.Data)
+			a.t.Fatalf("%s: no %s of %s in %v", a.query, path[0], whole, a.Data)
 		}
 		return a.walk(next, path[1:], whole)
 	case []any:
@@ -194,7 +194,7 @@ func (a answer) walk(value any, path []string, whole string) any {
 		}
 		var i int
 		if _, err := fmt.Sscan(path[0], &i); err != nil || i >= len(v) {
-			a.t.Fatalf("%s: no %s of %s in %v", a.asked, path[0], whole, v)
+			a.t.Fatalf("%s: no %s of %s in %v", a.query, path[0], whole, v)
 		}
 		return a.walk(v[i], path[1:], whole)
 	default:
@@ -204,7 +204,7 @@ func (a answer) walk(value any, path []string, whole string) any {
 
 func (a answer) text(path string) string {
 	a.t.Helper()
-	return fmt.Sprint(a.at(path))
+	return fmt.Sprint(a.value(path))
 }
 
 func (a answer) uid(path string) platform.UID {
@@ -212,29 +212,29 @@ func (a answer) uid(path string) platform.UID {
 	return platform.UID(a.text(path))
 }
 
-// want compares a value of the answer.
-func (a answer) want(path string, want any) answer {
+// expect compares a value of the answer.
+func (a answer) expect(path string, want any) answer {
 	a.t.Helper()
 	if n, ok := want.(int); ok {
 		want = float64(n)
 	}
-	if got := a.at(path); !reflect.DeepEqual(got, want) {
-		a.t.Errorf("%s:\n%s is %v, want %v", a.asked, path, got, want)
+	if got := a.value(path); !reflect.DeepEqual(got, want) {
+		a.t.Errorf("%s:\n%s is %v, want %v", a.query, path, got, want)
 	}
 	return a
 }
 
-// cost demands a number of statements.
-func (a answer) cost(statements int64) answer {
+// expectStatements expects a number of statements.
+func (a answer) expectStatements(statements int64) answer {
 	a.t.Helper()
 	if a.statements != statements {
-		a.t.Errorf("%s\ntook %d statements, want %d", a.asked, a.statements, statements)
+		a.t.Errorf("%s\ntook %d statements, want %d", a.query, a.statements, statements)
 	}
 	return a
 }
 
-// fails demands exactly these errors, each as `CODE at.its.path`.
-func (a answer) fails(want ...string) answer {
+// expectErrors expects exactly these errors, each as `CODE at.its.path`.
+func (a answer) expectErrors(want ...string) answer {
 	a.t.Helper()
 	got := make([]string, len(a.Errors))
 	for i, e := range a.Errors {
@@ -246,12 +246,12 @@ func (a answer) fails(want ...string) answer {
 	}
 	for _, g := range got {
 		if !contains(want, g) {
-			a.t.Errorf("%s\nfails with %q, want %q: %+v", a.asked, got, want, a.Errors)
+			a.t.Errorf("%s\nfails with %q, want %q: %+v", a.query, got, want, a.Errors)
 			return a
 		}
 	}
 	if len(got) != len(want) {
-		a.t.Errorf("%s\nfails with %q, want %q", a.asked, got, want)
+		a.t.Errorf("%s\nfails with %q, want %q", a.query, got, want)
 	}
 	return a
 }
@@ -265,11 +265,11 @@ func contains(all []string, s string) bool {
 	return false
 }
 
-// violations are the fields that the first error names.
+// violations returns the fields that the first error names.
 func (a answer) violations() string {
 	a.t.Helper()
 	if len(a.Errors) == 0 {
-		a.t.Fatalf("%s: no error", a.asked)
+		a.t.Fatalf("%s: no error", a.query)
 	}
 	for _, d := range a.Errors[0].Extensions.Details {
 		if list, ok := d["fieldViolations"].([]any); ok {
@@ -283,8 +283,8 @@ func (a answer) violations() string {
 	return ""
 }
 
-// operation declares the variables that a selection uses: cursor as a string,
-// every other one as an id.
+// operation declares the variables that a selection uses: cursor as a string, and all
+// others as ids.
 func operation(kind, selection string) string {
 	var declared []string
 	for _, name := range variable.FindAllString(selection, -1) {

@@ -43,7 +43,7 @@ func TestDocumentsAndReportsHaveTheFormOfTheReference(t *testing.T) {
 	}
 	listed := w.get("/vulnerabilities/v2/advisories?advisoryIds=GO-1").expectStatus(http.StatusOK).raw
 	if !strings.Contains(listed, `"findings":"AP8=","detection":{"manual":{}}}`) {
-		t.Error(listed)
+		t.Errorf("got %v, want a text with %q", listed, `"findings":"AP8=","detection":{"manual":{}}}`)
 	}
 	for path, want := range map[string]string{
 		"/advisory/v2/documents?id=&cves=":                                  "id cves",

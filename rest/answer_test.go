@@ -46,7 +46,7 @@ func TestAPageIsWrittenAsAnEnvelope(t *testing.T) {
 type limitedWriter struct {
 	http.ResponseWriter
 	left    int
-	refused int // writes
+	refused int // This counts the rejected writes.
 }
 
 func (f *limitedWriter) Write(b []byte) (int, error) {
@@ -72,8 +72,8 @@ func TestAFailedWriteEndsTheResponseAndIsLogged(t *testing.T) {
 		if left < whole.Len() {
 			want = 1
 		}
-		if told := strings.Count(log.String(), "writing a response failed"); w.refused != want || told != want {
-			t.Errorf("of %d bytes %d fit: %d writes were refused and %d logged, want %d", whole.Len(), left, w.refused, told, want)
+		if logged := strings.Count(log.String(), "writing a response failed"); w.refused != want || logged != want {
+			t.Errorf("of %d bytes %d fit: %d writes were refused and %d logged, want %d", whole.Len(), left, w.refused, logged, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func TestABodyIsRejectedByItsHeadersAndSize(t *testing.T) {
 	for _, c := range []struct {
 		name, contentType, encoding string
 		body                        io.Reader
-		status                      int // 0 means that the body is read
+		status                      int // 0 means that the body is read.
 		field                       string
 	}{
 		{"no media type", "", "", strings.NewReader("{}"), 0, ""},
@@ -63,7 +63,7 @@ func TestABodyWithoutATokenIsNotRead(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/iam/v2/groups", body)
 	_, err := newRequest(httptest.NewRecorder(), r, &route{}, nil).readBody()
 	if platform.AsError(err).Code != platform.CodeUnauthenticated || body.Len() != 2 {
-		t.Errorf("%v, and %d bytes are left", err, body.Len())
+		t.Errorf("%v, and %d bytes are left, want 2", err, body.Len())
 	}
 }
 
@@ -80,7 +80,7 @@ func TestABatchIsDecoded(t *testing.T) {
 		`{"parent":"p","roleUid":"r","requests":[{"roleBinding":{"identityUid":"i"}}]}`:      1,
 		`{"parent":"p","role_uid":"r","requests":[{"role_binding":{"identity_uid":"i"}}]}`:   1,
 		`{"parent":"p","requests":[{"parent":"p","roleBinding":null},{"parent":null},null]}`: 3,
-		`{"requests":[` + strings.Repeat(`5,`, 25) + `5]}`:                                   26, // too many are not read
+		`{"requests":[` + strings.Repeat(`5,`, 25) + `5]}`:                                   26, // The items after the 26th are not read.
 	} {
 		if _, inputs, malformed := decodeBatch([]byte(body)); len(inputs) != want || malformed != nil {
 			t.Errorf("%s: %d requests %v, want %d", body, len(inputs), malformed, want)

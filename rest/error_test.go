@@ -51,7 +51,7 @@ func TestEveryCodeHasItsHTTPStatus(t *testing.T) {
 			}
 			info := got.body.Details[0]
 			if info["@type"] != "type.googleapis.com/google.rpc.ErrorInfo" || info["reason"] != code.String() || info["domain"] != "registry.atrium.dev" {
-				t.Errorf("ErrorInfo %v", info)
+				t.Errorf("ErrorInfo %v, want @type 'type.googleapis.com/google.rpc.ErrorInfo' and domain 'registry.atrium.dev'", info)
 			}
 			for name, want := range map[string]string{
 				"Content-Type": "application/json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
@@ -88,7 +88,7 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	got := writeError(t, Options{}, r, &platform.Error{Code: platform.CodeResourceExhausted, RetryAfter: 1100 * time.Millisecond})
 	if after := got.header.Get("Retry-After"); after != "2" {
-		t.Errorf("Retry-After %q", after)
+		t.Errorf("Retry-After %q, want 2", after)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 		name    string
 		ctx     context.Context
 		err     error
-		logged  string // "" means nothing
+		logged  string // "" means that nothing is logged.
 		details int
 	}{
 		{"internal", t.Context(), secret, "level=ERROR", 1},
@@ -121,7 +121,7 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 				t.Errorf("shown: %s", shown)
 			}
 			if len(got.body.Details) != c.details {
-				t.Errorf("details %v", got.body.Details)
+				t.Errorf("details %v, want %v of them", got.body.Details, c.details)
 			}
 			if c.logged == "" {
 				if log.Len() > 0 {
@@ -131,12 +131,12 @@ func TestAnInternalCauseIsLoggedOnceAndNeverShown(t *testing.T) {
 			}
 			if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), c.logged) ||
 				!strings.Contains(log.String(), "request_id=req-1") || !strings.Contains(log.String(), secret.Error()) {
-				t.Errorf("logged %s", log.String())
+				t.Errorf("logged %s, want it to contain %q", log.String(), c.logged)
 			}
 		})
 	}
 	got := writeError(t, Options{}, httptest.NewRequest(http.MethodGet, "/", nil), secret)
 	if metadata, _ := got.body.Details[0]["metadata"].(map[string]any); metadata["requestId"] != "req-1" {
-		t.Errorf("ErrorInfo %v", got.body.Details[0])
+		t.Errorf("ErrorInfo %v, want requestId 'req-1'", got.body.Details[0])
 	}
 }

@@ -19,7 +19,7 @@ func TestThePageEqualsTheExampleOfTheSpecification(t *testing.T) {
 	}
 	got := w.get("/registry/v2/repos" + query("uidp.descendants_of", w.org, "page_size", "5", "order_by", "name", "skip", "10"))
 	if got.items("repos", "name") != "repo-10 repo-11" || got.json["skipped"] != 10.0 || got.json["totalCount"] != "12" {
-		t.Errorf("got %s", got.raw)
+		t.Errorf("got %s, want skipped 10.0 and totalCount '12'", got.raw)
 	}
 	if _, more := got.json["nextPageToken"]; more {
 		t.Errorf("the last page has a token: %s", got.raw)
@@ -30,11 +30,11 @@ func TestThePageEqualsTheExampleOfTheSpecification(t *testing.T) {
 	}
 	empty := w.get("/registry/v2/tags")
 	if !strings.Contains(empty.raw, `{"tags":[],"totalCount":"0","skipped":0}`) {
-		t.Errorf("an empty list: %s", empty.raw)
+		t.Errorf("an empty list: %s, want it to contain %q", empty.raw, `{"tags":[],"totalCount":"0","skipped":0}`)
 	}
 	one := w.get("/registry/v2/repos?name=repo-03")
 	if one.items("repos", "name") != "repo-03" || one.json["totalCount"] != "1" {
-		t.Errorf("by name: %s", one.raw)
+		t.Errorf("by name: %s, want totalCount '1'", one.raw)
 	}
 }
 
@@ -48,10 +48,10 @@ func TestPagesFollowTheirTokens(t *testing.T) {
 	}
 	var names []string
 	token := ""
-	for _, version := range []string{"v2", "v2beta1", "v2", "v2beta1"} { // one token works for both
+	for _, version := range []string{"v2", "v2beta1", "v2", "v2beta1"} { // One token works in both versions.
 		pairs := []string{"uidp.descendantsOf", w.org, "pageSize", "2", "pageToken", token}
 		if token == "" {
-			pairs = append(pairs, "order_by", "name desc") // the token contains it
+			pairs = append(pairs, "order_by", "name desc") // The token contains the order.
 		}
 		got := w.get("/registry/" + version + "/repos" + query(pairs...))
 		names = append(names, strings.Fields(got.items("repos", "name"))...)
@@ -103,10 +103,10 @@ func TestAPageTokenOfAnotherListIsRejected(t *testing.T) {
 		"/registry/v2/repos?name=a&page_token=" + token,
 		"/registry/v2/repos?uidp.descendants_of=" + w.org + "&page_token=" + token,
 		"/iam/v2/groups?page_token=" + token,
-		"/registry/v2/repos?page_token=eyJvZmZzZXQiOjV9", // in the form of v1
+		"/registry/v2/repos?page_token=eyJvZmZzZXQiOjV9", // This is a token of v1.
 	} {
 		if got := w.do(http.MethodGet, path, "").expectStatus(http.StatusBadRequest); got.violations() != "page_token" {
-			t.Errorf("%s: %s", path, got.raw)
+			t.Errorf("%s: %s, want violations of 'page_token'", path, got.raw)
 		}
 	}
 	w.elapsed.Store(3*24*3600 + 60)
@@ -171,7 +171,7 @@ func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 		prefix, _, _ := strings.Cut(r.pattern, "{")
 		uid, suffix, _ := requests[r.name](0)
 		list := prefix + uid + suffix + "?"
-		if strings.Contains(suffix, "?") { // required parameters
+		if strings.Contains(suffix, "?") { // This list has required parameters.
 			list = prefix + uid + suffix + "&"
 		}
 		for _, p := range r.query {
@@ -179,7 +179,7 @@ func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 			for _, name := range p.spellings() {
 				got := w.do(http.MethodGet, list+name+"="+value, "")
 				if got.status != http.StatusOK {
-					t.Errorf("%s: %d %s", got.asked, got.status, got.raw)
+					t.Errorf("%s: status %d, want 200: %s", got.asked, got.status, got.raw)
 				}
 			}
 			twice := w.do(http.MethodGet, list+p.name+"="+value+"&"+edge.SnakeCase(p.name)+"="+value, "")
@@ -189,7 +189,7 @@ func TestEveryListAcceptsItsParametersInBothSpellings(t *testing.T) {
 		}
 		unknown := w.do(http.MethodGet, list+query("page_sise", "5")[1:], "").expectStatus(http.StatusBadRequest)
 		if unknown.violations() != "page_sise" {
-			t.Errorf("%s: %s", unknown.asked, unknown.raw)
+			t.Errorf("%s: %s, want violations of 'page_sise'", unknown.asked, unknown.raw)
 		}
 	}
 }
@@ -262,10 +262,10 @@ func TestAListReportsEveryViolationAtOnce(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got.violations(), want)
 	}
 	if got.detail("ErrorInfo")["domain"] != "registry.atrium.dev" || !strings.HasPrefix(got.text("message"), "Invalid argument: name: ") {
-		t.Errorf("got %s", got.raw)
+		t.Errorf("got %s, want domain 'registry.atrium.dev'", got.raw)
 	}
 	advisories := w.do(http.MethodGet, "/vulnerabilities/v2/advisories?eventTypes=x&latestEventType=y&eventReviewStates=z", "").expectStatus(http.StatusBadRequest)
 	if advisories.violations() != "eventReviewStates eventTypes latestEventType" {
-		t.Errorf("got %s", advisories.raw)
+		t.Errorf("got %s, want violations of 'eventReviewStates eventTypes latestEventType'", advisories.raw)
 	}
 }

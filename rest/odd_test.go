@@ -55,7 +55,7 @@ func TestInvalidBodiesAreExplained(t *testing.T) {
 		}
 	}
 	if got := w.get("/registry/v2/repos"); got.json["totalCount"] != "1" {
-		t.Errorf("something was made: %s", got.raw)
+		t.Errorf("something was made: %s, want totalCount '1'", got.raw)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestInvalidBodiesChangeNothing(t *testing.T) {
 		}
 	}
 	if got := w.get("/registry/v2/repos/" + w.repo); got.text("description") != "" {
-		t.Errorf("changed: %s", got.raw)
+		t.Errorf("changed: %s, want description \"\"", got.raw)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestPageSizesAreLimited(t *testing.T) {
 	}
 	for _, query := range []string{"?page_size=-1", "?page_size=x", "?page_size=1e1", "?page_size=", "?page_size=99999999999", "?page_size=%205"} {
 		if got := w.do(http.MethodGet, "/registry/v2/repos"+query, "").expectStatus(http.StatusBadRequest); got.violations() != "page_size" {
-			t.Errorf("%s: %s", query, got.raw)
+			t.Errorf("%s: %s, want violations of 'page_size'", query, got.raw)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestAnOrderIsOneFieldAndADirection(t *testing.T) {
 	for _, order := range []string{"name%20DESC", "name,uid", "name%20desc%20uid", "nope", "-name", "desc", "name%2Bdesc", strings.Repeat("a", 5000)} {
 		got := w.do(http.MethodGet, "/registry/v2/repos?order_by="+order, "").expectStatus(http.StatusBadRequest)
 		if got.violations() != "order_by" || !strings.Contains(got.raw, "must be one of name") || len(got.raw) > 1000 {
-			t.Errorf("%s: %s", order, got.raw)
+			t.Errorf("%s: %s, want it to contain 'must be one of name'", order, got.raw)
 		}
 	}
 }
@@ -132,13 +132,13 @@ func TestInvalidURLsAreRejected(t *testing.T) {
 	} {
 		got := w.do(http.MethodGet, "/registry/v2/repos"+path, "").expectStatus(http.StatusBadRequest)
 		if got.violations() != want || len(got.raw) > 1000 {
-			t.Errorf("%.60s: violations of %.200q: %.300s", path, got.violations(), got.raw)
+			t.Errorf("%.60s: violations of %.200q, want %.200q: %.300s", path, got.violations(), want, got.raw)
 		}
 	}
 	for _, path := range []string{"/registry/v2", "/registry/v2/", "/registry/v2/Repos", "/registry/v2beta2/repos", "/registry/v2/./repos", "/registry/v2/x/../repos", "/ping/v2/ping/", "/registry/v2/repos;x=1", "/REGISTRY/v2/repos"} {
 		got := w.do(http.MethodGet, path, "").expectStatus(http.StatusNotFound)
 		if got.json["code"] != 5.0 || got.detail("ErrorInfo")["reason"] != "NOT_FOUND" {
-			t.Errorf("%s: %s", path, got.raw)
+			t.Errorf("%s: %s, want code 5.0 and reason 'NOT_FOUND'", path, got.raw)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestADeletionHasAnEmptyResponse(t *testing.T) {
 		uid := w.create("/registry/v2/repos/"+w.org, `{"name":"gone"}`)
 		got := w.do(http.MethodDelete, "/registry/v2/repos/"+uid, "", headers...).expectStatus(http.StatusOK)
 		if got.raw != "" || got.header.Get("Content-Length") != "0" || got.header.Get("Content-Type") != "" || got.header.Get("Content-Encoding") != "" {
-			t.Errorf("%v: %q %v", headers, got.raw, got.header)
+			t.Errorf("%v: %q, want none: %v", headers, got.raw, got.header)
 		}
 	}
 }

@@ -27,7 +27,7 @@ import (
 // write the document instead of comparing it.
 const writeVariable = "ATRIUM_WRITE_OPENAPI"
 
-// `make generate` makes the embedded document from the routes.
+// `make generate` writes the embedded document from the routes.
 func TestTheDescriptionIsThatOfTheRoutes(t *testing.T) {
 	t.Parallel()
 	made := render(describe(routes(newWorld(t).p)))
@@ -67,7 +67,7 @@ func TestTypesThatCannotBeDescribedAreFaults(t *testing.T) {
 	t.Parallel()
 	type odd struct {
 		Named  string    `json:"named"`
-		Long   int64     `json:"long"` // JavaScript would round such a number
+		Long   int64     `json:"long"` // JavaScript would round such a number.
 		Object func()    `json:"object"`
 		Marked time.Time `json:"marked"`
 		Bare   string
@@ -100,7 +100,7 @@ func TestTheDescriptionIsValid(t *testing.T) {
 		t.Error(err)
 	}
 	if document.Info.Version != "v1.2.3" || document.OpenAPI != "3.1.0" {
-		t.Errorf("version %q, OpenAPI %q", document.Info.Version, document.OpenAPI)
+		t.Errorf("version %q, want v1.2.3, OpenAPI %q, want 3.1.0", document.Info.Version, document.OpenAPI)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 			t.Errorf("%s needs %v, want %v", wire.name, needed, wire.capabilities)
 		}
 		if wire.name == "CreateGroup" {
-			wire.unscoped = false // without a parent it is a separate operation here
+			wire.unscoped = false // In the document, creating a group without a parent is a separate operation.
 		}
 		if unscoped, _ := o.Extensions["x-required-capability-unscoped"].(bool); unscoped != (wire.unscoped && needed != nil) {
 			t.Errorf("%s: unscoped is %t", wire.name, unscoped)
@@ -143,7 +143,7 @@ func TestEveryOperationOfTheWireIsDescribed(t *testing.T) {
 	}
 }
 
-// The required fields of a body are those that the core requires.
+// The required fields of a body are the fields that the core requires.
 func TestRequiredFieldsAreThoseOfTheCore(t *testing.T) {
 	t.Parallel()
 	schemas := loadDescription(t).Components.Schemas
@@ -158,7 +158,7 @@ func TestRequiredFieldsAreThoseOfTheCore(t *testing.T) {
 		}
 		body := strings.HasSuffix(name, "Create") || strings.HasSuffix(name, "Update") || strings.HasSuffix(name, "Input")
 		if closed := schema.AdditionalProperties.Has != nil && !*schema.AdditionalProperties.Has; closed != body {
-			t.Errorf("%s refuses unknown fields: %t", name, closed)
+			t.Errorf("%s refuses unknown fields: %t, want %t", name, closed, body)
 		}
 	}
 	if p := schemas["RepoCreate"].Value.Properties["uid"].Value; !p.ReadOnly {
@@ -215,7 +215,7 @@ func TestTheDescriptionIsServedInBothForms(t *testing.T) {
 	asJSON, text := ask(http.MethodGet, "/openapi.json")
 	asYAML, other := ask(http.MethodGet, "/openapi.yaml")
 	if asJSON.Header.Get("Content-Type") != "application/json" || asYAML.Header.Get("Content-Type") != "application/yaml" {
-		t.Errorf("%v, %v", asJSON.Header, asYAML.Header)
+		t.Errorf("got %v, %v, want Content-Type 'application/json' and Content-Type 'application/yaml'", asJSON.Header, asYAML.Header)
 	}
 	again, err := yaml.YAMLToJSON([]byte(other))
 	if err != nil {
@@ -231,7 +231,7 @@ func TestTheDescriptionIsServedInBothForms(t *testing.T) {
 	for method, status := range map[string]int{http.MethodHead: 200, http.MethodOptions: 204, http.MethodPost: 405} {
 		if got, body := ask(method, "/openapi.json"); got.StatusCode != status || (method != http.MethodPost) != (body == "") ||
 			method != http.MethodHead && got.Header.Get("Allow") != "GET, HEAD, OPTIONS" {
-			t.Errorf("%s: %d %v %s", method, got.StatusCode, got.Header, body)
+			t.Errorf("%s: status %d, want %d: %v %s", method, got.StatusCode, status, got.Header, body)
 		}
 	}
 }

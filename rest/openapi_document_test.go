@@ -26,18 +26,18 @@ func render(d *description) forms {
 			return forms{asJSON, bytes.ReplaceAll(asYAML, []byte("'"+versionMark+"'"), []byte(`"`+versionMark+`"`))}
 		}
 	}
-	panic(err) // cannot fail with plain data
+	panic(err) // Plain data can always be encoded.
 }
 
 // A description is an OpenAPI document that is being built.
 type description struct {
 	*openapi3.T
 	schemas
-	domain string // domain in the examples of errors
+	domain string // The examples of errors use this domain.
 }
 
-// describe builds the document of a table. It records missing texts and types that it
-// cannot describe as faults. A test expects that there are none.
+// describe builds the document of a table. It records a missing text or a type that it
+// cannot describe as a fault. A test expects that there are no faults.
 func describe(table []route) *description {
 	d := &description{domain: domainMark}
 	d.schemas = schemas{prose: readTexts(), kinds: kindsOf(table), found: openapi3.Schemas{}}
@@ -118,7 +118,7 @@ func (d *description) add(path string, r *route) {
 		o.Extensions["x-required-capability-unscoped"] = r.isUnscoped()
 	}
 	if r.public {
-		o.Security = openapi3.NewSecurityRequirements() // no security, although the document requires a token by default
+		o.Security = openapi3.NewSecurityRequirements() // The document requires a token by default; this operation needs none.
 	}
 	item.SetOperation(r.method, o)
 }

@@ -13,11 +13,11 @@ import (
 
 // A documentedRefusal is an error status of operations.
 type documentedRefusal struct {
-	status  int
-	name    string
-	header  string // header of the response
-	of      func(*route) bool
-	example *platform.Error
+	status    int
+	name      string
+	header    string // This is the header of the response.
+	appliesTo func(*route) bool
+	example   *platform.Error
 }
 
 func (r documentedRefusal) key() string { return strconv.Itoa(r.status) }
@@ -62,7 +62,7 @@ func documentedRefusals() []documentedRefusal {
 func refusalsOf(r *route) []documentedRefusal {
 	var all []documentedRefusal
 	for _, refused := range documentedRefusals() {
-		if refused.of(r) {
+		if refused.appliesTo(r) {
 			all = append(all, refused)
 		}
 	}

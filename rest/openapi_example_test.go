@@ -59,7 +59,7 @@ func plainObject(object any) map[string]any {
 		err = json.Unmarshal(text, &members)
 	}
 	if err != nil {
-		panic(err) // cannot fail with plain data
+		panic(err) // Plain data can always be encoded.
 	}
 	return members
 }

@@ -70,9 +70,9 @@ func (d *description) body(r *route) *openapi3.RequestBodyRef {
 	case r.kind != nil:
 		use = inCreate
 	}
-	of := reflect.TypeOf(r.body)
+	bodyType := reflect.TypeOf(r.body)
 	return &openapi3.RequestBodyRef{Value: &openapi3.RequestBody{
-		Required: true, Content: d.content(d.schemaOf(of, use), d.example(of, use)),
+		Required: true, Content: d.content(d.schemaOf(bodyType, use), d.example(bodyType, use)),
 	}}
 }
 
@@ -81,10 +81,10 @@ func (d *description) success(r *route) *openapi3.ResponseRef {
 	if r.answer == nil {
 		return &openapi3.ResponseRef{Value: openapi3.NewResponse().WithDescription("Done; the body is empty.")}
 	}
-	of := reflect.TypeOf(r.answer)
-	schema, example := d.schemaOf(of, inAnswer), d.example(of, inAnswer)
+	answerType := reflect.TypeOf(r.answer)
+	schema, example := d.schemaOf(answerType, inAnswer), d.example(answerType, inAnswer)
 	if r.plural != "" {
-		schema = d.page(d.nameOf(of)+"List", r.plural, schema)
+		schema = d.page(d.nameOf(answerType)+"List", r.plural, schema)
 		if example != nil {
 			example = map[string]any{r.plural: []any{example}, "totalCount": "1", "skipped": 0}
 		}

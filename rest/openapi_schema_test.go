@@ -18,13 +18,13 @@ import (
 type use int
 
 const (
-	inAnswer use = iota // a response; fields that are always present are required
-	inCreate            // the body of a create; fields that the core requires are required
-	inUpdate            // the body of an update; no field is required, and null clears a field
-	inInput             // any other body, or an object in a body
+	inAnswer use = iota // In a response, fields that are always present are required.
+	inCreate            // In the body of a create, fields that the core requires are required.
+	inUpdate            // In the body of an update, no field is required, and null clears a field.
+	inInput             // This is any other body, or an object in a body.
 )
 
-// suffixes tell the schemas of one type apart.
+// suffixes distinguish the schemas of one type.
 var suffixes = map[use]string{inAnswer: "", inCreate: "Create", inUpdate: "Update", inInput: "Input"}
 
 // schemas collects the schemas that a document refers to.
@@ -139,14 +139,14 @@ func (s *schemas) enumeration(t reflect.Type, values []string) *openapi3.SchemaR
 
 // object returns a reference to the schema of a struct type.
 func (s *schemas) object(t reflect.Type, use use) *openapi3.SchemaRef {
-	if t.Name() == "" { // struct{}
+	if t.Name() == "" { // This is struct{}.
 		return newSchema("object", "")
 	}
 	base := s.nameOf(t)
 	name := base + suffixes[use]
 	if s.found[name] == nil {
 		schema := &openapi3.Schema{Type: &openapi3.Types{"object"}, Description: s.text(base), Properties: openapi3.Schemas{}}
-		s.found[name] = schema.NewRef() // before its fields, because a type can contain itself
+		s.found[name] = schema.NewRef() // The schema is stored before its fields are added, because a type can contain itself.
 		s.fields(schema, t, base, use)
 		if use != inAnswer {
 			schema.AdditionalProperties = openapi3.AdditionalProperties{Has: openapi3.Ptr(false)}
@@ -240,9 +240,9 @@ type role int
 
 const (
 	settable     role = iota
-	settableOnce      // set at creation, and then unchangeable
-	outputOnly        // must be absent, or equal to the value that was read
-	inputOnly         // never shown
+	settableOnce      // The field can be set at creation and cannot be changed later.
+	outputOnly        // The field must be absent, or equal to the value that was read.
+	inputOnly         // The field is never shown.
 )
 
 // role returns the role of a field. It comes from the kind, or else from the beginning of
@@ -251,7 +251,7 @@ func (s *schemas) role(t reflect.Type, field, text string) role {
 	if strings.HasPrefix(text, "Input only.") {
 		return inputOnly
 	}
-	if kind := s.kinds[t]; kind != nil && kind.fields != nil { // a type that is never sent has none
+	if kind := s.kinds[t]; kind != nil && kind.fields != nil { // A type that is never sent has no fields here.
 		i := slices.IndexFunc(kind.fields, func(f platform.Field) bool { return f.Name == field })
 		if i < 0 {
 			s.fault("%s: the kind does not know the field %s", t, field)

@@ -33,8 +33,8 @@ var textFiles embed.FS
 // prose has the texts by name.
 type prose struct {
 	byName   map[string]string
-	fallback map[string]string // comments of schema/proto, by the same names
-	read     map[string]bool   // names that were used
+	fallback map[string]string // These are the comments of schema/proto, by the same names.
+	read     map[string]bool   // These names were used.
 	faults   map[string]bool
 }
 
@@ -43,11 +43,11 @@ func readTexts() prose {
 	for area, file := range contracts() {
 		t.readContract(area, file)
 	}
-	names, _ := fs.Glob(textFiles, "texts/*.txt") // the pattern is good
+	names, _ := fs.Glob(textFiles, "texts/*.txt") // The pattern is valid.
 	for _, file := range names {
 		content, err := textFiles.ReadFile(file)
 		if err != nil {
-			panic(err) // a file that is not embedded: the build is broken
+			panic(err) // The build is broken if a file is not embedded.
 		}
 		for line := range strings.Lines(string(content)) {
 			line = strings.TrimSpace(line)
@@ -67,7 +67,7 @@ func readTexts() prose {
 // contracts returns the text of each file of schema/proto by its area.
 func contracts() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		files, _ := filepath.Glob("../schema/proto/platform/*/v2/*.proto") // the pattern is good
+		files, _ := filepath.Glob("../schema/proto/platform/*/v2/*.proto") // The pattern is valid.
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -144,7 +144,9 @@ func (t prose) textOr(name, fallback string) string {
 }
 
 // textOf returns the text of a field.
-func (t prose) textOf(of, field string) string { return t.firstText(of+"."+field, "*."+field) }
+func (t prose) textOf(typeName, field string) string {
+	return t.firstText(typeName+"."+field, "*."+field)
+}
 
 // textFor returns the text of a parameter of an operation.
 func (t prose) textFor(operation, parameter string) string {

@@ -99,17 +99,17 @@ func FuzzPaths(f *testing.F) {
 		escaped := escapeSome(uid, mask)
 		variables, methods := reposPlace.match("/registry/v2/repos/" + escaped + "/digests/" + url.PathEscape(digest) + "/size")
 		if methods[http.MethodGet].name != "size" || !slices.Equal(variables, []string{uid, digest}) {
-			t.Errorf("size of %q %q: %s %q", uid, digest, methods[http.MethodGet].name, variables)
+			t.Errorf("size of %q %q: %s, want size: %q", uid, digest, methods[http.MethodGet].name, variables)
 		}
 		variables, methods = reposPlace.match("/registry/v2/repos/" + escaped + "/readme")
 		if methods[http.MethodGet].name != "readme" || variables[0] != uid {
-			t.Errorf("readme of %q: %s %q", uid, methods[http.MethodGet].name, variables)
+			t.Errorf("readme of %q: %s, want readme: %q", uid, methods[http.MethodGet].name, variables)
 		}
 		variables, methods = reposPlace.match("/registry/v2/repos/" + url.PathEscape(uid))
 		if methods[http.MethodGet].name != "get" || variables[0] != uid {
-			t.Errorf("get of %q: %s %q", uid, methods[http.MethodGet].name, variables)
+			t.Errorf("get of %q: %s, want get: %q", uid, methods[http.MethodGet].name, variables)
 		}
-		reposPlace.match("/registry/v2/repos/" + uid) // unescaped: it only must not panic
+		reposPlace.match("/registry/v2/repos/" + uid) // The text is not escaped. This must not panic.
 	})
 }
 

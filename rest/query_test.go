@@ -59,6 +59,9 @@ func TestAQueryBecomesAListRequest(t *testing.T) {
 		"updated_since=" + since.String():              {Filter: &platform.TagFilter{UpdatedSince: since}},
 		"updatedSince=2026-03-27T14:55:00.785%2B01:00": {Filter: &platform.TagFilter{UpdatedSince: since}},
 	} {
+		if want.Filter == nil {
+			want.Filter = &platform.TagFilter{}
+		}
 		if got := decodeTags(query); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", query, got, want)
 		}
@@ -113,7 +116,7 @@ func TestTextOfAClientIsShortenedInErrors(t *testing.T) {
 	t.Parallel()
 	malformed := decodeTags(strings.Repeat("%C3%A9", 1000) + "=1").Malformed
 	if len(malformed) != 1 || len(malformed[0].Field) > 110 || strings.ContainsRune(malformed[0].Field, '\uFFFD') {
-		t.Errorf("got %q", malformed)
+		t.Errorf("got %q, want 1 of them", malformed)
 	}
 }
 
@@ -135,7 +138,7 @@ func TestAMaskIsCommaSeparated(t *testing.T) {
 		}
 	}
 	if _, malformed := decodeQuery("updateMask=a&updateMask=b", []parameter{updateMask}); len(malformed) != 1 {
-		t.Errorf("a mask given twice: %v", malformed)
+		t.Errorf("a mask given twice: %v, want 1 of them", malformed)
 	}
 }
 

@@ -12,12 +12,12 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 	t.Parallel()
 	w := newPopulated(t)
 	missing := w.org + "/ffffffffffffffff"
-	elsewhere := strings.Repeat("f", 40)
+	otherOrg := strings.Repeat("f", 40)
 	for _, c := range []struct {
-		name, as, method, path, body string
-		status, code                 int
-		reason                       string
-		kind, member, value          string // of the detail besides ErrorInfo
+		name, subject, method, path, body string
+		status, code                      int
+		reason                            string
+		kind, member, value               string // These are a member of the detail besides ErrorInfo, and its value.
 	}{
 		{"no token", nobody, "GET", "/registry/v2/repos", "", 401, 16, "UNAUTHENTICATED", "", "", ""},
 		{"no token, one resource", nobody, "GET", "/registry/v2/repos/" + w.repo, "", 401, 16, "UNAUTHENTICATED", "", "", ""},
@@ -27,7 +27,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"no identity", "a stranger", "GET", "/registry/v2/repos", "", 403, 7, "IDENTITY_NOT_FOUND", "", "", ""},
 		{"no capability", "robot", "DELETE", "/registry/v2/repos/" + w.repo, "", 403, 7, "PERMISSION_DENIED", "ErrorInfo", "reason", "PERMISSION_DENIED"},
 		{"no capability, nothing there", "robot", "DELETE", "/registry/v2/repos/" + missing, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
-		{"another organisation", theOwner, "GET", "/registry/v2/repos/" + elsewhere, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
+		{"another organisation", theOwner, "GET", "/registry/v2/repos/" + otherOrg, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
 		{"nothing there", theOwner, "GET", "/registry/v2/repos/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "registry.atrium.dev/Repo"},
 		{"nothing to update", theOwner, "PATCH", "/iam/v2/groups/" + missing, `{"name":"x"}`, 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "iam.atrium.dev/Group"},
 		{"nothing to delete", theOwner, "DELETE", "/events/v2/subscriptions/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceName", missing},
@@ -56,11 +56,11 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"a query to a creation", theOwner, "POST", "/registry/v2/repos/" + w.org + "?updateMask=name", `{"name":"x"}`, 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "updateMask"},
 		{"a query to a delete", theOwner, "DELETE", "/registry/v2/tags/" + w.tag + "?force=true", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "force"},
 		{"a query to ping", theOwner, "GET", "/ping/v2/ping?x", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "x"},
-		{"no artifact", theOwner, "GET", "/libraries/v2/artifacts/" + elsewhere + "/versions", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "libraries.atrium.dev/Artifact"},
+		{"no artifact", theOwner, "GET", "/libraries/v2/artifacts/" + otherOrg + "/versions", "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "libraries.atrium.dev/Artifact"},
 		{"no artifact's UID", theOwner, "GET", "/libraries/v2/artifacts/guava/versions", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "artifact_id"},
 		{"no ecosystem", theOwner, "GET", "/libraries/v2/artifacts", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "ecosystems"},
 		{"no ecosystem to count", theOwner, "GET", "/libraries/v2/artifacts/count", "", 400, 3, "INVALID_ARGUMENT", "BadRequest", "", "ecosystems"},
-		{"a single artifact", theOwner, "GET", "/libraries/v2/artifacts/" + elsewhere, "", 404, 5, "NOT_FOUND", "", "", ""},
+		{"a single artifact", theOwner, "GET", "/libraries/v2/artifacts/" + otherOrg, "", 404, 5, "NOT_FOUND", "", "", ""},
 		{"artifacts without the capability", "robot", "GET", "/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA", "", 403, 7, "PERMISSION_DENIED", "", "", ""},
 		{"v1", theOwner, "GET", "/registry/v1/repos", "", 501, 12, "UNIMPLEMENTED", "", "", ""},
 		{"nothing at this path", theOwner, "GET", "/registry/v2/nothing", "", 404, 5, "NOT_FOUND", "", "", ""},
@@ -69,28 +69,28 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"slashes in front", theOwner, "GET", "//registry/v2/repos", "", 404, 5, "NOT_FOUND", "", "", ""},
 		{"nothing at all", theOwner, "GET", "/", "", 404, 5, "NOT_FOUND", "", "", ""},
 	} {
-		got := w.sendAs(c.as, c.method, c.path, c.body)
+		got := w.sendAs(c.subject, c.method, c.path, c.body)
 		info := got.detail("ErrorInfo")
 		if got.status != c.status || got.json["code"] != float64(c.code) || info["reason"] != c.reason {
-			t.Errorf("%s: %d %s", c.name, got.status, got.raw)
+			t.Errorf("%s: status %d, want %d: %s", c.name, got.status, c.status, got.raw)
 			continue
 		}
 		if c.path[1:] != "" && c.path[1] != '/' && info["domain"] != strings.Split(strings.ReplaceAll(c.path[1:], "%2F", "/"), "/")[0]+".atrium.dev" {
 			t.Errorf("%s: %s", c.name, got.raw)
 		}
 		if got.header.Get("Content-Type") != "application/json" || (got.status == 401) != (got.header.Get("WWW-Authenticate") == "Bearer") {
-			t.Errorf("%s: %v", c.name, got.header)
+			t.Errorf("%s: %v, want Content-Type 'application/json'", c.name, got.header)
 		}
 		switch found := got.detail(c.kind); {
 		case c.kind == "":
 		case c.kind == "BadRequest":
 			if got.violations() != c.value {
-				t.Errorf("%s: violations of %q: %s", c.name, got.violations(), got.raw)
+				t.Errorf("%s: violations of %q, want %q: %s", c.name, got.violations(), c.value, got.raw)
 			}
 		case c.kind == "PreconditionFailure":
 			list, _ := found["violations"].([]any)
 			if len(list) != 1 || list[0].(map[string]any)["type"] != c.value {
-				t.Errorf("%s: %s", c.name, got.raw)
+				t.Errorf("%s: %s, want 1 items", c.name, got.raw)
 			}
 		case found[c.member] != c.value:
 			t.Errorf("%s: %s, want %s %s", c.name, got.raw, c.member, c.value)
@@ -131,7 +131,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		`{"roleBinding":{"identityUid":"` + w.org + `/ffffffffffffffff"}}]}`
 	w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate", body).expectStatus(http.StatusNotFound)
 	if after := w.get("/iam/v2/roleBindings").json["totalCount"]; after != before {
-		t.Errorf("%v bindings, then %v", before, after)
+		t.Errorf("%v bindings, then %v, want %v", before, after, before)
 	}
 }
 
@@ -152,11 +152,11 @@ func TestBodiesOfAnotherTypeAreRejected(t *testing.T) {
 		}
 		got := w.do(http.MethodPost, path, body, c.header, c.value).expectStatus(c.status)
 		if got.json["code"] != 3.0 || got.detail("BadRequest") == nil {
-			t.Errorf("%s %s: %s", c.header, c.value, got.raw)
+			t.Errorf("%s %s: %s, want code 3.0", c.header, c.value, got.raw)
 		}
 	}
 	if got := w.get("/registry/v2/repos"); got.json["totalCount"] != "0" {
-		t.Errorf("something was made: %s", got.raw)
+		t.Errorf("something was made: %s, want totalCount '0'", got.raw)
 	}
 	w.do(http.MethodGet, "/registry/v2/repos", "not looked at", "Content-Type", "text/plain").expectStatus(http.StatusOK)
 }
@@ -182,7 +182,7 @@ func TestHEADAndOPTIONSAreAnswered(t *testing.T) {
 		for _, method := range []string{http.MethodPut, http.MethodTrace, "PURGE"} {
 			got := w.do(method, path, "").expectStatus(http.StatusMethodNotAllowed)
 			if got.header.Get("Allow") != allow || got.json["code"] != 12.0 {
-				t.Errorf("%s %s: %q %s", method, path, got.header.Get("Allow"), got.raw)
+				t.Errorf("%s %s: %q, want %q: %s", method, path, got.header.Get("Allow"), allow, got.raw)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func TestHEADAndOPTIONSAreAnswered(t *testing.T) {
 		get := w.do(http.MethodGet, path, "", "Accept-Encoding", "identity").expectStatus(http.StatusOK)
 		head := w.do(http.MethodHead, path, "").expectStatus(http.StatusOK)
 		if head.raw != "" || head.header.Get("Content-Type") != "application/json" || head.header.Get("Content-Length") != get.header.Get("Content-Length") {
-			t.Errorf("HEAD %s: %q %v, GET %v", path, head.raw, head.header, get.header)
+			t.Errorf("HEAD %s: %q, want none: %v, GET %v", path, head.raw, head.header, get.header)
 		}
 	}
 	w.do(http.MethodHead, "/registry/v2/repos/x", "").expectStatus(http.StatusBadRequest)
@@ -205,7 +205,7 @@ func TestResponsesAreCompressedOnRequest(t *testing.T) {
 	for accept, want := range map[string]string{"gzip": "gzip", "deflate, gzip;q=0.5": "gzip", "identity": "", "gzip;q=0": ""} {
 		got := w.do(http.MethodGet, "/iam/v2/roles", "", "Accept-Encoding", accept).expectStatus(http.StatusOK)
 		if got.header.Get("Content-Encoding") != want || !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Encoding") {
-			t.Errorf("%s: %v", accept, got.header)
+			t.Errorf("%s: %v, want Content-Encoding %v and a text with 'Accept-Encoding'", accept, got.header, want)
 		}
 		if zipped := strings.HasPrefix(got.raw, "\x1f\x8b"); zipped != (want == "gzip") {
 			t.Errorf("%s: %q", accept, got.raw[:20])
@@ -213,6 +213,6 @@ func TestResponsesAreCompressedOnRequest(t *testing.T) {
 	}
 	made := w.create("/registry/v2/repos/"+w.org, `{"name":"x"}`)
 	if got := w.do(http.MethodDelete, "/registry/v2/repos/"+made, "", "Accept-Encoding", "gzip").expectStatus(http.StatusOK); got.raw != "" || got.header.Get("Content-Encoding") != "" {
-		t.Errorf("an empty body: %q %v", got.raw, got.header)
+		t.Errorf("an empty body: %q %v, want raw \"\" and Content-Encoding \"\"", got.raw, got.header)
 	}
 }

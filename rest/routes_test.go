@@ -11,8 +11,8 @@ import (
 	"atrium/platform"
 )
 
-// populated is a world with one resource of each kind that is only read, and a repo for
-// them.
+// A populated is a world with one resource of each kind that clients can only read, and a
+// repo for them.
 type populated struct {
 	*world
 	group, identity, role, binding, repo, tag, subscription, advisory string
@@ -70,10 +70,10 @@ func newPopulated(t *testing.T) *populated {
 // requests returns a valid request for each operation by name. n distinguishes the
 // requests of one operation.
 func (w *populated) requests() map[string]func(n int) (uid, suffix, body string) {
-	of := func(uid, suffix, body string) func(int) (string, string, string) {
+	repeat := func(uid, suffix, body string) func(int) (string, string, string) {
 		return func(n int) (string, string, string) { return uid, suffix, strings.ReplaceAll(body, "#", fmt.Sprint(n)) }
 	}
-	collection := of("", "", "")
+	collection := repeat("", "", "")
 	fresh := func(path, body string) func(int) (string, string, string) {
 		return func(n int) (string, string, string) {
 			return w.create(path, strings.ReplaceAll(body, "#", fmt.Sprint(n))), "", ""
@@ -92,28 +92,28 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 	image := "/digests/" + imageDigest
 	return map[string]func(int) (string, string, string){
 		"ListGroups":  collection,
-		"GetGroup":    of(w.group, "", ""),
-		"CreateGroup": of(w.group, "", `{"name":"g #"}`),
-		"UpdateGroup": of(w.group, "", `{"description":"d #"}`),
+		"GetGroup":    repeat(w.group, "", ""),
+		"CreateGroup": repeat(w.group, "", `{"name":"g #"}`),
+		"UpdateGroup": repeat(w.group, "", `{"description":"d #"}`),
 		"DeleteGroup": fresh("/iam/v2/groups/"+w.org, `{"name":"gone #"}`),
 
 		"ListIdentities": collection,
-		"GetIdentity":    of(w.identity, "", ""),
-		"CreateIdentity": of(w.group, "", `{"name":"i #"}`),
-		"UpdateIdentity": of(w.identity, "", `{"company":"c #"}`),
+		"GetIdentity":    repeat(w.identity, "", ""),
+		"CreateIdentity": repeat(w.group, "", `{"name":"i #"}`),
+		"UpdateIdentity": repeat(w.identity, "", `{"company":"c #"}`),
 		"DeleteIdentity": fresh("/iam/v2/identities/"+w.org, `{"name":"gone #"}`),
-		"LookupIdentity": of("", "?subject=robot&issuer="+testIssuer, ""),
+		"LookupIdentity": repeat("", "?subject=robot&issuer="+testIssuer, ""),
 
 		"ListRoles":  collection,
-		"GetRole":    of(w.role, "", ""),
-		"CreateRole": of(w.group, "", `{"name":"r #","capabilities":["CAP_TAG_LIST"]}`),
-		"UpdateRole": of(w.role, "", `{"description":"d #"}`),
+		"GetRole":    repeat(w.role, "", ""),
+		"CreateRole": repeat(w.group, "", `{"name":"r #","capabilities":["CAP_TAG_LIST"]}`),
+		"UpdateRole": repeat(w.role, "", `{"description":"d #"}`),
 		"DeleteRole": fresh("/iam/v2/roles/"+w.org, `{"name":"gone #"}`),
 
 		"ListRoleBindings":  collection,
-		"GetRoleBinding":    of(w.binding, "", ""),
+		"GetRoleBinding":    repeat(w.binding, "", ""),
 		"CreateRoleBinding": func(n int) (string, string, string) { return w.org, "", binding(n) },
-		"UpdateRoleBinding": of(w.binding, "", `{"roleUid":"`+string(platform.ViewerRole)+`"}`),
+		"UpdateRoleBinding": repeat(w.binding, "", `{"roleUid":"`+string(platform.ViewerRole)+`"}`),
 		"DeleteRoleBinding": func(n int) (string, string, string) {
 			return w.create("/iam/v2/roleBindings/"+w.org, binding(n)), "", ""
 		},
@@ -123,14 +123,14 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		},
 
 		"ListIdentityProviders":  collection,
-		"GetIdentityProvider":    of(w.provider, "", ""),
-		"CreateIdentityProvider": of(w.group, "", `{"name":"p #","defaultRole":"`+w.role+`","oidc":{"issuer":"https://p#.example.com","clientId":"c","clientSecret":"s"}}`),
-		"UpdateIdentityProvider": of(w.provider, "", `{"description":"d #"}`),
+		"GetIdentityProvider":    repeat(w.provider, "", ""),
+		"CreateIdentityProvider": repeat(w.group, "", `{"name":"p #","defaultRole":"`+w.role+`","oidc":{"issuer":"https://p#.example.com","clientId":"c","clientSecret":"s"}}`),
+		"UpdateIdentityProvider": repeat(w.provider, "", `{"description":"d #"}`),
 		"DeleteIdentityProvider": fresh("/iam/v2/identityProviders/"+w.org, `{"name":"gone #","defaultRole":"`+w.role+`"}`),
 
 		"ListExternalGroupRoleMappings":  collection,
-		"GetExternalGroupRoleMapping":    of(w.mapping, "", ""),
-		"CreateExternalGroupRoleMapping": of(w.provider, "", `{"externalGroupId":"g #","roleUid":"`+w.role+`"}`),
+		"GetExternalGroupRoleMapping":    repeat(w.mapping, "", ""),
+		"CreateExternalGroupRoleMapping": repeat(w.provider, "", `{"externalGroupId":"g #","roleUid":"`+w.role+`"}`),
 		"DeleteExternalGroupRoleMapping": func(n int) (string, string, string) { return mapping(n), "", "" },
 		"BatchDeleteExternalGroupRoleMappings": func(n int) (string, string, string) {
 			return "", "", fmt.Sprintf(`{"parent":%q,"names":[%q]}`, w.provider, mapping(n))
@@ -142,54 +142,54 @@ func (w *populated) requests() map[string]func(n int) (uid, suffix, body string)
 		},
 
 		"ListGroupInvites":  collection,
-		"GetGroupInvite":    of(w.invite, "", ""),
-		"CreateGroupInvite": of(w.group, "", `{"roleUid":"`+w.role+`","ttl":"3600s"}`),
+		"GetGroupInvite":    repeat(w.invite, "", ""),
+		"CreateGroupInvite": repeat(w.group, "", `{"roleUid":"`+w.role+`","ttl":"3600s"}`),
 		"DeleteGroupInvite": fresh("/iam/v2/groupInvites/"+w.org, `{"roleUid":"`+w.role+`","ttl":"60s"}`),
-		"AcceptGroupInvite": of("", "", `{"code":"`+w.code+`"}`),
+		"AcceptGroupInvite": repeat("", "", `{"code":"`+w.code+`"}`),
 
 		"ListAccountAssociations":  collection,
-		"GetAccountAssociation":    of(w.org, "", ""),
+		"GetAccountAssociation":    repeat(w.org, "", ""),
 		"CreateAccountAssociation": func(n int) (string, string, string) { return sub(n), "", `{"name":"accounts"}` },
-		"UpdateAccountAssociation": of(w.org, "", `{"amazon":{"account":"#"}}`),
+		"UpdateAccountAssociation": repeat(w.org, "", `{"amazon":{"account":"#"}}`),
 		"DeleteAccountAssociation": func(n int) (string, string, string) {
 			return w.create("/iam/v2/accountAssociations/"+sub(n), `{"name":"accounts"}`), "", ""
 		},
 
-		"AcceptTerms":          of(w.group, "", `{"documentIds":["d #"]}`),
-		"ListTermsAcceptances": of(w.group, "", ""),
+		"AcceptTerms":          repeat(w.group, "", `{"documentIds":["d #"]}`),
+		"ListTermsAcceptances": repeat(w.group, "", ""),
 
 		"ListRepos":        collection,
-		"GetRepo":          of(w.repo, "", ""),
-		"CreateRepo":       of(w.group, "", `{"name":"r#"}`),
-		"UpdateRepo":       of(w.repo, "", `{"description":"d #"}`),
+		"GetRepo":          repeat(w.repo, "", ""),
+		"CreateRepo":       repeat(w.group, "", `{"name":"r#"}`),
+		"UpdateRepo":       repeat(w.repo, "", `{"description":"d #"}`),
 		"DeleteRepo":       fresh("/registry/v2/repos/"+w.org, `{"name":"gone#"}`),
-		"GetRepoReadme":    of(w.repo, "/readme", ""),
-		"UpdateRepoReadme": of(w.repo, "/readme", `{"content":"# #"}`),
+		"GetRepoReadme":    repeat(w.repo, "/readme", ""),
+		"UpdateRepoReadme": repeat(w.repo, "/readme", `{"content":"# #"}`),
 
 		"ListTags":  collection,
-		"GetTag":    of(w.tag, "", ""),
-		"CreateTag": of(w.repo, "", `{"name":"v#","digest":"`+imageDigest+`"}`),
+		"GetTag":    repeat(w.tag, "", ""),
+		"CreateTag": repeat(w.repo, "", `{"name":"v#","digest":"`+imageDigest+`"}`),
 		"DeleteTag": fresh("/registry/v2/tags/"+w.repo, `{"name":"gone#","digest":"`+imageDigest+`"}`),
 
-		"GetArchitectures": of(w.repo, image+"/architectures", ""),
-		"GetSize":          of(w.repo, image+"/size?architecture=arm64", ""),
+		"GetArchitectures": repeat(w.repo, image+"/architectures", ""),
+		"GetSize":          repeat(w.repo, image+"/size?architecture=arm64", ""),
 
 		"ListAdvisories":            collection,
-		"GetAdvisory":               of(w.advisory, "", ""),
+		"GetAdvisory":               repeat(w.advisory, "", ""),
 		"ListVulnerabilityMetadata": collection,
-		"ListDocuments":             of("", "?id=stdlib&cves=CVE-2024-1", ""),
-		"ListResolvedVulnsReports":  of("", "?imageRefs=base:latest&startTime=2024-01-01T00:00:00Z&endTime=2024-02-01T00:00:00Z", ""),
+		"ListDocuments":             repeat("", "?id=stdlib&cves=CVE-2024-1", ""),
+		"ListResolvedVulnsReports":  repeat("", "?imageRefs=base:latest&startTime=2024-01-01T00:00:00Z&endTime=2024-02-01T00:00:00Z", ""),
 
 		"ListSubscriptions":  collection,
-		"GetSubscription":    of(w.subscription, "", ""),
-		"CreateSubscription": of(w.group, "", `{"sink":"https://sink.example.com/#"}`),
+		"GetSubscription":    repeat(w.subscription, "", ""),
+		"CreateSubscription": repeat(w.group, "", `{"sink":"https://sink.example.com/#"}`),
 		"DeleteSubscription": fresh("/events/v2/subscriptions/"+w.org, `{"sink":"https://gone.example.com/#"}`),
 
-		"ListArtifacts":        of("", "?ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON", ""),
-		"ListArtifactVersions": of(w.artifact, "/versions", ""),
-		"GetArtifactCount":     of("", "?ecosystems=ECOSYSTEM_JAVA", ""),
+		"ListArtifacts":        repeat("", "?ecosystems=ECOSYSTEM_JAVA&ecosystems=ECOSYSTEM_PYTHON", ""),
+		"ListArtifactVersions": repeat(w.artifact, "/versions", ""),
+		"GetArtifactCount":     repeat("", "?ecosystems=ECOSYSTEM_JAVA", ""),
 
-		"Ping": of("", "", ""),
+		"Ping": repeat("", "", ""),
 	}
 }
 
@@ -205,7 +205,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 	n := 0
 	for _, r := range routes(w.p) {
 		if r.name == "CreateRootGroup" {
-			continue // creates organisations, see below
+			continue // This operation creates organisations and is tested below.
 		}
 		request := requests[r.name]
 		if request == nil {
@@ -223,7 +223,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 			}
 			got := w.do(r.method, prefix+spelled(uid)+suffix, body)
 			if got.status != http.StatusOK {
-				t.Errorf("%s %s: %d %s", r.name, got.asked, got.status, got.raw)
+				t.Errorf("%s %s: status %d, want 200: %s", r.name, got.asked, got.status, got.raw)
 			}
 			if r.method == http.MethodDelete && (got.raw != "" || got.header.Get("Content-Length") != "0" || got.header.Get("Content-Type") != "") {
 				t.Errorf("%s: %q %v", got.asked, got.raw, got.header)
@@ -232,7 +232,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 				t.Errorf("%s: %v", got.asked, got.header)
 			}
 			if got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("ETag") != "" {
-				t.Errorf("%s: %v", got.asked, got.header)
+				t.Errorf("%s: %v, want Cache-Control 'no-store', X-Content-Type-Options 'nosniff' and ETag \"\"", got.asked, got.header)
 			}
 			if r.plural != "" && (got.json[r.plural] == nil || got.json["totalCount"] == nil || got.json["skipped"] != 0.0) {
 				t.Errorf("%s: %s", got.asked, got.raw)
@@ -240,7 +240,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 		}
 	}
 	if got := w.get("/registry/v2/repos/" + w.org + "%2F" + strings.TrimPrefix(w.repo, w.org+"/")); got.text("uid") != w.repo {
-		t.Errorf("mixed spellings: %s", got.raw)
+		t.Errorf("mixed spellings: %s, want uid %v", got.raw, w.repo)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestARootGroupIsCreatedWithoutAParent(t *testing.T) {
 	for i, path := range []string{"/iam/v2/groups", "/iam/v2/groups/", "/iam/v2beta1/groups", "/iam/v2beta1/groups/"} {
 		got := w.do(http.MethodPost, path, fmt.Sprintf(`{"name":"root %d"}`, i)).expectStatus(http.StatusOK)
 		if uid := got.text("uid"); len(uid) != 40 {
-			t.Errorf("%s: %s", path, got.raw)
+			t.Errorf("%s: %s, want 40 items", path, got.raw)
 		}
 	}
 }
@@ -328,11 +328,11 @@ func TestResponsesContainTheirValues(t *testing.T) {
 	}
 	versions := w.get("/libraries/v2/artifacts/" + w.artifact + "/versions?order_by=version").json["artifactVersions"].([]any)
 	if got := members(versions[0].(map[string]any)); got != "createTime description name sizeBytes uid updateTime version" {
-		t.Errorf("a version has %s", got)
+		t.Errorf("a version has %s, want createTime description name sizeBytes uid updateTime version", got)
 	}
 	artifacts := w.get("/libraries/v2/artifacts?ecosystems=ECOSYSTEM_JAVA").json["artifacts"].([]any)
 	if got := members(artifacts[0].(map[string]any)); got != "createTime description ecosystem latestVersion name uid updateTime versionCount" || artifacts[0].(map[string]any)["versionCount"] != 3.0 {
-		t.Errorf("an artifact is %v", artifacts[0])
+		t.Errorf("an artifact is %v, want 'createTime description ecosystem latestVersion name uid updateTime versionCount' and versionCount 3.0", artifacts[0])
 	}
 	made := w.do(http.MethodPost, "/events/v2/subscriptions/"+w.group, `{"sink":"https://sink.example.com"}`).expectStatus(200)
 	if !strings.HasPrefix(made.text("secret"), "whsec_") {
@@ -341,7 +341,7 @@ func TestResponsesContainTheirValues(t *testing.T) {
 	batch := w.do(http.MethodPost, "/iam/v2/roleBindings:batchCreate",
 		`{"parent":"`+w.group+`","roleUid":"`+w.role+`","requests":[{"roleBinding":{"identityUid":"`+w.identity+`"}}]}`).expectStatus(200)
 	if list, _ := batch.json["roleBindings"].([]any); len(list) != 1 || members(list[0].(map[string]any)) != "createTime group identity role uid" {
-		t.Errorf("batchCreate: %s", batch.raw)
+		t.Errorf("batchCreate: %s, want 1 items", batch.raw)
 	}
 	if got := w.get("/iam/v2/roles?name=viewer").raw; strings.Contains(got, "capabilities") {
 		t.Errorf("a built-in role in a list: %s", got)

@@ -56,7 +56,7 @@ func isOwn(t *testing.T, operation string) bool {
 
 func (r *wireRoute) addParameter(field string) {
 	switch {
-	case strings.Contains(r.pattern, "{"+field): // is part of the path
+	case strings.Contains(r.pattern, "{"+field): // The field is part of the path.
 	case field == "uidp":
 		r.parameters = append(r.parameters, "uidp.ancestors_of", "uidp.descendants_of", "uidp.children_of", "uidp.in_root", "uidp.ids")
 	default:
@@ -85,7 +85,7 @@ func TestTheTableEqualsTheReference(t *testing.T) {
 		}
 		got := table[i]
 		if got.name != wire.name {
-			t.Errorf("%s is called %s", wire.name, got.name)
+			t.Errorf("%s is called %s, want name %v", wire.name, got.name, wire.name)
 		}
 		var capabilities []string
 		for _, c := range got.capabilities {

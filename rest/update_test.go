@@ -13,23 +13,23 @@ func TestAnUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 	const before = `"description":"old","catalogTier":"CATALOG_TIER_BASE","aliases":["x"]`
 	for i, c := range []struct {
 		mask, body string
-		want       string // description|tier|aliases
+		want       string // This is description|tier|aliases.
 	}{
-		// Without a mask: the fields of the body.
+		// Without a mask, the fields of the body change.
 		{"", `{"description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
 		{"?updateMask=", `{"description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
 		{"", `{"description":null,"catalog_tier":"CATALOG_TIER_AI"}`, "|CATALOG_TIER_AI|[x]"},
 		{"", `{}`, "old|CATALOG_TIER_BASE|[x]"},
 		{"", ``, "old|CATALOG_TIER_BASE|[x]"},
 		{"", `{"uid":"@","updateTime":"2020-01-01T00:00:00Z","description":"new"}`, "new|CATALOG_TIER_BASE|[x]"},
-		// With a mask: the fields that it lists, in either spelling.
+		// With a mask, the fields that it lists change. Both spellings work.
 		{"?updateMask=description", `{"description":"new","catalogTier":"CATALOG_TIER_AI","aliases":null}`, "new|CATALOG_TIER_BASE|[x]"},
 		{"?update_mask=catalog_tier", `{"catalogTier":"CATALOG_TIER_AI","unknown":1,"description":5}`, "old|CATALOG_TIER_AI|[x]"},
 		{"?updateMask=catalogTier,aliases", `{"aliases":["y","z"]}`, "old||[y z]"},
 		{"?updateMask=catalogTier%2Cdescription", `{"catalog_tier":"CATALOG_TIER_AI"}`, "|CATALOG_TIER_AI|[x]"},
 		{"?updateMask=sync_config.source", `{"syncConfig":{"source":"s","google":"ignored"}}`, "old|CATALOG_TIER_BASE|[x]"},
 		{"", `{"catalogTier":4}`, "old|CATALOG_TIER_AI|[x]"},
-		// With *: everything.
+		// With *, all fields change.
 		{"?updateMask=*", `{"name":"#","aliases":["q"]}`, "||[q]"},
 		{"?updateMask=%2A", `{"name":"#","description":"new"}`, "new||[]"},
 	} {
@@ -42,7 +42,7 @@ func TestAnUpdateChangesTheFieldsOfItsMask(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", c.mask, c.body, got.raw, c.want)
 		}
 		if again := w.get("/registry/v2/repos/" + uid); again.raw != got.raw {
-			t.Errorf("%s %s: read back %s, answered %s", c.mask, c.body, again.raw, got.raw)
+			t.Errorf("%s %s: read back %s, answered %s, want raw %v", c.mask, c.body, again.raw, got.raw, got.raw)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestAnInvalidMaskIsReportedWithAllOtherViolations(t *testing.T) {
 			t.Errorf("%s %s: violations of %q, want %q: %s", c.path, c.body, got.violations(), c.want, got.raw)
 		}
 		if after := w.get(repo).raw; after != before {
-			t.Errorf("%s %s changed it to %s", c.path, c.body, after)
+			t.Errorf("%s %s changed it to %s, want %s", c.path, c.body, after, before)
 		}
 	}
 }

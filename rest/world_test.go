@@ -27,7 +27,7 @@ type world struct {
 	p       *platform.Platform
 	server  *httptest.Server
 	org     string
-	elapsed *atomic.Int64 // by how many seconds its clock is ahead
+	elapsed *atomic.Int64 // Its clock is ahead by this number of seconds.
 }
 
 func newWorld(t testing.TB) *world {

@@ -81,7 +81,7 @@ func TestFixesInImagesAreReported(t *testing.T) {
 		status, _, got := w.post(theOwner, advisoryService+"ListResolvedVulnsReports", asked)
 		for _, field := range fields {
 			if status != http.StatusBadRequest || !strings.Contains(got, field) {
-				t.Errorf("%s: %d without %s: %s", asked, status, field, got)
+				t.Errorf("%s: status %d without %s, want 400: %s", asked, status, field, got)
 			}
 		}
 	}

@@ -25,26 +25,26 @@ func TestEachProtocolCreatesReadsListsUpdatesAndDeletes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
-		c := w.as(theOwner, protocol)
+		c := w.clientsAs(theOwner, protocol)
 		made := must[*registryv2.Repo](t)(c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{
 			Name: "nginx", Description: "A web server", CatalogTier: registryv2.CatalogTier_CATALOG_TIER_FIPS,
 			SyncConfig: &registryv2.SyncConfig{Source: "upstream/nginx"},
 		}}))
 		if !platform.UID(made.GetUid()).Valid() || made.GetCreateTime() == nil || made.GetSyncConfig().GetSource() != "upstream/nginx" {
-			t.Errorf("%s: made %v", protocol, made)
+			t.Errorf("%s: made %v, want Source 'upstream/nginx'", protocol, made)
 		}
 		if got := must[*registryv2.Repo](t)(c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: made.GetUid()})); !proto.Equal(got, made) {
 			t.Errorf("%s: read %v, made %v", protocol, got, made)
 		}
 		page := must[*registryv2.ListReposResponse](t)(c.repos.ListRepos(t.Context(), &registryv2.ListReposRequest{Name: proto.String("nginx")}))
 		if page.GetTotalCount() != 1 || len(page.GetRepos()) != 1 || !proto.Equal(page.GetRepos()[0], made) {
-			t.Errorf("%s: listed %v", protocol, page)
+			t.Errorf("%s: listed %v, want TotalCount 1 and 1 repos", protocol, page)
 		}
 		changed := must[*registryv2.Repo](t)(c.repos.UpdateRepo(t.Context(), &registryv2.UpdateRepoRequest{
 			Repo: &registryv2.Repo{Uid: made.GetUid(), Name: "nginx-fips"},
 		}))
 		if changed.GetName() != "nginx-fips" || changed.GetDescription() != "A web server" {
-			t.Errorf("%s: changed %v", protocol, changed)
+			t.Errorf("%s: changed %v, want Name 'nginx-fips' and Description 'A web server'", protocol, changed)
 		}
 		must[proto.Message](t)(c.repos.DeleteRepo(t.Context(), &registryv2.DeleteRepoRequest{Uid: made.GetUid()}))
 		_, err := c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: made.GetUid()})
@@ -105,7 +105,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			_, err := c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{Name: "a", SyncConfig: &registryv2.SyncConfig{}}})
 			return err
 		},
-		"catalogTier": func() error { // a field number that is in no version of the contract
+		"catalogTier": func() error { // No version of the contract has this field number.
 			_, err := c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{Name: "a", CatalogTier: 99}})
 			return err
 		},
@@ -129,7 +129,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 			_, err := c.identities.ListIdentities(t.Context(), &iamv2.ListIdentitiesRequest{RelationshipType: 7})
 			return err
 		},
-		"staticKeys.expirationTime": func() error { // a time that JSON cannot represent
+		"staticKeys.expirationTime": func() error { // JSON cannot represent this time.
 			_, err := c.identities.CreateIdentity(t.Context(), &iamv2.CreateIdentityRequest{Parent: w.org, Identity: &iamv2.Identity{
 				Relationship: &iamv2.Identity_StaticKeys_{StaticKeys: &iamv2.Identity_StaticKeys{ExpirationTime: &timestamppb.Timestamp{Seconds: 1 << 60}}},
 			}})
@@ -168,7 +168,7 @@ func TestBindingsWithoutARoleGetTheRoleOfTheBatch(t *testing.T) {
 		},
 	})).GetRoleBindings()
 	if len(made) != 2 || made[0].GetRole().GetName() != "viewer" || made[1].GetRole().GetName() != "editor" || made[1].GetIdentity().GetName() != "someone" {
-		t.Errorf("made %v", made)
+		t.Errorf("made %v, want 2 of them", made)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestTagsOfToolsCanBeExcluded(t *testing.T) {
 	}{{nil, 2}, {proto.Bool(true), 2}, {proto.Bool(false), 1}} {
 		page := must[*registryv2.ListTagsResponse](t)(c.tags.ListTags(t.Context(), &registryv2.ListTagsRequest{IncludeEpochs: x.epochs}))
 		if page.GetTotalCount() != x.want {
-			t.Errorf("include_epochs %v: %v", x.epochs, page)
+			t.Errorf("include_epochs %v: %v, want TotalCount %v", x.epochs, page, x.want)
 		}
 	}
 }
@@ -235,9 +235,9 @@ func TestAnInviteHasATimeToLiveAndIsAcceptedByItsCode(t *testing.T) {
 		Parent: w.org, GroupInvite: &iamv2.GroupInvite{RoleUid: string(platform.ViewerRole), Ttl: durationpb.New(time.Hour), SingleUse: true},
 	}))
 	if got := made.GetExpirationTime().AsTime().Sub(made.GetCreateTime().AsTime()); got != time.Hour || made.GetRole().GetName() != "viewer" {
-		t.Errorf("made %v", made)
+		t.Errorf("made %v, want %v and Name 'viewer'", made, time.Hour)
 	}
-	binding := must[*iamv2.RoleBinding](t)(w.as("a guest", "gRPC").invites.AcceptGroupInvite(t.Context(), &iamv2.AcceptGroupInviteRequest{Code: made.GetCode()}))
+	binding := must[*iamv2.RoleBinding](t)(w.clientsAs("a guest", "gRPC").invites.AcceptGroupInvite(t.Context(), &iamv2.AcceptGroupInviteRequest{Code: made.GetCode()}))
 	if binding.GetRole().GetName() != "viewer" || binding.GetGroup().GetUid() != w.org || binding.GetIdentity().GetSubject() != "a guest" {
 		t.Errorf("the guest is bound by %v", binding)
 	}
@@ -256,7 +256,7 @@ func TestTheSecretOfAProviderIsStoredAndNeverShown(t *testing.T) {
 		Parent: w.org, IdentityProvider: provider("s3cret"),
 	}))
 	if made.GetOidc().GetClientId() != "atrium" || made.GetOidc().GetClientSecret() != "" {
-		t.Errorf("made %v", made)
+		t.Errorf("made %v, want ClientId 'atrium' and ClientSecret \"\"", made)
 	}
 	stored, err := w.p.IdentityProviders.Get(platform.WithActor(t.Context(), platform.NewOperator("test")), platform.UID(made.GetUid()))
 	if err != nil || len(stored.EncryptedSecret) == 0 {

@@ -89,18 +89,18 @@ func TestJSONAcceptsEveryMaskOfREST(t *testing.T) {
 		t.Helper()
 		status, _, text := w.post(theOwner, "/platform.registry.v2.ReposService/UpdateRepo", `{"repo": {"uid": "`+repo.GetUid()+`", `+fields+`}, "updateMask": "`+mask+`"}`)
 		if status != http.StatusOK {
-			t.Fatalf("%s with mask %s: %d %s", fields, mask, status, text)
+			t.Fatalf("%s with mask %s: status %d, want 200: %s", fields, mask, status, text)
 		}
 		return must[*registryv2.Repo](t)(c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: repo.GetUid()}))
 	}
 	if got := update(`"sync_config": {"source": "b", "google": "ignored"}, "name": "ignored", "nope": 1`, "sync_config.source"); got.GetSyncConfig().GetSource() != "b" || got.GetSyncConfig().GetGoogle() != "g" || got.GetName() != "one" {
-		t.Errorf("a part: %v", got)
+		t.Errorf("a part: %v, want Source 'b', Google 'g' and Name 'one'", got)
 	}
 	if got := update(`"name": "two"`, "syncConfig.google,name"); got.GetSyncConfig().GetSource() != "b" || got.GetSyncConfig().GetGoogle() != "" || got.GetName() != "two" {
-		t.Errorf("two fields: %v", got)
+		t.Errorf("two fields: %v, want Source 'b', Google \"\" and Name 'two'", got)
 	}
 	if got := update(`"name": "three"`, "*"); got.GetName() != "three" || got.GetDescription() != "" || got.GetSyncConfig() != nil {
-		t.Errorf("*: %v", got)
+		t.Errorf("*: %v, want Name 'three', Description \"\" and no SyncConfig", got)
 	}
 }
 
@@ -110,33 +110,33 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 1)
 	forged := protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), []byte(`[{"field": "mine"}]`))
 	for protocol := range protocols {
-		c := w.as(theOwner, protocol)
+		c := w.clientsAs(theOwner, protocol)
 		match := &iamv2.Identity_ClaimMatch{Iss: &iamv2.Identity_ClaimMatch_Issuer{Issuer: "https://example.com"}}
 		match.ProtoReflect().SetUnknown(unknown)
 		identity := &iamv2.Identity{Name: "x", Relationship: &iamv2.Identity_ClaimMatch_{ClaimMatch: match}}
 		identity.ProtoReflect().SetUnknown(unknown)
 		request := &iamv2.CreateIdentityRequest{Parent: w.org, Identity: identity}
 		if protocol == "connect JSON" {
-			continue // JSON has names, not numbers
+			continue // JSON has names instead of numbers.
 		}
 		_, err := c.identities.CreateIdentity(t.Context(), request)
 		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "999 claimMatch.999" {
-			t.Errorf("%s: violations of %q", protocol, got)
+			t.Errorf("%s: violations of %q, want 999 claimMatch.999", protocol, got)
 		}
 		listed := &registryv2.ListReposRequest{}
 		listed.ProtoReflect().SetUnknown(forged)
 		_, err = c.repos.ListRepos(t.Context(), listed)
 		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "536870911" {
-			t.Errorf("%s: violations of %q", protocol, got)
+			t.Errorf("%s: violations of %q, want 536870911", protocol, got)
 		}
 		_, err = c.tags.ListTags(t.Context(), &registryv2.ListTagsRequest{UpdatedSince: &timestamppb.Timestamp{Seconds: -1 << 60}})
 		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "updated_since" {
-			t.Errorf("%s: violations of %q", protocol, got)
+			t.Errorf("%s: violations of %q, want updated_since", protocol, got)
 		}
 	}
 	var broken iamv2.GetGroupRequest
 	if err := (binaryCodec{}).Unmarshal([]byte{0xff}, &broken); err != nil || len(faults(&broken)) != 1 || faults(&broken)[0].Field != "body" {
-		t.Errorf("%v %v", err, faults(&broken))
+		t.Errorf("%v %v, want 1 of them", err, faults(&broken))
 	}
 }
 
@@ -157,7 +157,7 @@ func TestServicesOfV2beta1AnswerAsV2AndUnknownMethodsAreUnimplemented(t *testing
 			body = `{"uid": "` + w.org + `"}`
 		}
 		if status, _, text := w.post(theOwner, procedure, body); status != want || want != http.StatusOK && !strings.Contains(text, `"unimplemented"`) {
-			t.Errorf("%s: %d %s", procedure, status, text)
+			t.Errorf("%s: status %d, want %d: %s", procedure, status, want, text)
 		}
 	}
 	client := connect.NewClient[iamv2.GetGroupRequest, iamv2.Group](w.server.Client(), w.server.URL+"/platform.iam.v2.GroupsService/RenameGroup", connect.WithGRPCWeb())

@@ -17,5 +17,5 @@
 //	error.go       errors as google.rpc.Status; the only place that logs them
 //
 // Inputs are read as JSON, by the same rules as bodies in REST, so that both report
-// the same errors. Results are copied field by field, because that costs a tenth.
+// the same errors. Results are copied field by field, because that costs a tenth as much.
 package rpc

@@ -76,12 +76,12 @@ func TestNothingButPingAnswersWithoutAToken(t *testing.T) {
 			want = http.StatusOK
 		}
 		if status != want || status == http.StatusUnauthorized && header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%s answers %d %v %s", procedure, status, header, text)
+			t.Errorf("%s answers %d, want %d: %v %s", procedure, status, want, header, text)
 		}
 	}
 }
 
-// A procedure that a service does not implement would be UNIMPLEMENTED.
+// A procedure without an implementation would answer UNIMPLEMENTED.
 func TestEveryServedProcedureIsImplemented(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,37 +96,37 @@ func TestErrorsComeWithTheDetailsOfREST(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
-		c := w.as(theOwner, protocol)
+		c := w.clientsAs(theOwner, protocol)
 		_, err := c.groups.GetGroup(t.Context(), &iamv2.GetGroupRequest{Uid: "nonsense"})
 		e := expectError(t, err, connect.CodeInvalidArgument)
 		info := detail[*errdetails.ErrorInfo](t, e)
 		if info.GetReason() != "INVALID_ARGUMENT" || info.GetDomain() != "iam.atrium.dev" || violations(t, e) != "uid" {
-			t.Errorf("%s: %v %v", protocol, info, e.Details())
+			t.Errorf("%s: %v %v, want Reason 'INVALID_ARGUMENT', Domain 'iam.atrium.dev' and violations of 'uid'", protocol, info, e.Details())
 		}
 		if _, err := e.Details()[0].Value(); err != nil || e.Details()[0].Type() != "google.rpc.ErrorInfo" {
-			t.Errorf("%s: the first detail is %s (%v)", protocol, e.Details()[0].Type(), err)
+			t.Errorf("%s: the first detail is %s, want google.rpc.ErrorInfo (%v)", protocol, e.Details()[0].Type(), err)
 		}
 
-		_, err = w.as("a stranger", protocol).repos.ListRepos(t.Context(), &registryv2.ListReposRequest{})
+		_, err = w.clientsAs("a stranger", protocol).repos.ListRepos(t.Context(), &registryv2.ListReposRequest{})
 		info = detail[*errdetails.ErrorInfo](t, expectError(t, err, connect.CodePermissionDenied))
 		if info.GetReason() != "IDENTITY_NOT_FOUND" || info.GetMetadata()["capability"] != "repo.list" || info.GetDomain() != "registry.atrium.dev" {
-			t.Errorf("%s: %v", protocol, info)
+			t.Errorf("%s: %v, want Reason 'IDENTITY_NOT_FOUND', capability 'repo.list' and Domain 'registry.atrium.dev'", protocol, info)
 		}
 
 		_, err = c.roles.DeleteRole(t.Context(), &iamv2.DeleteRoleRequest{Uid: string(platform.OwnerRole)})
 		blocked := detail[*errdetails.PreconditionFailure](t, expectError(t, err, connect.CodeFailedPrecondition)).GetViolations()
 		if len(blocked) != 1 || blocked[0].GetType() != "BUILT_IN_ROLE" || blocked[0].GetSubject() != string(platform.OwnerRole) {
-			t.Errorf("%s: %v", protocol, blocked)
+			t.Errorf("%s: %v, want 1 of them", protocol, blocked)
 		}
 
 		_, err = c.groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{Group: &iamv2.Group{Name: "acme"}})
 		if r := detail[*errdetails.ResourceInfo](t, expectError(t, err, connect.CodeAlreadyExists)); r.GetResourceType() != "iam.atrium.dev/Group" {
-			t.Errorf("%s: %v", protocol, r)
+			t.Errorf("%s: %v, want ResourceType 'iam.atrium.dev/Group'", protocol, r)
 		}
 	}
 }
 
-// A failingPing is a service whose handler does what a test wants.
+// A failingPing is a service whose handler calls a function of the test.
 type failingPing struct{ with func() error }
 
 func (s failingPing) Ping(context.Context, *pingv2.PingRequest) (*pingv2.PingResponse, error) {
@@ -146,10 +146,10 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 		_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 		e := expectError(t, err, connect.CodeInternal)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetMetadata()["requestId"] != "req-7" || len(e.Details()) != 1 || strings.Contains(e.Error(), "secret") {
-			t.Errorf("%s: %v %v", name, e, info)
+			t.Errorf("%s: %v %v, want requestId 'req-7' and 1 details", name, e, info)
 		}
 		if !strings.Contains(log.String(), "the secret of the database") || !strings.Contains(log.String(), "req-7") {
-			t.Errorf("%s: the log is %s", name, &log)
+			t.Errorf("%s: the log is %s, want a text with 'the secret of the database' and a text with 'req-7'", name, &log)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestErrorsSayWhenToRetry(t *testing.T) {
 	_, err := client.Ping(t.Context(), &pingv2.PingRequest{})
 	e := expectError(t, err, connect.CodeUnavailable)
 	if d := detail[*errdetails.RetryInfo](t, e); d.GetRetryDelay().AsDuration() != time.Second || e.Meta().Get("Retry-After") != "1" {
-		t.Errorf("it says %v, %v", d, e.Meta())
+		t.Errorf("it says %v, %v, want AsDuration %v and Retry-After '1'", d, e.Meta(), time.Second)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestUnknownProceduresAreUnimplemented(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, answer.Body)
 	if got := answer.Trailer.Get("Grpc-Status"); answer.StatusCode != http.StatusOK || got != "12" {
-		t.Errorf("to gRPC it answers %d, grpc-status %s", answer.StatusCode, got)
+		t.Errorf("to gRPC it answers %d, want 200, grpc-status %s, want 12", answer.StatusCode, got)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestAnInvalidTokenIsAnErrorOfTheProtocol(t *testing.T) {
 		_, err := client.Ping(ctx, &pingv2.PingRequest{})
 		e := expectError(t, err, connect.CodeUnauthenticated)
 		if info := detail[*errdetails.ErrorInfo](t, e); info.GetDomain() != "ping.example.com" || fmt.Sprint(e.Message()) != "Unauthenticated: the token has expired" {
-			t.Errorf("%s: %v %v", protocol, e, info)
+			t.Errorf("%s: %v %v, want Domain 'ping.example.com'", protocol, e, info)
 		}
 	}
 }

@@ -32,21 +32,21 @@ func TestTheErrorForBrokenGzipIsOurOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	flipped := bytes.Clone(whole.Bytes())
-	flipped[len(flipped)-6] ^= 1 // in the checksum
+	flipped[len(flipped)-6] ^= 1 // This changes the checksum.
 	for name, body := range map[string][]byte{"no gzip": []byte("{}{}{}{}{}{}{}"), "cut": whole.Bytes()[:20], "flipped": flipped, "whole": whole.Bytes()} {
 		request := httptest.NewRequest(http.MethodPost, pingv2connect.PingServicePingProcedure, bytes.NewReader(body))
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Content-Encoding", "gzip")
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, request)
-		said := answer.Body.String()
+		answerText := answer.Body.String()
 		switch {
 		case name == "whole":
-			if answer.Code != http.StatusOK { // and compressed, as received
-				t.Errorf("%s: %d %q", name, answer.Code, said)
+			if answer.Code != http.StatusOK { // The answer is compressed like the request.
+				t.Errorf("%s: status %d, want 200: %q", name, answer.Code, answerText)
 			}
-		case answer.Code != http.StatusBadRequest || !strings.Contains(said, errGzip.Error()) || strings.Contains(said, "gzip:") || strings.Contains(said, "EOF"):
-			t.Errorf("%s: %d %s", name, answer.Code, said)
+		case answer.Code != http.StatusBadRequest || !strings.Contains(answerText, errGzip.Error()) || strings.Contains(answerText, "gzip:") || strings.Contains(answerText, "EOF"):
+			t.Errorf("%s: %d %s", name, answer.Code, answerText)
 		}
 	}
 }

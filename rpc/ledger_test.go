@@ -14,8 +14,8 @@ import (
 	iamv2 "atrium/rpc/gen/platform/iam/v2"
 )
 
-// The fields and procedures that are not in the reference. Fields that we add are numbered
-// from 100.
+// These fields and procedures are not in the reference. The numbers of our own fields
+// begin at 100.
 var (
 	ourFields = []string{
 		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
@@ -25,12 +25,11 @@ var (
 		"ListReposRequest.query", "ListReposRequest.tiers", "ListReposRequest.bundles", "ListReposRequest.aliases",
 	}
 	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
-	ourMessages = []string{ // and enums
+	ourMessages = []string{ // This also lists enums.
 		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource", "AdvisoryState"}
-	// The encoding is the same with and without presence. With presence, a client can send
-	// false.
+	// Presence does not change the encoding. With it, a client can send false.
 	ourPresence = []string{"ListTagsRequest.include_referrers", "ListTagsRequest.include_dates", "ListTagsRequest.include_epochs"}
-	// The responses of operations without their own response message.
+	// answers has the responses of operations without their own response message.
 	answers = map[string]string{
 		"GetArchitectures": "Architectures", "GetSize": "Size", "AcceptGroupInvite": "RoleBinding",
 		"VerifyIdentityProvider": "IdentityProvider",
@@ -45,7 +44,7 @@ type ledgerFile struct {
 }
 
 type ledgerType struct {
-	name   string // for a nested type: the name of the outer type, a dot and its own name
+	name   string // The name of a nested type begins with the name of the outer type and a dot.
 	enum   bool
 	fields []ledgerField
 }

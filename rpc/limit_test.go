@@ -33,7 +33,7 @@ func TestMessagesAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for protocol := range protocols {
-		_, err := w.as(theOwner, protocol).groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{
+		_, err := w.clientsAs(theOwner, protocol).groups.CreateGroup(t.Context(), &iamv2.CreateGroupRequest{
 			Parent: w.org, Group: &iamv2.Group{Name: "big", Description: strings.Repeat("x", maxMessageBytes)},
 		})
 		_ = expectError(t, err, connect.CodeResourceExhausted)
@@ -55,7 +55,7 @@ func TestMessagesAreLimitedAfterDecompression(t *testing.T) {
 	}
 }
 
-// Ignoring an unknown filter would extend a list.
+// If an unknown filter were ignored, a list would contain too much.
 func TestUnknownFieldsOfAListAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -63,10 +63,10 @@ func TestUnknownFieldsOfAListAreRejected(t *testing.T) {
 	request.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, 4711, protowire.BytesType), "of a newer client"))
 	_, err := w.owner().groups.ListGroups(t.Context(), request)
 	if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "4711" {
-		t.Errorf("it names %q", got)
+		t.Errorf("it names %q, want 4711", got)
 	}
 	if status, _, text := w.post(theOwner, "/platform.iam.v2.GroupsService/ListGroups", `{"ofANewerClient": 1}`); status != http.StatusBadRequest || !strings.Contains(text, "ofANewerClient") {
-		t.Errorf("JSON: %d %s", status, text)
+		t.Errorf("JSON: status %d, want 400: %s, want it to contain 'ofANewerClient'", status, text)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestReflectionListsWhatIsServed(t *testing.T) {
 	}
 	files, err := stream.FileContainingSymbol("platform.registry.v2.Repo")
 	if err != nil || len(files) == 0 || files[0].GetName() != "platform/registry/v2/repos.proto" {
-		t.Errorf("a repo is in %v (%v)", files, err)
+		t.Errorf("a repo is in %v (%v), want Name 'platform/registry/v2/repos.proto'", files, err)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestADeadlineFreesTheConnection(t *testing.T) {
 		if code := connect.CodeOf(err); code != connect.CodeDeadlineExceeded && code != connect.CodeCanceled {
 			t.Errorf("%s: %v", name, err)
 		}
-		waitUntil(t, url, 0) // while the lock is still held
+		waitUntil(t, url, 0) // The lock is still held.
 		if err := tx.Rollback(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -193,6 +193,6 @@ func TestAnErrorOfTheDeadlineSaysThatARetryMayHelp(t *testing.T) {
 	t.Parallel()
 	e := Options{}.presentError(t.Context(), "/platform.iam.v2.GroupsService/GetGroup", "req-1", context.DeadlineExceeded)
 	if e.Code() != connect.CodeDeadlineExceeded || detail[*errdetails.RetryInfo](t, e) == nil || detail[*errdetails.ErrorInfo](t, e).GetDomain() != "iam.atrium.dev" {
-		t.Errorf("it is %v %v", e, e.Details())
+		t.Errorf("it is %v %v, want Code %v and Domain 'iam.atrium.dev'", e, e.Details(), connect.CodeDeadlineExceeded)
 	}
 }

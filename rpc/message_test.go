@@ -20,8 +20,8 @@ func itoa[N ~int32](n N) string { return strconv.Itoa(int(n)) }
 
 // A conversion is a function that converts resources into messages.
 type conversion struct {
-	message proto.Message // an empty one
-	of      reflect.Type
+	message  proto.Message // This message is empty.
+	coreType reflect.Type
 	// roundTrip reads a message as a request and converts the result into a
 	// message.
 	roundTrip func(t *testing.T, m proto.Message) proto.Message
@@ -64,7 +64,7 @@ var unfilledFields = map[protoreflect.FullName]string{
 func TestEveryFieldSurvivesARoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, c := range conversions {
-		for variant := range 8 { // the most fields in one oneof
+		for variant := range 8 { // The largest oneof has 8 fields.
 			sent := c.message.ProtoReflect().New()
 			fillMessage(sent, variant)
 			if got := c.roundTrip(t, sent.Interface()); !proto.Equal(got, sent.Interface()) {
@@ -135,23 +135,23 @@ func fillScalar(f protoreflect.FieldDescriptor) protoreflect.Value {
 func TestEveryFieldOfTheCoreIsInItsMessage(t *testing.T) {
 	t.Parallel()
 	for _, c := range conversions {
-		compareFields(t, c.of, c.message.ProtoReflect().Descriptor())
+		compareFields(t, c.coreType, c.message.ProtoReflect().Descriptor())
 	}
 }
 
-func compareFields(t *testing.T, of reflect.Type, message protoreflect.MessageDescriptor) {
+func compareFields(t *testing.T, coreType reflect.Type, message protoreflect.MessageDescriptor) {
 	t.Helper()
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		if name == "-" || !of.Field(i).IsExported() {
+	for i := range coreType.NumField() {
+		name, _, _ := strings.Cut(coreType.Field(i).Tag.Get("json"), ",")
+		if name == "-" || !coreType.Field(i).IsExported() {
 			continue
 		}
 		field := message.Fields().ByJSONName(name)
 		if field == nil {
-			t.Errorf("%s shows %s, %s does not", of, name, message.FullName())
+			t.Errorf("%s shows %s, %s does not", coreType, name, message.FullName())
 			continue
 		}
-		inner := of.Field(i).Type
+		inner := coreType.Field(i).Type
 		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map {
 			inner = inner.Elem()
 		}
@@ -170,6 +170,6 @@ func TestBuiltInRolesShowWhatTheSpecificationShows(t *testing.T) {
 		UID: platform.ViewerRole, Name: "viewer", Description: "Reads.", Capabilities: platform.Capabilities(), CreateTime: platform.Time{},
 	})
 	if got.GetName() != "viewer" || got.GetDescription() != "Reads." || got.GetCapabilities() != nil {
-		t.Errorf("it shows %v", got)
+		t.Errorf("it shows %v, want Name 'viewer', Description 'Reads.' and no Capabilities", got)
 	}
 }

@@ -98,7 +98,7 @@ type clients struct {
 	tags       registryv2connect.TagsServiceClient
 }
 
-func (w *world) as(subject, protocol string) clients {
+func (w *world) clientsAs(subject, protocol string) clients {
 	caller := connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			r.Header().Set("X-Subject", subject)
@@ -116,7 +116,7 @@ func (w *world) as(subject, protocol string) clients {
 	}
 }
 
-func (w *world) owner() clients { return w.as(theOwner, "gRPC") }
+func (w *world) owner() clients { return w.clientsAs(theOwner, "gRPC") }
 
 // must returns a function that expects success and returns the response.
 func must[M any](t testing.TB) func(M, error) M {

@@ -32,7 +32,7 @@ func (trustingDirectory) Presume(ctx context.Context, _ platform.Claims, last *p
 type replicaPair struct {
 	p        *platform.Platform
 	handlers []http.Handler
-	operator context.Context //nolint:containedctx // of the whole test
+	operator context.Context //nolint:containedctx // This context serves the whole test.
 	org      platform.UID
 	alice    platform.UID
 	token    string

@@ -86,7 +86,7 @@ func BenchmarkProtocols(b *testing.B) {
 				r := c.request()
 				c.handler.ServeHTTP(w, r.WithContext(platform.WithActor(r.Context(), owner)))
 				if answer := w.Result(); answer.StatusCode != http.StatusOK || answer.Trailer.Get("Grpc-Status") > "0" {
-					b.Fatal(answer, w.Body)
+					b.Fatalf("got %v %v, want StatusCode 200", answer, w.Body)
 				}
 			}
 		})

@@ -25,10 +25,10 @@ import (
 type Config struct {
 	Address     string // host:port to listen on
 	DatabaseURL string
-	DirectURL   string           // past a pooler to the same database; ""
-	Migrate     bool             // apply missing migrations first
-	Core        platform.Options // but for what AllowHosts and Development decide
-	Version     string           // of the program
+	DirectURL   string           // leads past a pooler to the same database; "" means none
+	Migrate     bool             // whether missing migrations are applied first
+	Core        platform.Options // options of the core; AllowHosts and Development override some
+	Version     string           // version of the program
 	Logger      *slog.Logger
 
 	// Development fills an empty database with the demonstration organisation. It
@@ -36,23 +36,23 @@ type Config struct {
 	Development bool
 
 	Audience       []string // names of this service in the aud of tokens
-	TrustedIssuers []string // beside those that the database names
-	AllowHosts     []string // issuers and sinks that may be private or plain http
-	Origins        []string // of pages that may use the API
+	TrustedIssuers []string // issuers that are trusted in addition to those in the database
+	AllowHosts     []string // hosts of issuers and sinks that may be private or use plain http
+	Origins        []string // origins of pages that may use the API
 	Certificate    *Certificate
-	V1             *V1 // nil: v1 is not served
+	V1             *V1 // nil means that v1 is not served
 
-	RateLimit, RateBurst, MaxInFlight int // of a caller; a limit or flight of 0 is any
+	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
 	Answers                           platform.AnswerLimits
 
-	ServiceDomain string // what the domain of errors ends in
+	ServiceDomain string // suffix of the domain of errors
 	GraphQL       GraphQL
 
 	// NoPlayground turns the playground off.
 	NoPlayground bool
 
-	// NoConsole serves no dashboard. People sign in to the console at ConsoleIssuer, as its client ConsoleClientID; where
-	// these are empty, they bring a token of their own.
+	// NoConsole turns the console off. People sign in to the console at ConsoleIssuer, where the console is the client
+	// ConsoleClientID. If both are empty, they enter a token.
 	NoConsole                      bool
 	ConsoleIssuer, ConsoleClientID string
 
@@ -60,8 +60,8 @@ type Config struct {
 	// hides the schema, such as gateways and tools that compose schemas.
 	SchemaReaders []platform.UID
 
-	Webhooks  bool   // deliver events from here
-	PublicURL string // of this service, in what it sends; "": that of Address
+	Webhooks  bool   // whether this process delivers events
+	PublicURL string // URL of the service in events and tokens; "" means that of Address
 
 	// DrainDelay is how long the server continues to serve after the shutdown
 	// began, while /readyz answers 503. DrainTimeout is how long running requests
@@ -213,7 +213,7 @@ func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
 // issuer is the public URL of the service, which tokens and events name as their
 // issuer.
 func (c *Config) handler(p *platform.Platform, dev *development, issuer string, closing <-chan struct{}) http.Handler {
-	options := auth.Options{Observe: c.Metrics.Authentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
+	options := auth.Options{Observe: c.Metrics.CountAuthentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}

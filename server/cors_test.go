@@ -9,7 +9,7 @@ import (
 	"atrium/rest"
 )
 
-// sendFromOrigin sends what the page of an origin does.
+// sendFromOrigin sends the requests of a page from this origin.
 func sendFromOrigin(t *testing.T, listed []string, method, origin string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "https://api.example.com/graphql", nil)
@@ -52,7 +52,7 @@ func TestPagesOfListedOriginsReadAnswers(t *testing.T) {
 		got := sendFromOrigin(t, c.listed, c.method, c.origin)
 		h := got.Header()
 		if got.Code != c.status || h.Get("Access-Control-Allow-Origin") != c.allowed || h.Get("Access-Control-Allow-Credentials") != "" {
-			t.Errorf("%s: %d %v", c.name, got.Code, h)
+			t.Errorf("%s: status %d, want %d: %v", c.name, got.Code, c.status, h)
 		}
 		if varies := strings.Contains(strings.Join(h.Values("Vary"), ","), "Origin"); varies != (c.listed != nil) {
 			t.Errorf("%s: Vary %q", c.name, h.Values("Vary"))
@@ -72,10 +72,10 @@ func TestAPreflightIsAnsweredOnlyForListedOrigins(t *testing.T) {
 	if got.Code != http.StatusNoContent || got.Body.Len() > 0 || h.Get("Access-Control-Allow-Origin") != app ||
 		!strings.Contains(h.Get("Access-Control-Allow-Methods"), "PATCH") || h.Get("Access-Control-Allow-Headers") != "authorization,content-type" ||
 		h.Get("Access-Control-Allow-Credentials") != "" || h.Get("Access-Control-Max-Age") == "" {
-		t.Errorf("%d %v", got.Code, h)
+		t.Errorf("status %d, want 204: %v", got.Code, h)
 	}
 	if vary := strings.Join(h.Values("Vary"), ", "); vary != "Origin, Access-Control-Request-Method, Access-Control-Request-Headers" {
-		t.Errorf("Vary %q", vary)
+		t.Errorf("Vary %q, want 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'", vary)
 	}
 	for name, got := range map[string]*httptest.ResponseRecorder{
 		"another origin":   sendFromOrigin(t, []string{app}, http.MethodOptions, "https://evil.example", asks...),
@@ -84,7 +84,7 @@ func TestAPreflightIsAnsweredOnlyForListedOrigins(t *testing.T) {
 		"no page, OPTIONS": sendFromOrigin(t, []string{app}, http.MethodOptions, "", asks...),
 	} {
 		if got.Header().Get("Access-Control-Allow-Methods") != "" || got.Body.String() != "fine" {
-			t.Errorf("%s: %d %v", name, got.Code, got.Header())
+			t.Errorf("%s: %d %v, want Access-Control-Allow-Methods \"\"", name, got.Code, got.Header())
 		}
 	}
 }

@@ -36,7 +36,7 @@ func TestAPortInUseIsReportedBeforeTheDatabaseIsOpened(t *testing.T) {
 	}
 	for cause, want := range map[error]string{syscall.EACCES: "above 1023", syscall.EADDRNOTAVAIL: "does not have", errors.New("other"): "other"} {
 		if got := listenError("addr", "h:1", fmt.Errorf("listen: %w", cause)).Error(); !strings.Contains(got, want) {
-			t.Errorf("%v: %s", cause, got)
+			t.Errorf("%v: %s, want it to contain %q", cause, got, want)
 		}
 	}
 }
@@ -51,12 +51,12 @@ func TestAStartingServerIsLiveAndNotReady(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/livez": 200, "/readyz": 503, "/registry/v2/repos": 503, "/graphql": 503, "/": 503} {
 		if status, body := ask(path); status != want || want == 503 && !strings.Contains(body, "the server is starting") {
-			t.Errorf("%s: %d %s", path, status, body)
+			t.Errorf("%s: status %d, want %d: %s", path, status, want, body)
 		}
 	}
 	front.show(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	if status, _ := ask("/"); status != http.StatusTeapot {
-		t.Errorf("once it has started: %d", status)
+		t.Errorf("once it has started: status %d, want %d", status, http.StatusTeapot)
 	}
 }
 

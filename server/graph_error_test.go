@@ -51,7 +51,7 @@ func TestRefusalsOfGraphQLRequestsAreGraphQLErrors(t *testing.T) {
 		media, _, _ := strings.Cut(rw.Header().Get("Content-Type"), ";")
 		one := body.Errors[0]
 		if rw.Code != c.status || media != c.media || one.Extensions.Code != c.code || len(one.Extensions.Details) == 0 || one.Message == "" || rw.Header().Get(c.header) == "" {
-			t.Errorf("%s: %d %s %s, %v", c.accept, rw.Code, media, rw.Body, rw.Header())
+			t.Errorf("%s: status %d, want %d: %s, want %s: %s, %v", c.accept, rw.Code, c.status, media, c.media, rw.Body, rw.Header())
 		}
 		if strings.Contains(rw.Body.String(), `"data"`) {
 			t.Errorf("%s: it has data: %s", c.accept, rw.Body)
@@ -60,7 +60,7 @@ func TestRefusalsOfGraphQLRequestsAreGraphQLErrors(t *testing.T) {
 	rw := httptest.NewRecorder()
 	refuse(rw, httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil), crowded)
 	if rw.Code != 429 || !strings.Contains(rw.Body.String(), `"code":8`) {
-		t.Errorf("REST is answered %d %s", rw.Code, rw.Body)
+		t.Errorf("REST is answered %d, want 429: %s", rw.Code, rw.Body)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestEveryAnswerHasARequestIDAndStaysPrivate(t *testing.T) {
 			t.Errorf("%q became %q", sent, id)
 		}
 		if answer.Header().Get("Cache-Control") != "no-store" || answer.Header().Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("headers %v", answer.Header())
+			t.Errorf("headers %v, want Cache-Control 'no-store' and X-Content-Type-Options 'nosniff'", answer.Header())
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestAPanicIsInternalAndItsCauseIsInTheLogOnly(t *testing.T) {
 	answer := sendThrough(t, func(http.ResponseWriter, *http.Request) { panic("the cause") }, &logs, func(r *http.Request) { r.Header.Set("X-Request-Id", "id-1") })
 	body := answer.Body.String()
 	if answer.Code != http.StatusInternalServerError || !strings.Contains(body, `"code":13`) || !strings.Contains(body, "id-1") || strings.Contains(body, "cause") {
-		t.Errorf("%d: %s", answer.Code, body)
+		t.Errorf("status %d, want 500: %s, want it to contain %q", answer.Code, body, `"code":13`)
 	}
 	for _, part := range []string{"the cause", "id-1", `"status":500`, "guard_test.go"} {
 		if !strings.Contains(logs.String(), part) {
@@ -61,7 +61,7 @@ func TestAPanicInTheMiddleOfAnAnswerEndsTheConnection(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if cause, _ := recover().(error); !errors.Is(cause, http.ErrAbortHandler) {
-			t.Errorf("panicked with %v", cause)
+			t.Errorf("panicked with %v, want %v", cause, http.ErrAbortHandler)
 		}
 	}()
 	sendThrough(t, func(w http.ResponseWriter, r *http.Request) { answerOK(w, r); panic("late") }, &bytes.Buffer{}, func(*http.Request) {})
@@ -85,7 +85,7 @@ func TestTheLogShowsAShortenedPathWithoutItsQuery(t *testing.T) {
 	var logs bytes.Buffer
 	sendThrough(t, answerOK, &logs, func(*http.Request) {})
 	if !strings.Contains(logs.String(), `"path":"/a%2Fb"`) || strings.Contains(logs.String(), "hidden") || !strings.Contains(logs.String(), `"bytes":4`) {
-		t.Errorf("log %s", &logs)
+		t.Errorf("log %s, want a text with %q and a text with %q", &logs, `"path":"/a%2Fb"`, `"bytes":4`)
 	}
 	logs.Reset()
 	sendThrough(t, answerOK, &logs, func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/"+strings.Repeat("x", 5000), "" })
@@ -100,7 +100,7 @@ func TestReadinessFollowsTheStore(t *testing.T) {
 		answer := httptest.NewRecorder()
 		health(func(context.Context) error { return err }).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
 		if answer.Code != want || strings.Contains(answer.Body.String(), "away") {
-			t.Errorf("%v: %d %s", err, answer.Code, answer.Body)
+			t.Errorf("%v: status %d, want %d: %s", err, answer.Code, want, answer.Body)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestACallerHasABurstAndThenItsRate(t *testing.T) {
 	_, left, err := l.enter("ann", now)
 	e := platform.AsError(err)
 	if err == nil || e.Code != platform.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
-		t.Errorf("the next: %v after %v, %+v", err, e.RetryAfter, left)
+		t.Errorf("the next: %v after %v, %+v, want Code %v", err, e.RetryAfter, left, platform.CodeResourceExhausted)
 	}
 	if _, _, err := l.enter("bob", now); err != nil {
 		t.Errorf("another caller: %v", err)
@@ -51,13 +51,13 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := enter("ann"); platform.AsError(err).RetryAfter != time.Second {
-		t.Errorf("the third: %v", err)
+		t.Errorf("the third: %v, want RetryAfter %v", err, time.Second)
 	}
 	if _, err := enter("bob"); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	first()
-	first() // counts once
+	first() // This call counts once.
 	if _, err := enter("ann"); err != nil {
 		t.Errorf("after one has left: %v", err)
 	}
@@ -66,7 +66,7 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 	}
 }
 
-// The attack: requests of many invented callers.
+// The attack is requests of many invented callers.
 func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	l, now := newLimits(100, 200, 20), time.Now()
@@ -109,13 +109,13 @@ func TestTooManyRequestsAreAnsweredWithRetryAfter(t *testing.T) {
 	first := ask(t, handler, "192.0.2.1:1", nil)
 	if first.Code != http.StatusOK || first.Header().Get("RateLimit") != `"rate";r=1;t=1, "in-flight";r=4` ||
 		first.Header().Get("RateLimit-Policy") != `"rate";q=2;w=2, "in-flight";q=5;qu="concurrent-requests"` {
-		t.Errorf("the first: %d %v", first.Code, first.Header())
+		t.Errorf("the first: status %d, want 200: %v", first.Code, first.Header())
 	}
 	ask(t, handler, "192.0.2.1:2", nil)
 	third := ask(t, handler, "192.0.2.1:3", nil)
 	body := third.Body.String()
 	if third.Code != http.StatusTooManyRequests || third.Header().Get("Retry-After") != "1" || !strings.HasPrefix(third.Header().Get("RateLimit"), `"rate";r=0;t=2`) {
-		t.Errorf("the third: %d %v", third.Code, third.Header())
+		t.Errorf("the third: status %d, want 429: %v", third.Code, third.Header())
 	}
 	for _, part := range []string{`"code":8`, `"reason":"RESOURCE_EXHAUSTED"`, `google.rpc.RetryInfo`} {
 		if !strings.Contains(body, part) {
@@ -168,10 +168,10 @@ func TestInvalidTokensCountForTheirAddress(t *testing.T) {
 		}), "192.0.2.1:1", nil).Code
 	}
 	if first, second := bad(), bad(); first != http.StatusUnauthorized || second != http.StatusTooManyRequests {
-		t.Errorf("got %d, then %d", first, second)
+		t.Errorf("got %d, want 401, then %d, want 429", first, second)
 	}
 	if got := ask(t, limitHandler(l, answerOK), "192.0.2.1:1", &platform.Actor{Subject: "ann"}); got.Code != http.StatusOK {
-		t.Errorf("a good token at the address: %d", got.Code)
+		t.Errorf("a good token at the address: status %d, want 200", got.Code)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestAPanicFreesItsSlot(t *testing.T) {
 	handler := addOuterLayers(limitHandler(l, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
 	for range 3 {
 		if got := ask(t, handler, "192.0.2.1:1", nil); got.Code != http.StatusInternalServerError {
-			t.Errorf("got %d", got.Code)
+			t.Errorf("got status %d, want 500", got.Code)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		}
 		r.logger.LogAttrs(context.Background(), level, "request", attributes...)
 	}
-	r.metrics.Request(telemetry.Request{
+	r.metrics.CountRequest(telemetry.Request{
 		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit,
 	})
 }

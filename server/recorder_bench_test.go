@@ -15,8 +15,8 @@ import (
 	"atrium/telemetry"
 )
 
-// Traces that are off allocate nothing. This test is not parallel, because the
-// allocations of other tests would be counted too.
+// Traces that are switched off must allocate nothing. This test is not parallel, because
+// the allocations of other tests would be counted too.
 func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest // see above
 	r := (&Config{Logger: discardLogger()}).newRecorder()
 	request := httptest.NewRequest(http.MethodPost, "/graphql", http.NoBody)
@@ -36,12 +36,11 @@ func TestTracesThatAreOffAllocateNothing(t *testing.T) { //nolint:paralleltest /
 		t.Errorf("traces that are off allocate %v times in a request", n)
 	}
 	if trace.TraceID != "4bf92f3577b34da6a3ce929d0e0e4736" || r.fieldObserver() != nil {
-		t.Errorf("the trace is %q, and fields are told: %t", trace.TraceID, r.fieldObserver() != nil)
+		t.Errorf("the trace is %q, want 4bf92f3577b34da6a3ce929d0e0e4736, and fields are told: %t", trace.TraceID, r.fieldObserver() != nil)
 	}
 }
 
-// newTraces returns traces whose spans are sent to a receiver that discards
-// them.
+// newTraces returns traces whose receiver discards all spans.
 func newTraces(b *testing.B) *telemetry.Traces {
 	b.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
@@ -78,9 +77,9 @@ func BenchmarkRecorder(b *testing.B) {
 			if end != nil {
 				defer end(nil)
 			}
-			if around := r.fieldObserver(); around != nil {
+			if observe := r.fieldObserver(); observe != nil {
 				var endField func(error)
-				ctx, endField = around(ctx, "Query", "repos", 1)
+				ctx, endField = observe(ctx, "Query", "repos", 1)
 				defer endField(nil)
 			}
 			for range 3 {

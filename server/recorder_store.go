@@ -24,7 +24,7 @@ func (r *recorder) RoundTrip(ctx context.Context, statements []*store.Statement,
 		for i, s := range statements {
 			operations[i] = verb(s.SQL)
 		}
-		r.metrics.RoundTrip(operations, took, err != nil && ctx.Err() == nil)
+		r.metrics.CountRoundTrip(operations, took, err != nil && ctx.Err() == nil)
 	}
 	r.traceRoundTrip(ctx, statements, took, err)
 	if r.slow == 0 || took < r.slow {
@@ -60,9 +60,9 @@ func cutSQL(statements []*store.Statement) string {
 }
 
 // EventRead counts an event that was passed to live feeds.
-func (r *recorder) EventRead(lag time.Duration) { r.metrics.EventRead(lag) }
+func (r *recorder) EventRead(lag time.Duration) { r.metrics.CountEventRead(lag) }
 
 // DeliveryTried counts an attempt of a delivery.
 func (r *recorder) DeliveryTried(state platform.DeliveryState, lag time.Duration) {
-	r.metrics.Delivery(strings.ToLower(string(state)), lag, state == platform.DeliveryDelivered)
+	r.metrics.CountDelivery(strings.ToLower(string(state)), lag, state == platform.DeliveryDelivered)
 }

@@ -31,7 +31,7 @@ func protocols() map[string]*http.Client {
 	}
 }
 
-// serveForTest starts a server with the settings of the program, changed by change.
+// startServer starts a server with the settings of the program, changed by change.
 func startServer(t *testing.T, handler http.HandlerFunc, change func(*http.Server)) (url string, stop context.CancelFunc, ended <-chan error) {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -41,12 +41,12 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*http.Serve
 	ctx, stop := context.WithCancel(t.Context())
 	server := newServer(handler, nil, discardLogger())
 	change(server)
-	over := make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		over <- serve(ctx, wrapListener(listener, server, "", discardLogger()), server, func() {}, DefaultDrainTimeout, discardLogger())
+		done <- serve(ctx, wrapListener(listener, server, "", discardLogger()), server, func() {}, DefaultDrainTimeout, discardLogger())
 	}()
 	t.Cleanup(func() { _ = server.Close() })
-	return "http://" + listener.Addr().String(), stop, over
+	return "http://" + listener.Addr().String(), stop, done
 }
 
 func keepSettings(*http.Server) {}
@@ -68,7 +68,7 @@ func develop(t *testing.T, database string) (url, token string) {
 	case at := <-started:
 		url = at.URL
 	case err := <-ended:
-		ended <- err // for the cleanup
+		ended <- err // The cleanup receives it again.
 		t.Fatal(err)
 	}
 	p, err := platform.New(ctx, storetest.Open(t, database), platform.Options{})
@@ -152,7 +152,7 @@ func TestAnUnreadableRequestIsAnsweredWithAStatus(t *testing.T) {
 	})
 }
 
-// serveTLSForTest starts a server with the settings of the program and a certificate for
+// startTLSServer starts a server with the settings of the program and a certificate for
 // example.com.
 func startTLSServer(t *testing.T, handler http.HandlerFunc) (address string, roots *x509.CertPool, stop context.CancelFunc, ended <-chan error) {
 	t.Helper()
@@ -232,7 +232,7 @@ func expectRefusals(t *testing.T, dial func() (net.Conn, error)) {
 func expectStatus(t *testing.T, conn net.Conn, request string, code int, field string) {
 	t.Helper()
 	defer conn.Close()
-	go func() { _, _ = io.WriteString(conn, request) }() // the server closes the connection if the request is too long
+	go func() { _, _ = io.WriteString(conn, request) }() // The server closes the connection if the request is too long.
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatalf("%.40q: %v", request, err)
@@ -245,7 +245,7 @@ func expectStatus(t *testing.T, conn net.Conn, request string, code int, field s
 		err = json.NewDecoder(answer.Body).Decode(&status)
 	}
 	if err != nil || answer.StatusCode != code {
-		t.Errorf("%.40q: %d %v", request, answer.StatusCode, err)
+		t.Errorf("%.40q: status %d, want %d: %v", request, answer.StatusCode, code, err)
 	} else if code != 200 && (answer.Header.Get("Content-Type") != "application/json" || status.Code != 3 || len(status.Details) != 2 || status.Details[1].FieldViolations[0].Field != field) {
 		t.Errorf("%.40q: %v %+v", request, answer.Header, status)
 	}
@@ -276,13 +276,13 @@ func TestAnIncompleteBodyHasATimeLimit(t *testing.T) {
 func TestAHandlerHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	url, _, _ := startServer(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor == 2 { // the write ends the stream when the time limit has passed
+		if r.ProtoMajor == 2 { // After the time limit, the write ends the stream.
 			<-r.Context().Done()
 		}
 		_, _ = io.WriteString(w, "late")
-	}, func(s *http.Server) { s.WriteTimeout = time.Nanosecond }) // it has passed when the handler begins
+	}, func(s *http.Server) { s.WriteTimeout = time.Nanosecond }) // The limit has passed when the handler begins.
 	for name, client := range protocols() {
-		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil) // net/http would repeat a GET
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil) // net/http would repeat a GET.
 		answer, err := client.Do(r)
 		if err == nil {
 			_ = answer.Body.Close()
@@ -291,7 +291,7 @@ func TestAHandlerHasATimeLimit(t *testing.T) {
 	}
 }
 
-// The attack: headers that arrive byte by byte occupy a connection forever.
+// The attack is headers that arrive byte by byte and occupy a connection forever.
 func TestSlowHeadersCloseTheConnection(t *testing.T) {
 	t.Parallel()
 	url, _, _ := startServer(t, answerOK, func(s *http.Server) { s.ReadHeaderTimeout = 50 * time.Millisecond })
@@ -301,7 +301,7 @@ func TestSlowHeadersCloseTheConnection(t *testing.T) {
 	}
 	defer conn.Close()
 	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n")
-	if _, err := io.Copy(io.Discard, conn); err != nil { // until the server closes it
+	if _, err := io.Copy(io.Discard, conn); err != nil { // This returns when the server closes the connection.
 		t.Error(err)
 	}
 }
@@ -323,7 +323,7 @@ func TestTwoAuthorizationHeadersAreRefusedInEveryProtocol(t *testing.T) {
 			body, _ := bufio.NewReader(answer.Body).ReadString('\n')
 			_ = answer.Body.Close()
 			if answer.StatusCode != want || (want == 401) != strings.Contains(body, `"code":16`) {
-				t.Errorf("%s: %d %.200s", name, answer.StatusCode, body)
+				t.Errorf("%s: status %d, want %d: %.200s", name, answer.StatusCode, want, body)
 			}
 		}
 	}
@@ -359,7 +359,7 @@ func TestRunningRequestsAreAnsweredBeforeTheServerEnds(t *testing.T) {
 			<-ending
 			close(release)
 			if body := <-answered; body != "whole" {
-				t.Errorf("answered %q", body)
+				t.Errorf("answered %q, want whole", body)
 			}
 			if err := <-ended; err != nil {
 				t.Errorf("ended with %v", err)

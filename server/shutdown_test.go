@@ -31,6 +31,6 @@ func TestWorkThatExceedsTheShutdownTimeoutIsAbandonedAndNamed(t *testing.T) {
 	}
 	close(released)
 	if got := logs.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `abandoned="[the pool a worker that hangs]"`) {
-		t.Errorf("logs: %s", got)
+		t.Errorf("logs: %s, want it to contain %q", got, `abandoned="[the pool a worker that hangs]"`)
 	}
 }

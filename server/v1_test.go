@@ -99,7 +99,7 @@ func TestRequestsForV1AreForwardedUnchanged(t *testing.T) {
 		"X-Http-Method-Any": {"PATCH"},
 	})
 	if got.Method != http.MethodPut || got.RequestURI != path || got.Host != strings.TrimPrefix(upstream.URL, "http://") || body != `{"any": "thing"}` {
-		t.Errorf("upstream saw %s %s of %s: %s", got.Method, got.RequestURI, got.Host, body)
+		t.Errorf("upstream saw %s, want %s: %s of %s, want %s: %s", got.Method, http.MethodPut, got.RequestURI, got.Host, path, body)
 	}
 	want := map[string]string{
 		"Authorization": "Bearer not.for.us|Basic YTpi", "Cookie": "session=1", "Content-Type": "text/odd", "Content-Encoding": "gzip",
@@ -112,7 +112,7 @@ func TestRequestsForV1AreForwardedUnchanged(t *testing.T) {
 		}
 	}
 	if answer.StatusCode != http.StatusFound || content != "<moved>" || answer.Header.Get("Location") != "https://elsewhere.example/" {
-		t.Errorf("answered %d %v %s", answer.StatusCode, answer.Header, content)
+		t.Errorf("answered %d, want 302: %v %s, want <moved>", answer.StatusCode, answer.Header, content)
 	}
 	for name, value := range map[string]string{"X-Request-Id": "theirs", "Cache-Control": "max-age=60", "Set-Cookie": "a=1|b=2", "X-Hop": "", "X-Content-Type-Options": "", "Vary": ""} {
 		if seen := strings.Join(answer.Header.Values(name), "|"); seen != value {
@@ -141,7 +141,7 @@ func TestOnlyV1IsForwarded(t *testing.T) {
 	}
 }
 
-// The attack: a path that leaves v1 when the upstream decodes it.
+// The attack is a path that leaves v1 when the upstream decodes it.
 func TestNoPathLeadsOutOfV1(t *testing.T) {
 	t.Parallel()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v1") }))
@@ -154,12 +154,12 @@ func TestNoPathLeadsOutOfV1(t *testing.T) {
 	} {
 		answer, got := send(t, "GET", server.URL+path, "", nil)
 		if answer.StatusCode != http.StatusBadRequest || !strings.Contains(got, `"field":"path"`) {
-			t.Errorf("%s: %d: %s", path, answer.StatusCode, got)
+			t.Errorf("%s: status %d, want 400: %s, want it to contain %q", path, answer.StatusCode, got, `"field":"path"`)
 		}
 	}
 	for _, path := range []string{"/iam/v1/...", "/iam/v1/.x/..y", "/iam/v1/a..b/%2e%2e%2e", "/iam/v1/100%25", "/iam/v1/%E2%82%AC?x=../.."} {
 		if answer, got := send(t, "GET", server.URL+path, "", nil); got != "v1" {
-			t.Errorf("%s: %d: %s", path, answer.StatusCode, got)
+			t.Errorf("%s: %d: %s, want v1", path, answer.StatusCode, got)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestV1IsStreamedBothWays(t *testing.T) {
 	t.Cleanup(upstream.Close)
 	server := newV1Proxy(t, upstream.URL, time.Minute)
 	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true) // with HTTP/1.1, Go's client reads only after it has written the body
+	protocols.SetUnencryptedHTTP2(true) // With HTTP/1.1, Go's client reads only after it has written the body.
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
 	out, in := io.Pipe()
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/iam/v1/stream", out)
@@ -198,7 +198,7 @@ func TestV1IsStreamedBothWays(t *testing.T) {
 	}
 	_ = in.Close()
 	if lines.Text() != "echo three" || lines.Scan() || lines.Err() != nil {
-		t.Errorf("the last line is %q, then %v", lines.Text(), lines.Err())
+		t.Errorf("the last line is %q, want echo three, then %v", lines.Text(), lines.Err())
 	}
 }
 
@@ -209,7 +209,7 @@ func TestAnUnavailableOrSlowV1IsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never answers
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // This accepts connections and never answers.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestAnUnavailableOrSlowV1IsAnError(t *testing.T) {
 		answer, body := send(t, "GET", newV1Proxy(t, upstream, 50*time.Millisecond).URL+"/registry/v1/repos", "", nil)
 		if answer.StatusCode != want.status || !strings.Contains(body, want.code) || !strings.Contains(body, "google.rpc.RetryInfo") ||
 			!strings.Contains(body, `"domain":"registry.atrium.dev"`) || answer.Header.Get("Retry-After") != "1" || strings.Contains(body, "127.0.0.1") {
-			t.Errorf("%s: %d %v %s", upstream, answer.StatusCode, answer.Header, body)
+			t.Errorf("%s: status %d, want %d: %v %s, want it to contain %q", upstream, answer.StatusCode, want.status, answer.Header, body, want.code)
 		}
 	}
 }

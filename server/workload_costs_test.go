@@ -12,25 +12,25 @@ import (
 	"testing"
 )
 
-// A workloadCost is what one request of a workload costs. Times are no part of it, so
-// that every machine counts the same.
+// A workloadCost is the cost of one request of a workload. It contains no times, so that
+// every machine measures the same.
 type workloadCost struct {
 	Allocations, Bytes    uint64
 	Statements, RoundTrip int
 }
 
-// costTable is the table of today's costs, by workload and engine.
+// costTable has the current costs, by workload and engine.
 const costTable = "testdata/workloads.json"
 
-// What may differ from the table: goroutines beside the request allocate now and then,
-// and buffers grow at other moments.
+// The costs may differ from the table by this much, because other goroutines allocate now
+// and then, and buffers do not always grow at the same moment.
 const (
 	moreAllocations = 8
 	morePercent     = 2
 )
 
-// TestWorkloadCosts compares the costs of the workloads with the table, and fails where
-// one has grown: make workloads. With ATRIUM_WORKLOADS=write it writes the table.
+// TestWorkloadCosts compares the costs of the workloads with the table, and fails if one
+// has grown. `make workloads` runs it. With ATRIUM_WORKLOADS=write it writes the table.
 func TestWorkloadCosts(t *testing.T) {
 	mode := os.Getenv("ATRIUM_WORKLOADS")
 	if mode == "" {
@@ -68,7 +68,7 @@ func TestWorkloadCosts(t *testing.T) {
 	}
 }
 
-// measure counts what one request costs: the least of several rounds, because other
+// measure returns the cost of one request: the lowest of several rounds, because other
 // goroutines allocate as well.
 func (w *workbench) measure(t *testing.T, load workload) workloadCost {
 	const rounds, requests = 5, 50

@@ -26,9 +26,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// The workloads of a dashboard. The benchmark that compares servers has the same ones:
-// one repo, a page with its total, nested lists, role bindings with their objects, five
-// lists in one query, and a page by REST.
+// workloads are the requests of a dashboard: one repo, a page with its total, nested
+// lists, role bindings with their objects, five lists in one query, and a page by REST.
+// The benchmark that compares servers has the same ones.
 var workloads = []struct{ name, query string }{
 	{"W1 one repo", `query($repo: ID!) { repo(uid: $repo) { name description createTime } }`},
 	{"W2 50 repos and their total", `query($org: ID!) { repos(childrenOf: $org, first: 50) { edges { node { uid name description createTime updateTime } } pageInfo { hasNextPage endCursor } totalCount } }`},
@@ -114,8 +114,7 @@ func check[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
-// A preparedRequest is sent again and again, with little that the harness itself
-// allocates.
+// A preparedRequest can be sent many times. The harness allocates little for it.
 type preparedRequest struct {
 	http.Request
 	body string
@@ -137,7 +136,7 @@ func (w *workbench) request(query string) *preparedRequest {
 	return &preparedRequest{*r, body}
 }
 
-// A sink takes an answer.
+// A sink keeps the answer to a request.
 type sink struct {
 	header http.Header
 	status int
@@ -148,7 +147,7 @@ func (s *sink) Header() http.Header         { return s.header }
 func (s *sink) WriteHeader(status int)      { s.status = status }
 func (s *sink) Write(b []byte) (int, error) { return s.body.Write(b) }
 
-// send sends the request to a handler, and fails unless it is answered.
+// send sends the request to a handler. The test fails if the status is not 200.
 func (p *preparedRequest) send(tb testing.TB, handler http.Handler, to *sink) {
 	tb.Helper()
 	clear(to.header)
@@ -160,7 +159,7 @@ func (p *preparedRequest) send(tb testing.TB, handler http.Handler, to *sink) {
 	}
 	handler.ServeHTTP(to, &r)
 	if to.status != http.StatusOK || bytes.Contains(to.body.Bytes(), []byte(`"errors"`)) {
-		tb.Fatal(to.status, to.body.String())
+		tb.Fatalf("got %v %v, want status 200", to.status, to.body.String())
 	}
 }
 
@@ -171,8 +170,8 @@ type workload struct {
 	handler http.Handler
 }
 
-// workloads are those of the bench, and beside them what the harness itself costs and,
-// on PostgreSQL, what handlers cost that are written by hand with pgx.
+// workloads returns the workloads. It adds the cost of the harness itself and, on
+// PostgreSQL, handlers that are written by hand with pgx.
 func (w *workbench) workloads(tb testing.TB, url string) []workload {
 	all := []workload{{"bare", w.request(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })}}
 	for _, load := range workloads {
@@ -188,14 +187,14 @@ func (w *workbench) workloads(tb testing.TB, url string) []workload {
 	return all
 }
 
-// A shownRepo is a repo as handlers show it that are written by hand.
+// A shownRepo is a repo in the answers of the handlers that are written by hand.
 type shownRepo struct {
 	UID                    []byte
 	Name, Description      string
 	CreateTime, UpdateTime time.Time
 }
 
-// handWrittenGet reads one repo, without GraphQL and for any caller.
+// handWrittenGet reads one repo for any caller, without GraphQL.
 func handWrittenGet(pool *pgxpool.Pool, uid []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var repo shownRepo
@@ -208,7 +207,7 @@ func handWrittenGet(pool *pgxpool.Pool, uid []byte) http.Handler {
 	})
 }
 
-// handWrittenPage reads 50 repos and their total, without GraphQL and for any caller.
+// handWrittenPage reads 50 repos and their total for any caller, without GraphQL.
 func handWrittenPage(pool *pgxpool.Pool, org []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var page struct {
@@ -233,7 +232,7 @@ func handWrittenPage(pool *pgxpool.Pool, org []byte) http.Handler {
 	})
 }
 
-// workloadEngines are the URLs of the databases by their engines.
+// workloadEngines returns the URLs of the databases by their engines.
 func workloadEngines(tb testing.TB) map[string]string {
 	engines := map[string]string{"sqlite": storetest.SQLite(tb)}
 	if os.Getenv("ATRIUM_TEST_POSTGRES") != "" {

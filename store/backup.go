@@ -38,7 +38,7 @@ func CheckBackup(ctx context.Context, path string) error {
 	return nil
 }
 
-// PathOf gives the file of an embedded database.
+// PathOf returns the path of the file of an embedded database.
 func PathOf(url string) (string, error) {
 	path, embedded := strings.CutPrefix(url, "sqlite:")
 	if !embedded {

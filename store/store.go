@@ -16,18 +16,18 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// Options are the settings of a connection; the zero value serves.
+// Options are the settings of a connection. The zero value is valid.
 type Options struct {
-	// MaxConnections of the pool, on PostgreSQL, where the URL does not say it
-	// by pool_max_conns; 0: four times the cores.
+	// MaxConnections is the size of the pool on PostgreSQL, unless the URL has
+	// pool_max_conns; 0 means four times the cores.
 	MaxConnections int32
-	// QueryMode is pgx's default_query_exec_mode, on PostgreSQL; "": the best that
-	// works.
+	// QueryMode is pgx's default_query_exec_mode on PostgreSQL; "" means the best one
+	// that works.
 	QueryMode string
 	// DirectURL leads past a pooler to the same PostgreSQL database; "" if there
 	// is none.
 	DirectURL string
-	// Logger is told what a pooler does not pass on; nil discards that.
+	// Logger receives what a pooler does not pass on; nil discards that.
 	Logger *slog.Logger
 	// Observers are notified of each round trip to the database.
 	Observers []sqlstore.Observer
@@ -42,8 +42,8 @@ type Observer = sqlstore.Observer
 // PoolState describes the use of the connections.
 type PoolState = sqlstore.PoolState
 
-// Open connects to postgres://... or sqlite:PATH. The schema must be up to
-// date (Migrate): one that is older or newer than this program is refused.
+// Open connects to postgres://... or sqlite:PATH. It fails if the schema is older or
+// newer than this program; Migrate updates an older one.
 func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
 	engine, err := open(ctx, url, o)
 	if err != nil {

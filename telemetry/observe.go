@@ -17,8 +17,8 @@ type Request struct {
 	Limit     string // the limit that the request exceeded; "" means none
 }
 
-// Request counts a request.
-func (m *Metrics) Request(r Request) {
+// CountRequest counts a request.
+func (m *Metrics) CountRequest(r Request) {
 	if m == nil {
 		return
 	}
@@ -56,16 +56,16 @@ func raise(gauge prometheus.Gauge) func() {
 	return gauge.Dec
 }
 
-// Authentication counts the check of a token by its outcome, such as accepted.
-func (m *Metrics) Authentication(outcome string) {
+// CountAuthentication counts the check of a token by its outcome, such as accepted.
+func (m *Metrics) CountAuthentication(outcome string) {
 	if m != nil {
 		m.authentications.WithLabelValues(outcome).Inc()
 	}
 }
 
-// RoundTrip counts statements that were sent to the database in one round trip, and
+// CountRoundTrip counts statements that were sent to the database in one round trip, and
 // its duration.
-func (m *Metrics) RoundTrip(operations []string, took time.Duration, failed bool) {
+func (m *Metrics) CountRoundTrip(operations []string, took time.Duration, failed bool) {
 	if m == nil {
 		return
 	}
@@ -79,17 +79,17 @@ func (m *Metrics) RoundTrip(operations []string, took time.Duration, failed bool
 	m.roundTrips.WithLabelValues(outcome).Observe(took.Seconds())
 }
 
-// EventRead counts an event that was passed to live feeds. lag is the time since it
+// CountEventRead counts an event that was passed to live feeds. lag is the time since it
 // was recorded.
-func (m *Metrics) EventRead(lag time.Duration) {
+func (m *Metrics) CountEventRead(lag time.Duration) {
 	if m != nil {
 		m.feedLag.Observe(lag.Seconds())
 	}
 }
 
-// Delivery counts an attempt by the state of its delivery. If delivered is true, lag
+// CountDelivery counts an attempt by the state of its delivery. If delivered is true, lag
 // is the time since the event was recorded.
-func (m *Metrics) Delivery(state string, lag time.Duration, delivered bool) {
+func (m *Metrics) CountDelivery(state string, lag time.Duration, delivered bool) {
 	if m == nil {
 		return
 	}
@@ -99,8 +99,8 @@ func (m *Metrics) Delivery(state string, lag time.Duration, delivered bool) {
 	}
 }
 
-// Imported counts records that an import has read from a source.
-func (m *Metrics) Imported(source string, records int) {
+// CountImported counts records that an import has read from a source.
+func (m *Metrics) CountImported(source string, records int) {
 	if m != nil {
 		m.imported.WithLabelValues(source).Add(float64(records))
 	}

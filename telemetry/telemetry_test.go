@@ -18,16 +18,16 @@ func scrape(m *Metrics) string {
 func TestMetricsShowWhatWasRecorded(t *testing.T) {
 	t.Parallel()
 	m := New("v1")
-	m.Request(Request{Protocol: "rest", Operation: "ListRepos", Code: "OK", Took: time.Millisecond, Cost: 3, Limit: "cost"})
-	m.Request(Request{Protocol: "graphql", Operation: "Live", Code: "OK", Took: time.Hour, Stream: true})
+	m.CountRequest(Request{Protocol: "rest", Operation: "ListRepos", Code: "OK", Took: time.Millisecond, Cost: 3, Limit: "cost"})
+	m.CountRequest(Request{Protocol: "graphql", Operation: "Live", Code: "OK", Took: time.Hour, Stream: true})
 	end, closeStream := m.Begin("rest"), m.Open("sse")
 	m.Begin("rest")()
-	m.Authentication("accepted")
-	m.RoundTrip([]string{"SELECT", "INSERT"}, time.Second, true)
-	m.EventRead(time.Second)
-	m.Delivery("delivered", time.Second, true)
-	m.Delivery("retrying", time.Second, false)
-	m.Imported("osv", 7)
+	m.CountAuthentication("accepted")
+	m.CountRoundTrip([]string{"SELECT", "INSERT"}, time.Second, true)
+	m.CountEventRead(time.Second)
+	m.CountDelivery("delivered", time.Second, true)
+	m.CountDelivery("retrying", time.Second, false)
+	m.CountImported("osv", 7)
 	m.WatchPool(func() Pool { return Pool{Used: 1, Idle: 2, Max: 3, Waits: 4, Waited: 5 * time.Second} })
 	m.WatchQueue(func() (map[string]int, error) { return map[string]int{"running": 6}, nil })
 	text := scrape(m)
@@ -58,21 +58,21 @@ func TestAScrapeOmitsAQueueThatFails(t *testing.T) {
 	m := New("v1")
 	m.WatchQueue(func() (map[string]int, error) { return nil, errors.New("away") })
 	if text := scrape(m); !strings.Contains(text, "atrium_build_info") || strings.Contains(text, "atrium_delivery_queue_jobs{") {
-		t.Errorf("scraped %.300s", text)
+		t.Errorf("scraped %.300s, want it to contain 'atrium_build_info'", text)
 	}
 }
 
 func TestNilMetricsRecordNothing(t *testing.T) {
 	t.Parallel()
 	var m *Metrics
-	m.Request(Request{})
+	m.CountRequest(Request{})
 	m.Begin("x")()
 	m.Open("x")()
-	m.Authentication("x")
-	m.RoundTrip([]string{"x"}, 0, false)
-	m.EventRead(0)
-	m.Delivery("x", 0, true)
-	m.Imported("x", 1)
+	m.CountAuthentication("x")
+	m.CountRoundTrip([]string{"x"}, 0, false)
+	m.CountEventRead(0)
+	m.CountDelivery("x", 0, true)
+	m.CountImported("x", 1)
 	m.WatchPool(nil)
 	m.WatchQueue(nil)
 }

@@ -15,10 +15,10 @@ import (
 //go:embed console/console.html console/missing.html console/missing.css console/generated/documents.json
 var consoleFiles embed.FS
 
-// consoleBundle is the folder of the bundle that `make build` makes where Node is.
+// consoleBundle is the folder of the bundle that `make build` makes if Node is installed.
 const consoleBundle = bundleFolder + "/console"
 
-// consoleAssets is the path of the files of the console. No group has a name with a tilde, so it is the path of none.
+// consoleAssets is the path of the files of the console. No name of a group contains a tilde, so no group has this path.
 const consoleAssets = "/console/~assets/"
 
 // ConsoleOptions configures the console.
@@ -30,10 +30,10 @@ type ConsoleOptions struct {
 	Token func(*http.Request) string
 
 	// Issuer is the URL of the OpenID provider at which people sign in, and ClientID is the name of the console there.
-	// Both are empty where people bring a token of their own.
+	// If both are empty, people enter a token.
 	Issuer, ClientID string
 
-	// Playground says that the console links to the playground.
+	// If Playground is set, the console links to the playground.
 	Playground bool
 }
 
@@ -47,7 +47,7 @@ type consoleSettings struct {
 }
 
 // Console serves one page for /console and every path below it, and the files of the page. Without a bundle the page says
-// where the console is missing.
+// that the program was built without the console.
 func Console(opts ConsoleOptions) http.Handler { return newConsole(opts, embedded) }
 
 func newConsole(opts ConsoleOptions, files fs.FS) http.Handler {

@@ -10,7 +10,7 @@ import (
 	"atrium/web"
 )
 
-// consoleBundle is a bundle of the console, much smaller than that of the build.
+// consoleBundle is a small bundle of the console.
 var consoleBundle = fstest.MapFS{
 	"dist/console/main.js.gz":   &fstest.MapFile{Data: compressText("script")},
 	"dist/console/style.css.gz": &fstest.MapFile{Data: compressText("styles")},
@@ -30,15 +30,15 @@ func TestEveryAddressOfTheConsoleIsItsPage(t *testing.T) {
 	for _, path := range []string{"/console", "/console/", "/console/acme/shop/checkout", "/console/acme/~repos"} {
 		w := askConsole(console, path, "localhost")
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"endpoint":"/graphql"`) || w.Header().Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+			t.Errorf("%s: status %d, want 200: %s", path, w.Code, w.Body)
 		}
 		if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "connect-src 'self';") {
-			t.Errorf("%s: policy %s", path, policy)
+			t.Errorf("%s: policy %s, want it without 'unsafe'", path, policy)
 		}
 	}
 	for path, want := range map[string]int{"/console/~assets/main.js": 200, "/console/~assets/style.css": 200, "/console/~assets/other.js": 404, "/consoles": 404} {
 		if w := askConsole(console, path, "localhost"); w.Code != want {
-			t.Errorf("%s: %d", path, w.Code)
+			t.Errorf("%s: status %d, want %d", path, w.Code, want)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestTheConsoleSendsRequestsToItsProviderOnly(t *testing.T) {
 	console := web.ConsoleFrom(web.ConsoleOptions{Issuer: "https://login.example.com/realms/a", ClientID: "console"}, consoleBundle)
 	policy := askConsole(console, "/console", "localhost").Header().Get("Content-Security-Policy")
 	if !strings.Contains(policy, "connect-src 'self' https://login.example.com;") {
-		t.Error(policy)
+		t.Errorf("got %v, want a text with 'connect-src 'self' https://login.example.com;'", policy)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestTheConsoleHasATokenOnlyForALoopbackHost(t *testing.T) {
 	console := web.ConsoleFrom(web.ConsoleOptions{Token: func(*http.Request) string { return "secret" }}, consoleBundle)
 	for host, want := range map[string]bool{"localhost:8080": true, "127.0.0.1": true, "atrium.example.com": false} {
 		if given := strings.Contains(askConsole(console, "/console", host).Body.String(), "secret"); given != want {
-			t.Errorf("%s: a token is given: %v", host, given)
+			t.Errorf("%s: a token is given: %v, want %v", host, given, want)
 		}
 	}
 }
@@ -67,9 +67,9 @@ func TestWithoutABundleTheConsoleSaysWhereItIs(t *testing.T) {
 	console := web.ConsoleFrom(web.ConsoleOptions{Playground: true}, fstest.MapFS{})
 	w := askConsole(console, "/console/acme", "localhost")
 	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "make build") || !strings.Contains(w.Body.String(), `href="/"`) {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("status %d, want 501: %s", w.Code, w.Body)
 	}
 	if w := askConsole(console, "/console/~assets/missing.css", "localhost"); w.Code != http.StatusOK {
-		t.Errorf("its styles: %d", w.Code)
+		t.Errorf("its styles: status %d, want 200", w.Code)
 	}
 }

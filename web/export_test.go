@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// PlaygroundFrom is like Playground, with other files than the embedded ones.
+// PlaygroundFrom is like Playground, but serves other files than the embedded ones.
 func PlaygroundFrom(opts Options, files fs.FS) http.Handler { return newPlayground(opts, files) }
 
-// ConsoleFrom is like Console, with another bundle than the embedded one.
+// ConsoleFrom is like Console, but serves another bundle than the embedded one.
 func ConsoleFrom(opts ConsoleOptions, files fs.FS) http.Handler { return newConsole(opts, files) }

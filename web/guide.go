@@ -22,7 +22,7 @@ type guidePage struct {
 	Links       Links
 }
 
-// Links says to which other pages the header of the guide links.
+// Links says which other pages the header of the guide links to.
 type Links struct{ Playground, Console bool }
 
 // Guide serves the pages of the guide at /guide, in the order of names; the first is the start. A marker such as

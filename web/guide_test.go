@@ -26,7 +26,7 @@ func TestTheGuideShowsPages(t *testing.T) {
 	for _, path := range []string{"/guide", "/guide/", "/guide/start"} {
 		status, page, header := getGuide(guide, path)
 		if status != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Errorf("%s: %d %v", path, status, header)
+			t.Errorf("%s: status %d, want 200: %v", path, status, header)
 		}
 		for _, part := range []string{
 			"<title>The &lt;start&gt; – Atrium guide</title>", "</h1>\n<table></table>",

@@ -21,10 +21,10 @@ type ReferenceOptions struct {
 	// Token returns a bearer token to fill in, as in Options.
 	Token func(*http.Request) string
 
-	// Playground says that the header links to the playground.
+	// If Playground is set, the header links to the playground.
 	Playground bool
 
-	// Console says that the header links to the console.
+	// If Console is set, the header links to the console.
 	Console bool
 }
 

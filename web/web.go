@@ -1,5 +1,5 @@
-// Package web serves the pages of a server: the playground, where people write and run GraphQL queries, and the
-// reference of the REST interface. It knows nothing of the API itself.
+// Package web serves the pages of a server: the console, the playground for GraphQL queries, the reference of the REST
+// interface, and the guide. It must not know the API: its callers give the paths and the contents.
 //
 // There are two playgrounds. GraphiQL is a bundle that `make build` puts into dist/ if Node is installed; a program
 // that was built with it serves it. The small page is one HTML file with its scripts and styles, written by hand. It is
@@ -41,10 +41,10 @@ type Options struct {
 	// Examples are shown as tabs, in this order; the first is open at the start.
 	Examples []Example
 
-	// Hidden serves no page, and only the files that other pages share.
+	// If Hidden is set, only the files that other pages share are served.
 	Hidden bool
 
-	// Console says that the header links to the console.
+	// If Console is set, the header links to the console.
 	Console bool
 }
 
@@ -56,14 +56,14 @@ type Example struct {
 	Variables string `json:"variables"` // a JSON object, or "" for none
 }
 
-// A pageView is what the templates of the pages that ask show.
+// A pageView has the values for the templates of pages that send requests.
 type pageView struct {
 	Page       string // what the page is, in its title and its header
 	Playground bool   // whether the header links to the playground
 	Console    bool   // whether the header links to the console
 	Endpoint   string
 	Examples   []Example
-	Settings   any // for the script
+	Settings   any // data for the script
 }
 
 // settings has the values that the script of the page reads from a data block in the HTML.

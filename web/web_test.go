@@ -19,8 +19,8 @@ import (
 	"atrium/web"
 )
 
-// shown is the data block of a page, as its script reads it.
-type shown struct {
+// settingsBlock is the data block of a page, as its script reads it.
+type settingsBlock struct {
 	Endpoint string
 	Document string
 	Token    string
@@ -61,13 +61,13 @@ func compressText(text string) []byte {
 	return packed.Bytes()
 }
 
-// A request is a request to a playground. The zero value is one for / from this machine.
+// A request is a request to a playground. The zero value asks for / from this machine.
 type request struct {
 	method, peer, host, path string
 	header                   map[string]string
 }
 
-func (q request) of(playground http.Handler) (*httptest.ResponseRecorder, string) {
+func (q request) send(playground http.Handler) (*httptest.ResponseRecorder, string) {
 	r := httptest.NewRequest(cmp.Or(q.method, http.MethodGet), cmp.Or(q.path, "/"), nil)
 	r.RemoteAddr, r.Host = cmp.Or(q.peer, "127.0.0.1:40000"), cmp.Or(q.host, "localhost:8080")
 	if q.host == noHost {
@@ -94,7 +94,7 @@ func onBothPages(t *testing.T, opts web.Options, test func(*testing.T, http.Hand
 	}
 }
 
-func settings(t *testing.T, html string) (s shown) {
+func settings(t *testing.T, html string) (s settingsBlock) {
 	t.Helper()
 	block := regexp.MustCompile(`(?s)<script type="application/json" id="settings">(.*?)</script>`).FindStringSubmatch(html)
 	if block == nil {
@@ -134,10 +134,10 @@ func TestATokenIsFilledInOnlyForLocalBrowsers(t *testing.T) {
 			{local, noHost, false},
 			{other, "localhost:8080", false},
 			{other, "127.0.0.1", false},
-			{"@", "localhost", false}, // a unix socket: whoever is behind it is not known
+			{"@", "localhost", false}, // The peer of a unix socket is unknown.
 		} {
 			for _, path := range []string{"/", "/playground/small"} {
-				_, html := request{peer: c.peer, host: c.host, path: path}.of(playground)
+				_, html := request{peer: c.peer, host: c.host, path: path}.send(playground)
 				if got := settings(t, html).Token == "secret"; got != c.filled {
 					t.Errorf("%s from %s for host %q: filled in is %v, want %v", path, c.peer, c.host, got, c.filled)
 				}
@@ -158,9 +158,9 @@ func TestOptionsReachThePageAsDataAndNeverAsMarkup(t *testing.T) {
 		Examples: []web.Example{{Name: nasty, Query: nasty, Variables: nasty}, {Name: "second"}},
 	}
 	onBothPages(t, opts, func(t *testing.T, playground http.Handler) {
-		_, html := request{}.of(playground)
+		_, html := request{}.send(playground)
 		if strings.Contains(html, "<script>alert") {
-			t.Errorf("unescaped: %s", html)
+			t.Errorf("unescaped: %s, want it without '<script>alert'", html)
 		}
 		got := settings(t, html)
 		if got.Endpoint != opts.Endpoint || got.Token != nasty || !slices.Equal(got.Examples, opts.Examples) {
@@ -172,12 +172,12 @@ func TestOptionsReachThePageAsDataAndNeverAsMarkup(t *testing.T) {
 func TestTheZeroOptionsGiveAPageForGraphql(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
-		res, html := request{path: "/?query={ping}"}.of(playground)
+		res, html := request{path: "/?query={ping}"}.send(playground)
 		if res.Code != http.StatusOK || res.Header().Get("Content-Type") != "text/html; charset=utf-8" {
-			t.Errorf("got %d, %s", res.Code, res.Header().Get("Content-Type"))
+			t.Errorf("got status %d, want 200, %s, want text/html; charset=utf-8", res.Code, res.Header().Get("Content-Type"))
 		}
 		if got := settings(t, html); got.Endpoint != "/graphql" || got.Token != "" {
-			t.Errorf("got %+v", got)
+			t.Errorf("got %+v, want Endpoint '/graphql' and Token \"\"", got)
 		}
 	})
 }
@@ -185,8 +185,8 @@ func TestTheZeroOptionsGiveAPageForGraphql(t *testing.T) {
 func TestGraphiQLIsThePageIfItWasBuiltAndTheSmallPageStays(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
-		_, first := request{}.of(playground)
-		_, small := request{path: "/playground/small"}.of(playground)
+		_, first := request{}.send(playground)
+		_, small := request{path: "/playground/small"}.send(playground)
 		built := strings.HasSuffix(t.Name(), "GraphiQL")
 		if got := strings.Contains(first, `<div id="graphiql">`); got != built {
 			t.Errorf("GraphiQL at /: %v, want %v", got, built)
@@ -202,9 +202,9 @@ func TestGraphiQLIsThePageIfItWasBuiltAndTheSmallPageStays(t *testing.T) {
 
 func TestTheEmbeddedFilesMakeAPage(t *testing.T) {
 	t.Parallel()
-	res, html := request{}.of(web.Playground(web.Options{}))
+	res, html := request{}.send(web.Playground(web.Options{}))
 	if res.Code != http.StatusOK || !strings.Contains(html, "<title>Atrium playground</title>") {
-		t.Errorf("got %d: %s", res.Code, html)
+		t.Errorf("got status %d, want 200: %s, want it to contain '<title>Atrium playground</title>'", res.Code, html)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestEveryAnswerKeepsThePageToItself(t *testing.T) {
 			"/playground/playground.css": "no-cache",
 			"/nothing":                   "",
 		} {
-			res, _ := request{path: path}.of(playground)
+			res, _ := request{path: path}.send(playground)
 			for header, want := range map[string]string{
 				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
 					"connect-src 'self'; worker-src 'self' blob:; font-src 'self' data:; img-src 'self' data:; " +
@@ -239,15 +239,15 @@ func TestEveryAnswerKeepsThePageToItself(t *testing.T) {
 func TestThePageRefersOnlyToServedFiles(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{}, func(t *testing.T, playground http.Handler) {
-		_, html := request{}.of(playground)
+		_, html := request{}.send(playground)
 		named := regexp.MustCompile(`(?:src|href)="(/playground/[^"]*)"`).FindAllStringSubmatch(html, -1)
 		if len(named) != 3 {
 			t.Fatalf("the page names %d files of its own, want a script and two style sheets", len(named))
 		}
 		for _, name := range named {
-			res, body := request{path: name[1]}.of(playground)
+			res, body := request{path: name[1]}.send(playground)
 			if res.Code != http.StatusOK || body == "" {
-				t.Errorf("%s: %d, %d bytes", name[1], res.Code, len(body))
+				t.Errorf("%s: status %d, want 200, %d bytes", name[1], res.Code, len(body))
 			}
 		}
 	})
@@ -256,15 +256,15 @@ func TestThePageRefersOnlyToServedFiles(t *testing.T) {
 func TestTheScriptsOfTheSmallPageImportOnlyServedFiles(t *testing.T) {
 	t.Parallel()
 	playground := web.PlaygroundFrom(web.Options{}, sources(t, false))
-	_, script := request{path: "/playground/playground.js"}.of(playground)
+	_, script := request{path: "/playground/playground.js"}.send(playground)
 	imported := regexp.MustCompile(`from '\./([^']*)'`).FindAllStringSubmatch(script, -1)
 	if len(imported) == 0 {
 		t.Fatal("no import found")
 	}
 	for _, name := range imported {
-		res, _ := request{path: "/playground/" + name[1]}.of(playground)
+		res, _ := request{path: "/playground/" + name[1]}.send(playground)
 		if got := res.Header().Get("Content-Type"); res.Code != http.StatusOK || got != "text/javascript; charset=utf-8" {
-			t.Errorf("%s: %d, %s", name[1], res.Code, got)
+			t.Errorf("%s: status %d, want 200, %s, want text/javascript; charset=utf-8", name[1], res.Code, got)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestTheBundleIsCompressedForClientsThatAcceptIt(t *testing.T) {
 		"br":                "",
 		"gzip;q=0":          "",
 	} {
-		res, body := request{path: "/playground/main.js", header: map[string]string{"Accept-Encoding": accept}}.of(playground)
+		res, body := request{path: "/playground/main.js", header: map[string]string{"Accept-Encoding": accept}}.send(playground)
 		want := "script"
 		if encoding == "gzip" {
 			want = string(compressText("script"))
@@ -289,10 +289,10 @@ func TestTheBundleIsCompressedForClientsThatAcceptIt(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: got %q as %q, want %q as %q", accept, body, got, want, encoding)
 		}
 		if got := res.Header().Get("Content-Type"); got != "text/javascript; charset=utf-8" {
-			t.Errorf("Accept-Encoding %q: Content-Type %q", accept, got)
+			t.Errorf("Accept-Encoding %q: Content-Type %q, want text/javascript; charset=utf-8", accept, got)
 		}
 		if got := res.Header().Get("Vary"); got != "Accept-Encoding" {
-			t.Errorf("Accept-Encoding %q: Vary %q", accept, got)
+			t.Errorf("Accept-Encoding %q: Vary %q, want Accept-Encoding", accept, got)
 		}
 		tags[res.Header().Get("ETag")] = true
 	}
@@ -306,9 +306,9 @@ func TestAFileTheBrowserHasIsNotSentAgain(t *testing.T) {
 	playground := web.PlaygroundFrom(web.Options{}, sources(t, true))
 	for _, path := range []string{"/playground/playground.js", "/playground/main.js"} {
 		header := map[string]string{"Accept-Encoding": "gzip"}
-		first, _ := request{path: path, header: header}.of(playground)
+		first, _ := request{path: path, header: header}.send(playground)
 		header["If-None-Match"] = first.Header().Get("ETag")
-		if again, _ := (request{path: path, header: header}).of(playground); again.Code != http.StatusNotModified {
+		if again, _ := (request{path: path, header: header}).send(playground); again.Code != http.StatusNotModified {
 			t.Errorf("%s: got %d, want 304", path, again.Code)
 		}
 	}
@@ -321,11 +321,11 @@ func TestOtherPathsAndMethodsAreRejected(t *testing.T) {
 			"/favicon.ico", "/playground", "/playground/", "/playground/web.go", "/playground/playground.html",
 			"/playground/main.js.gz", "/playground/.gitignore", "/playground/index.html",
 		} {
-			if res, _ := (request{path: path}).of(playground); res.Code != http.StatusNotFound {
-				t.Errorf("%s: %d", path, res.Code)
+			if res, _ := (request{path: path}).send(playground); res.Code != http.StatusNotFound {
+				t.Errorf("%s: status %d, want 404", path, res.Code)
 			}
 		}
-		if res, _ := (request{method: http.MethodPost}).of(playground); res.Code != http.StatusMethodNotAllowed {
+		if res, _ := (request{method: http.MethodPost}).send(playground); res.Code != http.StatusMethodNotAllowed {
 			t.Errorf("POST: got %d, want 405", res.Code)
 		}
 	})
@@ -335,7 +335,7 @@ func TestAHiddenPlaygroundServesOnlySharedFiles(t *testing.T) {
 	t.Parallel()
 	onBothPages(t, web.Options{Hidden: true}, func(t *testing.T, playground http.Handler) {
 		for path, want := range map[string]int{"/": 404, "/playground/small": 404, "/playground/head.css": 200, "/playground/token.js": 200} {
-			if answer, _ := (request{path: path}).of(playground); answer.Code != want {
+			if answer, _ := (request{path: path}).send(playground); answer.Code != want {
 				t.Errorf("%s: %d, want %d", path, answer.Code, want)
 			}
 		}

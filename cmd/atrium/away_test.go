@@ -19,7 +19,7 @@ func startBehindRelay(t *testing.T) (*running, *storetest.Relay, string) {
 	server := start(t, relay.URL, "--dev")
 	token := strings.TrimSpace(mustRun(t, direct, "token"))
 	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
-		t.Fatalf("%d: %s", status, body)
+		t.Fatalf("status %d, want 200: %s", status, body)
 	}
 	return server, relay, token
 }
@@ -40,11 +40,11 @@ func expectUnavailable(t *testing.T, server *running, token string) {
 			asked := time.Now()
 			status, body := server.send(ask[0], token, ask[1], ask[2])
 			if took := time.Since(asked); status != http.StatusServiceUnavailable || took > 8*time.Second {
-				t.Errorf("%s %s: %d after %v: %s", ask[0], ask[1], status, took, body)
+				t.Errorf("%s %s: status %d after %v, want 503: %s", ask[0], ask[1], status, took, body)
 			}
 			hasCode := strings.Contains(body, `"code":14`) || strings.Contains(body, `"status":14`)
 			if !hasCode || !strings.Contains(body, "google.rpc.RetryInfo") || strings.Contains(body, "127.0.0.1") {
-				t.Errorf("%s %s: %s", ask[0], ask[1], body)
+				t.Errorf("%s %s: %s, want it to contain 'google.rpc.RetryInfo'", ask[0], ask[1], body)
 			}
 		})
 	}
@@ -69,10 +69,10 @@ func expectRecovery(t *testing.T, server *running, token string) {
 	}
 	for range 10 {
 		if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
-			t.Errorf("%d: %s", status, body)
+			t.Errorf("status %d, want 200: %s", status, body)
 		}
 		if status, body := server.send(http.MethodPost, token, "/graphql", askRepos); status != http.StatusOK || strings.Contains(body, "errors") {
-			t.Errorf("%d: %s", status, body)
+			t.Errorf("status %d, want 200: %s, want it without 'errors'", status, body)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestRequestsAreUnavailableWhileTheDatabaseIsDown(t *testing.T) {
 	server, relay, token := startBehindRelay(t)
 	relay.Refuse()
 	expectUnavailable(t, server, token)
-	relay.Cut() // is there again
+	relay.Cut() // The database can be reached again.
 	expectRecovery(t, server, token)
 }
 
@@ -103,16 +103,16 @@ func TestLostConnectionsFailNoRequest(t *testing.T) {
 	for i := range 10 {
 		relay.Cut()
 		if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
-			t.Errorf("a list: %d %s", status, body)
+			t.Errorf("a list: status %d, want 200: %s", status, body)
 		}
 		relay.Cut()
 		if status, body := server.send(http.MethodPost, token, "/graphql", askRepos); status != http.StatusOK || strings.Contains(body, "errors") {
-			t.Errorf("GraphQL: %d %s", status, body)
+			t.Errorf("GraphQL: status %d, want 200: %s, want it without 'errors'", status, body)
 		}
 		relay.Cut()
 		name := "by-try-" + string(rune('a'+i))
 		if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "`+name+`"}`); status != http.StatusOK {
-			t.Errorf("a creation: %d %s", status, body)
+			t.Errorf("a creation: status %d, want 200: %s", status, body)
 		}
 	}
 }

@@ -28,24 +28,24 @@ func startAnotherPostgres(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, err := hold.StdoutPipe()
+	stdout, err := hold.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := hold.Start(); err != nil {
 		t.Fatal(err)
 	}
-	hold.Cancel = func() error { return end.Close() } // the server must still remove its files
+	hold.Cancel = func() error { return end.Close() } // The server needs time to remove its files.
 	t.Cleanup(func() { _ = end.Close(); _ = hold.Wait() })
-	url, err := bufio.NewReader(told).ReadString('\n')
+	url, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(url)
 }
 
-// runFromGuide runs a command exactly as the guide shows it on its page about operating:
-// the one that begins with a word.
+// runFromGuide runs a command exactly as the guide's page about operating shows it: the
+// command that begins with the given word.
 func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/operating.md")
@@ -57,18 +57,18 @@ func runFromGuide(t *testing.T, begins, folder, databaseURL string) {
 	if line == "" || err != nil {
 		t.Fatalf("the guide has no command %s (%v)", begins, err)
 	}
-	slices.Reverse(programs) // the newest first, as scripts/with-postgres has it
+	slices.Reverse(programs) // scripts/with-postgres also tries the newest version first.
 	command := exec.CommandContext(t.Context(), "bash", "-euc", line)
 	command.Dir = folder
 	command.Env = append(os.Environ(), "ATRIUM_DATABASE_URL="+databaseURL, "PATH="+strings.Join(append(programs, os.Getenv("PATH")), ":"))
-	if said, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, said)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, output)
 	}
 }
 
-// The sink fails the test if one event arrives with two ids. The second server has
-// counted fewer transactions than the first, so without a repair new events would sort
-// before old ones.
+// The sink fails the test if an event arrives with two ids. The second server has counted
+// fewer transactions than the first. Without the repair, its new events would sort before
+// old ones.
 func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery(t *testing.T) {
 	t.Parallel()
 	url, folder := storetest.Postgres(t), t.TempDir()
@@ -78,7 +78,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
 	token, acme := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h")), demoUID(t, first)
 	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	w := &writing{t: t, token: token, group: acme, acknowledged: map[string]time.Time{}}
 	w.at(first.url)
@@ -88,7 +88,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	first.await(func() bool { return w.countAcknowledged() > 100 })
 	const page = "/registry/v2/repos?page_size=5&order_by=name"
 	begun := readPage(t, first, token, page)
-	runFromGuide(t, "pg_dump", folder, url) // while the server writes and delivers
+	runFromGuide(t, "pg_dump", folder, url) // The server keeps writing and delivering.
 	after := w.countAcknowledged()
 	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()
@@ -98,12 +98,12 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 
 	restored := startAnotherPostgres(t)
 	runFromGuide(t, "pg_restore", folder, restored)
-	if said := mustRun(t, restored, "repair"); !strings.Contains(said, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
-		t.Errorf("the repair said %q", said)
+	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
+		t.Errorf("the repair said %q, want a text with %q", output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ")
 	}
 	second := start(t, restored, "--dev", "--allow-host", "127.0.0.1")
 	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	kept := slices.DeleteFunc(strings.Fields(w.names(second.url)), func(name string) bool { return !strings.HasPrefix(name, "proof-") && name != "after-the-restore" })
 	if len(kept) < 100 || len(kept) > w.countAcknowledged()-50 {
@@ -115,10 +115,10 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 		return !slices.ContainsFunc(kept, func(name string) bool { return sink.received[name].IsZero() })
 	})
 	if got := readPage(t, second, token, page+"&page_token="+begun.NextPageToken); begun.NextPageToken == "" || len(got.Repos) != 5 || got.Repos[0].Name <= begun.Repos[4].Name {
-		t.Errorf("a page token from before the backup goes on with %v after %v", got.Repos, begun.Repos)
+		t.Errorf("a page token from before the backup goes on with %v after %v, want 5 of them", got.Repos, begun.Repos)
 	}
-	if said := mustRun(t, restored, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
-		t.Errorf("the second repair said %q", said)
+	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
+		t.Errorf("the second repair said %q", output)
 	}
 }
 
@@ -132,7 +132,7 @@ func readPage(t *testing.T, server *running, token, path string) (page repoPage)
 	t.Helper()
 	status, body := server.get(token, path)
 	if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
-		t.Fatalf("%s: %d: %s", path, status, body)
+		t.Fatalf("%s: status %d, want 200: %s", path, status, body)
 	}
 	return page
 }

@@ -20,7 +20,7 @@ func (w *writing) countAcknowledged() int {
 	return len(w.acknowledged)
 }
 
-// The sink fails the test if one event arrives with two ids.
+// The sink fails the test if an event arrives with two ids.
 func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	t.Parallel()
 	url, file := storetest.SQLite(t), filepath.Join(t.TempDir(), "backup.db")
@@ -30,7 +30,7 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
 	token, acme := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h")), demoUID(t, first)
 	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	w := &writing{t: t, token: token, group: acme, acknowledged: map[string]time.Time{}}
 	w.at(first.url)
@@ -38,22 +38,22 @@ func TestAnOldBackupIsRestoredWithoutASkippedDelivery(t *testing.T) {
 		w.running.Go(w.write)
 	}
 	first.await(func() bool { return w.countAcknowledged() > 100 })
-	mustRun(t, url, "backup", file) // while the server writes and delivers
+	mustRun(t, url, "backup", file) // The server keeps writing and delivering.
 	after := w.countAcknowledged()
 	first.await(func() bool { return w.countAcknowledged() > after+100 })
 	w.end()
 	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "restore", "--replace", file); err == nil || !strings.Contains(err.Error(), "in use") {
-		t.Errorf("restoring under a server: %v", err)
+		t.Errorf("restoring under a server: %v, want an error with 'in use'", err)
 	}
 	if err := first.end(); err != nil {
 		t.Fatal(err)
 	}
-	if said := mustRun(t, url, "restore", "--replace", file); !strings.Contains(said, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
-		t.Errorf("restoring said %q", said)
+	if output := mustRun(t, url, "restore", "--replace", file); !strings.Contains(output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ") {
+		t.Errorf("restoring said %q, want a text with %q", output, "\nthe keys can be read; 0 counters were corrected; events are in order; the newest event is of ")
 	}
 	second := start(t, url, "--dev", "--allow-host", "127.0.0.1")
 	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
-		t.Fatal(body)
+		t.Fatalf("got %v, want 200", body)
 	}
 	restored := slices.DeleteFunc(strings.Fields(w.names(second.url)), func(name string) bool { return !strings.HasPrefix(name, "proof-") && name != "after-the-restore" })
 	if len(restored) < 100 || len(restored) > w.countAcknowledged()-50 {
@@ -75,7 +75,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	file := filepath.Join(folder, "backup.db")
 	mustRun(t, url, "backup", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the backup is %v (%v)", info.Mode(), err)
+		t.Errorf("the backup is %v (%v), want Perm 0o600", info.Mode(), err)
 	}
 	whole, err := os.ReadFile(file)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 		"backup --database-url sqlite:" + folder + "/typo.db x":                          "there is no database",
 	} {
 		if _, _, err := atrium(t, env, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("%s: %v, want an error with %q", args, err, want)
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Dir(strings.TrimPrefix(url, "sqlite:")) + "/*before*"); len(left) > 0 {
@@ -105,7 +105,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	mustRun(t, url, "backup", "--overwrite", file)
 	mustRun(t, "sqlite:"+folder+"/new.db", "restore", "--encryption-key", strings.Repeat("ab", 32), file)
 	if info, err := os.Stat(folder + "/new.db"); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the database is %v (%v)", info, err)
+		t.Errorf("the database is %v (%v), want Perm 0o600", info, err)
 	}
 	if left, _ := filepath.Glob(folder + "/.*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -116,8 +116,8 @@ func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me")
-		if said := mustRun(t, url, "repair"); !strings.Contains(said, "0 counters were corrected; events are in order") {
-			t.Errorf("said %q", said)
+		if output := mustRun(t, url, "repair"); !strings.Contains(output, "0 counters were corrected; events are in order") {
+			t.Errorf("said %q, want it to contain '0 counters were corrected; events are in order'", output)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func (p *pair) ask(client *http.Client, url string) (protocol, name string) {
 	}
 	defer answer.Body.Close()
 	if body, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-		p.t.Fatalf("%d %s %v", answer.StatusCode, body, err)
+		p.t.Fatalf("got %d %s %v, want StatusCode 200", answer.StatusCode, body, err)
 	}
 	return answer.Proto, answer.TLS.PeerCertificates[0].Subject.CommonName
 }
@@ -132,18 +132,18 @@ func TestGRPCIsServedOverTLS(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--dev", "--tls-cert", p.certFile, "--tls-key", p.keyFile)
 	either := p.client(true)
 	either.Transport.(*http.Transport).Protocols.SetHTTP1(true)
-	for name, over := range map[string]*http.Client{"h2": p.client(true), "h2 or http/1.1": either} {
-		c, err := client.New(server.url, client.Options{HTTPClient: over, Attempts: 1})
+	for name, httpClient := range map[string]*http.Client{"h2": p.client(true), "h2 or http/1.1": either} {
+		c, err := client.New(server.url, client.Options{HTTPClient: httpClient, Attempts: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if pong, err := c.Ping.Ping(t.Context(), &pingv2.PingRequest{}); err != nil || pong.GetResponse() != "pong" {
-			t.Errorf("%s: it answers %v, %v", name, pong, err)
+			t.Errorf("%s: it answers %v, %v, want Response 'pong'", name, pong, err)
 		}
 		_, err = c.Repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: "nope"})
 		var refused *connect.Error
 		if !errors.As(err, &refused) || refused.Code() != connect.CodeUnauthenticated || len(refused.Details()) == 0 {
-			t.Errorf("%s: without a token: %v", name, err)
+			t.Errorf("%s: without a token: %v, want Code %v", name, err, connect.CodeUnauthenticated)
 		}
 	}
 }
@@ -154,34 +154,34 @@ func TestACertificateIsReloadedWithoutARestart(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--tls-cert", p.certFile, "--tls-key", p.keyFile)
 	open := p.client(false)
 	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
-		t.Fatalf("got %s", name)
+		t.Fatalf("got %s, want first", name)
 	}
-	p.renew("second one") // of another length, because the times of the files may be equal
+	p.renew("second one") // The name has another length, because both files may have the same time.
 	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
-		t.Errorf("a new connection gets %s", name)
+		t.Errorf("a new connection gets %s, want second one", name)
 	}
 	if _, name := p.ask(open, server.url+"/livez"); name != "first" {
-		t.Errorf("the connection that was open was dropped for %s", name)
+		t.Errorf("the connection that was open was dropped for %s, want first", name)
 	}
 
 	p.put(p.keyFile, []byte("nonsense"))
 	for range 2 {
 		if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
-			t.Errorf("with a faulty key: %s", name)
+			t.Errorf("with a faulty key: %s, want second one", name)
 		}
 	}
 	if n := strings.Count(server.stderr.String(), "certificate reload failed"); n != 1 || strings.Contains(server.stderr.String(), "nonsense") {
-		t.Errorf("%d lines tell of it:\n%s", n, server.stderr)
+		t.Errorf("%d lines tell of it, want 1:\n%s", n, server.stderr)
 	}
 	if err := os.Remove(p.certFile); err != nil {
 		t.Fatal(err)
 	}
 	if _, name := p.ask(p.client(false), server.url+"/livez"); name != "second one" {
-		t.Errorf("without a file: %s", name)
+		t.Errorf("without a file: %s, want second one", name)
 	}
 	p.renew("the third")
 	if _, name := p.ask(p.client(true), server.url+"/livez"); name != "the third" {
-		t.Errorf("good again: %s", name)
+		t.Errorf("good again: %s, want the third", name)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestAnInvalidCertificateIsAConfigurationError(t *testing.T) {
 	} {
 		_, _, err := atrium(t, nil, append([]string{"serve", "--log-level", "loud"}, strings.Fields(c.args)...)...)
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), "--"+c.flag+" (") || !strings.Contains(err.Error(), "--log-level (") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want an error with '--log-level ('", name, err)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestAFailedHandshakeIsNotLoggedAsAnError(t *testing.T) {
 		defer answer.Body.Close()
 	}
 	if err != nil || answer.StatusCode != http.StatusBadRequest {
-		t.Errorf("clear text gets %v, %v", answer, err)
+		t.Errorf("clear text gets %v, %v, want StatusCode 400", answer, err)
 	}
 	if strings.Contains(server.stderr.String(), `"level":"ERROR"`) {
 		t.Errorf("logs:\n%s", server.stderr)

@@ -23,7 +23,7 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 		"--cors-origin", "*", "--rate-limit=-1", "--rate-burst=0", "--max-in-flight=-1", "--v1-upstream", "https://u:secret@v1.example.com/base", "--v1-timeout=0s", "--tls-cert", "cert.pem")
 	var usage usageError
 	if !errors.As(err, &usage) || exitCode(err) != 2 {
-		t.Fatalf("error %v", err)
+		t.Fatalf("error %v, want exit code 2", err)
 	}
 	text := err.Error()
 	for _, flag := range []string{
@@ -57,7 +57,7 @@ func TestAllMissingFlagsOfACommandAreReportedAtOnce(t *testing.T) {
 	} {
 		_, _, err := atrium(t, nil, strings.Fields(args)...)
 		if exitCode(err) != 2 {
-			t.Errorf("%s: error %v", args, err)
+			t.Errorf("%s: error %v, want exit code 2", args, err)
 			continue
 		}
 		for _, flag := range flags {
@@ -77,7 +77,7 @@ func TestAFlagOverridesItsVariableAndAnEmptyVariableIsUnset(t *testing.T) {
 	}
 	c := picked.(*serveCommand)
 	if c.Addr != "127.0.0.1:2" || !c.Dev || c.Migrate || c.LogLevel != "info" || !slices.Equal(c.Audience, []string{"a", "b"}) {
-		t.Errorf("parsed %+v", c)
+		t.Errorf("parsed %+v, want Addr '127.0.0.1:2', LogLevel 'info' and Audience %v", c, []string{"a", "b"})
 	}
 }
 
@@ -110,29 +110,29 @@ func TestHelpIsPrintedWithoutArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}, {"serve", "-h"}} {
 		if out, _, err := atrium(t, nil, args...); err != nil || !strings.Contains(out, "Usage: atrium") {
-			t.Errorf("%v: %v\n%s", args, err, out)
+			t.Errorf("%v: %v\n%s, want it to contain 'Usage: atrium'", args, err, out)
 		}
 	}
 	if _, _, err := atrium(t, nil, "sreve"); exitCode(err) != 2 {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want exit code 2", err)
 	}
 }
 
 func TestAnEncryptionKeyIsHexOrBase64Of32Bytes(t *testing.T) {
 	t.Parallel()
-	key := bytes.Repeat([]byte{0xfb, 0xff}, 16) // has + and / in base64
+	key := bytes.Repeat([]byte{0xfb, 0xff}, 16) // In base64 this key contains + and /.
 	for _, good := range []string{
 		hex.EncodeToString(key), base64.StdEncoding.EncodeToString(key), base64.RawURLEncoding.EncodeToString(key) + "\n",
 	} {
 		f := faults{}
 		if got := encryptionKey(&f, "encryption-key", good); !bytes.Equal(got, key) || len(f) > 0 {
-			t.Errorf("%s: %x, %v", good, got, f)
+			t.Errorf("%s: %x, want %x, %v", good, got, key, f)
 		}
 	}
 	for _, bad := range []string{"00", strings.Repeat("0", 62), "!"} {
 		f := faults{}
 		if encryptionKey(&f, "encryption-key", bad); len(f) != 1 {
-			t.Errorf("%q: %v", bad, f)
+			t.Errorf("%q: %v, want 1 of them", bad, f)
 		}
 	}
 }

@@ -40,11 +40,11 @@ func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		server := start(t, url)
 		if status, body := server.get("", "/readyz"); status != http.StatusOK {
-			t.Fatalf("%d: %s", status, body)
+			t.Fatalf("status %d, want 200: %s", status, body)
 		}
 		execute(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
 		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "schema 70001") {
-			t.Errorf("/readyz: %d: %s", status, body)
+			t.Errorf("/readyz: status %d, want 503: %s, want it to contain 'schema 70001'", status, body)
 		}
 		if err := server.end(); err != nil {
 			t.Error(err)
@@ -57,7 +57,7 @@ func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
 		} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), "schema 70001") || !strings.Contains(err.Error(), "knows schema 0") {
-				t.Errorf("%s: %v", args, err)
+				t.Errorf("%s: %v, want an error with 'schema 70001'", args, err)
 			}
 		}
 	})
@@ -70,7 +70,7 @@ func TestAnOlderDatabaseIsNotServed(t *testing.T) {
 		for _, args := range []string{"serve --no-migrate --addr 127.0.0.1:0", "recount", "token"} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), "run `atrium migrate up`") {
-				t.Errorf("%s: %v", args, err)
+				t.Errorf("%s: %v, want an error with %q", args, err, "run `atrium migrate up`")
 			}
 		}
 	})
@@ -109,7 +109,7 @@ func TestAQueueOfAnotherVersionIsNotServed(t *testing.T) {
 		}
 		server := start(t, url, "--no-migrate")
 		if status, body := server.get("", "/readyz"); status != http.StatusOK {
-			t.Fatalf("%d: %s", status, body)
+			t.Fatalf("status %d, want 200: %s", status, body)
 		}
 		notReady := func(want string) {
 			t.Helper()
@@ -142,7 +142,7 @@ func TestOnlyTheOwnerCanReadDatabaseFiles(t *testing.T) {
 	}
 	for _, file := range files {
 		if info, err := file.Info(); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s is %v, %v", file.Name(), info.Mode(), err)
+			t.Errorf("%s is %v, %v, want Perm 0o600", file.Name(), info.Mode(), err)
 		}
 	}
 	if strings.Contains(server.stderr.String(), "chmod") {
@@ -179,11 +179,11 @@ func TestCommandsCreateNoKeys(t *testing.T) {
 		mustRun(t, url, "bootstrap", "--org", "acme", "--issuer", "https://issuer.example", "--subject", "me")
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "token")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "atrium serve --dev") {
-			t.Errorf("a token without a server in development mode: %v", err)
+			t.Errorf("a token without a server in development mode: %v, want an error with 'atrium serve --dev'", err)
 		}
 		mustRun(t, url, "events", "export")
 		if n := countRows(t, url, "SELECT count(*) FROM shared_key"); n != 0 {
-			t.Errorf("%d keys are left", n)
+			t.Errorf("%d keys are left, want 0", n)
 		}
 	})
 }
@@ -192,10 +192,10 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
-		server := start(t, url) // with a key in the database
+		server := start(t, url) // This stores a key in the database.
 		mustRun(t, url, "change-encryption-key", "--new-encryption-key", first)
 		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "encryption key") {
-			t.Errorf("/readyz: %d: %s", status, body)
+			t.Errorf("/readyz: status %d, want 503: %s, want it to contain 'encryption key'", status, body)
 		}
 		if err := server.end(); err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 		} {
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, strings.Fields(args)...)
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), "--encryption-key") {
-				t.Errorf("%s: %v", args, err)
+				t.Errorf("%s: %v, want an error with '--encryption-key'", args, err)
 			}
 		}
 		mustRun(t, url, "rotate-keys", "--encryption-key", first)
@@ -223,13 +223,13 @@ func TestTwoServersOnOneFileAreRefused(t *testing.T) {
 	server := start(t, url, "--dev")
 	_, _, err := atrium(t, nil, "serve", "--addr", "127.0.0.1:0", "--database-url", url)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), strings.TrimPrefix(url, "sqlite:")) || !strings.Contains(err.Error(), "another server") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with 'another server'", err)
 	}
-	mustRun(t, url, "recount") // as commands may
+	mustRun(t, url, "recount") // Commands may run while a server runs.
 	if err := server.end(); err != nil {
 		t.Fatal(err)
 	}
-	if err := start(t, url).end(); err != nil { // the file is free again
+	if err := start(t, url).end(); err != nil { // The file is no longer locked.
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ func TestTheAuditLogIsExportedAsJSONLines(t *testing.T) {
 		types += e.Type + " "
 	}
 	if len(lines) != 3 || !strings.Contains(types, "dev.atrium.api.iam.group.created.v1") {
-		t.Errorf("exported %s", types)
+		t.Errorf("exported %s, want it to contain 'dev.atrium.api.iam.group.created.v1'", types)
 	}
 	for args, want := range map[string]int{
 		"--type iam.group.created": 1, "--denied": 0, "--until 2020-01-01T00:00:00Z": 0, "--since 2020-01-01T00:00:00Z": 3,

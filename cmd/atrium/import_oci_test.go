@@ -30,7 +30,7 @@ type hub struct {
 func startHub(t *testing.T) hub {
 	t.Helper()
 	server := httptest.NewServer(ociregistry.New(ociregistry.Logger(stdlog.New(io.Discard, "", 0))))
-	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // messages about clients that try https first
+	server.Config.ErrorLog = stdlog.New(io.Discard, "", 0) // Some clients try https first.
 	t.Cleanup(server.Close)
 	return hub{t, strings.TrimPrefix(server.URL, "http://")}
 }
@@ -57,10 +57,10 @@ func (h hub) push(reference string, layers int64) (digest v1.Hash, size int64) {
 	for _, platform := range []string{"linux/amd64", "linux/arm64/v8", "unknown/unknown"} {
 		image, err := random.Image(100, layers)
 		h.must(err)
-		on, err := v1.ParsePlatform(platform)
+		parsed, err := v1.ParsePlatform(platform)
 		h.must(err)
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: on}})
-		if on.Architecture != "arm64" {
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: parsed}})
+		if parsed.Architecture != "arm64" {
 			continue
 		}
 		manifest, err := image.Manifest()
@@ -84,7 +84,7 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 			h.push(fmt.Sprintf("team/app:v%d", n), 1)
 		}
 		digest, size := h.push("tools:1", 3)
-		server := start(t, url, "--dev") // imports work while a server runs
+		server := start(t, url, "--dev") // Imports work while a server runs.
 		acme, token := demoUID(t, server), strings.TrimSpace(mustRun(t, url, "token"))
 		imported := func(args ...string) string {
 			t.Helper()
@@ -97,9 +97,9 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		repo := cutBetween(t, body, `"uid":"`, `"`)
 		at := "/registry/v2/repos/" + repo + "/digests/" + digest.String()
 		if _, body = server.get(token, at+"/architectures"); !strings.Contains(body, `["amd64","arm64"]`) {
-			t.Errorf("architectures: %s", body)
+			t.Errorf("architectures: %s, want it to contain %q", body, `["amd64","arm64"]`)
 		}
-		for _, name := range []string{"arm64", "arm64v8"} { // the documented name, and the one that official images use
+		for _, name := range []string{"arm64", "arm64v8"} { // The first name is documented; official images use the second one.
 			if _, body = server.get(token, at+"/size?architecture="+name); !strings.Contains(body, fmt.Sprintf(`"%d"`, size)) {
 				t.Errorf("size of %s: %s, want %d", name, body, size)
 			}
@@ -112,17 +112,17 @@ func TestARegistryIsImportedServedAndPruned(t *testing.T) {
 		expectSummary(t, imported("--prune", h.host), "0 0 2 0 repos", "0 0 4 0 tags", "0 0 4 0 images", "tags removed: 2")
 		h.must(remote.Delete(h.tag("team/app:v2")))
 		expectSummary(t, imported("--prune", "--no-events", h.host), "0 0 2 0 repos", "0 0 3 0 tags", "0 0 3 0 images", "tags removed: 1")
-		if told := countDeletedTags(t, url, platform.UID(acme)); told != 2 {
-			t.Errorf("events tell of %d deleted tags", told)
+		if deleted := countDeletedTags(t, url, platform.UID(acme)); deleted != 2 {
+			t.Errorf("events tell of %d deleted tags, want 2", deleted)
 		}
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
-			t.Errorf("recount: %s", out)
+			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 
 		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "oci", "--group", acme, h.host+"/nothing", h.host+"/tools")
 		expectSummary(t, out, "0 0 1 1 repos", "0 0 1 0 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(errOut, h.host+"/nothing: ") || !strings.Contains(errOut, "NAME_UNKNOWN") {
-			t.Errorf("%v\n%s", err, errOut)
+			t.Errorf("%v\n%s, want it to contain 'NAME_UNKNOWN'", err, errOut)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestPruningOneRegistryKeepsTagsOfAnother(t *testing.T) {
 		expectSummary(t, prune(h.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images", "tags removed: 1")
 		expectSummary(t, prune(other.host), "0 0 1 0 repos", "0 0 1 0 tags", "0 0 1 0 images")
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
-			t.Errorf("recount: %s", out)
+			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 	})
 }

@@ -50,7 +50,7 @@ func (c *importRun) runImport(ctx context.Context, p program, source string, o i
 	defer end()
 	seen := 0
 	o.ReportProgress = func(so ingest.Progress) {
-		metrics.Imported(source, max(0, so.Records-seen))
+		metrics.CountImported(source, max(0, so.Records-seen))
 		seen = so.Records
 		meter.show(so)
 	}

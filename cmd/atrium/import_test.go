@@ -18,7 +18,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// data is a folder beside the clone, which may not exist.
+// data is a folder next to the clone. It may not exist.
 const data = "../../../shared/data/"
 
 func requireFile(t *testing.T, path string) {
@@ -64,7 +64,7 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 		if slowSQLite && strings.HasPrefix(url, "sqlite:") {
 			t.Skip("the race detector makes SQLite too slow for so much")
 		}
-		server := start(t, url, "--dev") // imports work while a server runs
+		server := start(t, url, "--dev") // Imports work while a server runs.
 		acme := demoUID(t, server)
 		expectSummary(t, mustRun(t, url, "import", "osv", "--group", acme, data+"osv-go.tar.gz"), "6060 0 0 0 advisories", "4291 0 0 0 vulnerability metadata")
 		expectSummary(t, mustRun(t, url, "import", "registry", "--group", acme, data+"registry.jsonl.gz"), "144 0 0 0 repos", "9849 0 0 0 tags", "2057 0 0 0 images")
@@ -74,22 +74,22 @@ func TestRealDataIsImportedOnceAndServed(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		_, body := server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme+"&page_size=3&order_by=name")
 		if names, total := repoNames(t, body); !slices.Equal(names, []string{"adminer", "aerospike", "almalinux"}) || total != "156" {
-			t.Errorf("the list starts with %v of %s", names, total)
+			t.Errorf("the list starts with %v of %s, want 156", names, total)
 		}
 		_, body = server.get(token, "/registry/v2/repos?uidp.descendants_of="+acme+"&name=golang")
 		if names, total := repoNames(t, body); !slices.Equal(names, []string{"golang"}) || total != "1" {
-			t.Errorf("golang is %v of %s", names, total)
+			t.Errorf("golang is %v of %s, want 1", names, total)
 		}
 		checkCursors(t, server, token, acme)
 		var counted struct{ Advisories struct{ TotalCount int } }
 		if server.query(token, `{ advisories(where: {artifactNames: ["stdlib"]}) { totalCount } }`, "", &counted); counted.Advisories.TotalCount != 167 {
-			t.Errorf("%d advisories of stdlib through GraphQL", counted.Advisories.TotalCount)
+			t.Errorf("%d advisories of stdlib through GraphQL, want 167", counted.Advisories.TotalCount)
 		}
 		if _, body = server.get(token, "/vulnerabilities/v2/advisories?artifact_names=stdlib&page_size=1"); !strings.Contains(body, `"totalCount":"167"`) {
-			t.Errorf("advisories of stdlib: %.300s", body)
+			t.Errorf("advisories of stdlib: %.300s, want it to contain %q", body, `"totalCount":"167"`)
 		}
 		if out := mustRun(t, url, "recount"); !strings.HasPrefix(out, "0 ") {
-			t.Errorf("recount: %s", out)
+			t.Errorf("recount: %s, want it to begin with '0 '", out)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func checkCursors(t *testing.T, server *running, token, acme string) {
 		third = append(third, n.Name)
 	}
 	if !slices.Equal(second, []string{"alpine", "alt", "amazoncorretto"}) || !slices.Equal(third, []string{"amazonlinux", "api-firewall", "arangodb"}) {
-		t.Errorf("page 2 is %v, page 3 %v", second, third)
+		t.Errorf("page 2 is %v, page 3 %v, want %v and %v", second, third, []string{"alpine", "alt", "amazoncorretto"}, []string{"amazonlinux", "api-firewall", "arangodb"})
 	}
 }
 
@@ -143,7 +143,7 @@ func TestALaterModifiedUpdatesAndBadRecordsFailTheCommand(t *testing.T) {
 		record("never", "1")
 		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "osv", "--group", acme, file)
 		if exitCode(err) != 1 || !strings.Contains(errOut, file+": modified: must be") {
-			t.Errorf("%v\n%s", err, errOut)
+			t.Errorf("got %v\n%s, want exit code 1", err, errOut)
 		}
 		expectSummary(t, out, "0 0 0 0 advisories", "0 0 0 0 vulnerability metadata", "1 unreadable")
 	})
@@ -172,7 +172,7 @@ func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 		out, errOut, err := imported(tag("r", "1", "1"), tag("r", "a b", "x"), image, tag("none", "1", "1"), `{"kind": "repo", "name": "R"}`)
 		expectSummary(t, out, "0 0 0 1 repos", "0 1 0 2 tags", "0 0 1 0 images")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), "3 records were not imported") {
-			t.Errorf("error %v", err)
+			t.Errorf("error %v, want an error with '3 records were not imported'", err)
 		}
 		for _, place := range []string{file + ":2: Invalid argument: name: name must match", "; digest: must match", file + ":4: repo: ", file + ":5: Invalid argument: name"} {
 			if !strings.Contains(errOut, place) {
@@ -200,7 +200,7 @@ func TestProgressShowsRateAndRemainingTime(t *testing.T) {
 	t.Parallel()
 	got := progressText(ingest.Progress{Records: 500, Read: 25, Total: 100}, 2*time.Second)
 	if got != "500 records, 250/s, 25%, 6s left" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %q", got, "500 records, 250/s, 25%, 6s left")
 	}
 	var out bytes.Buffer
 	m := newMeter(&out)

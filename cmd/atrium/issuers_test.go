@@ -40,7 +40,7 @@ func TestTheOperatorAllowsAndRevokesIssuers(t *testing.T) {
 		for _, issuer := range []string{"https://a.example.com", "https://b.example.com/*", "*"} {
 			mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", issuer)
 		}
-		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", "*") // the second call changes nothing
+		mustRun(t, url, "issuers", "allow", "--org", acme, "--issuer", "*") // The second call changes nothing.
 		want := []string{acme + " * operator", acme + " https://a.example.com operator", acme + " https://b.example.com/* operator"}
 		if listed := listIssuers(t, url); !slices.Equal(listed, want) {
 			t.Errorf("allowed are %q, want %q", listed, want)
@@ -73,7 +73,7 @@ func TestCallersOfAnIssuerAreAcceptedWhileTheOperatorAllowsIt(t *testing.T) {
 		body := `{"name": "people", "defaultRole": "` + string(platform.ViewerRole) + `", "oidc": {"issuer": "` + auth.DevelopmentIssuer + `", "clientId": "atrium"}}`
 		status, made := server.send(http.MethodPost, owner, "/iam/v2/identityProviders/"+acme, body)
 		if status != http.StatusOK || !strings.Contains(made, `"issuerVerified":true`) {
-			t.Fatalf("making a provider: %d: %s", status, made)
+			t.Fatalf("making a provider: status %d, want 200: %s, want it to contain %q", status, made, `"issuerVerified":true`)
 		}
 		if listed := listIssuers(t, url); !slices.Contains(listed, acme+" "+auth.DevelopmentIssuer+" operator") {
 			t.Errorf("listed are %q", listed)

@@ -22,14 +22,14 @@ import (
 // memoryVariable turns on the test of how much memory one caller can use.
 const memoryVariable = "ATRIUM_MEMORY"
 
-// The most memory to which one caller may raise the process, and the memory to which it
-// must fall again.
+// One caller may raise the memory of the process to mostMemory. Afterwards it must fall
+// to leftMemory.
 const (
 	mostMemory = 512_000_000
 	leftMemory = 200_000_000
 )
 
-// One caller holds 20 answers of the largest size open and reads nothing.
+// The caller holds 20 answers of the largest size open and reads nothing.
 func TestNoCallerRaisesTheProcessAboveItsMemory(t *testing.T) {
 	if os.Getenv(memoryVariable) == "" {
 		t.Skip(memoryVariable + " is not set")
@@ -109,7 +109,7 @@ func fillReadmes(t *testing.T, server *process, token, group string, n int) {
 		uid, _, _ := strings.Cut(rest, `"`)
 		body := fmt.Sprintf(`{"query": "mutation($c: String!) {updateRepoReadme(input: {uid: \"%s\", content: $c}) {repo {uid}}}", "variables": {"c": %q}}`, uid, text)
 		if status, answer := r.send(http.MethodPost, token, "/graphql", body); status != http.StatusOK || strings.Contains(answer, "errors") {
-			t.Fatalf("%d %s", status, answer)
+			t.Fatalf("status %d, want 200: %s, want it without 'errors'", status, answer)
 		}
 	}
 }

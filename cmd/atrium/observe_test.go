@@ -79,20 +79,20 @@ func TestALogLineHasTheCallerTheOperationAndTheResult(t *testing.T) {
 			return l.Code == "NOT_FOUND" || l.Code == "PERMISSION_DENIED" && l.Protocol == "rest"
 		})
 		if missing.Operation != "GetGroup" || missing.Kind != "Group" || missing.UID != strings.Repeat("0", 40) {
-			t.Errorf("what is missing: %+v", missing)
+			t.Errorf("what is missing: %+v, want Operation 'GetGroup' and Kind 'Group'", missing)
 		}
 		partly := findLine(t, all, "the query", func(l requestLine) bool { return l.Msg == "request" && l.Operation == "Names" })
 		if partly.Protocol != "graphql" || partly.Status != http.StatusOK || partly.Code == "OK" || partly.Cost == 0 || partly.Kind != "Repo" {
-			t.Errorf("the query: %+v", partly)
+			t.Errorf("the query: %+v, want Protocol 'graphql', Status 200 and Kind 'Repo'", partly)
 		}
 		if refused := findLine(t, all, "the costly query", func(l requestLine) bool { return l.Limit != "" }); refused.Code != "INVALID_ARGUMENT" || refused.Limit != "cost" {
-			t.Errorf("the costly query: %+v", refused)
+			t.Errorf("the costly query: %+v, want Code 'INVALID_ARGUMENT' and Limit 'cost'", refused)
 		}
 		if remote := findLine(t, all, "Connect", func(l requestLine) bool { return l.Protocol == "connect" }); remote.Operation != "ListRepos" || remote.Code != "INVALID_ARGUMENT" {
-			t.Errorf("Connect: %+v", remote)
+			t.Errorf("Connect: %+v, want Operation 'ListRepos' and Code 'INVALID_ARGUMENT'", remote)
 		}
 		if slow := findLine(t, all, "a slow statement", func(l requestLine) bool { return l.Msg == "slow statement" }); !strings.Contains(slow.SQL, "SELECT") {
-			t.Errorf("a slow statement: %+v", slow)
+			t.Errorf("a slow statement: %+v, want a text with 'SELECT'", slow)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestTheLogForPeopleIsText(t *testing.T) {
 	out.Reset()
 	(&observeFlags{LogFormat: "text"}).logger(buffer, false).Error("plain")
 	if strings.Contains(out.String(), "\x1b") || !strings.HasSuffix(out.String(), "ERROR plain\n") {
-		t.Errorf("wrote %q", out.String())
+		t.Errorf("wrote %q, want it without ''", out.String())
 	}
 }
 
@@ -151,12 +151,12 @@ func TestMetricsCountRequestsAndStatements(t *testing.T) {
 			}
 		}
 		if status, _ := server.get("", "/debug/pprof/goroutine?debug=1"); status != http.StatusOK {
-			t.Errorf("profiles: %d", status)
+			t.Errorf("profiles: status %d, want 200", status)
 		}
 		server.url = api
 		for _, path := range []string{"/metrics", "/debug/pprof/"} {
 			if status, _ := server.get("", path); status != http.StatusNotFound {
-				t.Errorf("clients find %s: %d", path, status)
+				t.Errorf("clients find %s: status %d, want 404", path, status)
 			}
 		}
 	})

@@ -31,7 +31,7 @@ func (r *running) query(token, document, variables string, into any) {
 		Errors []struct{ Message string }
 	}
 	if err := json.Unmarshal([]byte(answer), &decoded); err != nil || status != http.StatusOK || len(decoded.Errors) > 0 {
-		r.t.Fatalf("%d: %.2000s\nfor %s", status, answer, document)
+		r.t.Fatalf("%d: %.2000s\nfor %s, want 200", status, answer, document)
 	}
 	if err := json.Unmarshal(decoded.Data, into); err != nil {
 		r.t.Fatal(err)
@@ -45,12 +45,12 @@ func TestEveryExampleOfThePlaygroundReturnsData(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		for _, example := range demo.Examples(platform.UID(demoUID(t, server))) {
 			if strings.Contains(example.Query, "subscription ") {
-				continue // a subscription answers only when something changes
+				continue // A subscription answers only when something changes.
 			}
 			data := map[string]any{}
 			server.query(token, example.Query, example.Variables, &data)
-			if where := findEmpty(data); where != "" {
-				t.Errorf("%s: nothing in%s", example.Name, where)
+			if empty := findEmpty(data); empty != "" {
+				t.Errorf("%s: nothing in%s, want none", example.Name, empty)
 			}
 		}
 	})
@@ -61,7 +61,7 @@ func TestWithoutAPlaygroundNoPageLinksToIt(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--dev", "--no-playground")
 	for path, want := range map[string]int{"/": http.StatusNotFound, "/playground/small": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want || strings.Contains(body, ">Playground<") {
-			t.Errorf("%s: %d %.300s", path, status, body)
+			t.Errorf("%s: status %d, want %d: %.300s, want it without '>Playground<'", path, status, want, body)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestWithoutAConsoleNoPageLeadsToOne(t *testing.T) {
 	server := start(t, storetest.SQLite(t), "--dev", "--no-console")
 	for path, want := range map[string]int{"/": http.StatusOK, "/console": http.StatusNotFound, "/console/acme": http.StatusNotFound, "/docs": http.StatusOK, "/guide": http.StatusOK} {
 		if status, body := server.get("", path); status != want || strings.Contains(body, ">Console<") {
-			t.Errorf("%s: %d %.300s", path, status, body)
+			t.Errorf("%s: status %d, want %d: %.300s, want it without '>Console<'", path, status, want, body)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.HasPrefix(document, "subscription") {
-				continue // it answers when something changes
+				continue // A subscription answers only when something changes.
 			}
 			_, answer := server.send(http.MethodPost, token, "/graphql", string(body))
 			if refused := strings.Contains(answer, "only trusted documents"); refused != (console == "--no-console") {
@@ -114,7 +114,7 @@ func TestTheDocumentsOfTheConsoleAreTrusted(t *testing.T) {
 var optional = []string{"after", "before", "changes", "identity", "deliveries", "denied", "description", "disableReason", "failingSince", "fixed", "image", "lastSeenTime"}
 
 // findEmpty returns where a value contains an empty list or null.
-func findEmpty(value any) (where string) {
+func findEmpty(value any) (path string) {
 	switch value := value.(type) {
 	case nil:
 		return ": null"

@@ -20,7 +20,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// How often the server is killed during writes. `make proof` sets a higher number.
+// killsVariable sets how often the server is killed during writes. `make proof` sets a
+// higher number.
 const killsVariable = "ATRIUM_KILLS"
 
 // A killed server may have committed a write without answering it, so a writer does not
@@ -51,7 +52,7 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 			w.running.Go(w.write)
 		}
 		for range kills {
-			time.Sleep(time.Second + rand.N(2*time.Second)) //nolint:gosec // any moment will do
+			time.Sleep(time.Second + rand.N(2*time.Second)) //nolint:gosec // The server may be killed at any moment.
 			sink.hang()
 			server.kill()
 			sink.goOn()
@@ -123,11 +124,11 @@ func subscribe(t *testing.T, server *process, token, group, sink string) {
 	r := &running{t: t, url: server.url}
 	body := fmt.Sprintf(`{"sink": %q, "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`, sink)
 	if status, answer := r.send(http.MethodPost, token, "/events/v2/subscriptions/"+group, body); status != http.StatusOK {
-		t.Fatal(answer)
+		t.Fatalf("got %v, want 200", answer)
 	}
 }
 
-// A writing creates repos, also after the server has moved.
+// A writing creates repos and continues after the server has moved.
 type writing struct {
 	t            *testing.T
 	token, group string
@@ -167,7 +168,7 @@ func (w *writing) write() {
 		request.Header.Set("Authorization", "Bearer "+w.token)
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // the server was killed
+			time.Sleep(10 * time.Millisecond) // The server was killed.
 			continue
 		}
 		_ = answer.Body.Close()
@@ -228,7 +229,7 @@ type countingSink struct {
 	hangs      atomic.Int64
 	lock       sync.Mutex
 	deliveries int
-	ids        map[string]string // of the event, by name
+	ids        map[string]string // The keys are names of repos, and the values are ids of events.
 	received   map[string]time.Time
 }
 
@@ -246,7 +247,7 @@ func (s *countingSink) goOn() { s.hanging.Store(false) }
 
 func (s *countingSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.hanging.Load() {
-		_, _ = io.Copy(io.Discard, r.Body) // only after that does net/http notice the end of the connection
+		_, _ = io.Copy(io.Discard, r.Body) // net/http notices the end of the connection only after the body was read.
 		s.hangs.Add(1)
 		defer s.hangs.Add(-1)
 		<-r.Context().Done()

@@ -26,7 +26,7 @@ func TestAQueryPrintsTheAnswerIndented(t *testing.T) {
 		const document = `query($n: Int) { repos(first: $n) { nodes { name } } }`
 		out, _, err := atrium(t, nil, append(flags, "--variables", `{"n": 1}`, document)...)
 		if err != nil || !strings.HasPrefix(out, want) {
-			t.Errorf("%v\n%s", err, out)
+			t.Errorf("%v\n%s, want it to begin with %q", err, out, want)
 		}
 		var read bytes.Buffer
 		p := program{"atrium", func(string) string { return "" }, strings.NewReader(document), &read, &bytes.Buffer{}}
@@ -47,7 +47,7 @@ func TestErrorsInAnAnswerArePrintedAndFailTheCommand(t *testing.T) {
 	} {
 		out, _, err := atrium(t, nil, append([]string{"query", "--url", server.url, "--database-url", url}, args...)...)
 		if exitCode(err) != 1 || !strings.Contains(out, `"errors":`) || !strings.Contains(out, `"message":`) {
-			t.Errorf("%s: %v\n%s", args, err, out)
+			t.Errorf("%s: %v\n%s, want it to contain %q", args, err, out, `"errors":`)
 		}
 	}
 }
@@ -63,10 +63,10 @@ func TestWatchPrintsEachAnswerAsALine(t *testing.T) {
 {"data":{"events":{"type":"dev.atrium.api.iam.identity.created.v1"}}}
 `
 	if err != nil || out != want {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("%v\n%s, want %s", err, out, want)
 	}
 	if _, _, err := atrium(t, nil, flags...); exitCode(err) != 2 || !strings.Contains(err.Error(), "--watch") {
-		t.Errorf("a subscription as a query: %v", err)
+		t.Errorf("a subscription as a query: %v, want an error with '--watch'", err)
 	}
 	watching := launch(t, nil, append(flags, "--watch")...)
 	watching.expectOutput("registry.tag.created")

@@ -33,7 +33,7 @@ func mustRun(t *testing.T, url string, args ...string) string {
 // A running is a program that runs in this process.
 type running struct {
 	t      *testing.T
-	url    string // http://127.0.0.1:port of a server
+	url    string // This is http://127.0.0.1:port of a server.
 	stop   context.CancelFunc
 	ended  chan error
 	stdout *lockedBuffer
@@ -53,9 +53,9 @@ func start(t *testing.T, databaseURL string, args ...string) *running {
 func startWith(t *testing.T, env map[string]string, databaseURL string, args ...string) *running {
 	t.Helper()
 	r := launch(t, env, append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr=", "--database-url", databaseURL}, args...)...)
-	said := func() string { return r.stdout.String() + r.stderr.String() }
-	r.await(func() bool { return servedAt.MatchString(said()) })
-	r.url = servedAt.FindStringSubmatch(said())[1]
+	output := func() string { return r.stdout.String() + r.stderr.String() }
+	r.await(func() bool { return servedAt.MatchString(output()) })
+	r.url = servedAt.FindStringSubmatch(output())[1]
 	return r
 }
 
@@ -77,7 +77,7 @@ func (r *running) await(done func() bool) {
 	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		select {
 		case err := <-r.ended:
-			r.ended <- err // for the cleanup
+			r.ended <- err // The cleanup receives it again.
 			if !done() {
 				r.t.Fatalf("the program ended: %v\n%s%s", err, r.stdout, r.stderr)
 			}
@@ -99,7 +99,7 @@ func (r *running) end() error {
 // exit waits until the program ends by itself, and returns its error.
 func (r *running) exit() error {
 	err := <-r.ended
-	r.ended <- err // for the cleanup
+	r.ended <- err // The cleanup receives it again.
 	return err
 }
 

@@ -42,7 +42,7 @@ func TestLimitsAreOffInDevelopmentUnlessTheyAreGiven(t *testing.T) {
 		{limitFlags{RateBurst: 200, RateLimit: &none, MaxInFlight: &none}, false, 0, 0},
 	} {
 		if rate, inFlight := c.flags.limits(c.dev); rate != c.rate || inFlight != c.inFlight {
-			t.Errorf("%+v, dev %v: %d and %d", c.flags, c.dev, rate, inFlight)
+			t.Errorf("%+v, dev %v: %d, want %d and %d, want %d", c.flags, c.dev, rate, c.rate, inFlight, c.inFlight)
 		}
 	}
 }
@@ -56,22 +56,22 @@ func TestLimitsApplyToEveryProtocol(t *testing.T) {
 	server.send(http.MethodPost, owner, "/graphql", askRepos)
 	for _, ask := range [][2]string{{"/registry/v2/repos", ""}, {"/graphql", askRepos}} {
 		if status, body := server.send(http.MethodPost, owner, ask[0], ask[1]); status != http.StatusTooManyRequests || !strings.Contains(body, `"code":8`) && !strings.Contains(body, `"status":8`) {
-			t.Errorf("%s: %d %s", ask[0], status, body)
+			t.Errorf("%s: status %d, want 429: %s", ask[0], status, body)
 		}
 	}
 	if status, body := server.get(viewer, "/registry/v2/repos"); status != http.StatusOK {
-		t.Errorf("another caller: %d %s", status, body)
+		t.Errorf("another caller: status %d, want 200: %s", status, body)
 	}
-	for range 5 { // the first ones come from an address without earlier requests
+	for range 5 { // The first requests come from an address without earlier requests.
 		server.get("nonsense", "/registry/v2/repos")
 		for _, path := range []string{"/livez", "/readyz", "/"} {
 			if status, body := server.get("", path); status != http.StatusOK {
-				t.Errorf("%s: %d %s", path, status, body)
+				t.Errorf("%s: status %d, want 200: %s", path, status, body)
 			}
 		}
 	}
 	if status, _ := server.get("nonsense", "/registry/v2/repos"); status != http.StatusTooManyRequests {
-		t.Errorf("a bad token, again and again: %d", status)
+		t.Errorf("a bad token, again and again: status %d, want 429", status)
 	}
 
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+"/registry/v2/repos", nil)
@@ -84,7 +84,7 @@ func TestLimitsApplyToEveryProtocol(t *testing.T) {
 	_ = answer.Body.Close()
 	h := answer.Header
 	if answer.StatusCode != http.StatusTooManyRequests || h.Get("Retry-After") == "" || h.Get("RateLimit") == "" || h.Get("X-Request-Id") == "" || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
-		t.Errorf("a page is answered %d %v", answer.StatusCode, h)
+		t.Errorf("a page is answered %d, want 429: %v", answer.StatusCode, h)
 	}
 }
 
@@ -94,13 +94,13 @@ func TestV1AcceptsTokensThatWeDoNot(t *testing.T) {
 	t.Cleanup(upstream.Close)
 	server := start(t, storetest.SQLite(t), "--v1-upstream", upstream.URL)
 	if status, body := server.get("of.another.service", "/vulnerabilities/v1/reports"); status != http.StatusOK || body != "Bearer of.another.service" {
-		t.Errorf("%d: %s", status, body)
+		t.Errorf("status %d, want 200: %s, want Bearer of.another.service", status, body)
 	}
 	if status, _ := server.get("of.another.service", "/vulnerabilities/v2/advisories"); status != http.StatusUnauthorized {
-		t.Errorf("v2 answers %d", status)
+		t.Errorf("v2 answers %d, want 401", status)
 	}
 	without := start(t, storetest.SQLite(t))
 	if status, body := without.get("", "/iam/v1/groups"); status != http.StatusNotImplemented || !strings.Contains(body, `"code":12`) || !strings.Contains(body, "v1 is not served here") {
-		t.Errorf("without an upstream: %d %s", status, body)
+		t.Errorf("without an upstream: status %d, want 501: %s, want it to contain %q", status, body, `"code":12`)
 	}
 }

@@ -41,7 +41,7 @@ func TestDevelopmentModeServesTheDemonstrationAndItsTokens(t *testing.T) {
 			token := strings.TrimSpace(mustRun(t, url, "token", "--as", role))
 			status, body := server.get(token, "/registry/v2/repos?order_by=name&name=billing")
 			if names, _ := repoNames(t, body); status != http.StatusOK || !slices.Equal(names, []string{"billing"}) {
-				t.Errorf("%s sees %d: %s", role, status, body)
+				t.Errorf("%s sees %d, want 200: %s", role, status, body)
 			}
 			acme := demoUID(t, server)
 			if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "by-`+role+`"}`); status != want {
@@ -50,7 +50,7 @@ func TestDevelopmentModeServesTheDemonstrationAndItsTokens(t *testing.T) {
 		}
 		stranger := strings.TrimSpace(mustRun(t, url, "token", "--subject", "stranger"))
 		if status, body := server.get(stranger, "/registry/v2/repos"); status != http.StatusForbidden || !strings.Contains(body, "IDENTITY_NOT_FOUND") {
-			t.Errorf("a stranger gets %d: %s", status, body)
+			t.Errorf("a stranger gets %d, want 403: %s, want it to contain 'IDENTITY_NOT_FOUND'", status, body)
 		}
 		if err := server.end(); err != nil {
 			t.Errorf("serve ended with %v", err)
@@ -89,7 +89,7 @@ func TestTheDemonstrationIsCreatedOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
 		// In development mode, the development key is accepted for every known issuer.
 		token := strings.TrimSpace(mustRun(t, url, "token", "--issuer", "https://issuer.example", "--subject", "me"))
 		if status, body := server.get(token, "/iam/v2/groups"); status != http.StatusOK || !strings.Contains(body, `"totalCount":"1"`) {
-			t.Errorf("%d: %s", status, body)
+			t.Errorf("status %d, want 200: %s, want it to contain %q", status, body, `"totalCount":"1"`)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
 		t.Errorf("tokens are offered:\n%s", server.stdout)
 	}
 	if status, _ := server.get(strings.TrimSpace(mustRun(t, url, "token")), "/registry/v2/repos"); status != http.StatusUnauthorized {
-		t.Errorf("status %d", status)
+		t.Errorf("status %d, want 401", status)
 	}
 	if _, page := server.get("", "/"); strings.Contains(page, "eyJ") {
 		t.Error("the playground holds a token")
@@ -121,18 +121,18 @@ func TestPagesAndHealthChecksAnswerAndOtherPathsAreNotFound(t *testing.T) {
 		}
 	}
 	if status, body := server.get("", "/graphql/schema"); status != http.StatusUnauthorized || strings.Contains(body, "type Repo") {
-		t.Errorf("the SDL without a token: %d %.200s", status, body)
+		t.Errorf("the SDL without a token: status %d, want 401: %.200s", status, body)
 	}
 	if status, _ := server.send(http.MethodPost, "", "/graphql/schema", ""); status != http.StatusMethodNotAllowed {
-		t.Errorf("posting to the SDL: %d", status)
+		t.Errorf("posting to the SDL: status %d, want 405", status)
 	}
 	_, page := server.get("", "/")
 	token := regexp.MustCompile(`eyJ[\w.-]+`).FindString(page)
 	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
-		t.Errorf("the page's token: %d: %s", status, body)
+		t.Errorf("the page's token: status %d, want 200: %s", status, body)
 	}
 	if _, sdl := server.get(token, "/graphql/schema"); !strings.Contains(sdl, "type Repo implements Node") {
-		t.Errorf("the SDL is %.200s", sdl)
+		t.Errorf("the SDL is %.200s, want it to contain 'type Repo implements Node'", sdl)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestAnAddressInUseIsAnErrorThatNamesIt(t *testing.T) {
 	defer listener.Close()
 	_, _, err = atrium(t, map[string]string{"ATRIUM_DATABASE_URL": storetest.SQLite(t)}, "serve", "--addr", listener.Addr().String())
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), listener.Addr().String()) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want exit code 1", err)
 	}
 }
 

@@ -17,23 +17,23 @@ func TestTheProcessEndsInTimeWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	process, relay, token := startBehindRelay(t)
 	acme := demoUID(t, process)
 	if status, body := process.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "https://sink.example.com/"}`); status != http.StatusOK {
-		t.Fatalf("%d: %s", status, body)
+		t.Fatalf("status %d, want 200: %s", status, body)
 	}
-	for i := range 3 { // deliveries are running, and their results are being stored
+	for i := range 3 { // Deliveries are running, and their results are being stored.
 		if status, body := process.send(http.MethodPost, token, "/iam/v2/groups/"+acme, fmt.Sprintf(`{"name": "group-%d"}`, i)); status != http.StatusOK {
-			t.Fatalf("%d: %s", status, body)
+			t.Fatalf("status %d, want 200: %s", status, body)
 		}
 	}
 	relay.Silence()
-	expectUnavailable(t, process, token) // all connections of the pool are in use
+	expectUnavailable(t, process, token) // All connections of the pool are in use.
 	process.stop()
 	select {
 	case err := <-process.ended:
-		process.ended <- err // for the cleanup
+		process.ended <- err // The cleanup receives it again.
 		if err != nil {
 			t.Errorf("ended with %v", err)
 		}
-	case <-time.After((&server.Config{DrainTimeout: server.DefaultDrainTimeout}).ShutdownTimeout() + 10*time.Second): // this allows for a busy machine
+	case <-time.After((&server.Config{DrainTimeout: server.DefaultDrainTimeout}).ShutdownTimeout() + 10*time.Second): // The 10 seconds allow for a busy machine.
 		t.Fatalf("the process does not end\n%s", process.stderr)
 	}
 }
@@ -45,6 +45,6 @@ func TestAnOrderlyShutdownAbandonsNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if logs := server.stderr.String(); strings.Contains(logs, "abandoned") {
-		t.Errorf("logs:\n%s", logs)
+		t.Errorf("logs:\n%s, want it without 'abandoned'", logs)
 	}
 }

@@ -32,8 +32,8 @@ import (
 // folder to which the test may write.
 const insideVariable = "ATRIUM_TEST_NAMESPACE"
 
-// The test runs in a network namespace, where it can use every address, even public ones.
-// It decides how names resolve, each time anew. The sinks are real servers with trusted
+// The test runs in its own network namespace, where it can use every address, even public
+// ones. It also answers every DNS query. The sinks are real servers with trusted
 // certificates.
 func TestNoHostNameLeadsADeliveryToAPrivateAddress(t *testing.T) {
 	if folder := os.Getenv(insideVariable); folder != "" {
@@ -80,7 +80,7 @@ func missingNamespaces(t *testing.T) string {
 
 const public = "8.8.4.4"
 
-// unreachable returns an address of each sort that deliveries must not reach.
+// unreachable returns one address of each range that deliveries must not reach.
 func unreachable() map[string]string {
 	return map[string]string{
 		"loopback.example": "127.0.0.1", "ten.example": "10.1.2.3", "home.example": "192.168.7.7",
@@ -94,18 +94,18 @@ func unreachable() map[string]string {
 func attackByNames(t *testing.T, n *internet) {
 	n.resolve("honest.example", public)
 	if got := n.send("honest.example"); got != "OK" || n.countArrived(public) != 1 {
-		t.Fatalf("an honest sink: %s", got)
+		t.Fatalf("an honest sink: %s, want OK", got)
 	}
 	for name, address := range unreachable() {
 		n.resolve(name, address)
 		n.expectReached(name, address)
 		before := n.countArrived(address)
 		if got := n.send(name); got != privateAddress || n.countArrived(address) != before {
-			t.Errorf("%s: %s", name, got)
+			t.Errorf("%s: %s, want %s", name, got, privateAddress)
 		}
 	}
 
-	// A name whose address is public when it is checked and private when it is used.
+	// The name has a public address when it is checked and a private one when it is used.
 	const inside = "10.1.2.3"
 	n.resolve("rebinding.example", public, inside)
 	if looked, err := net.DefaultResolver.LookupNetIP(t.Context(), "ip4", "rebinding.example"); err != nil || looked[0].String() != public {
@@ -120,14 +120,14 @@ func attackByNames(t *testing.T, n *internet) {
 		}
 	}
 
-	// A name with public and private addresses.
+	// The name has a public and a private address.
 	n.resolve("both.example", inside+" "+public)
 	before, honest := n.countArrived(inside), n.countArrived(public)
 	if got := n.send("both.example"); got != "OK" || n.countArrived(inside) != before || n.countArrived(public) != honest+1 {
-		t.Errorf("both: %s", got)
+		t.Errorf("both: %s, want OK", got)
 	}
 
-	// A public sink that redirects to a private one.
+	// A public sink redirects to a private one.
 	n.resolve(redirecting, public)
 	n.expectReached(redirecting, unreachable()[redirectedTo])
 	before = n.countArrived(unreachable()[redirectedTo])
@@ -143,8 +143,8 @@ type internet struct {
 	*testing.T
 	sender *events.Sender
 	mu     sync.Mutex
-	names  map[string][]string // the result of each lookup; the last one repeats
-	posts  map[string]int      // by the address that received them
+	names  map[string][]string // These are the results of the lookups of a name, in order; the last one repeats.
+	posts  map[string]int      // The keys are the addresses that received requests.
 }
 
 func newInternet(t *testing.T, folder string) *internet {
@@ -215,7 +215,7 @@ func (n *internet) serveSinks(certificate tls.Certificate) {
 			n.mu.Lock()
 			n.posts[local]++
 			n.mu.Unlock()
-			w.Header().Set("Connection", "close") // so that every request opens a connection
+			w.Header().Set("Connection", "close") // Every request must open a new connection.
 			if r.Host == redirecting {
 				http.Redirect(w, r, "https://"+redirectedTo, http.StatusTemporaryRedirect)
 			}

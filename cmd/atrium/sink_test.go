@@ -68,11 +68,11 @@ func TestNoDeliveryGoesToAPrivateAddress(t *testing.T) {
 		got := sender.Send(t.Context(), delivery("https://"+host+port))
 		// A machine may lack an IPv6 network, but it has a loopback interface.
 		if got.Status != 0 || got.Error != privateAddress && !strings.Contains(host, ":") {
-			t.Errorf("%s: %+v", host, got)
+			t.Errorf("%s: %+v, want Status 0", host, got)
 		}
 	}
 	if got := sender.Send(t.Context(), delivery("http://sink.example")); got.Error != "the URL must be https" {
-		t.Errorf("plain http: %+v", got)
+		t.Errorf("plain http: %+v, want Error 'the URL must be https'", got)
 	}
 	if n := reached.Load(); n != 0 {
 		t.Errorf("the trap was reached %d times", n)
@@ -96,7 +96,7 @@ func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 	// The redirect is not followed even if the host of the trap is allowed.
 	for _, allow := range [][]string{{host}, {"127.0.0.1"}} {
 		if got := guardedSender(t, allow...).Send(t.Context(), delivery(sink.URL)); got.Status != http.StatusTemporaryRedirect || got.Error != "" {
-			t.Errorf("the attempt: %+v", got)
+			t.Errorf("the attempt: %+v, want Status %v and Error \"\"", got, http.StatusTemporaryRedirect)
 		}
 	}
 	if n := reached.Load(); n != 0 {

@@ -55,7 +55,7 @@ group: for another command
 		t.Errorf("parsed %+v", c)
 	}
 	if c := parseServe(t, nil, "--config", file); c.LogLevel != "debug" || c.Addr != "127.0.0.1:7" {
-		t.Errorf("by the flag: %+v", c)
+		t.Errorf("by the flag: %+v, want LogLevel 'debug' and Addr '127.0.0.1:7'", c)
 	}
 }
 
@@ -70,11 +70,11 @@ func TestAnInvalidConfigurationFileIsNamed(t *testing.T) {
 	} {
 		_, _, err := atrium(t, nil, "serve", "--config", writeFile(t, "c.yaml", content))
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", content, err)
+			t.Errorf("%s: %v, want an error with %q", content, err, want)
 		}
 	}
 	if _, _, err := atrium(t, map[string]string{"ATRIUM_CONFIG": "/nowhere.yaml"}, "token"); exitCode(err) != 2 || !strings.Contains(err.Error(), "there is no file /nowhere.yaml") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want an error with 'there is no file /nowhere.yaml'", err)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 	key := strings.Repeat("ab", 32)
 	c := parseServe(t, map[string]string{"ATRIUM_ENCRYPTION_KEY_FILE": writeFile(t, "key", key+"\n"), "ATRIUM_DATABASE_URL_FILE": writeFile(t, "url", "sqlite:other.db\n")})
 	if len(c.key) != 32 || c.DatabaseURL != "sqlite:other.db" {
-		t.Errorf("parsed %+v", c)
+		t.Errorf("parsed %+v, want 32 key and DatabaseURL 'sqlite:other.db'", c)
 	}
 	for name, env := range map[string]map[string]string{
 		"are both set":      {"ATRIUM_ENCRYPTION_KEY": key, "ATRIUM_ENCRYPTION_KEY_FILE": "x"},
@@ -92,7 +92,7 @@ func TestSecretsComeFromFilesThatVariablesName(t *testing.T) {
 	} {
 		_, _, err := atrium(t, env, "rotate-keys")
 		if exitCode(err) != 2 || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), key) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want exit code 2", name, err)
 		}
 	}
 }
@@ -118,10 +118,10 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	}
 	file := writeFile(t, "c.yaml", strings.Replace(out, "(hidden)", key, 1))
 	if c := parseServe(t, nil, "--config", file); !c.Dev || c.GraphqlLimit["depth"] != 4 || len(c.key) != 32 {
-		t.Errorf("parsed %+v", c)
+		t.Errorf("parsed %+v, want depth 4 and 32 key", c)
 	}
 	if _, _, err := atrium(t, nil, "config", "--log-level", "loud"); exitCode(err) != 2 {
-		t.Errorf("a faulty configuration: %v", err)
+		t.Errorf("a faulty configuration: %v, want exit code 2", err)
 	}
 }
 
@@ -130,14 +130,14 @@ func TestTheVersionIsAFlagToo(t *testing.T) {
 	flag, _, err := atrium(t, map[string]string{"ATRIUM_VERSION": "x"}, "--version")
 	command, _, _ := atrium(t, nil, "version")
 	if err != nil || flag != command || !strings.HasPrefix(flag, "atrium dev (go") {
-		t.Errorf("%v: %q, %q", err, flag, command)
+		t.Errorf("%v: %q, want it to begin with 'atrium dev (go', %q", err, flag, command)
 	}
 }
 
 func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
-		"":                "backup\nbootstrap\n", // the first of them
+		"":                "backup\nbootstrap\n", // These are the first commands.
 		"mig":             "migrate\n",
 		"migrate|":        "status\nup\n",
 		"migrate|s":       "status\n",
@@ -147,16 +147,16 @@ func TestShellsCompleteCommandsAndFlags(t *testing.T) {
 	} {
 		out, _, err := atrium(t, nil, append([]string{"complete-words", "--"}, strings.Split(words, "|")...)...)
 		if err != nil || !strings.HasPrefix(out, want) || words != "" && out != want {
-			t.Errorf("%s: %v %q", words, err, out)
+			t.Errorf("%s: %v %q, want it to begin with %q", words, err, out, want)
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		if out, _, err := atrium(t, nil, "completion", shell); err != nil || !strings.Contains(out, "complete-words -- ") {
-			t.Errorf("%s: %v\n%s", shell, err, out)
+			t.Errorf("%s: %v\n%s, want it to contain 'complete-words -- '", shell, err, out)
 		}
 	}
 	if _, _, err := atrium(t, nil, "completion", "cmd"); exitCode(err) != 2 {
-		t.Errorf("an unknown shell: %v", err)
+		t.Errorf("an unknown shell: %v, want exit code 2", err)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 	} {
 		_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "migrate", "up")
 		if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dial") {
-			t.Errorf("%s: %v", url, err)
+			t.Errorf("%s: %v, want an error with %q", url, err, want)
 		}
 	}
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -186,7 +186,7 @@ func TestErrorsOfOpeningADatabaseAreInPlainWords(t *testing.T) {
 			}
 			_, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url[:at] + "x" + url[at:]}, "migrate", "up")
 			if exitCode(err) != 1 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "FATAL") {
-				t.Errorf("%s: %v", want, err)
+				t.Errorf("%s: %v, want exit code 1", want, err)
 			}
 		}
 	})
@@ -197,7 +197,7 @@ func TestMigrationsAreListedWithNamesAndDates(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		out := mustRun(t, url, "migrate", "status")
 		if !strings.Contains(out, "00010 uid_bytes      applied "+time.Now().UTC().Format("2006-")) || strings.Contains(out, "pending") {
-			t.Errorf("status:\n%s", out)
+			t.Errorf("status:\n%s, want it without 'pending'", out)
 		}
 	})
 }

@@ -75,12 +75,12 @@ func TestAStreamEndsWhenTheReaderFails(t *testing.T) {
 	read := 0
 	err := newTestClient(t, server.URL, time.Minute).subscribe(t.Context(), question{}, func(time.Time) {}, func(*answer) error { read++; return enough })
 	if !errors.Is(err, enough) || read != 1 {
-		t.Errorf("read %d: %v", read, err)
+		t.Errorf("read %d, want 1: %v, want %v", read, err, enough)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := newTestClient(t, server.URL, time.Minute).subscribe(ctx, question{}, nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestATokenIsNotSentAfterARedirect(t *testing.T) {
 	target = server.URL + "/elsewhere"
 	_, _, err := atrium(t, nil, "query", "{ x }", "--url", server.URL, "--token", "t")
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "answered 307") || !slices.Equal(seen, []string{"/graphql"}) {
-		t.Errorf("%v after %v", err, seen)
+		t.Errorf("%v after %v, want an error with 'answered 307'", err, seen)
 	}
 }
 

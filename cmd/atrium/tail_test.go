@@ -34,7 +34,7 @@ func (r *running) expectMessage(text string) {
 func (r *running) makeRepo(token, group, name string) {
 	r.t.Helper()
 	if status, body := r.send(http.MethodPost, token, "/registry/v2/repos/"+group, `{"name": "`+name+`"}`); status != http.StatusOK {
-		r.t.Fatalf("%d: %s", status, body)
+		r.t.Fatalf("%d: %s, want 200", status, body)
 	}
 }
 
@@ -45,7 +45,7 @@ func TestATailPrintsNewEvents(t *testing.T) {
 		token, acme := strings.TrimSpace(mustRun(t, url, "token")), demoUID(t, server)
 		tail := launch(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--type", "platform.registry.repo.created")
 		tail.expectMessage("following the events of " + server.url + "\n")
-		// The feed begins about now, so it contains at least the last of these events.
+		// The feed begins now, so it contains at least the last of these events.
 		made := 0
 		tail.await(func() bool {
 			made++
@@ -56,7 +56,7 @@ func TestATailPrintsNewEvents(t *testing.T) {
 		fields := strings.Fields(line)
 		if len(fields) != 5 || fields[1] != "platform.registry.repo.created" || !strings.HasPrefix(fields[2], acme+"/") ||
 			fields[3] != "owner" || !strings.HasPrefix(fields[4], "late-") {
-			t.Errorf("printed %q", line)
+			t.Errorf("printed %q, want 5 items, 'platform.registry.repo.created' and 'owner'", line)
 		}
 		if _, err := time.Parse(eventTime, fields[0]); err != nil {
 			t.Error(err)
@@ -73,7 +73,7 @@ func TestATailPrintsNewEvents(t *testing.T) {
 // restartableAddress returns an address that stays free while a server restarts, because
 // other tests use 127.0.0.1.
 func restartableAddress() string {
-	if runtime.GOOS == "linux" { // only on systems where all of 127.0.0.0/8 is this machine
+	if runtime.GOOS == "linux" { // On Linux, all of 127.0.0.0/8 is this machine.
 		return "127.0.0.2:0"
 	}
 	return "127.0.0.1:0"
@@ -121,7 +121,7 @@ func TestATailContinuesAfterARestartWithoutGapOrRepeat(t *testing.T) {
 			t.Errorf("over the restarts it printed\n%s\nand without any\n%s", followed, whole)
 		}
 		if !strings.Contains(followed, `"meanwhile-1"`) || !strings.Contains(tail.stderr.String(), "retrying in 1s") {
-			t.Errorf("stdout\n%s\nstderr\n%s", followed, tail.stderr)
+			t.Errorf("stdout\n%s\nstderr\n%s, want a text with %q and a text with 'retrying in 1s'", followed, tail.stderr, `"meanwhile-1"`)
 		}
 		if strings.Contains(followed+tail.stderr.String(), token) {
 			t.Error("the token is in the output")
@@ -208,7 +208,7 @@ func TestAReconnectedTailSkipsEventsFromBeforeItsStart(t *testing.T) {
 		streamEvents(feedEvent("3", now.Add(-time.Hour), "late commit")))
 	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t", "--first", "2")
 	if err != nil || strings.Contains(out, "old") || !strings.Contains(out, "new\n") || !strings.Contains(out, "late commit\n") {
-		t.Errorf("%v\n%s%s", err, out, errOut)
+		t.Errorf("%v\n%s, want it without 'old'%s", err, out, errOut)
 	}
 	var after []any
 	for _, v := range server.receivedVariables() {
@@ -240,7 +240,7 @@ func TestATailRetriesOnlyAfterTemporaryErrors(t *testing.T) {
 			server := startFake(t, c.answers...)
 			_, _, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
 			if asked := len(server.receivedVariables()); exitCode(err) != 1 || !strings.Contains(err.Error(), c.want) || asked != c.asked {
-				t.Errorf("after %d connections: %v", asked, err)
+				t.Errorf("after %d connections, want %d: %v, want an error with %q", asked, c.asked, err, c.want)
 			}
 		})
 	}
@@ -253,18 +253,18 @@ func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	const wrong = "eyJhbGciOiJFUzI1NiJ9.c2VjcmV0.c2VjcmV0"
 	out, errOut, err := atrium(t, map[string]string{"ATRIUM_TOKEN": wrong}, "events", "tail", "--url", server.url, "--after", "")
 	if exitCode(err) != 1 || !strings.HasPrefix(err.Error(), "Unauthenticated: ") {
-		t.Errorf("a wrong token: %v", err)
+		t.Errorf("a wrong token: %v, want exit code 1", err)
 	}
 	if strings.Contains(out+errOut+err.Error(), "c2VjcmV0") {
 		t.Errorf("the token is shown: %s%s%v", out, errOut, err)
 	}
 	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", url, "--after", "none")
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "Invalid argument: after: ") {
-		t.Errorf("a wrong id: %v", err)
+		t.Errorf("a wrong id: %v, want an error with 'Invalid argument: after: '", err)
 	}
 	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", "sqlite:/nowhere/x.db")
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "ATRIUM_TOKEN") {
-		t.Errorf("no token: %v", err)
+		t.Errorf("no token: %v, want an error with 'ATRIUM_TOKEN'", err)
 	}
 	other := storetest.SQLite(t)
 	if err := start(t, other, "--dev").end(); err != nil {
@@ -272,7 +272,7 @@ func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	}
 	_, _, err = atrium(t, nil, "events", "tail", "--url", server.url, "--database-url", other)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "--database-url") {
-		t.Errorf("a token of another database: %v", err)
+		t.Errorf("a token of another database: %v, want an error with '--database-url'", err)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestNamesCannotControlTheTerminal(t *testing.T) {
 		streamEvents(`{"errors":[{"message":"no\u001b[2J","extensions":{"status":3}}]}`))
 	out, errOut, err := atrium(t, nil, "events", "tail", "--url", server.URL, "--token", "t")
 	if err == nil || strings.ContainsAny(out+errOut+err.Error(), "\x1b\u009b\r\u202e") || !strings.Contains(out, "[2J") {
-		t.Errorf("%q %q %v", out, errOut, err)
+		t.Errorf("%q, want it to contain '[2J': %q %v", out, errOut, err)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\x1b[31mx.deleted\x1b[0m") {
-		t.Errorf("printed %q", &out)
+		t.Errorf("printed %q, want a text with %q", &out, "\x1b[31mx.deleted\x1b[0m")
 	}
 }
 

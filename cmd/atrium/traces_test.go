@@ -25,11 +25,11 @@ type collector struct {
 	url   string
 	lock  sync.Mutex
 	spans []*otlp.Span
-	about map[string]string // the service
+	about map[string]string // These are the attributes of the service.
 }
 
-// startCollector starts a collector. It first answers with the statuses in refuse, one
-// after the other, and then accepts spans.
+// startCollector starts a collector. It answers the first requests with the statuses in
+// refuse, in order, and then accepts spans.
 func startCollector(t *testing.T, refuse ...int) *collector {
 	t.Helper()
 	c := &collector{about: map[string]string{}}
@@ -43,7 +43,7 @@ func startCollector(t *testing.T, refuse ...int) *collector {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" || r.Header.Get("X-Key") != "a b" {
-			t.Errorf("%s %v: %v", r.URL, r.Header, err)
+			t.Errorf("%s %v: %v, want Path '/v1/traces', Content-Type 'application/x-protobuf' and X-Key 'a b'", r.URL, r.Header, err)
 		}
 		var data otlp.TracesData
 		if err := proto.Unmarshal(body, &data); err != nil {
@@ -68,8 +68,8 @@ func (c *collector) env() map[string]string {
 	return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.url, "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b"}
 }
 
-// find returns the span with a name in a trace, and its parent. If several spans have the
-// name, the traceparent that the span sent on selects one.
+// find returns the span with this name in a trace, and its parent. If several spans have
+// the name, the traceparent that the span sent selects one.
 func (c *collector) find(t *testing.T, trace, name string) (span *otlp.Span, parent string) {
 	t.Helper()
 	c.lock.Lock()
@@ -126,10 +126,10 @@ func sendTraced(t *testing.T, server *running, token, trace, path, body string, 
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK || strings.Contains(string(answer), `"errors"`) {
-		t.Fatalf("%s: %s: %s, %v", path, response.Status, answer, err)
+		t.Fatalf("%s: %s: %s, %v, want StatusCode 200", path, response.Status, answer, err)
 	}
 	var resource struct{ UID string }
-	_ = json.Unmarshal(answer, &resource) // some responses are not a resource
+	_ = json.Unmarshal(answer, &resource) // Some responses are not resources.
 	return resource.UID
 }
 
@@ -152,7 +152,7 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
-			t.Fatalf("subscribing: %d: %s", status, body)
+			t.Fatalf("subscribing: status %d, want 200: %s", status, body)
 		}
 		sendTraced(t, server, token, traceID(1), "/graphql", `{"query": "query Page { repos(first: 3) { nodes { name tags(first: 2) { nodes { name } } } } }"}`)
 		sendTraced(t, server, token, traceID(2), "/registry/v2/repos?page_size=1", "")
@@ -205,14 +205,14 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 		}
 		proxied, _ := c.find(t, traceID(5), "GET")
 		if h := <-passed; h.Get("Traceparent") != "00-"+traceID(5)+"-"+hex.EncodeToString(proxied.GetSpanId())+"-01" || h.Get("Tracestate") != "vendor=1" {
-			t.Errorf("v1 is asked with %v", h)
+			t.Errorf("v1 is asked with %v, want Tracestate 'vendor=1'", h)
 		}
 		if c.about["service.name"] != "atrium" {
-			t.Errorf("the service is %v", c.about)
+			t.Errorf("the service is %v, want service.name 'atrium'", c.about)
 		}
 		line := findLine(t, linesOf(t, server), "the trace", func(l requestLine) bool { return l.TraceID == traceID(1) })
 		if line.Operation != "Page" {
-			t.Errorf("the line of the trace is of %q", line.Operation)
+			t.Errorf("the line of the trace is of %q, want Page", line.Operation)
 		}
 	})
 }
@@ -242,7 +242,7 @@ func TestATraceIsPassedOnWithoutACollector(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
-			t.Fatalf("subscribing: %d: %s", status, body)
+			t.Fatalf("subscribing: status %d, want 200: %s", status, body)
 		}
 		repo := sendTraced(t, server, token, traceID(1), "/registry/v2/repos/"+acme, `{"name": "traced"}`)
 		if h := awaitDelivery(t, delivered, repo); h.Get("Traceparent") != traceparent(traceID(1)) || h.Get("Ce-Traceparent") != traceparent(traceID(1)) {

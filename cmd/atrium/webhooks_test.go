@@ -20,16 +20,16 @@ func TestAChangeArrivesAtItsSink(t *testing.T) {
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
-			t.Fatalf("subscribing: %d: %s", status, body)
+			t.Fatalf("subscribing: status %d, want 200: %s", status, body)
 		}
 		if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "new-repo"}`); status != http.StatusOK {
-			t.Fatalf("making a repo: %d: %s", status, body)
+			t.Fatalf("making a repo: status %d, want 200: %s", status, body)
 		}
 		for deadline := time.After(60 * time.Second); ; {
 			select {
 			case h := <-arrived:
 				if h.Get("ce-source") != "https://atrium.example.com" || !strings.HasPrefix(h.Get("User-Agent"), "atrium/") {
-					t.Errorf("the headers are %v", h)
+					t.Errorf("the headers are %v, want ce-source 'https://atrium.example.com'", h)
 				}
 				if !strings.Contains(h.Get("ce-type"), ".repo.created.") {
 					continue
@@ -53,7 +53,7 @@ func TestTheKeysOfDeliveriesArePublic(t *testing.T) {
 		"/.well-known/jwks.json":            `"kty":"EC"`,
 	} {
 		if status, body := server.get("", path); status != http.StatusOK || !strings.Contains(body, want) {
-			t.Errorf("%s: %d: %s", path, status, body)
+			t.Errorf("%s: status %d, want 200: %s, want it to contain %q", path, status, body, want)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestInvalidWebhookFlagsAreNamed(t *testing.T) {
 	t.Parallel()
 	_, _, err := atrium(t, nil, "serve", "--public-url", "atrium.example.com", "--audit-retention", "95h", "--delivery-retention", "0s", "--sink-port", "70000")
 	if exitCode(err) != 2 {
-		t.Fatalf("error %v", err)
+		t.Fatalf("error %v, want exit code 2", err)
 	}
 	for _, flag := range []string{"public-url", "audit-retention", "delivery-retention", "sink-port"} {
 		if !strings.Contains(err.Error(), "--"+flag+" (") {

@@ -1,5 +1,5 @@
-// Command grpc calls a running Atrium with grpc-go, a gRPC implementation that shares no code with the server's. It
-// prints one JSON object per step, for the suite to check:
+// Command grpc calls a running Atrium with grpc-go, a gRPC implementation that shares no code with that of the server. It
+// prints a JSON object for each step, which the suite checks:
 //
 //	ATRIUM_URL=http://127.0.0.1:8080 ATRIUM_TOKEN=$(atrium token) go run .
 package main
@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // which status.Details looks for
+	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // status.Details needs these types.
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding/gzip"
@@ -58,15 +58,15 @@ func run(ctx context.Context, address, token string) error {
 	} {
 		answer := &registryv2.ListReposResponse{}
 		err := conn.Invoke(step.ctx, "/platform.registry.v2.ReposService/ListRepos", step.request, answer, step.options...)
-		if err := tell(step.name, answer, status.Convert(err)); err != nil {
+		if err := printStep(step.name, answer, status.Convert(err)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell prints an answer and how the call ended.
-func tell(step string, answer proto.Message, ended *status.Status) error {
+// printStep prints an answer and the status of the call.
+func printStep(step string, answer proto.Message, ended *status.Status) error {
 	message, err := protojson.Marshal(answer)
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Atrium through openapi-fetch with the types that openapi-typescript makes of its document: lists, pages, patches.
-// The suite openapi-typescript compiles and runs it.
+// This program uses Atrium through openapi-fetch, with the types that openapi-typescript generates from its document: it lists,
+// pages and patches. The suite openapi-typescript compiles and runs it.
 
 import assert from 'node:assert/strict';
 import createClient from 'openapi-fetch';
@@ -14,7 +14,7 @@ const client = createClient<paths>({
 
 const page = (page_token: string) => client.GET('/registry/v2/repos', { params: { query: { page_size: 5, page_token, order_by: 'name' } } });
 
-/** Every repo, page by page. */
+/** Reads every repo, page by page. */
 async function allRepos(): Promise<Repo[]> {
   const repos: Repo[] = [];
   for (let token: string | undefined = ''; token !== undefined;) {
@@ -41,7 +41,7 @@ assert.equal(cleared.data?.description, undefined, cleared.error?.message);
 const missing = await client.GET('/registry/v2/repos/{uid}', { params: { path: { uid: `${repos[1]!.uid}/${'0'.repeat(16)}` } } });
 assert.equal(missing.error?.details[0]?.reason, 'NOT_FOUND');
 
-// What the types must refuse, or they say nothing: the compiler fails where one of these is no error.
+// The types must reject these lines: the compiler fails if one of them is no error.
 // @ts-expect-error a repo has no colour
 void repos[0]!.colour;
 // @ts-expect-error a new repo has a name

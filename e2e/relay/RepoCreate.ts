@@ -1,4 +1,4 @@
-// A mutation that appends what it made to a list.
+// A mutation that appends what it created to a list.
 graphql`
   mutation RepoCreateMutation($input: CreateRepoInput!, $connections: [ID!]!) {
     createRepo(input: $input) {

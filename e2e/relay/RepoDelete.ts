@@ -1,4 +1,4 @@
-// A mutation that takes what it deleted out of lists.
+// A mutation that removes what it deleted from lists.
 graphql`
   mutation RepoDeleteMutation($input: DeleteRepoInput!, $connections: [ID!]!) {
     deleteRepo(input: $input) {

@@ -1,4 +1,4 @@
-// @apollo/gateway over Atrium and another subgraph.
+// This suite runs @apollo/gateway with Atrium and another subgraph.
 
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';

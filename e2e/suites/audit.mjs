@@ -1,4 +1,4 @@
-// The audits of the GraphQL over HTTP specification, by the package graphql-http: the MUSTs, and the SHOULDs and MAYs too.
+// This suite runs the audits of the GraphQL over HTTP specification with the package graphql-http: the MUSTs, SHOULDs and MAYs.
 
 import assert from 'node:assert/strict';
 import { serverAudits } from 'graphql-http';

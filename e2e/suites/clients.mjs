@@ -1,5 +1,5 @@
-// The clients in docs/graphql.md, taken from its text: its configurations generate types, and Relay, Apollo Client and urql, set up
-// as it shows, compile with them and page through a list.
+// This suite takes the clients from the text of docs/graphql.md. Its configurations generate types. Relay, Apollo Client and urql,
+// configured as it shows, compile with these types and page through a list.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ import { createOperationDescriptor, fetchQuery, getRequest, graphql, type GraphQ
 import { relay } from './environment';
 import document, { type pagesQuery, type pagesQuery$data } from './__generated__/pagesQuery.graphql';
 
-// Babel would replace the text by the output of the compiler. Without Babel, the output is imported.
+// Babel would replace the text with the output of the compiler. Without Babel, the output is imported.
 void ((graphql: (text: TemplateStringsArray) => unknown) => graphql\`
   query pagesQuery($after: String) {
     repos(first: 2, after: $after, orderBy: {field: NAME}) @connection(key: "pages_repos", filters: []) { pageInfo { endCursor } edges { node { id name createTime } } }
@@ -106,8 +106,8 @@ await check('relay-compiler accepts the configuration of the page', async () => 
   await must(compiler, 'relay.config.json');
 }, 60);
 await check('Relay, Apollo Client and urql compile with what they generate', async () => { await must(join(programs, 'tsc'), '-p', '.'); }, 90);
-await check('all page through a list, and keep one list of all pages', async () => (await must(process.execPath, 'out/src/main.js')).replaceAll('\n', ', '), 60);
-await check('the types refuse a field that the schema does not have, and a wrong type', async () => {
+await check('all clients page through a list and join the pages', async () => (await must(process.execPath, 'out/src/main.js')).replaceAll('\n', ', '), 60);
+await check('the types reject an unknown field and a wrong type', async () => {
   write('src/main.ts', main.replace('edge.node.name', 'edge.node.title').replace('const time: string', 'const time: number'));
   const { code, text } = await run(join(programs, 'tsc'), ['-p', '.', '--noEmit'], {}, folder);
   assert.notEqual(code, 0);

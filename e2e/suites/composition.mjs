@@ -1,4 +1,4 @@
-// Apollo's composition: what a gateway does with a subgraph before it serves requests.
+// This suite runs Apollo's composition, which a gateway does with its subgraphs before it serves requests.
 
 import { compose } from '../federation.mjs';
 import { check, finish } from '../lib.mjs';

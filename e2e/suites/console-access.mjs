@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { browser, violations } from '../browser.mjs';
-import { enter, eventually, follow, loaded, look, most, newPage, open, reads, text, token } from '../console.mjs';
+import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, reads, text, token } from '../console.mjs';
 import { check, data, finish } from '../lib.mjs';
 
 const { roles: { nodes: builtIn } } = await data('{ roles(where: {inRoot: true}) { nodes { uid name capabilities } } }');
@@ -28,7 +28,7 @@ await check('the picture and the table show exactly the bindings that count, and
   assert.deepEqual((await boxes(page, 'who')).sort(), nodes.map(({ identity }) => identity.name).sort());
   assert.deepEqual((await boxes(page, 'role')).sort(), nodes.map(({ role }) => role.name).sort());
   assert.deepEqual(await boxes(page, 'group'), ['acme', 'access team', 'deep']);
-  assert.ok(reads(page).length <= most);
+  assert.ok(reads(page).length <= maxRequests);
   await page.getByRole('button', { name: 'Table' }).click();
   await page.waitForURL(/show=table/);
   const rows = await page.locator('.row').allInnerTexts();
@@ -157,7 +157,7 @@ await check('an identity shows where it reaches and what it may do', async () =>
   assert.match(await text(page), /https:\/\/login\.example\.com/);
   const { identity } = await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { effectiveCapabilities(on: $on) } }', { u: nora, on: below });
   assert.equal(await page.locator('#main .capabilities .held').count(), identity.effectiveCapabilities.length);
-  assert.ok(reads(page).length <= most);
+  assert.ok(reads(page).length <= maxRequests);
   await look(page, 'access-identity');
   assert.deepEqual(await violations(page), []);
   await page.goBack();

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
-import { enter, eventually, follow, loaded, look, most, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
+import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
 import { check, data, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
 
 const web = join(import.meta.dirname, '../../web');
@@ -15,7 +15,8 @@ const web = join(import.meta.dirname, '../../web');
 const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}, web);
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log' };
+const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 for (const colorScheme of ['light', 'dark']) {
   for (const width of [1440, 390]) {
@@ -30,7 +31,7 @@ for (const colorScheme of ['light', 'dark']) {
       for (const [name, path] of Object.entries(pages)) {
         await open(page, path);
         assert.equal(await page.locator('.problem').count(), 0, `${name}: ${await text(page)}`);
-        assert.ok(reads(page).length <= most, `${name} takes ${reads(page).length} requests`);
+        assert.ok(reads(page).length <= maxRequests, `${name} takes ${reads(page).length} requests`);
         await look(page, `${name}-${colorScheme}-${width}`);
         // Each theme, and each width, is looked at by axe once.
         if (name !== 'group' && (colorScheme === 'light') === (width === 1440)) assert.deepEqual(await violations(page), [], name);
@@ -177,7 +178,7 @@ for (const who of ['editor', 'viewer']) {
   await check(`a ${who} sees what the role includes`, async () => {
     const page = await newPage();
     await enter(page, await token('--as', who), '/console');
-    for (const path of ['', '/~repos', '/~advisories', '/~access', '/~access?show=table', '/~activity?show=log']) {
+    for (const path of ['', '/~repos', '/~advisories', '/~access', '/~access?show=table', '/~webhooks', '/~identities', '/~activity?show=log']) {
       await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${path}: ${await text(page)}`);
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);
@@ -289,7 +290,7 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
 
 await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
   page.failing = undefined;
-  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /Quiet so far/], ['/~activity?show=log', /empty/]]) {
+  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /Quiet so far/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
     await page.goto(other + '/console/empty' + path);
     await page.locator('.shell').waitFor();
     await loaded(page);

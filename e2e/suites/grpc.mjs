@@ -1,5 +1,5 @@
-// Public gRPC clients: grpcurl, grpc-health-probe and ghz as published by their authors, a client with grpc-go, and gRPC-Web and
-// Connect over plain HTTP. `run` has built them.
+// This suite runs public gRPC clients: grpcurl, grpc-health-probe and ghz as published by their authors, a client with grpc-go,
+// and gRPC-Web and Connect over plain HTTP. `run` builds them.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -9,7 +9,7 @@ import { check, finish, headers, site } from '../lib.mjs';
 const host = new URL(site).host;
 const list = 'platform.registry.v2.ReposService/ListRepos';
 
-/** Runs a client; gives its exit code and what it printed. */
+/** Runs a client. Returns its exit code and its output. */
 const run = (program, ...args) => new Promise((done) => {
   const path = fileURLToPath(new URL(`../bin/${program}`, import.meta.url));
   execFile(path, args, { maxBuffer: 64 << 20 }, (error, stdout, stderr) => done({ code: error ? error.code : 0, text: stdout + stderr, stdout }));
@@ -38,16 +38,16 @@ await check('grpcurl prints the details of an error', async () => {
   assert.notEqual(code, 0);
   for (const part of ['Code: InvalidArgument', 'google.rpc.ErrorInfo', 'google.rpc.BadRequest', 'page_size']) assert.ok(text.includes(part), text);
 });
-await check('grpcurl without a token is told so, but may ping', async () => {
+await check('grpcurl without a token is rejected, but may ping', async () => {
   assert.match((await grpcurl(host, list)).text, /Code: Unauthenticated/);
   assert.match((await grpcurl(host, 'platform.ping.v2.PingService/Ping')).text, /"response": "pong"/);
 });
-await check('grpc-health-probe finds it serving', async () => {
+await check('grpc-health-probe reports that the server is serving', async () => {
   assert.match((await run('grpc-health-probe', `-addr=${host}`)).text, /status: SERVING/);
   assert.match((await run('grpc-health-probe', `-addr=${host}`, '-service=platform.iam.v2.GroupsService')).text, /status: SERVING/);
   assert.notEqual((await run('grpc-health-probe', `-addr=${host}`, '-service=none')).code, 0);
 });
-await check('ghz gets as many answers as it asks for', async () => {
+await check('ghz gets an answer to every request', async () => {
   const { stdout, text } = await run('ghz', '--insecure', '--call', list, '-m', JSON.stringify({ authorization: headers.Authorization }), '-d', '{"page_size": 50}', '-n', '200', '-c', '4', '-O', 'json', host);
   const report = JSON.parse(stdout || `"${text}"`);
   assert.deepEqual(report.statusCodeDistribution, { OK: 200 });
@@ -65,7 +65,7 @@ await check('grpc-go reads pages and errors', async () => {
   assert.equal(steps.late.code, 'DeadlineExceeded');
 });
 
-/** Posts one gRPC-Web frame and gives the message and the trailers of the answer. */
+/** Posts one gRPC-Web frame. Returns the message and the trailers of the answer. */
 async function web(procedure, message, extra = headers) {
   const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]);
   const response = await fetch(`${site}/${procedure}`, { method: 'POST', headers: { ...extra, 'Content-Type': 'application/grpc-web+proto', 'X-Grpc-Web': '1' }, body: frame });
@@ -78,15 +78,15 @@ async function web(procedure, message, extra = headers) {
   return { answer, trailers };
 }
 
-await check('gRPC-Web works by plain HTTP', async () => {
+await check('gRPC-Web works over plain HTTP', async () => {
   const { answer, trailers } = await web(list, Buffer.from([0x20, 2]));
   assert.equal(trailers['grpc-status'], '0');
-  assert.equal(answer[0], 0x0a); // the first repo
+  assert.equal(answer[0], 0x0a); // This is the tag of the first repo.
   const refused = await web(list, Buffer.alloc(0), {});
   assert.equal(refused.trailers['grpc-status'], '16');
   assert.ok(refused.trailers['grpc-status-details-bin']);
 });
-await check('Connect works as JSON, posted and got', async () => {
+await check('Connect works with JSON by POST and GET', async () => {
   const posted = await fetch(`${site}/${list}`, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: '{"pageSize": 2}' });
   assert.equal((await posted.json()).repos.length, 2);
   const got = await fetch(`${site}/${list}?encoding=json&message=${encodeURIComponent('{"pageSize": 2}')}`, { headers });

@@ -1,5 +1,5 @@
-// The guide and the README, taken from their text: every command in an `sh` block runs against the server, in the order of its
-// page; the receivers of webhooks get real deliveries; and every page is shown, and all its links work.
+// This suite takes the commands from the text of the guide and the README. Every command in an `sh` block runs against the server,
+// in the order of its page. The receivers of webhooks get real deliveries. Every page is shown, and all its links work.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ symlinkSync(join(root, 'docs'), join(folder, 'docs'));
 
 const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).map((name) => 'docs/' + name)];
 
-/** The blocks of a page: what stands behind the fence, and the text. */
+/** Returns the blocks of a page: the words after the fence, and the text. */
 const blocksOf = (text) => [...text.matchAll(/^```(\S+)( \S+)?\n(.*?)^```$/gms)].map(([, language, kind = '', code]) => ({ language, kind: kind.trim(), code }));
 
 let commands = 0;
@@ -24,7 +24,7 @@ for (const page of pages) {
   const script = blocks.filter(({ kind }) => kind !== 'example' && kind !== 'sign-in').map(({ code }) => code).join('\n');
   if (!script) continue;
   commands += script.split('\n').filter((line) => line && !line.startsWith('#')).length;
-  await check(`the commands of ${page} work as they stand`, async () => {
+  await check(`the commands of ${page} work as printed`, async () => {
     const { code, text } = await run('bash', ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:8080', site).replaceAll('127.0.0.1:8080', new URL(site).host)], {}, folder);
     assert.equal(code, 0, text.slice(-900));
     return `${blocks.length} blocks`;
@@ -33,12 +33,12 @@ for (const page of pages) {
 await check('there are commands to run', () => { assert.ok(commands > 25, `only ${commands}`); });
 
 for (const page of pages.filter((name) => name.startsWith('docs/'))) {
-  await check(`${page} is shown, and its links lead somewhere`, async () => {
+  await check(`${page} is shown, and its links work`, async () => {
     const html = await read('/guide/' + page.slice(5, -3));
     assert.match(html, /<h1 id/);
     assert.doesNotMatch(html, /<!-- \w+ -->/);
     for (const [, target] of html.matchAll(/href="(\/[^"#]*)/g)) assert.equal((await fetch(site + target)).status, 200, target);
-    for (const [, target] of html.matchAll(/(?:src|href)="(https?:[^"]*)"/g)) assert.ok(!/\.(css|js)$/.test(target), `${target} is loaded from elsewhere`);
+    for (const [, target] of html.matchAll(/(?:src|href)="(https?:[^"]*)"/g)) assert.ok(!/\.(css|js)$/.test(target), `${target} is loaded from another host`);
   });
 }
 
@@ -53,7 +53,7 @@ const start = {
 };
 let port = 21000 + process.pid % 20000;
 for (const { language, code } of receivers) {
-  await check(`the receiver in ${language} takes a real delivery, and no forged one`, async () => {
+  await check(`the receiver in ${language} accepts a real delivery and rejects a forged one`, async () => {
     const at = `http://127.0.0.1:${++port}`;
     const { createSubscription: { secret } } = await data('mutation ($i: CreateSubscriptionInput!) { createSubscription(input: $i) { secret } }', { i: { parent: group.uid, sink: at } });
     const [program, args] = start[language](code);

@@ -1,4 +1,4 @@
-// The Hive gateway over Atrium and another subgraph; it does subscriptions too.
+// This suite runs the Hive gateway with Atrium and another subgraph. This gateway also supports subscriptions.
 
 import assert from 'node:assert/strict';
 import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
@@ -25,7 +25,7 @@ const post = (query, accept) => gateway.fetch('http://gateway/graphql', {
 
 await checkGateway(async (query) => (await post(query, 'application/json')).json(), sent);
 
-await check('a subscription comes through the gateway', async () => {
+await check('a subscription works through the gateway', async () => {
   const stream = await (await post('subscription { events(after: "", first: 2) { id type } }', 'text/event-stream')).text();
   const events = [...stream.matchAll(/^event: next\ndata: (.*)$/gm)].map(([, text]) => JSON.parse(text).data?.events?.type);
   assert.equal(events.filter(Boolean).length, 2, stream.slice(0, 500));

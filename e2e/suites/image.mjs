@@ -1,5 +1,5 @@
-// The image is built without a daemon and without a registry. It contains one static program and certificates. The suite runs it as
-// its configuration says: in its root file system, as its user, and with its environment.
+// This suite builds the image without a daemon and without a registry. The image contains one static program and certificates. The
+// suite runs it as its configuration says: in its root file system, as its user, and with its environment.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -33,7 +33,7 @@ await check('the image is built by buildah alone', async () => {
   return said.match(/\S+B$/m)[0];
 }, 120);
 
-await check('it says who runs what, and how to ask whether it is well', () => {
+await check('its configuration has the user, the command and the health check', () => {
   assert.equal(config.User, '65532:65532');
   assert.deepEqual(config.Entrypoint, ['/usr/bin/atrium']);
   assert.deepEqual(config.Cmd, ['serve']);
@@ -44,7 +44,7 @@ await check('it says who runs what, and how to ask whether it is well', () => {
   assert.equal(config.Labels['org.opencontainers.image.version'], version);
 });
 
-await check('there is nothing in it but the program, certificates and a home', async () => {
+await check('it contains only the program, certificates and a home folder', async () => {
   const files = (await must('find', root, '-type', 'f', '-printf', '%P\n')).trim().split('\n').sort();
   assert.deepEqual(files, ['etc/group', 'etc/passwd', 'etc/ssl/certs/ca-certificates.crt', 'usr/bin/atrium']);
   const writable = (await must('find', root, '-perm', '/o+w', '-printf', '%P\n')).trim();
@@ -60,7 +60,7 @@ const inside = (args) => own ? ['unshare', '--map-root-user', 'chroot', root, ..
 const port = 22000 + process.pid % 20000;
 const environment = { ...Object.fromEntries(config.Env.map((text) => text.split(/=(.*)/s).slice(0, 2))), ATRIUM_ADDR: `127.0.0.1:${port}`, ATRIUM_DATABASE_URL: 'sqlite:/var/lib/atrium/atrium.db' };
 
-/** Runs a command of the image to its end. It sees none of this machine's environment. */
+/** Runs a command of the image to its end, without the environment of this machine. */
 const execute = async (args, env = {}) => {
   const all = { ...environment, ...env };
   const [name, ...rest] = inside(args);
@@ -82,7 +82,7 @@ await check('its health check fails before it serves and passes from then on', a
   assert.equal(last.out, 'ready\n', last.text + log);
 }, 60);
 
-await check('it answers a request, as a user that is not root', async () => {
+await check('it answers a request and does not run as root', async () => {
   const token = (await execute([...config.Entrypoint, 'token'])).out.trim();
   const response = await fetch(`${at}/registry/v2/repos?page_size=1`, { headers: { Authorization: `Bearer ${token}` } });
   assert.equal(response.status, 200, log);
@@ -93,7 +93,7 @@ await check('it answers a request, as a user that is not root', async () => {
   assert.match((await execute([...config.Entrypoint, 'version'])).out, /\S/);
 });
 
-await check('it trusts the certificates that are in it, and no others', async () => {
+await check('it trusts only the certificates in the image', async () => {
   const key = join(folder, 'key.pem'), certificate = join(folder, 'certificate.pem');
   await must('openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate);
   const other = https.createServer({ key: readFileSync(key), cert: readFileSync(certificate) }, (_, response) => response.end('{}'));
@@ -105,7 +105,7 @@ await check('it trusts the certificates that are in it, and no others', async ()
   other.close();
 });
 
-await check('it ends when it is told to, and in time', async () => {
+await check('it shuts down in time after a signal', async () => {
   const ended = new Promise((done) => server.on('exit', (code, signal) => done(code ?? signal)));
   server.kill(config.StopSignal ?? 'SIGTERM');
   assert.equal(await ended, 0, log.slice(-500));

@@ -1,4 +1,4 @@
-// The schema that clients read: it is valid, everything has a description, and it is available as a file.
+// This suite checks the schema that clients read: it is valid, everything has a description, and it is available as a file.
 
 import assert from 'node:assert/strict';
 import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, lexicographicSortSchema, printSchema, validateSchema } from 'graphql';
@@ -6,7 +6,7 @@ import { check, clientSchema, endpoint, finish, headers } from '../lib.mjs';
 
 let schema;
 
-await check('the whole introspection query gives a valid schema', async () => {
+await check('the full introspection query returns a valid schema', async () => {
   schema = await clientSchema();
   assert.deepEqual(validateSchema(schema).map(({ message }) => message), []);
   return `${Object.keys(schema.getTypeMap()).length} types`;
@@ -15,7 +15,7 @@ await check('the whole introspection query gives a valid schema', async () => {
 await check('every type, field, argument and enum value has a description', () => {
   const bare = [];
   const see = (path, { description }) => { if (!description?.trim()) bare.push(path); };
-  for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))) { // which is GraphQL's own
+  for (const type of Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))) { // These types belong to GraphQL itself.
     see(type.name, type);
     if (isEnumType(type)) for (const value of type.getValues()) see(`${type.name}.${value.name}`, value);
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
@@ -27,7 +27,7 @@ await check('every type, field, argument and enum value has a description', () =
   assert.deepEqual(bare, []);
 });
 
-await check('the public schema is there with a token', async () => {
+await check('the public schema can be read with a token', async () => {
   assert.equal((await fetch(endpoint + '/schema')).status, 401);
   const response = await fetch(endpoint + '/schema', { headers });
   assert.equal(response.status, 200);

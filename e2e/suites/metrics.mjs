@@ -1,5 +1,5 @@
-// Metrics from end to end: Debian's Prometheus scrapes the server while it has traffic, and an import while it runs. It finds
-// every metric of Atrium above zero, and answers every query of the dashboard and of the alert rules, which promtool checks.
+// This suite checks metrics from end to end. Debian's Prometheus scrapes the server while it has traffic, and an import while it
+// runs. Every metric of Atrium must be above zero, and every query of the dashboard and of the alert rules must have an answer.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -22,23 +22,23 @@ await check('promtool accepts the rules and the configuration', async () => {
   }
 });
 
-await check('each alert fires when it must, and not otherwise', async () => {
+await check('each alert fires only when it must', async () => {
   const { code, text } = await run('promtool', ['test', 'rules', `${deploy}/prometheus/alerts_test.yaml`]);
   assert.equal(code, 0, text);
   const alerts = [...readFileSync(`${deploy}/prometheus/alerts.yaml`, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
   const tests = readFileSync(`${deploy}/prometheus/alerts_test.yaml`, 'utf8');
-  for (const name of alerts) assert.match(tests, new RegExp(`alertname: ${name}\\n +exp_alerts:`), `no test lets ${name} fire`);
+  for (const name of alerts) assert.match(tests, new RegExp(`alertname: ${name}\\n +exp_alerts:`), `no test makes ${name} fire`);
   return `${alerts.length} alerts`;
 });
 
 const text = await (await fetch(metrics)).text();
-await check('promtool has nothing to say about the metrics', async () => {
+await check('promtool reports no problem with the metrics', async () => {
   const folder = temporary('metrics.txt', text);
   const { code, text: said } = await run('sh', ['-c', `promtool check metrics < ${folder}`]);
   assert.equal(code, 0, said);
 });
 
-await check('profiles are at the private address, and nothing of it is at the public one', async () => {
+await check('profiles and metrics are at the private address only', async () => {
   assert.equal((await fetch(metrics.replace('/metrics', '/debug/pprof/heap'))).status, 200);
   for (const path of ['/metrics', '/debug/pprof/heap']) assert.equal((await fetch(site + path)).status, 404);
 });
@@ -67,7 +67,7 @@ scrape_configs:
 const prometheus = spawn('prometheus', [`--config.file=${config}`, `--storage.tsdb.path=${temporaryFolder()}/tsdb`, `--web.listen-address=127.0.0.1:${port}`, '--log.level=warn'], { stdio: 'inherit' });
 process.on('exit', () => prometheus.kill('SIGKILL'));
 
-/** Asks Prometheus, and gives the series that it finds. */
+/** Sends a query to Prometheus, and returns the series that it finds. */
 async function query(expression) {
   const response = await fetch(`http://127.0.0.1:${port}/api/v1/query?` + new URLSearchParams({ query: expression }));
   const answer = await response.json();
@@ -75,19 +75,19 @@ async function query(expression) {
   return answer.data.result;
 }
 
-/** Waits until a query finds something above zero. */
+/** Waits until a query finds a value above zero. */
 async function above(expression, seconds = 30) {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(500)) {
     const found = await query(expression).catch(() => []);
     if (found.some(({ value }) => Number(value[1]) > 0)) return found;
   }
-  assert.fail(`${expression} is nowhere above zero`);
+  assert.fail(`${expression} is not above zero`);
 }
 
 const sink = await startSink(({ path }, seen) => path === '/flaky' && seen === 0 ? { status: 500 } : {});
 let stop = false;
 
-/** Asks the server for all that there are metrics of, until the suite has seen them. */
+/** Sends requests of all kinds that metrics count, until the suite has seen all metrics. */
 async function traffic() {
   const { groups } = await data('{ groups(first: 1) { nodes { uid } } }');
   const parent = groups.nodes[0].uid, name = `metrics-${Date.now()}`;
@@ -114,7 +114,7 @@ async function traffic() {
 }
 const busy = traffic();
 
-/** Imports libraries from a pipe, into a database of the import's own, until the suite has seen its metrics. */
+/** Imports libraries from a pipe into a separate database, until the suite has seen all metrics of the import. */
 async function importLibraries() {
   const database = ['--database-url', `sqlite:${join(temporaryFolder(), 'import.db')}`], pipe = join(temporaryFolder(), 'libraries.jsonl');
   for (const [command, args] of [[program, ['migrate', 'up', ...database]], ['mkfifo', [pipe]]]) {
@@ -123,7 +123,7 @@ async function importLibraries() {
   }
   const ended = run(program, ['import', 'artifacts', ...database, '--metrics-addr', `127.0.0.1:${importPort}`, pipe]);
   const records = createWriteStream(pipe);
-  records.on('error', () => {}); // The end of the import tells why it has closed the pipe.
+  records.on('error', () => {}); // The exit status of the import says why it closed the pipe.
   for (let i = 0; !stop; i++) {
     records.write(JSON.stringify({ ecosystem: 'PYTHON', name: `library-${i}`, versions: [{ version: '1.0.0', sizeBytes: 1, time: '2026-01-01T00:00:00Z' }] }) + '\n');
     await pause(10);
@@ -133,7 +133,7 @@ async function importLibraries() {
 }
 const importing = importLibraries();
 
-// These are the metrics that have to be seen above zero.
+// These metrics must be above zero.
 const families = [...text.matchAll(/^# TYPE (atrium_\w+) (\w+)$/gm)].map(([, name, type]) => type === 'histogram' ? `${name}_count` : name);
 const declared = [...readFileSync(join(import.meta.dirname, '../../telemetry/metrics.go'), 'utf8').matchAll(/m\.(\w+)\("(atrium_\w+)"/g)]
   .map(([, kind, name]) => kind.startsWith('histogram') ? `${name}_count` : name);
@@ -146,7 +146,7 @@ for (const name of new Set([...declared, ...families])) {
 await pause(3000);
 const dashboard = JSON.parse(readFileSync(`${deploy}/grafana/atrium.json`, 'utf8'));
 for (const panel of dashboard.panels.filter(({ targets }) => targets)) {
-  await check(`the dashboard's panel "${panel.title}" has something to show`, async () => {
+  await check(`the dashboard's panel "${panel.title}" shows data`, async () => {
     for (const { expr } of panel.targets) {
       const found = await query(expr.replaceAll('$job', 'atrium').replaceAll('$__rate_interval', '30s'));
       assert.ok(found.length > 0, expr);
@@ -161,14 +161,14 @@ await check('Prometheus evaluates every rule', async () => {
   for (const rule of rules) {
     assert.equal(rule.health, 'ok', `${rule.name}: ${rule.health} ${rule.lastError ?? ''}`);
     const [series] = rule.query.match(/atrium_\w+|up/);
-    assert.ok((await query(`${series}{job="atrium"}`)).length > 0, `${rule.name} asks for ${series}, which is not there`);
+    assert.ok((await query(`${series}{job="atrium"}`)).length > 0, `${rule.name} uses ${series}, which does not exist`);
   }
   return `${rules.length} rules`;
 });
 
 stop = true;
 await busy;
-await check('the import ends well', async () => {
+await check('the import succeeds', async () => {
   const { code, text } = await importing;
   assert.equal(code, 0, text);
 });

@@ -1,5 +1,5 @@
-// A Go client from the OpenAPI document, with oapi-codegen: it is generated, compiled and used. tools/restclient has the program
-// that uses it, and the version of the generator.
+// This suite generates a Go client from the OpenAPI document with oapi-codegen, compiles it and uses it. tools/restclient has the
+// program that uses it, and the version of the generator.
 
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
@@ -14,7 +14,7 @@ async function go(...args) {
   assert.equal(code, 0, text);
 }
 
-await check('oapi-codegen takes the document', async () => {
+await check('oapi-codegen accepts the document', async () => {
   await go('tool', 'oapi-codegen', '-config', 'config.yaml', temporary('openapi.json', await read('/openapi.json')));
 }, 150);
 

@@ -1,4 +1,4 @@
-// A TypeScript client from the OpenAPI document: its types are generated, checked and used.
+// This suite generates the types of a TypeScript client from the OpenAPI document, checks them and uses them.
 
 import assert from 'node:assert/strict';
 import { copyFileSync, symlinkSync } from 'node:fs';
@@ -15,11 +15,11 @@ async function succeeds(name, args) {
   assert.equal(code, 0, text);
 }
 
-await check('openapi-typescript takes the document', async () => {
+await check('openapi-typescript accepts the document', async () => {
   await succeeds(program('openapi-typescript'), [temporary('openapi.json', await read('/openapi.json')), '--output', join(folder, 'schema.d.ts')]);
 }, 150);
 
-await check('the client compiles, and nothing that the document forbids does', async () => {
+await check('the client compiles, and requests that the document forbids do not', async () => {
   await succeeds(program('tsc'), ['--strict', '--noUncheckedIndexedAccess', '--target', 'es2022', '--module', 'nodenext', '--lib', 'es2022,dom', '--types', 'node', '--skipLibCheck', 'client.mts']);
 }, 150);
 

@@ -1,5 +1,5 @@
-// The files for deployment and packaging: the chart, compose.yaml, the workflows, and the configuration of packages. The libraries
-// of the programs that use them check each file, and must find a fault that the suite adds.
+// This suite checks the files for deployment and packaging: the chart, compose.yaml, the workflows, and the configuration of
+// packages. The libraries of the programs that use a file check it, and must find a fault that the suite adds.
 
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ async function refuses(result, why) {
 
 const chart = join(root, 'deploy/helm/atrium');
 
-/** A copy of the chart in which something is replaced. */
+/** Returns a copy of the chart in which a text is replaced. */
 function spoilt(name, file, from, to) {
   const copy = join(temporaryFolder(), name, 'atrium'), path = join(copy, file);
   cpSync(chart, copy, { recursive: true });
@@ -34,20 +34,20 @@ function spoilt(name, file, from, to) {
   return copy;
 }
 
-await check('Helm lints the chart, and Kubernetes has every field that it renders', () => accepts(packages('chart', chart, program)));
+await check('Helm lints the chart, and Kubernetes knows every rendered field', () => accepts(packages('chart', chart, program)));
 for (const [name, file, from, to, why] of [
   ['a field that Kubernetes does not have', 'templates/deployment.yaml', 'replicas:', 'replica:', /unknown field "spec.replica"/],
   ['a field that the Prometheus operator does not have', 'templates/servicemonitor.yaml', 'jobLabel:', 'joblabel:', /unknown field "spec.joblabel"/],
   ['a selector that selects nothing', 'templates/poddisruptionbudget.yaml', '{{- include "atrium.selector" . | nindent 6 }}', 'a: b', /PodDisruptionBudget does not select the pods/],
   ['a port that no container has', 'templates/service.yaml', 'targetPort: http', 'targetPort: web', /port web that no container has/],
   ['a root that can be written to', 'templates/_helpers.tpl', 'readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false', /may write to its root/],
-  ['a setting that the program does not have', 'values.yaml', 'drain-delay: 10s', 'drain-wait: 10s', /the program refuses its settings/],
+  ['a setting that the program does not have', 'values.yaml', 'drain-delay: 10s', 'drain-wait: 10s', /the program rejects its settings/],
   ['pods that are killed too early', 'values.yaml', 'terminationGracePeriodSeconds: 30', 'terminationGracePeriodSeconds: 20', /must be 30 or more/],
 ]) {
   await check(`the check of the chart finds ${name}`, () => refuses(packages('chart', spoilt(name, file, from, to), program), why));
 }
 
-await check('Compose loads compose.yaml, and not without its secrets', () => accepts(packages('compose', 'compose.yaml')));
+await check('Compose loads compose.yaml only with its secrets', () => accepts(packages('compose', 'compose.yaml')));
 for (const [name, from, to, why] of [
   ['a field that Compose does not have', 'read_only:', 'readonly:', /readonly/],
   ['a port that all can reach', '127.0.0.1:8080:8080', '8080:8080', /is reached from other machines at port 8080/],
@@ -56,14 +56,14 @@ for (const [name, from, to, why] of [
   const path = temporary('compose.yaml', readFileSync(join(root, 'compose.yaml'), 'utf8').replaceAll(from, to));
   await check(`the check of compose.yaml finds ${name}`, () => refuses(packages('compose', path), why));
 }
-await check('Compose passes on settings that the program takes', async () => {
+await check('Compose passes settings that the program accepts', async () => {
   const service = readFileSync(join(root, 'compose.yaml'), 'utf8').match(/^ {2}atrium:$.*?^ {2}postgres:$/ms)[0];
   const given = { POSTGRES_PASSWORD: 'secret', ATRIUM_ENCRYPTION_KEY: 'ab'.repeat(32) };
   const env = Object.fromEntries([...service.matchAll(/^ {6}(ATRIUM_\w+): (.*?)(?: #.*)?$/gm)]
     .map(([, name, value]) => [name, value.replace(/\$\{(\w+)(?::-(.*?)|:\?.*?)\}/g, (_, variable, instead) => given[variable] ?? instead)]));
   const { code, out, text } = await run(program, ['config'], env);
   assert.equal(code, 0, text);
-  for (const name of Object.keys(env)) assert.ok(out.includes(`# $${name}`), `${name} is no setting`);
+  for (const name of Object.keys(env)) assert.ok(out.includes(`# $${name}`), `${name} is not a setting`);
   return `${Object.keys(env).length} settings`;
 });
 
@@ -73,28 +73,28 @@ await check('actionlint accepts the workflows, and every action is pinned', asyn
   await accepts(actionlint(...workflows));
   return accepts(packages('workflows', ...workflows));
 });
-await check('the checks of workflows find an unknown key and a loose action', async () => {
+await check('the checks of workflows find an unknown key and an action that is not pinned', async () => {
   const text = readFileSync(workflows[0], 'utf8');
   await refuses(actionlint(temporary('key.yaml', text.replace('runs-on:', 'runs-at:'))), /"runs-at"/);
   await refuses(packages('workflows', temporary('loose.yaml', text.replace(/@[0-9a-f]{40} # /, '@'))), /must be pinned/);
 });
 
 const release = readFileSync(join(root, '.goreleaser.yaml'), 'utf8');
-await check('GoReleaser reads its configuration, and what that names is there', async () => {
+await check('GoReleaser reads its configuration, and the named files exist', async () => {
   const said = await accepts(run(join(tools, 'goreleaser-config'), ['.goreleaser.yaml'], {}, root));
   const named = [...release.matchAll(/^ +(?:- )?(?:src|postinstall|preremove|postremove): (\S+)$/gm)].map(([, path]) => path);
   assert.ok(named.length >= 9);
-  for (const path of named) assert.ok(existsSync(join(root, path)), `${path} is not there`);
+  for (const path of named) assert.ok(existsSync(join(root, path)), `${path} does not exist`);
   for (const path of named.filter((name) => /after|before/.test(name))) await accepts(run('sh', ['-n', path], {}, root));
   return said;
 });
-await check('the check of its configuration finds a key that it does not have', () =>
+await check('the check of its configuration finds an unknown key', () =>
   refuses(run(join(tools, 'goreleaser-config'), [temporary('goreleaser.yaml', release.replace('ldflags:', 'linkflags:'))]), /linkflags/));
 
-await check('the settings of the package are ones that the program takes', () =>
+await check('the program accepts the settings of the package', () =>
   accepts(run(program, ['config', '--config', join(root, 'deploy/package/atrium.yaml')], { ATRIUM_DATABASE_URL: 'sqlite:atrium.db' })).then(() => undefined));
 
-await check('the list of what the program is made of has each module with its version', async () => {
+await check('the SBOM has each module of the program with its version', async () => {
   const path = join(temporaryFolder(), 'atrium.cdx.json');
   await accepts(packages('contents', program, path));
   const { specVersion, components, dependencies } = JSON.parse(readFileSync(path, 'utf8'));

@@ -1,14 +1,14 @@
-// Every page in light and dark, wide and on a phone: axe finds nothing serious, and nothing is too wide.
+// This suite opens every page in light and dark, wide and on a phone. axe finds no serious violation, and no page is too wide.
 
 import assert from 'node:assert/strict';
 import { browser, open, violations } from '../browser.mjs';
 import { check, finish } from '../lib.mjs';
 
-const pictures = process.env.ATRIUM_PICTURES; // a folder, for whoever wants to look at the pages
+const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
 for (const colorScheme of ['light', 'dark']) {
   for (const [name, path] of [['graphiql', '/'], ['small', '/playground/small'], ['docs', '/docs'], ['guide', '/guide']]) {
     for (const width of [1440, 390]) {
-      await check(`axe finds nothing serious in ${name}, ${colorScheme}, at ${width} pixels`, () => open(path, async (page) => {
+      await check(`axe finds no serious violation in ${name}, ${colorScheme}, at ${width} pixels`, () => open(path, async (page) => {
         await page.waitForSelector({ graphiql: '.monaco-editor .view-lines', small: '#query', docs: '.opblock-tag', guide: 'main' }[name]);
         await page.waitForTimeout(500);
         if (pictures) await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png` });

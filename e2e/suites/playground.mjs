@@ -1,4 +1,5 @@
-// Both playground pages in Chromium: every example returns data, no request leaves the host, and the policy is not violated.
+// This suite runs both playground pages in Chromium: every example returns data, no request leaves the host, and the policy is not
+// violated.
 
 import assert from 'node:assert/strict';
 import { browser, open } from '../browser.mjs';
@@ -9,7 +10,7 @@ const linked = (path, query) => `${path}?query=${encodeURIComponent(query)}`;
 
 const answer = async (page) => (await page.locator('.graphiql-response').innerText()).replaceAll('\u00a0', ' ');
 
-/** Runs what is in the editor and gives the answer once it holds what is expected. */
+/** Runs the document in the editor, and returns the answer as soon as it matches what is expected. */
 async function run(page, expected) {
   await page.locator('.graphiql-execute-button').click();
   const end = Date.now() + 10_000;
@@ -21,7 +22,7 @@ async function run(page, expected) {
 }
 
 for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/small']]) {
-  await check(`${name} is what ${path} shows`, () => open(path, async (page) => {
+  await check(`${path} shows ${name}`, () => open(path, async (page) => {
     await page.waitForSelector(name === 'GraphiQL' ? '.monaco-editor' : '#query');
   }), 30);
 
@@ -33,17 +34,17 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
     await run(page, /"events": \{/);
   }), 30);
 
-  await check(`${name} answers every example, but for those that change something`, () => open(path, async (page) => {
+  await check(`${name} answers every example except those that change something`, () => open(path, async (page) => {
     await page.locator(tabs).first().waitFor();
     const names = await page.locator(tabs).allInnerTexts();
     assert.ok(names.length >= 2, `tabs: ${names}`);
     for (const [i, tab] of names.entries()) {
       await page.locator(tabs).nth(i).click();
-      await page.waitForTimeout(300); // the editor takes over the tab's query
+      await page.waitForTimeout(300); // The editor loads the query of the tab.
       const query = path === '/' ? await page.locator('.graphiql-query-editor').innerText() : await page.locator('#query').inputValue();
       if (/^\s*mutation\b/m.test(query)) continue;
       if (/^\s*subscription\b/m.test(query)) {
-        await run(page, /"received": ([2-9]|\d\d)|"events": [^]*"events": /); // more than the last one is shown
+        await run(page, /"received": ([2-9]|\d\d)|"events": [^]*"events": /); // Earlier events are shown, too.
         continue;
       }
       const text = await run(page, /"data": /);
@@ -55,7 +56,7 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
 
 const editorText = async (page) => (await page.locator('.graphiql-query-editor').innerText()).replaceAll('\u00a0', ' ');
 
-await check('every button of the toolbar of GraphiQL does what it says', () => open(linked('/', 'query Pressed{__typename ...F} fragment F on Query{ping}'), async (page) => {
+await check('every button of the toolbar of GraphiQL works', () => open(linked('/', 'query Pressed{__typename ...F} fragment F on Query{ping}'), async (page) => {
   await page.waitForSelector('.monaco-editor');
   const buttons = page.locator('.graphiql-toolbar button:not(.graphiql-execute-button)');
   const names = await buttons.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
@@ -68,7 +69,7 @@ await check('every button of the toolbar of GraphiQL does what it says', () => o
   const pressed = new Set();
   for (const [i, name] of names.entries()) {
     const [what] = Object.keys(does).filter((known) => name.startsWith(known));
-    assert.ok(what, `nobody knows what the button ${name} does`);
+    assert.ok(what, `the suite has no check for the button ${name}`);
     await buttons.nth(i).click();
     await page.waitForTimeout(300);
     await does[what]();
@@ -77,7 +78,7 @@ await check('every button of the toolbar of GraphiQL does what it says', () => o
   assert.deepEqual([...pressed].sort(), Object.keys(does).sort());
 }), 60);
 
-await check('the key of Prettify does what the button does', () => open(linked('/', 'query Keyed{__typename}'), async (page) => {
+await check('the key of Prettify works like the button', () => open(linked('/', 'query Keyed{__typename}'), async (page) => {
   await page.waitForSelector('.monaco-editor');
   await page.locator('.graphiql-query-editor .view-lines').click();
   await page.keyboard.press('Shift+Control+P');
@@ -94,7 +95,7 @@ async function waitFor(page, holds, otherwise) {
 for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/small']]) {
   const ready = (page) => page.waitForSelector(path === '/' ? '.monaco-editor .view-lines' : '#query');
 
-  await check(`${name} names a token that is not taken, and gets another`, () => open(linked(path, 'query Refused { viewer { identities { name } } }'), async (page) => {
+  await check(`${name} reports a rejected token, and gets another one`, () => open(linked(path, 'query Refused { viewer { identities { name } } }'), async (page) => {
     await ready(page);
     await page.fill('#token', 'e30.e30.e30');
     await page.locator('#token').blur();
@@ -119,7 +120,7 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
     await run(page, /"totalCount": /);
   }), 30);
 
-  await check(`${name} hands out the schema and leads to the other pages`, () => open(path, async (page) => {
+  await check(`${name} offers the schema, and its links to the other pages work`, () => open(path, async (page) => {
     await ready(page);
     const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#sdl').click()]);
     assert.equal(download.suggestedFilename(), 'schema.graphql');

@@ -1,5 +1,5 @@
-// Atrium behind pgbouncer in transaction mode: commands, imports, feeds and webhooks, without and with a direct URL. It starts a
-// PostgreSQL and a pgbouncer of its own.
+// This suite runs Atrium behind pgbouncer in transaction mode: commands, imports, feeds and webhooks, without and with a direct URL.
+// It starts its own PostgreSQL and pgbouncer.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -33,7 +33,7 @@ const atrium = async (...args) => {
   return out;
 };
 
-/** Serves through the pooler, and gives where and what the log says. */
+/** Starts a server behind the pooler. Returns its URL and a function that reads its log. */
 async function serve(name, ...flags) {
   const output = join(folder, `${name}.out`), log = join(folder, `${name}.log`);
   server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--allow-host', '127.0.0.1', '--database-url', pooled, ...flags],
@@ -42,7 +42,7 @@ async function serve(name, ...flags) {
     const [site] = readFileSync(output, 'utf8').match(/http:\/\/[0-9.:]+/) ?? [];
     if (site && (await fetch(site + '/readyz').catch(() => undefined))?.ok) return { site, said: () => readFileSync(log, 'utf8') };
   }
-  throw new Error('the server did not come up:\n' + readFileSync(log, 'utf8'));
+  throw new Error('the server did not start:\n' + readFileSync(log, 'utf8'));
 }
 
 const end = () => new Promise((ended) => { server.once('exit', ended).kill(); });
@@ -55,7 +55,7 @@ async function suite(name, site) {
   return text.match(/^\d+ passed/m)?.[0];
 }
 
-await check('the first commands migrate an empty database, several at once', async () => {
+await check('several commands migrate an empty database concurrently', async () => {
   await Promise.all([atrium('migrate', 'up'), atrium('migrate', 'up')]);
   assert.doesNotMatch(await atrium('migrate', 'status'), /pending/);
 }, 60);
@@ -63,7 +63,7 @@ await check('the first commands migrate an empty database, several at once', asy
 const poolers = (said) => said.split('\n').filter((line) => line.includes('a pooler is between'));
 
 let at;
-await check('a server serves, and says once that a pooler is in the way', async () => {
+await check('a server serves, and logs once that it is behind a pooler', async () => {
   at = await serve('alone');
   assert.equal(poolers(at.said()).length, 1, at.said());
   assert.match(poolers(at.said())[0], /WARN.*not prepared.*database-direct-url/);
@@ -86,10 +86,10 @@ await check('with a direct URL, notifications are received', async () => {
   at = await serve('direct', '--database-direct-url', direct);
   assert.match(poolers(at.said())[0], /INFO.*received by --database-direct-url/);
 }, 60);
-await check('webhooks work by that', () => suite('webhooks', at.site), 60);
-await check('nothing was logged as an error there', () => assert.doesNotMatch(at.said(), /"level":"ERROR"|not receiving/));
+await check('webhooks work with a direct URL', () => suite('webhooks', at.site), 60);
+await check('with a direct URL, nothing was logged as an error', () => assert.doesNotMatch(at.said(), /"level":"ERROR"|not receiving/));
 await end();
-await check('a direct URL of another database is refused', async () => {
+await check('a direct URL of another database is rejected', async () => {
   const other = await run(program, ['migrate', 'up', '--database-url', pooled, '--database-direct-url', direct.replace('/postgres?', '/template1?')]);
   assert.equal(other.code, 1);
   assert.match(other.text, /leads to another database/);

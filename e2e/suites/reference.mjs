@@ -1,4 +1,5 @@
-// The page of the REST reference in Chromium: it shows the document, sends requests, and no request leaves the host.
+// This suite opens the page of the REST reference in Chromium: it shows the document and sends requests, and no request leaves the
+// host.
 
 import assert from 'node:assert/strict';
 import { browser, open } from '../browser.mjs';

@@ -1,4 +1,4 @@
-// The Relay compiler over the operations in relay/: connections, refetching, mutations, subscriptions.
+// This suite runs the Relay compiler on the operations in relay/: connections, refetching, mutations, subscriptions.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { check, clientSchema, finish } from '../lib.mjs';
 const sources = fileURLToPath(new URL('../relay', import.meta.url));
 const schema = printSchema(await clientSchema());
 
-/** Compiles some of the files in relay/ in a folder of its own, and gives the names of what the compiler wrote. */
+/** Compiles some of the files in relay/ in a new folder, and returns the names of the files that the compiler wrote. */
 function compile(files) {
   const folder = mkdtempSync(join(tmpdir(), 'atrium-relay-'));
   try {
@@ -29,7 +29,7 @@ function compile(files) {
   }
 }
 
-// The first line of each file says what it is. A file needs at most the fragment of a row.
+// The first line of each file says what the file shows. A file needs at most the fragment of a row.
 const row = 'RepoRow.ts';
 for (const file of readdirSync(sources)) {
   const text = readFileSync(join(sources, file), 'utf8');
@@ -38,5 +38,5 @@ for (const file of readdirSync(sources)) {
     for (const [, operation] of text.matchAll(/(?:^  (?:query|mutation|subscription) |queryName: ")(\w+)/gm)) assert.ok(written.includes(operation), `${operation} was not written, but ${written}`);
   });
 }
-await check('all of them together', () => `${compile(readdirSync(sources)).length} artifacts`);
+await check('all files compile together', () => `${compile(readdirSync(sources)).length} artifacts`);
 finish();

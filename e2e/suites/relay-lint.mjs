@@ -1,4 +1,4 @@
-// The rules of two linters for a Relay schema: connections, edges, their arguments, PageInfo.
+// This suite runs the rules of two linters for a Relay schema: connections, edges, their arguments, PageInfo.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ import { check, clientSchema, finish } from '../lib.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'atrium-lint-'));
 const file = join(folder, 'schema.graphql');
 
-// Without the additions of the federation specification, whose names we cannot choose.
+// The additions of the federation specification are left out, because we cannot choose their names.
 const internal = ({ name }) => (/^(_|Entity$|federation__|FieldSet$)/.test(name.value) ? null : undefined);
 writeFileSync(file, print(visit(parse(printSchema(await clientSchema())), {
   ObjectTypeDefinition: internal, UnionTypeDefinition: internal, ScalarTypeDefinition: internal, FieldDefinition: internal, DirectiveDefinition: () => null,
@@ -31,17 +31,17 @@ await check('the Relay rules of @graphql-eslint', async () => {
       rules: {
         '@graphql-eslint/relay-arguments': ['error', { includeBoth: true }],
         '@graphql-eslint/relay-connection-types': 'error',
-        // A connection lists its nodes beside its edges; the rule would have every list be of edges.
+        // A connection has a list of nodes besides its edges. The rule would allow only edges.
         '@graphql-eslint/relay-edge-types': ['error', { withEdgeSuffix: true, shouldImplementNode: true, listTypeCanWrapOnlyEdgeType: false }],
         '@graphql-eslint/relay-page-info': 'error',
       },
     }],
   });
   const [{ messages }] = await eslint.lintFiles(['schema.graphql']);
-  // An entry of the audit log is an event, which is read in no other way: its id is a place in the log and the feed.
+  // An entry of the audit log is an event, which cannot be read in another way. Its id is a position in the log and the feed.
   const lines = readFileSync(file, 'utf8').split('\n');
   const isEntry = ({ line, ruleId }) => ruleId.endsWith('relay-edge-types') && lines[line - 1].includes('type AuditLogEdge ');
-  // A search gives the best first, and is paged from there only.
+  // A search returns the best hits first, and has no backward paging.
   const isSearch = ({ line, ruleId }) => ruleId.endsWith('relay-arguments') && lines[line - 1].startsWith('  search(');
   const broken = messages.filter((m) => !isEntry(m) && !isSearch(m));
   assert.deepEqual(broken.map(({ line, ruleId, message }) => `${line} ${ruleId}: ${message}`), []);

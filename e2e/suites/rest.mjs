@@ -1,5 +1,5 @@
-// The REST interface from end to end, twice: directly, and through a proxy that compares every request and every response with the
-// OpenAPI document.
+// This suite runs the REST interface from end to end, twice: directly, and through a proxy that compares every request and response
+// with the OpenAPI document.
 
 import assert from 'node:assert/strict';
 import { check, finish, headers, read, site } from '../lib.mjs';
@@ -10,7 +10,7 @@ const encoded = (uid) => uid.replaceAll('/', '%2F');
 const digest = 'sha256:' + '5'.repeat(64);
 const nowhere = 'f'.repeat(40);
 
-/** What every kind that can be written goes through: where, in what, with which body, and what a PATCH changes. */
+// These kinds can be written: the path, the parent, a body, and the change of a PATCH.
 const kinds = ({ org, group, repo, identity, role, provider, name }) => [
   { path: '/iam/v2/groups', parent: org, body: { name, description: 'a group' }, patch: { description: 'another' } },
   { path: '/iam/v2/identities', parent: group, body: { name, claimMatch: { issuer: 'https://issuer.example.com', subject: name } }, patch: { company: 'Acme' } },
@@ -25,7 +25,7 @@ const kinds = ({ org, group, repo, identity, role, provider, name }) => [
   { path: '/events/v2/subscriptions', parent: group, body: { sink: `https://hooks.example.com/${name}` } },
 ];
 
-/** Accounts of every sort. */
+// This association has accounts of every type.
 const accounts = (identity) => ({
   amazon: { account: '123456789012' },
   google: { projectId: 'acme', projectNumber: '123' },
@@ -34,14 +34,14 @@ const accounts = (identity) => ({
   github: { appInstallations: { 7: { installations: [{ installationId: '8', name: 'acme' }] } } },
 });
 
-/** The lists of the document: they answer a total. */
+// These are the lists in the document. Their answers have a total.
 const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
   const name = get?.responses['200'].content['application/json'].schema.$ref?.split('/').at(-1);
   const { properties } = document.components.schemas[name] ?? {};
   return properties?.totalCount && !path.includes('{') ? [{ path, parameters: get.parameters, items: Object.keys(properties).find((p) => properties[p].type === 'array') }] : [];
 });
 
-/** A value that a parameter takes. */
+/** Returns a value that a parameter accepts. */
 function valueOf({ name, schema }, org) {
   const one = schema.items ?? schema;
   const of = one.$ref ? document.components.schemas[one.$ref.split('/').at(-1)] : one;
@@ -56,7 +56,7 @@ function valueOf({ name, schema }, org) {
 async function suite(way, base, look) {
   const name = `e2e ${way}`.replaceAll(' ', '-');
 
-  /** Sends a request and gives its answer, which must have a status. The rest is what the request is for. */
+  /** Sends a request and returns its answer, which must have this status. */
   async function send(method, path, { body, raw, status = 200, bad = false, encoding, authorization = headers.Authorization } = {}) {
     const response = await fetch(base + path, {
       method, body: raw ?? (body && JSON.stringify(body)),
@@ -113,7 +113,7 @@ async function suite(way, base, look) {
     assert.equal(batch.roleBindings.length, 1);
     assert.equal((await send('PATCH', `${at('/registry/v2/repos', repo)}/readme`, { body: { content: '# A' } })).content, '# A');
     assert.equal((await send('GET', `${at('/registry/v2/repos', repo)}/readme`)).content, '# A');
-    const { tags: [{ uid, digest: of }] } = await send('GET', '/registry/v2/tags?name=latest'); // of the demonstration: signatures are no images
+    const { tags: [{ uid, digest: of }] } = await send('GET', '/registry/v2/tags?name=latest'); // The name leaves out the signatures in the demonstration data, which are not images.
     const image = `${at('/registry/v2/repos', uid.slice(0, uid.lastIndexOf('/')))}/digests/${encodeURIComponent(of)}`;
     assert.ok((await send('GET', `${image}/architectures`)).architectures.length > 0);
     assert.match((await send('GET', `${image}/size`)).size, /^\d+$/);
@@ -151,7 +151,7 @@ async function suite(way, base, look) {
   });
 
   for (const { path, parameters, items } of lists) {
-    await check(`${way}: ${path} takes each of its parameters, alone and together`, async () => {
+    await check(`${way}: ${path} accepts each of its parameters, alone and together`, async () => {
       const needed = parameters.filter((p) => p.required).map((p) => [p.name, valueOf(p, org)]);
       const pairs = parameters.map((p) => [p.name, valueOf(p, org)]);
       for (const pair of pairs) await send('GET', `${path}?${new URLSearchParams([...needed.filter(([n]) => n !== pair[0]), pair])}`);
@@ -164,7 +164,7 @@ async function suite(way, base, look) {
     });
   }
 
-  await check(`${way}: every error that can be had`, async () => {
+  await check(`${way}: every error has its form`, async () => {
     const repos = '/registry/v2/repos';
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?page_size=-1`, { bad: true });
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?order_by=colour`, { bad: true });
@@ -184,12 +184,12 @@ async function suite(way, base, look) {
     await refused(404, 'NOT_FOUND', 'DELETE', at('/registry/v2/tags', `${repo}/${'0'.repeat(16)}`));
     await refused(409, 'ALREADY_EXISTS', 'POST', at(repos, group), { body: { name: 'a/b' } });
     await refused(413, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', description: 'x'.repeat(1 << 20) } });
-    if (way === 'direct') { // the proxy would decode the body
+    if (way === 'direct') { // The proxy would decode the body.
       await refused(415, 'INVALID_ARGUMENT', 'POST', at(repos, group), { raw: '{"name":"c"}', encoding: 'br' });
     }
   }, 30);
 
-  await check(`${way}: what was made is deleted`, async () => {
+  await check(`${way}: everything that was created is deleted`, async () => {
     for (const path of made) {
       assert.equal(await send('DELETE', path), undefined, 'the answer is empty');
       await refused(404, 'NOT_FOUND', 'GET', path);
@@ -211,7 +211,7 @@ await suite('proxied', proxy, (response, asked, bad) => {
   assert.deepEqual(found.response, [], asked);
   assert.equal(found.request.length > 0, bad, `${asked}: ${found.request}`);
 });
-await check('the proxy compared every answer, and saw the one schema that was made wrong', async () => {
+await check('the proxy compared every answer, and found the wrong schema', async () => {
   assert.ok(compared > 100 && differing > 0, `${compared} compared, ${differing} differing`);
   return `${compared} answers`;
 });

@@ -1,4 +1,4 @@
-// The systemd unit: systemd accepts it and rates its isolation as good, and the program knows its settings.
+// This suite checks the systemd unit: systemd accepts it and rates its isolation as good, and the program knows its settings.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ await check('systemd rates its exposure at 1.5 of 10 or less', async () => {
   return said.match(/level for \S+: (\S+)/)[1];
 });
 
-await check('the program takes what the unit gives it', async () => {
+await check('the program accepts the settings of the unit', async () => {
   const [command, ...args] = text.match(/^ExecStart=(.*)$/m)[1].split(' ');
   assert.equal(command, '/usr/bin/atrium');
   const folder = temporary('database-url', 'postgres://user:secret@db/atrium\n').replace(/\/database-url$/, '');
@@ -35,7 +35,7 @@ await check('the program takes what the unit gives it', async () => {
   assert.match(out, /^drain-delay: 10s # /m);
 });
 
-await check('atrium health tells whether a server is ready', async () => {
+await check('atrium health reports whether a server is ready', async () => {
   assert.equal((await run(program, ['health', '--url', site])).out, 'ready\n');
   assert.equal((await run(program, ['health', '--url', 'http://127.0.0.1:1'])).code, 1);
 });

@@ -1,5 +1,5 @@
-// The walk-through in docs/sign-in.md, taken from its text: a real OpenID provider, two people who sign in with the flow for
-// browsers and PKCE, and a separate server that accepts their tokens.
+// This suite takes the steps from the text of docs/sign-in.md. It runs a real OpenID provider, two people who sign in with the flow
+// for browsers and PKCE, and a separate server that accepts their tokens.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -37,7 +37,7 @@ async function until(found, child) {
 }
 
 let organisation, site;
-await check('the owner is made by the command of the page', async () => {
+await check('the command of the page creates the owner', async () => {
   const command = ours(block('sh sign-in')).trim().split(' ');
   assert.equal(command.shift(), 'atrium');
   const { code, text } = await run(program, [...command, '--database-url', database]);
@@ -54,7 +54,7 @@ await check('the provider of the page and the server start', async () => {
   site = (await until(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), server))[1];
 });
 
-/** Signs in as somebody, as a browser does, and gives the access token. */
+/** Signs a person in, as a browser does, and returns the access token. */
 async function signIn(login) {
   const verifier = randomBytes(32).toString('base64url'), callback = 'http://127.0.0.1:3011/callback', jar = new Map();
   const at = async (url, form) => {
@@ -111,7 +111,7 @@ await check('bob signs in, and Atrium does not know him', async () => {
   const { errors: [refused] } = await ask(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organisation, name: 'of-bob' } });
   assert.match(refused.extensions.code, /PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND/);
 });
-await check('alice lets people in by the operations of the page, once the provider has proven whose it is', async () => {
+await check('alice admits people with the operations of the page, after the provider was verified', async () => {
   const text = ours(block('graphql sign-in'));
   const { roles } = await data(alice, '{ roles(first: 100) { nodes { uid name } } }');
   const role = (name) => roles.nodes.find((node) => node.name === name)?.uid ?? assert.fail(JSON.stringify(roles));
@@ -120,14 +120,14 @@ await check('alice lets people in by the operations of the page, once the provid
   const { verifyIdentityProvider: { identityProvider } } = await data(alice, text, { provider }, 'Prove');
   assert.equal(identityProvider.issuerVerified, true);
 });
-await check('bob comes in, and is an editor as a developer', async () => {
+await check('bob signs in, and is an editor because he is a developer', async () => {
   await data(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organisation, name: 'of-bob' } });
   const { repos } = (await readsRepos()).data;
   assert.equal(repos.totalCount, 1);
   const { errors: [refused] } = await ask(bob, 'mutation D($i: DeleteGroupInput!) { deleteGroup(input: $i) { __typename } }', { i: { uid: organisation } });
   assert.ok(refused, 'bob may delete the organisation');
 });
-await check('a token of another issuer by the same name is refused', async () => {
+await check('a token of another issuer with the same name is rejected', async () => {
   const [header, payload, signature] = bob.split('.');
   const forged = Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url')), sub: 'alice' })).toString('base64url');
   const response = await fetch(`${site}/registry/v2/repos`, { headers: { Authorization: `Bearer ${header}.${forged}.${signature}` } });

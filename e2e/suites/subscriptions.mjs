@@ -1,4 +1,5 @@
-// Subscriptions over both protocols, with public clients and by hand: the events, the end of streams, and rejected callers.
+// This suite opens subscriptions over both protocols, with public clients and by hand. It checks the events, the end of streams,
+// and rejected callers.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,7 @@ const two = 'subscription { events(after: "", first: 2) { id type } }';
 const endless = 'subscription { events { id type subject } }';
 const invalid = 'subscription { nothingOfThatName }';
 
-/** Runs a document with either client: gives what came before the end, or fails with what it failed with. */
+/** Runs a document with one of the clients. Returns everything before the end, or fails with the error of the client. */
 async function run(client, query) {
   const results = [];
   try {
@@ -27,7 +28,7 @@ const eventsOf = (results) => results.map((result) => {
   return result.data.events;
 });
 
-// ---- graphql-ws, with the token only in connection_init, as browsers must send it.
+// ---- These checks use graphql-ws. The token is only in connection_init, as browsers must send it.
 
 const wsURL = endpoint.replace(/^http/, 'ws');
 const ws = (connectionParams = headers) => createWS({ url: wsURL, webSocketImpl: WebSocket, connectionParams, retryAttempts: 0 });
@@ -38,7 +39,7 @@ await check('graphql-ws: a subscription runs to its end', async () => {
   return events.map(({ type }) => type).join(', ');
 });
 
-await check('graphql-ws: queries run too', async () => {
+await check('graphql-ws: queries also run', async () => {
   assert.deepEqual((await run(ws(), '{ ping }')).map((result) => result.data), [{ ping: 'pong' }]);
 });
 
@@ -50,9 +51,9 @@ await check('graphql-ws: without a token there are no events', async () => {
   await assert.rejects(async () => eventsOf(await run(ws({}), two)));
 });
 
-// ---- graphql-transport-ws by hand: how the server treats clients that break the protocol.
+// ---- These checks use graphql-transport-ws by hand, to see how the server treats clients that break the protocol.
 
-/** Opens a socket, plays by the rules of `on` (message type -> frames to send), and gives the code it is closed with. */
+/** Opens a socket, answers as `on` says (message type -> frames to send), and returns the close code. */
 const closed = (on) => new Promise((close, fail) => {
   const socket = new WebSocket(wsURL, 'graphql-transport-ws');
   const send = (frames) => frames?.forEach((frame) => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)));
@@ -74,7 +75,7 @@ for (const [broken, code, on] of [
 ]) {
   await check(`graphql-transport-ws: ${broken} closes the socket`, async () => {
     const got = await closed(on);
-    // 1002 is WebSocket's own code for a client that breaks a protocol.
+    // 1002 is the code of WebSocket for a client that breaks a protocol.
     assert.ok([code, 1002].includes(got), `closed with ${got}, want ${code}`);
     return got;
   });
@@ -87,7 +88,7 @@ await check('a page of another origin cannot open a socket', () => new Promise((
   socket.on('error', fail);
 }));
 
-// ---- Server-sent events.
+// ---- These checks use server-sent events.
 
 const sse = () => createSSE({ url: endpoint, headers, retryAttempts: 0 });
 const stream = (query, init = {}) => fetch(endpoint, {
@@ -101,7 +102,7 @@ await check('graphql-sse: a subscription runs to its end', async () => {
   assert.equal(eventsOf(await run(sse(), two)).length, 2);
 });
 
-await check('graphql-sse: an invalid document is refused', async () => {
+await check('graphql-sse: an invalid document is rejected', async () => {
   await assert.rejects(async () => {
     const [{ errors }] = await run(sse(), invalid);
     throw new Error(errors[0].message);
@@ -129,20 +130,20 @@ await check('SSE: without a token there are no events', async () => {
   assert.doesNotMatch(text, /"events":\{/);
 });
 
-// ---- The contents of events.
+// ---- These checks look at the contents of events.
 
-await check('a stream goes on after the event that a client has seen', async () => {
+await check('a stream continues after the last event that a client has received', async () => {
   const [first, second] = eventsOf(await run(sse(), two));
   const [next] = eventsOf(await run(sse(), two.replace('after: "", first: 2', `after: ${JSON.stringify(first.id)}, first: 1`)));
   assert.deepEqual(next, second);
 });
 
-await check('a change is told to those who listen', async () => {
+await check('a change arrives at open streams', async () => {
   const { groups } = await data('{ groups(first: 1) { nodes { uid } } }');
   const stop = new AbortController();
   const response = await stream(endless, { signal: stop.signal });
   assert.equal(response.status, 200);
-  await sleep(300); // the stream is open, and now it listens too
+  await sleep(300); // Now the stream is open and live.
   const { createRepo } = await data('mutation ($input: CreateRepoInput!) { createRepo(input: $input) { repo { uid } } }',
     { input: { parent: groups.nodes[0].uid, name: `e2e-${Date.now()}` } });
   try {

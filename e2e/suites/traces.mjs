@@ -1,5 +1,5 @@
-// Traces from end to end: a separate server sends its spans to a receiver of OTLP over HTTP, which decodes them with the public
-// definitions of that protocol. The spans form one trace, which continues in a webhook.
+// This suite checks traces from end to end. A separate server sends its spans to a receiver of OTLP over HTTP, which decodes them
+// with the public definitions of that protocol. The spans form one trace, which continues in a webhook.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { check, finish, run, temporaryFolder } from '../lib.mjs';
 import { startSink } from '../receiver.mjs';
 
 const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
-// Only the transformer's copy of the definitions can decode.
+// Only the copy of the definitions in the transformer can decode.
 const root = createRequire(import.meta.url)('@opentelemetry/otlp-transformer/build/src/generated/root.js');
 const request = root.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 
@@ -61,10 +61,10 @@ async function ask(n, path, body) {
   return response.json();
 }
 
-/** Whether a span is one of the database, or has a name. */
+/** Reports whether a span has a name, or for the name database whether it is a span of the database. */
 const isNamed = (span, name) => name === 'database' ? span.attributes.some(({ key }) => key === 'db.query.text') : span.name === name;
 
-/** Waits for a chain of spans, each of which is a part of the one before. */
+/** Waits for a chain of spans, in which each span is a child of the one before. */
 async function chain(n, ...names) {
   let parent = remote;
   for (const name of names) {
@@ -75,17 +75,17 @@ async function chain(n, ...names) {
 }
 
 let group;
-await check('a GraphQL request is a trace: the request, its operation, its fields and their statements', async () => {
+await check('a GraphQL request is one trace: the request, its operation, its fields and their statements', async () => {
   const { data } = await ask('01', '/graphql', { query: 'query Page { groups(first: 1) { nodes { uid repos(first: 2) { nodes { name } } } } }' });
   group = data.groups.nodes[0].uid;
   await chain('01', 'POST /graphql', 'query Page', 'Query.groups', 'database');
   await chain('01', 'POST /graphql', 'query Page', 'Group.repos');
   assert.deepEqual([...services], ['inventory']);
 });
-await check('a REST request is one', () => ask('02', '/registry/v2/repos?page_size=1').then(() => chain('02', 'GET /registry/v2/repos', 'ListRepos', 'database')).then(() => undefined));
-await check('a Connect request is one', () => ask('03', '/platform.registry.v2.ReposService/ListRepos', {}).then(() => chain('03', 'platform.registry.v2.ReposService/ListRepos', 'ListRepos', 'database')).then(() => undefined));
+await check('a REST request is one trace', () => ask('02', '/registry/v2/repos?page_size=1').then(() => chain('02', 'GET /registry/v2/repos', 'ListRepos', 'database')).then(() => undefined));
+await check('a Connect request is one trace', () => ask('03', '/platform.registry.v2.ReposService/ListRepos', {}).then(() => chain('03', 'platform.registry.v2.ReposService/ListRepos', 'ListRepos', 'database')).then(() => undefined));
 
-await check('a trace goes on into a webhook', async () => {
+await check('a trace continues in a webhook', async () => {
   const sink = await startSink();
   await ask('04', '/graphql', { query: 'mutation S($i: CreateSubscriptionInput!) { createSubscription(input: $i) { subscription { uid } } }', variables: { i: { parent: group, sink: sink.url } } });
   await ask('05', '/graphql', { query: 'mutation Make($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', variables: { i: { parent: group, name: 'traced' } } });
@@ -103,7 +103,7 @@ await check('the log has the trace of each request', async () => {
   const line = log.split('\n').find((text) => text.includes(trace('01')));
   assert.equal(JSON.parse(line).operation, 'Page');
 });
-await check('no span holds what people wrote', () => {
+await check('no span contains texts of people', () => {
   const text = JSON.stringify(spans);
   assert.ok(!text.includes('traced') && !text.includes(token));
 });

@@ -1,5 +1,5 @@
-// Webhooks from end to end: a sink is subscribed, resources change, and the public libraries of CloudEvents, Standard Webhooks and
-// JOSE accept the deliveries.
+// This suite checks webhooks from end to end: a sink is subscribed, resources change, and the public libraries of CloudEvents,
+// Standard Webhooks and JOSE accept the deliveries.
 
 import assert from 'node:assert/strict';
 import { check, data, finish, site } from '../lib.mjs';
@@ -16,7 +16,7 @@ const sink = await startSink(({ path }, seen) => {
   return {};
 });
 
-/** Runs the mutation of a name, such as createRepo, and gives what it answers. */
+/** Runs a mutation by its name, such as createRepo, and returns its answer. */
 async function change(name, input, fields) {
   const type = name[0].toUpperCase() + name.slice(1);
   return (await data(`mutation ($input: ${type}Input!) { ${name}(input: $input) { ${fields} } }`, { input }))[name];
@@ -50,7 +50,7 @@ await check('every change arrives, and the libraries accept each delivery', asyn
   const { identityProvider } = await change('createIdentityProvider', { parent: below, name, defaultRole: role }, 'identityProvider { uid }');
   const { externalGroupRoleMapping } = await change('createExternalGroupRoleMapping', { parent: identityProvider.uid, externalGroupId: 'staff', roleUid: role }, 'externalGroupRoleMapping { uid }');
   await change('deleteTag', { uid: tag.uid }, 'deletedUid');
-  // The subscription's own creation may come too, and the group's where the relay was late.
+  // The creation of the subscription may also arrive, and that of the group if the relay was late.
   const deliveries = await sink.arrived('/all', 6, ({ headers }) => ![all.uid, below].includes(headers['ce-subject']));
   const types = [];
   for (const delivery of deliveries) {
@@ -67,7 +67,7 @@ await check('every change arrives, and the libraries accept each delivery', asyn
   return `${deliveries.length} deliveries`;
 }, 30);
 
-await check('another secret, other data and another time are refused', async () => {
+await check('another secret, other data and another time are rejected', async () => {
   const [delivery] = await sink.arrived('/all');
   const known = { issuer: site, verify, ...all };
   await accept(delivery, known);
@@ -77,7 +77,7 @@ await check('another secret, other data and another time are refused', async () 
   await assert.rejects(accept(delivery, { ...known, group: below }));
 });
 
-await check('an attempt that failed is made again, with the same id and data', async () => {
+await check('a failed attempt is retried with the same id and data', async () => {
   const flaky = await subscribe(top, '/flaky', [repoCreated]);
   const repo = await createRepo(top, `${name}-flaky`);
   const [first, second] = await sink.arrived('/flaky', 2, about(repo));
@@ -90,21 +90,21 @@ await check('an attempt that failed is made again, with the same id and data', a
 await check('a redirect is not followed', async () => {
   await subscribe(top, '/moved', [repoCreated]);
   const repo = await createRepo(top, `${name}-moved`);
-  await sink.arrived('/moved', 2, about(repo)); // it was tried again
+  await sink.arrived('/moved', 2, about(repo)); // This is the retry.
   assert.deepEqual(sink.received.filter(({ path }) => path === '/elsewhere'), []);
 }, 30);
 
-await check('a sink that is gone is asked once', async () => {
+await check('a sink that answers 410 gets one request', async () => {
   await subscribe(top, '/gone', [repoCreated]);
   await createRepo(top, `${name}-gone`);
   await sink.arrived('/gone');
-  // Longer than the first retry takes, by what is tried again elsewhere.
+  // This waits longer than the first retry takes on another path.
   const repo = await createRepo(top, `${name}-gone-later`);
   await sink.arrived('/moved', 2, about(repo));
   assert.equal(sink.received.filter(({ path }) => path === '/gone').length, 1);
 }, 30);
 
-await check('a subscription gets its types of its group only, and nothing once it is deleted', async () => {
+await check('a subscription gets only its types and its group, and nothing after it is deleted', async () => {
   const narrow = await subscribe(below, '/narrow', [repoCreated]);
   const beside = await createRepo(top, `${name}-beside`);
   const inside = await createRepo(below, `${name}-inside`);
@@ -118,7 +118,7 @@ await check('a subscription gets its types of its group only, and nothing once i
   assert.deepEqual(sink.received.filter(({ path }) => path === '/narrow').map(({ headers }) => headers['ce-subject']), [inside]);
 }, 30);
 
-await check('every delivery that came is accepted', async () => {
+await check('every delivery that arrived is valid', async () => {
   const deliveries = sink.received.filter(({ path }) => path === '/all');
   for (const delivery of deliveries) await accept(delivery, { issuer: site, verify, ...all });
   return `${deliveries.length} deliveries`;

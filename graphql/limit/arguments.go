@@ -56,7 +56,7 @@ func (p *pricing) keys(f *ast.Field) int {
 		}
 		n := length(given)
 		if exceeds(n, p.Keys) {
-			p.refuse(Exceed(argument.Name, p.Keys, n))
+			p.refuse(NewExceeded(argument.Name, p.Keys, n))
 		}
 		most = max(most, n)
 	}

@@ -112,7 +112,7 @@ func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql
 		return g.costError(&p, operation.Operation.SelectionSet, cost)
 	}
 	if exceeds(whole.values, g.Values) {
-		return Exceed("values", g.Values, whole.values)
+		return NewExceeded("values", g.Values, whole.values)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (g *costGuard) costError(p *pricing, set ast.SelectionSet, cost int) *gqler
 	again := pricing{costGuard: g, operation: p.operation, fragments: map[string]price{}, prices: map[*ast.Field]price{}}
 	again.set(set)
 	way := again.costliestPath(set, "")
-	refused := Exceed(costExtension, g.Cost, cost)
+	refused := NewExceeded(costExtension, g.Cost, cost)
 	help := again.suggestReduction(way)
 	refused.Message += fmt.Sprintf("; this operation costs %d", cost)
 	if help != "" {

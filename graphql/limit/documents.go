@@ -148,8 +148,8 @@ func ReadTrustedDocuments(path string, schema *ast.Schema) (*TrustedDocuments, e
 	return t, nil
 }
 
-// With returns t and further documents by id, such as those of a page that the server itself has. Where t is nil, which
-// trusts every document, it returns nil.
+// With returns t and further documents by id, such as those of a page that the server itself has. If t is nil,
+// every document is trusted, and With returns nil.
 func (t *TrustedDocuments) With(byID map[string]string) *TrustedDocuments {
 	if t == nil {
 		return nil

@@ -25,7 +25,7 @@ type Limits struct {
 	Depth       int // fields within fields, through fragments
 	RootFields  int // fields of the operation itself, through fragments
 
-	Cost   int // cost of an operation with its variables, see costGuard
+	Cost   int // cost of an operation with its variables
 	Values int // scalars in the response, computed from the page sizes
 	Keys   int // keys of one field, such as nodes(ids:) and _entities(representations:)
 }
@@ -42,9 +42,9 @@ func DefaultLimits() Limits {
 // limitReason is the reason in the details of every error about a limit.
 const limitReason = "LIMIT_EXCEEDED"
 
-// Exceed returns the error for exceeding a limit. requested is the counted amount; the
+// NewExceeded returns the error for exceeding a limit. requested is the counted amount; the
 // real amount can be larger, because counting may have stopped.
-func Exceed(name string, limit, requested int) *gqlerror.Error {
+func NewExceeded(name string, limit, requested int) *gqlerror.Error {
 	return withDetails(&gqlerror.Error{
 		Message:    fmt.Sprintf("Limit exceeded: %s, at most %d", name, limit),
 		Extensions: map[string]any{"limit": map[string]any{"name": name, "value": limit, "requested": requested}},
@@ -101,10 +101,10 @@ func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
 		}
 		tokens++
 		if exceeds(tokens, l.Tokens) {
-			return Exceed("tokens", l.Tokens, tokens)
+			return NewExceeded("tokens", l.Tokens, tokens)
 		}
 		if token.Kind == lexer.Name && exceeds(len(token.Value), l.NameBytes) {
-			return Exceed("nameBytes", l.NameBytes, len(token.Value))
+			return NewExceeded("nameBytes", l.NameBytes, len(token.Value))
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
 		{"rootFields", l.RootFields, most.width},
 	} {
 		if exceeds(c.count, c.limit) {
-			return Exceed(c.name, c.limit, c.count)
+			return NewExceeded(c.name, c.limit, c.count)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 // Package refusal holds the errors with which the GraphQL layer itself rejects a
 // request: it cannot be decoded, it exceeds a limit, or its caller has too many open
-// connections. The presenter of the executor converts these errors for clients.
+// connections. The presenter of the executor converts these errors for clients. This
+// package must not know the errors of package platform.
 package refusal
 
 import (

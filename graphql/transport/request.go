@@ -50,7 +50,7 @@ func isJSON(contentType string) bool {
 
 func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if e.BodyBytes > 0 && r.ContentLength > e.BodyBytes { // the body is not read
-		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(r.ContentLength))}
+		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.NewExceeded("bytes", int(e.BodyBytes), int(r.ContentLength))}
 	}
 	from := r.Body
 	if e.BodyBytes > 0 {
@@ -64,7 +64,7 @@ func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, er
 	}
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.Exceed("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
+		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.NewExceeded("bytes", int(e.BodyBytes), int(e.BodyBytes)+1)}
 	}
 	return nil, refusal.NewInvalid("body", "could not be read completely")
 }

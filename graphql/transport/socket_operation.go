@@ -105,7 +105,7 @@ func (s *socket) admit(op *socketOperation) (free bool, err error) {
 		return false, nil
 	}
 	if s.count++; s.Operations > 0 && s.count > s.Operations {
-		err = limit.Exceed("operations", s.Operations, s.count)
+		err = limit.NewExceeded("operations", s.Operations, s.count)
 	}
 	s.running[op.id] = op
 	return true, err

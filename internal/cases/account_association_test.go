@@ -2,8 +2,8 @@ package cases
 
 import "strings"
 
-// A group has at most one association, with the UID of the group. So each case uses its
-// own group.
+// A group has at most one association, which has the UID of the group. So each case uses
+// its own group.
 var _ = newKind(kind{
 	name: "AccountAssociation", plural: "AccountAssociations", ref: "association", area: "iam", parent: "iam/Group", in: "{group group}", sharesUID: true,
 	minimal: fields{"name": "accounts {n}"},
@@ -16,9 +16,9 @@ var _ = newKind(kind{
 			"9223372036854775807": fields{"installations": []fields{{"installationId": "3"}}},
 		}},
 	},
-	needs: "name",
-	shown: fields{"uid": "{group group}", "createTime": "<time>", "updateTime": "<time>"},
-	bad: append([]bad{
+	requiredFields: "name",
+	shown:          fields{"uid": "{group group}", "createTime": "<time>", "updateTime": "<time>"},
+	badInputs: append([]badInput{
 		{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
 		{name: "a name of 256 letters", fields: fields{"name": strings.Repeat("n", 256)}, violations: "name"},
 		{name: "an empty account", fields: fields{"amazon": fields{"account": ""}}, violations: "amazon.account"},
@@ -26,11 +26,11 @@ var _ = newKind(kind{
 		{name: "no services", fields: fields{"platform": fields{"serviceBindings": fields{}}}, violations: "platform.serviceBindings"},
 		{name: "a service without an identity", fields: fields{"platform": fields{"serviceBindings": fields{"builds": ""}}}, violations: "platform.serviceBindings.builds"},
 		{name: "a tenant without members", fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{}}}, violations: "azure.tenantId azure.clientIds"},
-		{name: "an app that is no number", fields: fields{"github": fields{"appInstallations": fields{"x": fields{}}}}, violations: "github.appInstallations", types: always},
-		{name: "an unknown member", fields: fields{"amazon": fields{"account": "1", "nope": 1}}, violations: "amazon.nope", types: always},
-		{name: "a text as an account", fields: fields{"amazon": "1"}, violations: "amazon", types: always},
+		{name: "an app that is no number", fields: fields{"github": fields{"appInstallations": fields{"x": fields{}}}}, violations: "github.appInstallations", typeErrors: typeError},
+		{name: "an unknown member", fields: fields{"amazon": fields{"account": "1", "nope": 1}}, violations: "amazon.nope", typeErrors: typeError},
+		{name: "a text as an account", fields: fields{"amazon": "1"}, violations: "amazon", typeErrors: typeError},
 	}, badDescriptions...),
-	several: bad{fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{"a": "b"}}, "amazon": fields{"account": ""}, "description": "a\nb", "name": strings.Repeat("n", 256)},
+	manyErrors: badInput{fields: fields{"azure": fields{"tenantId": "", "clientIds": fields{"a": "b"}}, "amazon": fields{"account": ""}, "description": "a\nb", "name": strings.Repeat("n", 256)},
 		violations: "name description amazon.account azure.tenantId"},
 	misplaced: []string{"{repo}", "{role}", "{identity}"},
 	changes: []change{
@@ -39,16 +39,16 @@ var _ = newKind(kind{
 		{field: "azure", to: fields{"tenantId": "t", "clientIds": fields{"pull": "3"}}},
 		{field: "github", to: fields{"appInstallations": fields{"8": fields{"installations": []fields{{"installationId": "5"}}}}}},
 	},
-	fixed: "createTime",
+	readOnlyField: "createTime",
 	rows: []row{
-		{name: "a second one", given: []call{{rpc: "CreateAccountAssociation", on: "{group}", fields: fields{"name": "one"}}},
-			do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: fields{"name": "two"}}, want: alreadyExists("iam/AccountAssociation", "{group}")},
-		{name: "a service as a missing identity, as which nobody acts", do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: boundToNobody},
-			want: resource(boundToNobody.with(fields{"uid": "{group}", "createTime": "<time>", "updateTime": "<time>"}))},
-		{name: "installations without a number", do: call{rpc: "CreateAccountAssociation", on: "{group}", fields: unnumbered},
+		{name: "a second one", setup: []call{{rpc: "CreateAccountAssociation", target: "{group}", fields: fields{"name": "one"}}},
+			do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: fields{"name": "two"}}, want: alreadyExists("iam/AccountAssociation", "{group}")},
+		{name: "a service as a missing identity, as which nobody acts", do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: associationOfMissingIdentity},
+			want: resource(associationOfMissingIdentity.with(fields{"uid": "{group}", "createTime": "<time>", "updateTime": "<time>"}))},
+		{name: "installations without a number", do: call{rpc: "CreateAccountAssociation", target: "{group}", fields: associationWithoutNumber},
 			want:    invalid("github.appInstallations.7.installations[0].installationId github.appInstallations.7.installations[0].name"),
 			instead: inGraphQL(invalid("github.appInstallations[0].installations[0].installationId github.appInstallations[0].installations[0].name"), "apps are a list there")},
-		{name: "of a group that has none", do: call{rpc: "GetAccountAssociation", on: "{group}"}, want: notFound("iam/AccountAssociation", "{group}")},
+		{name: "of a group that has none", do: call{rpc: "GetAccountAssociation", target: "{group}"}, want: notFound("iam/AccountAssociation", "{group}")},
 	},
 	library: library{
 		items: []item{
@@ -57,11 +57,11 @@ var _ = newKind(kind{
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
-		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}, {fields{"name": "alpha", "uidp.children_of": "{side}"}, "b"}},
+		filters:   []filterCase{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}, {fields{"name": "alpha", "uidp.children_of": "{side}"}, "b"}},
 	},
 })
 
 var (
-	boundToNobody = fields{"name": "one", "platform": fields{"serviceBindings": fields{"builds": "{group}/00000000000000ff"}}}
-	unnumbered    = fields{"name": "one", "github": fields{"appInstallations": fields{"7": fields{"installations": []fields{{"installationId": "0", "name": "a\nb"}}}}}}
+	associationOfMissingIdentity = fields{"name": "one", "platform": fields{"serviceBindings": fields{"builds": "{group}/00000000000000ff"}}}
+	associationWithoutNumber     = fields{"name": "one", "github": fields{"appInstallations": fields{"7": fields{"installations": []fields{{"installationId": "0", "name": "a\nb"}}}}}}
 )

@@ -16,15 +16,15 @@ var _ = newKind(kind{
 	}},
 	extra: []call{listDocuments(fields{"id": "{document}"})},
 	rows: []row{
-		{name: "one", do: listDocuments(fields{"id": "{document}"}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "one with all there is", do: listDocuments(fields{"id": "{full document}"}), want: listed{{"id": "{full document}", "advisories": wholly}}},
-		{name: "a missing one", do: listDocuments(fields{"id": "nope"}), want: listed{}},
-		{name: "by alias", do: listDocuments(fields{"cves": []string{"nope", "{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "by advisory", do: listDocuments(fields{"cves": []string{"{document.advisory}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "by id and alias", do: listDocuments(fields{"id": "{document}", "cves": []string{"{document.alias}"}}), want: listed{{"id": "{document}", "advisories": plainly}}},
-		{name: "by id and another's alias", do: listDocuments(fields{"id": "{document}", "cves": []string{"{other document.alias}"}}), want: listed{}},
+		{name: "one", do: listDocuments(fields{"id": "{document}"}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},
+		{name: "one with all there is", do: listDocuments(fields{"id": "{full document}"}), want: expectedItems{{"id": "{full document}", "advisories": allAdvisories}}},
+		{name: "a missing one", do: listDocuments(fields{"id": "nope"}), want: expectedItems{}},
+		{name: "by alias", do: listDocuments(fields{"cves": []string{"nope", "{document.alias}"}}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},
+		{name: "by advisory", do: listDocuments(fields{"cves": []string{"{document.advisory}"}}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},
+		{name: "by id and alias", do: listDocuments(fields{"id": "{document}", "cves": []string{"{document.alias}"}}), want: expectedItems{{"id": "{document}", "advisories": someAdvisories}}},
+		{name: "by id and another's alias", do: listDocuments(fields{"id": "{document}", "cves": []string{"{other document.alias}"}}), want: expectedItems{}},
 		{name: "by too many names", do: listDocuments(fields{"cves": slices.Repeat([]string{"x"}, 1001)}), want: invalid("cves"),
-			instead: inGraphQL(refused{}, "the limits of a query refuse it before an operation is asked")},
+			instead: inGraphQL(rejectedInput{}, "the limits of a query refuse it before an operation is asked")},
 		{name: "by an unknown parameter", do: listDocuments(fields{"nope": "x"}), want: invalid("nope"), instead: typedAnswer},
 	},
 })
@@ -33,8 +33,8 @@ func listDocuments(params fields) call { return call{rpc: "ListDocuments", param
 
 // The contents of documents.
 var (
-	plainly = []fields{{"id": "{document.advisory}", "aliases": []string{"{document.alias}"}, "packageNamespace": "Debian"}}
-	wholly  = []fields{{"id": "{full document.advisory}", "aliases": []string{"{full document.alias}"}, "packageNamespace": "go", "events": []fields{
+	someAdvisories = []fields{{"id": "{document.advisory}", "aliases": []string{"{document.alias}"}, "packageNamespace": "Debian"}}
+	allAdvisories  = []fields{{"id": "{full document.advisory}", "aliases": []string{"{full document.alias}"}, "packageNamespace": "go", "events": []fields{
 		{"timestamp": "2024-01-01T00:00:00.000Z", "detection": fields{"nvdapi": fields{"cpeSearched": "cpe:a", "cpeFound": "cpe:b"}}},
 		{"timestamp": "2024-01-02T00:00:00.000Z", "detection": fields{"scanv1": fields{"scanner": "grype", "subpackageName": "s", "componentId": "1",
 			"componentName": "c", "componentVersion": "1.0", "componentType": "go", "componentLocation": "/c", "artifactVersion": "2.0", "scannerVersion": "3.0",

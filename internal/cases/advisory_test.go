@@ -26,7 +26,7 @@ var _ = newKind(kind{
 			{"advisory_id", "advisoryId"}, {"artifact_name", "artifactName"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"delete_time", "deleteTime"}, {"severity", "severity.version"},
 		},
 		byDefault: "uid",
-		filters: []filtered{
+		filters: []filterCase{
 			{fields{"advisory_ids": []string{"GO-1", "GO-2", "nope"}}, "c d"}, {fields{"legacy_advisory_ids": []string{"OLD-2"}}, "c"},
 			{fields{"artifact_names": []string{"stdlib"}}, "a c"}, {fields{"artifact_names": []string{"net", "openssl"}}, "b d"},
 			{fields{"artifact_types": []string{"go", "deb"}}, "a b"}, {fields{"artifact_architectures": []string{"arm64"}}, "b"},
@@ -38,7 +38,7 @@ var _ = newKind(kind{
 			{fields{"event_reviewers": []string{"bob"}}, "a"},
 			{fields{"event_types": []string{"EVENT_TYPE_FILTER_FIXED"}}, "a"}, {fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}}, "a d"},
 			{fields{"latest_event_type": "EVENT_TYPE_FILTER_DETECTION"}, "d"}, {fields{"latest_event_type": "EVENT_TYPE_FILTER_FIXED"}, "a"},
-			{fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}, "event_authors": []string{"osv"}}, "a"}, // each is true of an event
+			{fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}, "event_authors": []string{"osv"}}, "a"}, // Each condition is true of a different event.
 			{fields{"query": "STD"}, "a c"}, {fields{"query": "cve-4"}, "a d"}, {fields{"query": "ssl"}, "b"}, {fields{"query": "go-"}, "a b c d"},
 			{fields{"severities": []string{"SEVERITY_RATING_HIGH", "SEVERITY_RATING_CRITICAL"}}, "b c"}, {fields{"severities": []string{"SEVERITY_RATING_LOW"}}, ""},
 			{fields{"severities": []string{"SEVERITY_RATING_UNKNOWN"}}, "a d"}, {fields{"min_score": 9.0}, "c"}, {fields{"min_score": 9.1}, ""}, {fields{"withdrawn": true}, "a b c d"},
@@ -48,19 +48,19 @@ var _ = newKind(kind{
 			{fields{"query": "%"}, ""}, {fields{"query": "_"}, ""},
 			{fields{"artifact_names": []string{"stdlib"}, "uidp.children_of": "{inner}"}, "c"},
 		},
-		bad: []bad{
+		badParams: []badInput{
 			{name: "unknown values", fields: fields{"event_types": []string{"x"}, "latest_event_type": "y", "event_review_states": []string{"z"}},
-				violations: "eventReviewStates eventTypes latestEventType", types: always},
-			{name: "an unknown rating", fields: fields{"severities": []string{"x"}}, violations: "severities", types: always},
-			{name: "an unknown state", fields: fields{"states": []string{"x"}}, violations: "states", types: always},
+				violations: "eventReviewStates eventTypes latestEventType", typeErrors: typeError},
+			{name: "an unknown rating", fields: fields{"severities": []string{"x"}}, violations: "severities", typeErrors: typeError},
+			{name: "an unknown state", fields: fields{"states": []string{"x"}}, violations: "states", typeErrors: typeError},
 			{name: "a score that none has", fields: fields{"min_score": 10.5}, violations: "minScore"},
 			{name: "a query of two lines", fields: fields{"query": "a\nb"}, violations: "query"},
 		},
 	},
 })
 
-// fullSeverities has a number, and a vector of a higher version, which determines the
-// severity.
+// fullSeverities has a number and a vector. The vector has the higher version, so it
+// determines the severity.
 var fullSeverities = []fields{{"type": "TYPE_CVSS_V3", "score": "9.9"}, {"type": "TYPE_CVSS_V4", "score": "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:N/VA:N/SC:N/SI:N/SA:N"}}
 
 func withSeverity(given any) fields {
@@ -93,5 +93,5 @@ func putAdvisory(e *env, parent string, given fields) fields {
 	if _, err := e.w.p.Advisories.Import(e.operator(), platform.UID(parent), []*platform.Advisory{advisory}); err != nil {
 		e.Fatal(err)
 	}
-	return e.must(call{rpc: "GetAdvisory", on: string(advisory.UID)}).resource
+	return e.mustCall(call{rpc: "GetAdvisory", target: string(advisory.UID)}).resource
 }

@@ -20,7 +20,7 @@ var _ = newKind(kind{
 		{name: "counts of all others", do: counts("ECOSYSTEM_UNSPECIFIED"), want: invalid("ecosystems"), instead: typedAnswer},
 	},
 	library: library{
-		everywhere: true, always: fields{"ecosystems": []string{"ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVA"}, "query": "on the shelf"},
+		hasNoScopes: true, params: fields{"ecosystems": []string{"ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVA"}, "query": "on the shelf"},
 		items: []item{
 			{"a", "", fields{"name": "numpy", "ecosystem": "ECOSYSTEM_PYTHON", "description": "Numbers on the shelf", "remediated": true,
 				"versions": []fields{{"version": "1.9"}, {"version": "1.10"}, {"version": "1.11rc1"}}}},
@@ -31,16 +31,16 @@ var _ = newKind(kind{
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
-		filters: []filtered{
+		filters: []filterCase{
 			{fields{"ecosystems": []string{"ECOSYSTEM_PYTHON"}}, "a d"}, {fields{"ecosystems": []string{"ECOSYSTEM_JAVA", "ECOSYSTEM_JAVA"}}, "b c"},
 			{fields{"query": "NUMBERS on"}, "a"}, {fields{"query": "guava"}, "b"}, {fields{"query": "%"}, ""}, {fields{"query": "nope"}, ""},
 			{fields{"cuda_version": "12.8"}, "d"}, {fields{"cuda_version": "12"}, ""},
 			{fields{"remediated": true}, "a"}, {fields{"remediated": false}, "a b c d"}, {fields{"remediated": true, "ecosystems": []string{"ECOSYSTEM_JAVA"}}, ""},
 		},
-		bad: []bad{
-			{name: "an unknown ecosystem", fields: fields{"ecosystems": []string{"ECOSYSTEM_JAVA", "x"}}, violations: "ecosystems", types: always},
+		badParams: []badInput{
+			{name: "an unknown ecosystem", fields: fields{"ecosystems": []string{"ECOSYSTEM_JAVA", "x"}}, violations: "ecosystems", typeErrors: typeError},
 			{name: "no ecosystem", fields: fields{"ecosystems": []string{}}, violations: "ecosystems"},
-			{name: "a text as remediated", fields: fields{"remediated": "maybe"}, violations: "remediated", types: always},
+			{name: "a text as remediated", fields: fields{"remediated": "maybe"}, violations: "remediated", typeErrors: typeError},
 		},
 	},
 })

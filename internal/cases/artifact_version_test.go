@@ -7,14 +7,14 @@ var _ = newKind(kind{
 	name: "ArtifactVersion", plural: "ArtifactVersions", ref: "version", area: "libraries", in: "{full artifact}", put: putArtifactVersion,
 	minimal: fields{"version": "1.{n}"},
 	rows: []row{
-		{name: "of an artifact without any", do: versionsOf("{full artifact}"), want: listed{}},
+		{name: "of an artifact without any", do: versionsOf("{full artifact}"), want: expectedItems{}},
 		{name: "of a missing artifact", do: versionsOf(missingArtifact), want: notFound("libraries/Artifact", missingArtifact)},
 		{name: "of a group", do: versionsOf("{org}"), want: notFound("libraries/Artifact", "{org}")},
 		{name: "of no UID", do: versionsOf("nope"), want: invalid("artifact_id"), instead: inGraphQL(invalid("uid"), "the artifact is asked for")},
 	},
 	library: library{
-		everywhere: true, of: "{full artifact}", other: "{other full artifact}",
-		items: []item{ // in the order of Maven
+		hasNoScopes: true, parent: "{full artifact}", otherParent: "{other full artifact}",
+		items: []item{ // The items are in the order of Maven.
 			{"a", "{full artifact}", fields{"version": "1.9-rc1", "createTime": "2024-05-01T00:00:00.000Z"}},
 			{"b", "{full artifact}", fields{"version": "1.9", "createTime": "2024-01-01T00:00:00.000Z", "sizeBytes": "1099511627776"}},
 			{"c", "{full artifact}", fields{"version": "1.10", "createTime": "2024-02-01T00:00:00.000Z"}},
@@ -27,7 +27,7 @@ var _ = newKind(kind{
 
 const missingArtifact = "00000000000000000000000000000000000000ff"
 
-func versionsOf(artifact string) call { return call{rpc: "ListArtifactVersions", on: artifact} }
+func versionsOf(artifact string) call { return call{rpc: "ListArtifactVersions", target: artifact} }
 
 // putArtifactVersion imports an existing artifact again, with one more version.
 func putArtifactVersion(e *env, artifact string, given fields) fields {

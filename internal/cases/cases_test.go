@@ -6,7 +6,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// The rows of every kind, in every protocol, on both engines.
+// The rows of every kind hold in every protocol and on both engines.
 func TestEveryRowHoldsInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -15,7 +15,7 @@ func TestEveryRowHoldsInEveryProtocol(t *testing.T) {
 			t.Run(k.name, func(t *testing.T) {
 				t.Parallel()
 				e := w.newEnv(t)
-				for part, rows := range k.table(w) {
+				for part, rows := range k.rowsByOperation(w) {
 					t.Run(part, func(t *testing.T) {
 						for _, r := range rows {
 							t.Run(r.name, func(t *testing.T) { r.run(t, k, e) })
@@ -27,20 +27,20 @@ func TestEveryRowHoldsInEveryProtocol(t *testing.T) {
 	})
 }
 
-// table returns all rows of a kind.
-func (k *kind) table(w *world) map[string][]row {
+// rowsByOperation returns all rows of a kind.
+func (k *kind) rowsByOperation(w *world) map[string][]row {
 	table := map[string][]row{"alone": k.rows}
 	if k.has(w, "Get") {
-		table["get"] = k.reading()
+		table["get"] = k.readRows()
 	}
 	if k.has(w, "Create") {
-		table["create"] = k.creation()
+		table["create"] = k.createRows()
 	}
 	if k.has(w, "Update") {
-		table["update"] = k.changing()
+		table["update"] = k.updateRows()
 	}
 	if k.has(w, "Delete") {
-		table["delete"] = k.deletion()
+		table["delete"] = k.deleteRows()
 	}
 	return table
 }

@@ -39,7 +39,7 @@ func TestEveryOperationHasACase(t *testing.T) {
 	w := &world{ledger: wireLedger(t)}
 	inRows, inMatrix := map[string]bool{}, map[string]bool{}
 	for _, k := range kinds {
-		for _, rows := range k.table(w) {
+		for _, rows := range k.rowsByOperation(w) {
 			for _, r := range rows {
 				inRows[r.do.rpc] = true
 			}

@@ -18,11 +18,11 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 			t.Run(k.name, func(t *testing.T) {
 				t.Parallel()
 				e := w.newEnv(t)
-				parent, list := e.text(k.in), e.call(k.list(nil))
+				parent, list := e.text(k.in), e.fillCall(k.list(nil))
 				switch {
 				case k.sharesUID:
 					list.params["uidp.descendants_of"] = e.text("{group}")
-				case parent != "" && list.on == "":
+				case parent != "" && list.target == "":
 					list.params["uidp.children_of"] = parent
 				}
 				for range 201 {
@@ -33,7 +33,7 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 						list.params["page_size"] = size
 						got := p.do(e.token, list)
 						if len(got.items) != want || got.total != "201" || got.next == "" {
-							t.Errorf("page_size %d by %s: %d items of %s", size, p.name(), len(got.items), got.total)
+							t.Errorf("page_size %d by %s: %d items of %s, want %d and 201", size, p.name(), len(got.items), got.total, want)
 						}
 					}
 				}
@@ -42,10 +42,10 @@ func TestAPageOfEveryKindHasAtMost200(t *testing.T) {
 	})
 }
 
-// another creates one more resource of a kind in the same place, with its own parts.
+// another creates one more resource of a kind with the same parent.
 func (e *env) another(k *kind) {
 	e.Helper()
-	one := e.of(e.T)
+	one := e.forTest(e.T)
 	for ref, made := range e.made {
 		if ref != "identity" && ref != "role" && (!k.sharesUID || "{"+ref+"}" != k.in) {
 			one.made[ref] = made

@@ -12,11 +12,11 @@ import (
 var _ = newKind(kind{name: "Delivery", plural: "Deliveries", ref: "delivery", area: "events", in: "{subscription}"})
 
 // deliver creates a delivery of a subscription, with a test event.
-func deliver(e *env, subscription string) fields {
+func createDelivery(e *env, subscription string) fields {
 	e.Helper()
 	uid := platform.UID(subscription)
 	event, err := e.w.p.Subscriptions.Test(e.operator(), uid)
-	for err == nil { // other tests may hold the feed of the server up
+	for err == nil { // Other tests may delay the feed of the server.
 		var page platform.Page[*platform.Delivery]
 		if _, err = e.w.p.Webhooks.Relay(e.Context()); err == nil {
 			page, err = e.w.p.Deliveries.List(e.operator(), platform.ListRequest[*platform.DeliveryFilter]{
@@ -38,23 +38,23 @@ func TestDeliveriesNeedTheCapabilitiesOfSubscriptions(t *testing.T) {
 		w := newWorld(t, url)
 		e := w.newEnv(t)
 		parties := e.parties(w.newEnv(t))
-		e.made["delivery"] = deliver(e, e.text("{subscription}"))
+		e.made["delivery"] = createDelivery(e, e.text("{subscription}"))
 		lists, creates := []string{"CAP_EVENTS_SUBSCRIPTION_LIST"}, []string{"CAP_EVENTS_SUBSCRIPTION_CREATE"}
 		for _, c := range []struct {
 			call
 			capabilities []string
 		}{
-			{call{rpc: "ListDeliveries", on: "{subscription}"}, lists},
-			{call{rpc: "Redeliver", on: "{delivery}"}, creates},
-			{call{rpc: "RotateSubscriptionSecret", on: "{subscription}"}, creates},
-			{call{rpc: "TestSubscription", on: "{subscription}"}, creates},
-			{call{rpc: "EnableSubscription", on: "{subscription}"}, creates},
+			{call{rpc: "ListDeliveries", target: "{subscription}"}, lists},
+			{call{rpc: "Redeliver", target: "{delivery}"}, creates},
+			{call{rpc: "RotateSubscriptionSecret", target: "{subscription}"}, creates},
+			{call{rpc: "TestSubscription", target: "{subscription}"}, creates},
+			{call{rpc: "EnableSubscription", target: "{subscription}"}, creates},
 		} {
 			t.Run(c.rpc, func(t *testing.T) {
 				for _, who := range parties {
 					own := *e
 					own.T = t
-					judge{env: &own, k: subscriptions, p: w.graphQL(), who: who, rpc: rpc{capabilities: c.capabilities}}.judge(own.call(c.call))
+					judge{env: &own, k: subscriptions, p: w.graphQL(), who: who, rpc: rpc{capabilities: c.capabilities}}.judge(own.fillCall(c.call))
 				}
 			})
 		}

@@ -2,25 +2,25 @@ package cases
 
 var _ = newKind(kind{
 	name: "ExternalGroupRoleMapping", plural: "ExternalGroupRoleMappings", ref: "mapping", area: "iam", parent: "iam/IdentityProvider", in: "{provider}",
-	minimal: fields{"externalGroupId": "people {n}", "roleUid": "{role}"},
-	full:    fields{"externalGroupId": "everybody", "roleUid": "{role}", "scope": "{group}"},
-	needs:   "externalGroupId roleUid",
-	shown:   fields{"uid": "<uid>", "createTime": "<time>", "identityProviderUid": "{provider}", "scope": "{group}"},
-	bad: []bad{
+	minimal:        fields{"externalGroupId": "people {n}", "roleUid": "{role}"},
+	full:           fields{"externalGroupId": "everybody", "roleUid": "{role}", "scope": "{group}"},
+	requiredFields: "externalGroupId roleUid",
+	shown:          fields{"uid": "<uid>", "createTime": "<time>", "identityProviderUid": "{provider}", "scope": "{group}"},
+	badInputs: []badInput{
 		{name: "no external group", fields: fields{"externalGroupId": ""}, violations: "externalGroupId"},
 		{name: "no role", fields: fields{"roleUid": ""}, violations: "roleUid"},
 		{name: "a role that is no UID", fields: fields{"roleUid": "nope"}, violations: "roleUid"},
 		{name: "a scope that is no UID", fields: fields{"scope": "nope"}, violations: "scope"},
 		{name: "a scope above the provider", fields: fields{"scope": "{org}"}, violations: "scope"},
 	},
-	several: bad{fields: fields{"scope": "nope", "roleUid": "nope", "externalGroupId": ""}, violations: "externalGroupId roleUid scope"},
-	twin:    fields{"externalGroupId": "{mapping.externalGroupId}"}, misplaced: []string{"{identity}", "{role}"},
+	manyErrors: badInput{fields: fields{"scope": "nope", "roleUid": "nope", "externalGroupId": ""}, violations: "externalGroupId roleUid scope"},
+	twin:       fields{"externalGroupId": "{mapping.externalGroupId}"}, misplaced: []string{"{identity}", "{role}"},
 	rows: []row{
-		{name: "a missing role", do: call{rpc: "CreateExternalGroupRoleMapping", on: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{group}/00000000000000ff"}},
+		{name: "a missing role", do: call{rpc: "CreateExternalGroupRoleMapping", target: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{group}/00000000000000ff"}},
 			want: notFound("iam/Role", "{group}/00000000000000ff")},
-		{name: "a missing scope", do: call{rpc: "CreateExternalGroupRoleMapping", on: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{role}", "scope": "{group}/00000000000000ff"}},
+		{name: "a missing scope", do: call{rpc: "CreateExternalGroupRoleMapping", target: "{provider}", fields: fields{"externalGroupId": "x", "roleUid": "{role}", "scope": "{group}/00000000000000ff"}},
 			want: notFound("iam/Group", "{group}/00000000000000ff")},
-		{name: "delete its role", do: call{rpc: "DeleteRole", on: "{mapping.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete its role", do: call{rpc: "DeleteRole", target: "{mapping.roleUid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 		{name: "a batch", do: deleteBatch("{provider}", "{mapping}", "{full mapping}"),
 			want: resource(fields{"parent": "{provider}", "externalGroupRoleMappings": []fields{wholeMapping("{mapping}"), wholeMapping("{full mapping}")}})},
 		{name: "a batch of a group", do: deleteBatch("{group}", "{mapping}"),
@@ -38,13 +38,13 @@ var _ = newKind(kind{
 		},
 		orders:    []order{{"uid", "uid"}, {"create_time", "createTime"}, {"external_group_id", "externalGroupId"}},
 		byDefault: "uid",
-		filters:   []filtered{{fields{"identity_provider_uid": "{shelf provider}"}, "a b"}, {fields{"identity_provider_uid": "{shelf}"}, ""}},
-		bad:       []bad{{name: "a provider that is no UID", fields: fields{"identity_provider_uid": "x"}, violations: "identity_provider_uid"}},
+		filters:   []filterCase{{fields{"identity_provider_uid": "{shelf provider}"}, "a b"}, {fields{"identity_provider_uid": "{shelf}"}, ""}},
+		badParams: []badInput{{name: "a provider that is no UID", fields: fields{"identity_provider_uid": "x"}, violations: "identity_provider_uid"}},
 	},
 })
 
 func deleteBatch(parent string, names ...string) call {
-	return call{rpc: "BatchDeleteExternalGroupRoleMappings", on: parent, fields: fields{"parent": parent, "names": names}}
+	return call{rpc: "BatchDeleteExternalGroupRoleMappings", target: parent, fields: fields{"parent": parent, "names": names}}
 }
 
 // wholeMapping returns all fields of a mapping as it was created.

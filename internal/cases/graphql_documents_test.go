@@ -22,13 +22,13 @@ var documents = map[string]func(graphQL, call) document{
 		return document{"mutation", "batchCreateRoleBindings", fields{"input": input}, p.payload("batchCreateRoleBindings"), readBatch}
 	},
 	"BatchDeleteExternalGroupRoleMappings": func(p graphQL, c call) document {
-		input := fields{"parent": c.on, "uids": c.fields["names"]}
+		input := fields{"parent": c.target, "uids": c.fields["names"]}
 		selection := "{ externalGroupRoleMappings " + p.selection("ExternalGroupRoleMapping") + " deletedUids }"
 		return document{"mutation", "batchDeleteExternalGroupRoleMappings", fields{"input": input}, selection, readDeletedBatch}
 	},
 	"AcceptTerms": func(p graphQL, c call) document {
 		input := p.input(p.inputType("acceptTerms"), c.fields)
-		input["group"] = c.on
+		input["group"] = c.target
 		return document{"mutation", "acceptTerms", fields{"input": input}, "{ groupUid documentIds }", func(_ graphQL, value any, _ call) answer {
 			accepted, _ := value.(map[string]any)
 			return answer{resource: fields{"group": accepted["groupUid"], "documentIds": accepted["documentIds"]}}
@@ -36,33 +36,33 @@ var documents = map[string]func(graphQL, call) document{
 	},
 	"ListTermsAcceptances": func(p graphQL, c call) document {
 		d := p.list(c)
-		d.arguments["group"] = c.on
+		d.arguments["group"] = c.target
 		return d
 	},
 	// Versions are a field of their artifact.
 	"ListArtifactVersions": func(p graphQL, c call) document {
 		arguments := p.listArguments(c.rpc, p.schema.Types["Artifact"].Fields.ForName("versions"), c.params)
 		selection := "{ versions" + literals(arguments) + " " + p.connection("ArtifactVersion") + " }"
-		return document{"query", "artifact", fields{"uid": c.on}, selection, func(p graphQL, value any, _ call) answer {
+		return document{"query", "artifact", fields{"uid": c.target}, selection, func(p graphQL, value any, _ call) answer {
 			artifact, _ := value.(map[string]any)
 			return p.readPage("ArtifactVersion", artifact["versions"])
 		}}
 	},
 	// Deliveries are a field of their subscription.
 	"ListDeliveries": func(p graphQL, c call) document {
-		return document{"query", "subscription", fields{"uid": c.on}, "{ deliveries " + p.connection("Delivery") + " }", func(p graphQL, value any, _ call) answer {
+		return document{"query", "subscription", fields{"uid": c.target}, "{ deliveries " + p.connection("Delivery") + " }", func(p graphQL, value any, _ call) answer {
 			subscription, _ := value.(map[string]any)
 			return p.readPage("Delivery", subscription["deliveries"])
 		}}
 	},
 	"Redeliver": func(_ graphQL, c call) document {
-		input := fields{"uids": []string{c.on}}
+		input := fields{"uids": []string{c.target}}
 		return document{"mutation", "redeliver", fields{"input": input}, "{ deliveries { uid } }", func(_ graphQL, value any, _ call) answer {
 			return answer{resource: asFields(value)}
 		}}
 	},
 	"TestSubscription": func(_ graphQL, c call) document {
-		return document{"mutation", "testSubscription", fields{"input": fields{"uid": c.on}}, "{ eventId }", func(_ graphQL, value any, _ call) answer {
+		return document{"mutation", "testSubscription", fields{"input": fields{"uid": c.target}}, "{ eventId }", func(_ graphQL, value any, _ call) answer {
 			return answer{resource: asFields(value)}
 		}}
 	},
@@ -72,7 +72,7 @@ var documents = map[string]func(graphQL, call) document{
 			arguments["ecosystems"] = p.inputValue(p.schema.Types["Ecosystem"], asked)
 		}
 		return document{"query", "artifactCounts", arguments, p.selection("ArtifactCount"), func(p graphQL, value any, _ call) answer {
-			return answer{resource: fields{"counts": normalise(p.shown("ArtifactCount", value))}}
+			return answer{resource: fields{"counts": normalise(p.toREST("ArtifactCount", value))}}
 		}}
 	},
 	"ListDocuments": func(p graphQL, c call) document {
@@ -89,13 +89,13 @@ var documents = map[string]func(graphQL, call) document{
 		return document{"query", "resolvedVulnerabilities", arguments, p.selection("ResolvedVulnerabilityReport"), readItems("ResolvedVulnerabilityReport")}
 	},
 	"GetRepoReadme": func(_ graphQL, c call) document {
-		return document{"query", "repo", fields{"uid": c.on}, "{ uid readme }", func(_ graphQL, value any, _ call) answer {
+		return document{"query", "repo", fields{"uid": c.target}, "{ uid readme }", func(_ graphQL, value any, _ call) answer {
 			return answer{resource: readmeOf(value)}
 		}}
 	},
 	"UpdateRepoReadme": func(p graphQL, c call) document {
 		input := p.input(p.inputType("updateRepoReadme"), c.fields)
-		input["uid"] = c.on
+		input["uid"] = c.target
 		if c.mask != nil {
 			input["updateMask"] = c.mask
 		}
@@ -115,11 +115,11 @@ var documents = map[string]func(graphQL, call) document{
 		}}
 	},
 	"GetSize": func(_ graphQL, c call) document {
-		of := ""
+		digestArgument := ""
 		if architecture, ok := c.params["architecture"]; ok {
-			of = fmt.Sprintf("(architecture: %q)", architecture)
+			digestArgument = fmt.Sprintf("(architecture: %q)", architecture)
 		}
-		return document{"query", "tags", tagsOf(c), "{ nodes { image { size" + of + " } } }", func(_ graphQL, value any, c call) answer {
+		return document{"query", "tags", tagsOf(c), "{ nodes { image { size" + digestArgument + " } } }", func(_ graphQL, value any, c call) answer {
 			size, known := imageOf(value)["size"].(float64)
 			if !known {
 				return answer{resource: fields{}}
@@ -131,24 +131,24 @@ var documents = map[string]func(graphQL, call) document{
 
 func readBatch(p graphQL, value any, _ call) answer {
 	payload, _ := value.(map[string]any)
-	return answer{resource: fields{"roleBindings": normalise(p.shown("RoleBinding", payload["roleBindings"]))}}
+	return answer{resource: fields{"roleBindings": normalise(p.toREST("RoleBinding", payload["roleBindings"]))}}
 }
 
 func readDeletedBatch(p graphQL, value any, c call) answer {
 	payload, _ := value.(map[string]any)
 	if !matches(normalise(payload["deletedUids"]), normalise(c.fields["names"])) {
-		return answer{broken: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
+		return answer{brokenRule: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
 	}
-	return answer{resource: fields{"parent": c.on, "externalGroupRoleMappings": normalise(p.shown("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
+	return answer{resource: fields{"parent": c.target, "externalGroupRoleMappings": normalise(p.toREST("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
 }
 
 // readItems returns a function that reads a list without pages.
-func readItems(of string) func(graphQL, any, call) answer {
+func readItems(node string) func(graphQL, any, call) answer {
 	return func(p graphQL, value any, _ call) answer {
 		got := answer{items: []fields{}}
 		list, _ := value.([]any)
 		for _, item := range list {
-			got.items = append(got.items, asFields(p.shown(of, item)))
+			got.items = append(got.items, asFields(p.toREST(node, item)))
 		}
 		return got
 	}
@@ -179,7 +179,7 @@ func readmeOf(value any) fields {
 }
 
 func tagsOf(c call) fields {
-	return fields{"childrenOf": c.on, "first": 1, "where": fields{"digest": c.params["digest"]}}
+	return fields{"childrenOf": c.target, "first": 1, "where": fields{"digest": c.params["digest"]}}
 }
 
 func imageOf(tags any) map[string]any {

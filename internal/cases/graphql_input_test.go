@@ -33,7 +33,7 @@ func (p graphQL) inputType(mutation string) *ast.Definition {
 }
 
 // input returns a value for an input type.
-func (p graphQL) input(of *ast.Definition, value fields) fields {
+func (p graphQL) input(definition *ast.Definition, value fields) fields {
 	input := fields{}
 	for name, member := range value {
 		if apps, ok := member.(fields); ok && name == "appInstallations" {
@@ -43,10 +43,10 @@ func (p graphQL) input(of *ast.Definition, value fields) fields {
 			name = renamed
 		}
 		input[name] = member
-		if of == nil {
+		if definition == nil {
 			continue
 		}
-		if field := of.Fields.ForName(name); field != nil {
+		if field := definition.Fields.ForName(name); field != nil {
 			input[name] = p.inputValue(p.schema.Types[field.Type.Name()], member)
 		}
 	}
@@ -63,21 +63,21 @@ func installations(apps fields) []any {
 	return list
 }
 
-func (p graphQL) inputValue(of *ast.Definition, value any) any {
+func (p graphQL) inputValue(definition *ast.Definition, value any) any {
 	switch v := value.(type) {
 	case fields:
-		if of.Kind == ast.InputObject {
-			return p.input(of, v)
+		if definition.Kind == ast.InputObject {
+			return p.input(definition, v)
 		}
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = p.inputValue(of, v[i])
+			all[i] = p.inputValue(definition, v[i])
 		}
 		return all
 	case string:
-		if of.Kind == ast.Enum {
-			return p.enumName(of.Name, v)
+		if definition.Kind == ast.Enum {
+			return p.enumName(definition.Name, v)
 		}
 	}
 	return value
@@ -101,7 +101,7 @@ func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fie
 		if renamed, ok := filterNames[rpc+"."+name]; ok {
 			argument = "where." + renamed
 		}
-		below, isFilter := strings.CutPrefix(argument, "where.")
+		filterName, isFilter := strings.CutPrefix(argument, "where.")
 		switch {
 		case argument == "orderBy":
 			by, direction, _ := strings.Cut(value.(string), " ")
@@ -111,7 +111,7 @@ func (p graphQL) listArguments(rpc string, list *ast.FieldDefinition, params fie
 			}
 			arguments[argument] = order
 		case isFilter:
-			where[below] = value
+			where[filterName] = value
 		default:
 			arguments[argument] = value
 		}
@@ -127,7 +127,7 @@ func literals(arguments fields) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		text := asJSON(arguments[name])
-		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // of two enums
+		if order, ok := arguments[name].(fields); ok && name == "orderBy" { // Its values are two enums.
 			text = fmt.Sprintf("{field: %s}", order["field"])
 			if direction, ok := order["direction"]; ok {
 				text = fmt.Sprintf("{field: %s, direction: %s}", order["field"], direction)

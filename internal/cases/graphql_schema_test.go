@@ -69,14 +69,14 @@ func restNames(rpc string) func(field string) string {
 		if end < 0 {
 			end = len(field)
 		}
-		top, below := field[:end], field[end:]
+		top, path := field[:end], field[end:]
 		if name, ok := violationNames[rpc+"."+top]; ok {
-			return name + below
+			return name + path
 		}
 		for _, names := range []map[string]string{argumentNames, inputNames} {
 			for rest, graphql := range names {
 				if strings.TrimPrefix(graphql, "where.") == top {
-					return rest + below
+					return rest + path
 				}
 			}
 		}
@@ -99,15 +99,15 @@ func (p graphQL) selection(name string) string {
 	}
 	var selected []string
 	for _, field := range definition.Fields {
-		of := p.schema.Types[field.Type.Name()]
+		fieldType := p.schema.Types[field.Type.Name()]
 		global := field.Name == "id" && slices.Contains(definition.Interfaces, "Node")
 		switch {
-		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // only GraphQL has it
-		case of.IsLeafType():
+		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || field.Name == "viewerCapabilities" || global: // Only GraphQL has these fields.
+		case fieldType.IsLeafType():
 			selected = append(selected, field.Name)
-		case of.Kind != ast.Object || of.Name == "Image" || of.Name == "AdvisorySummary" || strings.HasSuffix(of.Name, "Edge") || slices.Contains(of.Interfaces, "Node"):
+		case fieldType.Kind != ast.Object || fieldType.Name == "Image" || fieldType.Name == "AdvisorySummary" || strings.HasSuffix(fieldType.Name, "Edge") || slices.Contains(fieldType.Interfaces, "Node"):
 		default:
-			selected = append(selected, field.Name+" "+p.selection(of.Name))
+			selected = append(selected, field.Name+" "+p.selection(fieldType.Name))
 		}
 	}
 	return "{ " + strings.Join(selected, " ") + " }"
@@ -129,38 +129,38 @@ func (p graphQL) payload(mutation string) string {
 
 // shown converts a value to the form of REST: it omits null and empty lists, and adds the
 // prefixes of enums.
-func (p graphQL) shown(of string, value any) any {
-	definition := p.schema.Types[of]
+func (p graphQL) toREST(typeName string, value any) any {
+	definition := p.schema.Types[typeName]
 	switch v := value.(type) {
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = p.shown(of, v[i])
+			all[i] = p.toREST(typeName, v[i])
 		}
 		return all
 	case map[string]any:
-		if definition.Kind != ast.Object { // a scalar of JSON
+		if definition.Kind != ast.Object { // This is a scalar for JSON.
 			return v
 		}
 		object := fields{}
 		for name, member := range v {
 			field := definition.Fields.ForName(name)
-			rest, renamed := fieldNames[of+"."+name]
+			rest, renamed := fieldNames[typeName+"."+name]
 			if list, isList := member.([]any); member == nil || isList && len(list) == 0 || renamed && rest == "" {
 				continue
 			}
 			if !renamed {
 				rest = name
 			}
-			object[rest] = p.shown(field.Type.Name(), member)
+			object[rest] = p.toREST(field.Type.Name(), member)
 		}
-		return reshape(of, object)
+		return reshape(typeName, object)
 	case string:
 		if definition.Kind == ast.Enum {
-			return p.wireName(of, v)
+			return p.wireName(typeName, v)
 		}
 	case float64:
-		if of == "ByteCount" {
+		if typeName == "ByteCount" {
 			return fmt.Sprintf("%.0f", v)
 		}
 	}
@@ -168,8 +168,8 @@ func (p graphQL) shown(of string, value any) any {
 }
 
 // reshape converts objects to the form of REST if renaming is not enough.
-func reshape(of string, object fields) fields {
-	switch of {
+func reshape(typeName string, object fields) fields {
+	switch typeName {
 	case "GitHubAccount":
 		apps := fields{}
 		list, _ := object["appInstallations"].([]any)

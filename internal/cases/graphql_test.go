@@ -24,8 +24,8 @@ func (graphQL) name() string { return "graphql" }
 
 // A document is a query or mutation, with a function that reads its answer.
 type document struct {
-	operation, field string // query or mutation, and its root field
-	arguments        fields // of the field
+	operation, field string // This is query or mutation, and its root field.
+	arguments        fields // These are the arguments of the root field.
 	selection        string
 	read             func(g graphQL, value any, c call) answer
 }
@@ -37,15 +37,15 @@ func (p graphQL) do(token string, c call) answer {
 		definition = p.schema.Mutation.Fields.ForName(d.field)
 	}
 	if definition == nil {
-		return answer{broken: "the schema has no " + d.operation + " " + d.field}
+		return answer{brokenRule: "the schema has no " + d.operation + " " + d.field}
 	}
 	var declared, passed []string
 	for _, name := range slices.Sorted(maps.Keys(d.arguments)) {
-		of := "String" // the schema does not have the argument
+		argumentType := "String" // The schema does not have the argument.
 		if a := definition.Arguments.ForName(name); a != nil {
-			of = a.Type.String()
+			argumentType = a.Type.String()
 		}
-		declared, passed = append(declared, "$"+name+": "+of), append(passed, name+": $"+name)
+		declared, passed = append(declared, "$"+name+": "+argumentType), append(passed, name+": $"+name)
 	}
 	query := d.operation + parenthesise(declared) + " { it: " + d.field + parenthesise(passed) + " " + d.selection + " }"
 	body := asJSON(fields{"query": query, "variables": d.arguments})
@@ -68,21 +68,21 @@ func (p graphQL) answer(d document, c call, query string, w *httptest.ResponseRe
 				Details []map[string]any
 			}
 		}
-		Code    float64 // code of an answer to an unauthenticated caller, as in REST
+		Code    float64 // This is the code of an answer to an unauthenticated caller, as in REST.
 		Details []map[string]any
 	}
 	raw := w.Body.String()
 	if err := json.Unmarshal(w.Body.Bytes(), &sent); err != nil {
-		return answer{broken: fmt.Sprintf("%s is no answer: %v", raw, err)}
+		return answer{brokenRule: fmt.Sprintf("%s is no answer: %v", raw, err)}
 	}
 	switch {
-	case len(sent.Errors) > 0 && (isNull(sent.Data["it"]) || !strings.HasPrefix(c.rpc, "List")): // a list does not fail because of one hidden field
+	case len(sent.Errors) > 0 && (isNull(sent.Data["it"]) || !strings.HasPrefix(c.rpc, "List")): // A list does not fail because of one hidden field.
 		first := sent.Errors[0].Extensions
-		return answer{raw: raw, failed: parseStatus(first.Status, first.Details, restNames(c.rpc))}
+		return answer{raw: raw, failure: parseStatus(first.Status, first.Details, restNames(c.rpc))}
 	case sent.Code != 0:
-		return answer{raw: raw, failed: parseStatus(sent.Code, sent.Details, nil)}
+		return answer{raw: raw, failure: parseStatus(sent.Code, sent.Details, nil)}
 	case sent.Data == nil:
-		return answer{broken: query + " is answered with " + raw}
+		return answer{brokenRule: query + " is answered with " + raw}
 	}
 	got := d.read(p, sent.Data["it"], c)
 	got.raw = raw
@@ -105,19 +105,19 @@ func (p graphQL) document(c call) document {
 	switch verb {
 	case "Get":
 		field := lowerFirst(c.rpc[len(verb):])
-		return document{"query", field, fields{"uid": c.on}, p.selection(p.typeOf(p.schema.Query, field)), readNode}
+		return document{"query", field, fields{"uid": c.target}, p.selection(p.typeOf(p.schema.Query, field)), readNode}
 	case "List":
 		return p.list(c)
 	case "Delete":
-		return document{"mutation", name, fields{"input": fields{"uid": c.on}}, "{ deletedUid }", readDeleted}
+		return document{"mutation", name, fields{"input": fields{"uid": c.target}}, "{ deletedUid }", readDeleted}
 	}
 	place := "uid"
 	if verb == "Create" {
 		place = "parent"
 	}
 	input := p.input(p.inputType(name), c.fields)
-	if c.on != "" {
-		input[place] = c.on
+	if c.target != "" {
+		input[place] = c.target
 	}
 	if c.mask != nil {
 		input["updateMask"] = c.mask
@@ -138,7 +138,7 @@ func (p graphQL) connection(node string) string {
 
 func readNode(p graphQL, value any, c call) answer {
 	field := p.schema.Query.Fields.ForName(lowerFirst(strings.TrimPrefix(c.rpc, "Get")))
-	return answer{resource: asFields(p.shown(field.Type.Name(), value))}
+	return answer{resource: asFields(p.toREST(field.Type.Name(), value))}
 }
 
 // readPayload reads the created or changed resource: the first field of the payload, and
@@ -147,7 +147,7 @@ func readPayload(p graphQL, value any, c call) answer {
 	payload := p.schema.Types[p.typeOf(p.schema.Mutation, lowerFirst(c.rpc))]
 	members, _ := value.(map[string]any)
 	node := payload.Fields[0]
-	resource := asFields(p.shown(node.Type.Name(), members[node.Name]))
+	resource := asFields(p.toREST(node.Type.Name(), members[node.Name]))
 	for _, field := range payload.Fields[1:] {
 		if shown, ok := members[field.Name]; ok && resource != nil {
 			resource[field.Name] = shown
@@ -158,8 +158,8 @@ func readPayload(p graphQL, value any, c call) answer {
 
 func readDeleted(_ graphQL, value any, c call) answer {
 	members, _ := value.(map[string]any)
-	if uid := members["deletedUid"]; uid != c.on {
-		return answer{broken: fmt.Sprintf("deleted %s and says %v", c.on, uid)}
+	if uid := members["deletedUid"]; uid != c.target {
+		return answer{brokenRule: fmt.Sprintf("deleted %s and says %v", c.target, uid)}
 	}
 	return answer{}
 }
@@ -182,15 +182,15 @@ func (p graphQL) readPage(node string, value any) answer {
 		TotalCount, Skipped json.Number
 	}
 	if err := json.Unmarshal([]byte(asJSON(value)), &page); err != nil {
-		return answer{broken: err.Error()}
+		return answer{brokenRule: err.Error()}
 	}
 	got := answer{items: []fields{}, total: page.TotalCount.String(), skipped: page.Skipped.String()}
 	for _, edge := range page.Edges {
-		got.items = append(got.items, asFields(p.shown(node, edge.Node)))
+		got.items = append(got.items, asFields(p.toREST(node, edge.Node)))
 		got.cursors = append(got.cursors, edge.Cursor)
 	}
 	if n := len(page.Edges); len(page.Nodes) != n || n > 0 && page.Edges[n-1].Cursor != page.PageInfo.EndCursor {
-		got.broken = fmt.Sprintf("%d edges, %d nodes, endCursor %s", n, len(page.Nodes), page.PageInfo.EndCursor)
+		got.brokenRule = fmt.Sprintf("%d edges, %d nodes, endCursor %s", n, len(page.Nodes), page.PageInfo.EndCursor)
 	}
 	if page.PageInfo.HasNextPage {
 		got.next = page.PageInfo.EndCursor

@@ -4,42 +4,42 @@ import "strings"
 
 var _ = newKind(kind{
 	name: "Group", plural: "Groups", ref: "group", area: "iam", parent: "iam/Group", in: "{org group}",
-	minimal: fields{"name": "group {n}"},
-	full:    fields{"name": "team", "description": "All of us"},
-	needs:   "name",
-	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "verified": false, "status": "ORG_STATUS_READY"},
-	bad:     append(badNames, badDescriptions...),
-	several: bad{fields: fields{"name": "Team", "description": "a\nb"}, violations: "name description"},
-	twin:    fields{"name": "{group.name}"}, misplaced: []string{"{repo}", "{role}", "{identity}"},
-	changes: []change{{field: "name", to: "crew", required: true}, {field: "description", to: "Some of us"}}, fixed: "createTime",
+	minimal:        fields{"name": "group {n}"},
+	full:           fields{"name": "team", "description": "All of us"},
+	requiredFields: "name",
+	shown:          fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "verified": false, "status": "ORG_STATUS_READY"},
+	badInputs:      append(badNames, badDescriptions...),
+	manyErrors:     badInput{fields: fields{"name": "Team", "description": "a\nb"}, violations: "name description"},
+	twin:           fields{"name": "{group.name}"}, misplaced: []string{"{repo}", "{role}", "{identity}"},
+	changes: []change{{field: "name", to: "crew", required: true}, {field: "description", to: "Some of us"}}, readOnlyField: "createTime",
 
 	rows: []row{
 		{name: "an organisation", do: call{rpc: "CreateGroup", fields: fields{"name": "{group.name} alone"}},
 			want: resource(fields{"name": "{group.name} alone"}.with(groupShown))},
 		{name: "an organisation of a name that is taken", do: call{rpc: "CreateGroup", fields: fields{"name": "{org.name}"}}, want: alreadyExists("iam/Group", "")},
 		{name: "an organisation with a bad name", do: call{rpc: "CreateGroup", fields: fields{"name": "Acme"}}, want: invalid("name")},
-		{name: "delete one with a group in it", given: []call{{rpc: "CreateGroup", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
-		{name: "delete one with an identity in it", given: []call{{rpc: "CreateIdentity", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
-		{name: "delete one with a role in it", given: []call{{rpc: "CreateRole", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
-		{name: "delete one with a role binding in it", given: []call{{rpc: "CreateRoleBinding", on: "{group}", fields: roleBindings.minimal}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
-		{name: "delete one with a repo in it", given: []call{{rpc: "CreateRepo", on: "{group}", fields: fields{"name": "inside"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
-		{name: "delete one with a subscription in it", given: []call{{rpc: "CreateSubscription", on: "{group}", fields: fields{"sink": "https://inside.example.com"}}},
-			do: call{rpc: "DeleteGroup", on: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with a group in it", setup: []call{{rpc: "CreateGroup", target: "{group}", fields: fields{"name": "inside"}}},
+			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with an identity in it", setup: []call{{rpc: "CreateIdentity", target: "{group}", fields: fields{"name": "inside"}}},
+			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with a role in it", setup: []call{{rpc: "CreateRole", target: "{group}", fields: fields{"name": "inside"}}},
+			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with a role binding in it", setup: []call{{rpc: "CreateRoleBinding", target: "{group}", fields: roleBindings.minimal}},
+			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with a repo in it", setup: []call{{rpc: "CreateRepo", target: "{group}", fields: fields{"name": "inside"}}},
+			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with a subscription in it", setup: []call{{rpc: "CreateSubscription", target: "{group}", fields: fields{"sink": "https://inside.example.com"}}},
+			do: call{rpc: "DeleteGroup", target: "{group}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 	},
 	library: library{
-		beside: []string{"{org}", "{shelf}", "{inner}", "{side}"},
+		otherItems: []string{"{org}", "{shelf}", "{inner}", "{side}"},
 		items: []item{
 			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", fields{"name": "alpha"}},
 			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
-		filters: []filtered{
+		filters: []filterCase{
 			{fields{"name": "alpha"}, "b d"}, {fields{"name": "alph"}, ""}, {fields{"name": "Alpha"}, ""},
 			{fields{"name": "alpha", "uidp.children_of": "{shelf}"}, "b"},
 		},
@@ -49,17 +49,17 @@ var _ = newKind(kind{
 var groupShown = fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "verified": false, "status": "ORG_STATUS_READY"}
 
 // badNames lists names that are invalid for groups, identities and roles.
-var badNames = []bad{
+var badNames = []badInput{
 	{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
 	{name: "a name of capitals", fields: fields{"name": "Team"}, violations: "name"},
 	{name: "a name of two lines", fields: fields{"name": "a\nb"}, violations: "name"},
 	{name: "a name of 256 letters", fields: fields{"name": strings.Repeat("n", 256)}, violations: "name"},
-	{name: "null as the name", fields: fields{"name": nil}, violations: "name", types: atCreation},
-	{name: "a number as the name", fields: fields{"name": 7}, violations: "name", types: always},
+	{name: "null as the name", fields: fields{"name": nil}, violations: "name", typeErrors: typeErrorInCreate},
+	{name: "a number as the name", fields: fields{"name": 7}, violations: "name", typeErrors: typeError},
 }
 
-var badDescriptions = []bad{
+var badDescriptions = []badInput{
 	{name: "a description of two lines", fields: fields{"description": "a\nb"}, violations: "description"},
 	{name: "a description of 513 letters", fields: fields{"description": strings.Repeat("é", 513)}, violations: "description"},
-	{name: "a list as the description", fields: fields{"description": []string{"a"}}, violations: "description", types: always},
+	{name: "a list as the description", fields: fields{"description": []string{"a"}}, violations: "description", typeErrors: typeError},
 }

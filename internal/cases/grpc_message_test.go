@@ -11,7 +11,7 @@ import (
 // This file converts cases to messages, and finds what messages cannot express.
 
 // places lists the fields that identify the resource of a call, unless they are part of
-// the resource itself.
+// the resource.
 var places = []string{"uid", "repo_uid", "artifact_id", "parent"}
 
 // message converts a call to the request of a method. It omits fields that the type does
@@ -34,16 +34,16 @@ func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.
 			asked[name] = imageRefs(normalise(value))
 		}
 	}
-	if c.on != "" && strings.HasPrefix(c.rpc, "Update") && resource != nil {
-		asked[resource.JSONName()].(fields)["uid"] = c.on
-	} else if c.on != "" {
+	if c.target != "" && strings.HasPrefix(c.rpc, "Update") && resource != nil {
+		asked[resource.JSONName()].(fields)["uid"] = c.target
+	} else if c.target != "" {
 		about := places
-		if strings.Contains(c.rpc, "Terms") { // elsewhere a group is a filter
+		if strings.Contains(c.rpc, "Terms") { // In other operations, a group is a filter.
 			about = []string{"group"}
 		}
 		for _, place := range about {
 			if f := method.Input().Fields().ByTextName(place); f != nil {
-				asked[f.JSONName()] = c.on
+				asked[f.JSONName()] = c.target
 				break
 			}
 		}
@@ -53,7 +53,7 @@ func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.
 	if err := protojson.Unmarshal([]byte(asJSON(known)), message); err != nil {
 		return nil, err
 	}
-	if c.mask != nil { // the JSON form does not allow every spelling of a mask
+	if c.mask != nil { // The JSON form does not allow every spelling of a mask.
 		mask := message.Mutable(method.Input().Fields().ByName("update_mask")).Message()
 		paths := mask.Mutable(mask.Descriptor().Fields().ByName("paths")).List()
 		for _, path := range c.mask {
@@ -75,77 +75,77 @@ func resourceOf(method protoreflect.MethodDescriptor) protoreflect.FieldDescript
 
 // selectKnown returns the part of f for which a message has fields, and whether it omits
 // anything. Messages have no null: such a field is not set.
-func selectKnown(f fields, of protoreflect.MessageDescriptor) (said fields, lost bool) {
-	said = fields{}
+func selectKnown(f fields, descriptor protoreflect.MessageDescriptor) (selected fields, omits bool) {
+	selected = fields{}
 	for name, value := range f {
-		field := of.Fields().ByJSONName(name)
+		field := descriptor.Fields().ByJSONName(name)
 		if field == nil {
-			field = of.Fields().ByTextName(name)
+			field = descriptor.Fields().ByTextName(name)
 		}
 		switch {
 		case field == nil:
-			lost = true
+			omits = true
 		case value != nil && field.Message() != nil && !field.IsMap():
-			below, losing := selectKnownValue(value, field.Message())
-			said[name], lost = below, lost || losing
+			inner, losing := selectKnownValue(value, field.Message())
+			selected[name], omits = inner, omits || losing
 		case value != nil:
-			said[name] = value
+			selected[name] = value
 		}
 	}
-	return said, lost
+	return selected, omits
 }
 
-func selectKnownValue(value any, of protoreflect.MessageDescriptor) (said any, lost bool) {
+func selectKnownValue(value any, descriptor protoreflect.MessageDescriptor) (selected any, omits bool) {
 	switch value := normalise(value).(type) {
 	case fields:
-		return selectKnown(value, of)
+		return selectKnown(value, descriptor)
 	case []any:
 		all := make([]any, len(value))
 		for i := range value {
-			below, losing := selectKnownValue(value[i], of)
-			all[i], lost = below, lost || losing
+			inner, losing := selectKnownValue(value[i], descriptor)
+			all[i], omits = inner, omits || losing
 		}
-		return all, lost
+		return all, omits
 	default:
 		return value, false
 	}
 }
 
 // instead returns the answer of gRPC to a call that its messages cannot express completely.
-func (p grpc) instead(token string, c call) (other instead, differs bool) {
+func (p grpc) instead(token string, c call) (other otherAnswer, differs bool) {
 	method, known := p.methods[c.rpc]
 	if !known {
-		return instead{}, false
+		return otherAnswer{}, false
 	}
 	message, err := p.message(method, c)
 	if err != nil {
-		return instead{"the types of the messages have no room for it", refused{}}, true
+		return otherAnswer{"the types of the messages have no room for it", rejectedInput{}}, true
 	}
 	if c.mask != nil {
-		return instead{}, false // an absent field means the same as null
+		return otherAnswer{}, false // An absent field means the same as null.
 	}
 	resource := resourceOf(method)
 	if kind, updates := strings.CutPrefix(c.rpc, "Update"); updates && resource != nil && len(c.fields) > 0 {
 		changes := message.Mutable(resource).Message()
 		changes.Clear(changes.Descriptor().Fields().ByName("uid"))
-		before := p.do(token, call{rpc: "Get" + kind, on: c.on})
-		if isEmptyMessage(changes) && before.failed == nil {
-			return instead{"without a mask only what is not empty is changed: nothing is", expected{with: before.resource}}, true
+		before := p.do(token, call{rpc: "Get" + kind, target: c.target})
+		if isEmptyMessage(changes) && before.failure == nil {
+			return otherAnswer{"without a mask only what is not empty is changed: nothing is", expectedResource{with: before.resource}}, true
 		}
 	}
-	of, given := method.Input(), c.fields.with(c.params)
+	input, given := method.Input(), c.fields.with(c.params)
 	if resource != nil {
-		of = resource.Message()
+		input = resource.Message()
 	}
 	for name := range given {
 		if strings.HasPrefix(name, "uidp.") {
 			delete(given, name)
 		}
 	}
-	if _, lost := selectKnown(given, of); lost {
-		return instead{"fields that a message does not have are ignored, which is how old servers get on with new clients", done{}}, true
+	if _, lost := selectKnown(given, input); lost {
+		return otherAnswer{"fields that a message does not have are ignored, which is how old servers get on with new clients", anySuccess{}}, true
 	}
-	return instead{}, false
+	return otherAnswer{}, false
 }
 
 func isEmptyMessage(m protoreflect.Message) bool {

@@ -25,7 +25,7 @@ import (
 // grpc makes calls with messages that it derives from the services, over HTTP/2 without
 // TLS.
 type grpc struct {
-	t       *testing.T // whose context is that of the calls
+	t       *testing.T // The calls use the context of this test.
 	client  *http.Client
 	url     string
 	methods map[string]protoreflect.MethodDescriptor
@@ -52,9 +52,9 @@ func methods() map[string]protoreflect.MethodDescriptor {
 			return true
 		}
 		for i := range file.Services().Len() {
-			of := file.Services().Get(i).Methods()
-			for n := range of.Len() {
-				all[string(of.Get(n).Name())] = of.Get(n)
+			served := file.Services().Get(i).Methods()
+			for n := range served.Len() {
+				all[string(served.Get(n).Name())] = served.Get(n)
 			}
 		}
 		return true
@@ -67,11 +67,11 @@ func (grpc) name() string { return "grpc" }
 func (p grpc) do(token string, c call) answer {
 	method, known := p.methods[c.rpc]
 	if !known {
-		return answer{broken: "no service has " + c.rpc}
+		return answer{brokenRule: "no service has " + c.rpc}
 	}
 	message, err := p.message(method, c)
-	if err != nil { // a typed client cannot express such a call
-		return answer{raw: err.Error(), failed: &failure{code: platform.CodeInvalidArgument}}
+	if err != nil { // A typed client cannot express such a call.
+		return answer{raw: err.Error(), failure: &failure{code: platform.CodeInvalidArgument}}
 	}
 	request := connect.NewRequest(message)
 	if token != "" {
@@ -94,22 +94,22 @@ func (p grpc) do(token string, c call) answer {
 func readRefusal(err error) answer {
 	var refused *connect.Error
 	if !errors.As(err, &refused) {
-		return answer{broken: err.Error()}
+		return answer{brokenRule: err.Error()}
 	}
 	details := []fields{}
 	for _, d := range refused.Details() {
 		message, err := d.Value()
 		if err != nil {
-			return answer{broken: err.Error()}
+			return answer{brokenRule: err.Error()}
 		}
 		details = append(details, showMessage(message.ProtoReflect()).with(fields{"@type": "type.googleapis.com/" + d.Type()}))
 	}
 	raw := asJSON(fields{"code": refused.Code(), "message": refused.Message(), "details": details})
 	var sent struct{ Details []map[string]any }
 	if err := json.Unmarshal([]byte(raw), &sent); err != nil {
-		return answer{broken: err.Error()}
+		return answer{brokenRule: err.Error()}
 	}
-	return answer{raw: raw, failed: parseStatus(float64(refused.Code()), sent.Details, nil)}
+	return answer{raw: raw, failure: parseStatus(float64(refused.Code()), sent.Details, nil)}
 }
 
 func readMessage(c call, message *dynamicpb.Message) answer {

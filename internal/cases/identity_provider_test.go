@@ -2,30 +2,30 @@ package cases
 
 var _ = newKind(kind{
 	name: "IdentityProvider", plural: "IdentityProviders", ref: "provider", area: "iam", parent: "iam/Group", in: "{group}",
-	minimal: fields{"name": "provider {n}", "defaultRole": "{org role}"},
-	full:    fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fullOIDC},
-	needs:   "name defaultRole",
-	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "issuerVerified": false},
-	derived: map[string]func(any) fields{"oidc": withoutSecret},
-	bad: append([]bad{
+	minimal:        fields{"name": "provider {n}", "defaultRole": "{org role}"},
+	full:           fields{"name": "people", "description": "Everybody", "defaultRole": "{role}", "oidc": fullOIDC},
+	requiredFields: "name defaultRole",
+	shown:          fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>", "issuerVerified": false},
+	derived:        map[string]func(any) fields{"oidc": withoutSecret},
+	badInputs: append([]badInput{
 		{name: "no default role", fields: fields{"defaultRole": ""}, violations: "defaultRole"},
 		{name: "a default role that is no UID", fields: fields{"defaultRole": "nope"}, violations: "defaultRole"},
 		{name: "an issuer that is no URL", fields: fields{"oidc": fields{"issuer": "x", "clientId": "c"}}, violations: "oidc.issuer"},
 		{name: "no issuer and no client", fields: fields{"oidc": fields{"issuer": "", "clientId": ""}}, violations: "oidc.issuer oidc.clientId"},
-		{name: "an unknown member", fields: fields{"oidc": fields{"issuer": "https://p.example.com", "clientId": "c", "nope": 1}}, violations: "oidc.nope", types: always},
+		{name: "an unknown member", fields: fields{"oidc": fields{"issuer": "https://p.example.com", "clientId": "c", "nope": 1}}, violations: "oidc.nope", typeErrors: typeError},
 	}, append(badNames, badDescriptions...)...),
-	several: bad{fields: fields{"oidc": fields{"issuer": "x", "clientId": "c"}, "defaultRole": "nope", "description": "a\nb"}, violations: "description defaultRole oidc.issuer"},
-	twin:    fields{"name": "{provider.name}"}, misplaced: []string{"{repo}", "{identity}"},
+	manyErrors: badInput{fields: fields{"oidc": fields{"issuer": "x", "clientId": "c"}, "defaultRole": "nope", "description": "a\nb"}, violations: "description defaultRole oidc.issuer"},
+	twin:       fields{"name": "{provider.name}"}, misplaced: []string{"{repo}", "{identity}"},
 	changes: []change{
 		{field: "name", to: "others", required: true}, {field: "defaultRole", to: "{other role}", required: true}, {field: "description", to: "Nobody"},
 		{field: "oidc", to: fields{"issuer": "https://others.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID", "pkceEnabled": false},
-			cleared: fields{"issuerVerified": false}, gone: []string{"issuerVerifyTime"}},
+			cleared: fields{"issuerVerified": false}, removed: []string{"issuerVerifyTime"}},
 	},
-	fixed: "createTime",
+	readOnlyField: "createTime",
 	rows: []row{
-		{name: "a default role that is missing", do: call{rpc: "CreateIdentityProvider", on: "{group}", fields: fields{"name": "p", "defaultRole": "{group}/00000000000000ff"}},
+		{name: "a default role that is missing", do: call{rpc: "CreateIdentityProvider", target: "{group}", fields: fields{"name": "p", "defaultRole": "{group}/00000000000000ff"}},
 			want: notFound("iam/Role", "{group}/00000000000000ff")},
-		{name: "the correlation rule stays", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": fields{
+		{name: "the correlation rule stays", do: call{rpc: "UpdateIdentityProvider", target: "{full provider}", fields: fields{"oidc": fields{
 			"issuer": "https://people.example.com", "clientId": "c", "correlationRule": "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID"}}},
 			want: invalid("oidc.correlationRule")},
 		{name: "a part of the configuration by mask, others not", do: updateProvider(otherOIDC, "oidc.additionalScopes"),
@@ -35,16 +35,16 @@ var _ = newKind(kind{
 		{name: "two parts of the configuration by mask", do: updateProvider(otherOIDC, "oidc.clientId", "oidc.groupsClaim"),
 			want: expectProvider(fullOIDC.with(fields{"clientId": "other", "groupsClaim": "teams"}))},
 		{name: "a mask of what is no part of the configuration", do: updateProvider(otherOIDC, "oidc.nope"), want: invalid("updateMask")},
-		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", on: "{mapping.identityProviderUid}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
-		{name: "delete its default role", do: call{rpc: "DeleteRole", on: "{provider.defaultRole}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete one with a mapping", do: call{rpc: "DeleteIdentityProvider", target: "{mapping.identityProviderUid}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete its default role", do: call{rpc: "DeleteRole", target: "{provider.defaultRole}"}, want: blockedFailure("RESOURCE_IN_USE")},
 
-		{name: "verify", do: verify("{full provider}"), want: expected{like: "{full provider}"}},
+		{name: "verify", do: verify("{full provider}"), want: expectedResource{like: "{full provider}"}},
 		{name: "verify one without an issuer", do: verify("{provider}"), want: blockedFailure("ISSUER_NOT_VERIFIED")},
 		{name: "verify a missing one", do: verify("{group}/00000000000000ff"), want: notFound("iam/IdentityProvider", "{group}/00000000000000ff")},
 		{name: "verify no UID", do: verify("nope"), want: invalid("uid")},
-		{name: "create a verified one", do: call{rpc: "CreateIdentityProvider", on: "{group}", fields: fields{"name": "p", "defaultRole": "{org role}", "issuerVerified": true}},
-			want: invalid("issuerVerified"), instead: ofTheService},
-		{name: "no mask names what only a verification sets", do: call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{}, mask: []string{"issuerVerified"}},
+		{name: "create a verified one", do: call{rpc: "CreateIdentityProvider", target: "{group}", fields: fields{"name": "p", "defaultRole": "{org role}", "issuerVerified": true}},
+			want: invalid("issuerVerified"), instead: serviceOnly},
+		{name: "no mask names what only a verification sets", do: call{rpc: "UpdateIdentityProvider", target: "{full provider}", fields: fields{}, mask: []string{"issuerVerified"}},
 			want: invalid("updateMask")},
 	},
 	extra: []call{verify("{full provider}")},
@@ -55,15 +55,15 @@ var _ = newKind(kind{
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
-		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}},
+		filters:   []filterCase{{fields{"name": "alpha"}, "b d"}, {fields{"name": "nope"}, ""}},
 	},
 })
 
 // ofTheService is the answer to inputs with fields that only the service sets.
-var ofTheService = inGraphQL(refused{}, "the inputs hold nothing that only the service sets")
+var serviceOnly = inGraphQL(rejectedInput{}, "the inputs hold nothing that only the service sets")
 
 func verify(provider string) call {
-	return call{rpc: "VerifyIdentityProvider", on: provider, fields: fields{"uid": provider}}
+	return call{rpc: "VerifyIdentityProvider", target: provider, fields: fields{"uid": provider}}
 }
 
 var (
@@ -75,12 +75,12 @@ var (
 )
 
 func updateProvider(oidc fields, mask ...string) call {
-	return call{rpc: "UpdateIdentityProvider", on: "{full provider}", fields: fields{"oidc": oidc}, mask: mask}
+	return call{rpc: "UpdateIdentityProvider", target: "{full provider}", fields: fields{"oidc": oidc}, mask: mask}
 }
 
 // expectProvider expects the full provider after a change of its configuration.
-func expectProvider(oidc fields) expected {
-	return expected{like: "{full provider}", with: withoutSecret(oidc).with(fields{"updateTime": "<time>"})}
+func expectProvider(oidc fields) expectedResource {
+	return expectedResource{like: "{full provider}", with: withoutSecret(oidc).with(fields{"updateTime": "<time>"})}
 }
 
 // withoutSecret returns a configuration as it is shown. In these tests every issuer counts

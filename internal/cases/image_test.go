@@ -33,18 +33,18 @@ var _ = newKind(kind{
 })
 
 func architectures(repo, digest string) call {
-	return call{rpc: "GetArchitectures", on: repo, params: fields{"digest": digest}}
+	return call{rpc: "GetArchitectures", target: repo, params: fields{"digest": digest}}
 }
 
 func size(repo, digest, architecture string) call {
-	c := call{rpc: "GetSize", on: repo, params: fields{"digest": digest}}
+	c := call{rpc: "GetSize", target: repo, params: fields{"digest": digest}}
 	if architecture != "" {
 		c.params["architecture"] = architecture
 	}
 	return c
 }
 
-func onlySize(bytes string) map[string]instead {
+func onlySize(bytes string) map[string]otherAnswer {
 	return inGraphQL(resource(fields{"size": bytes}), "the field is asked for one architecture and is its size")
 }
 
@@ -52,9 +52,9 @@ var noSize = inGraphQL(resource(nil), "a size that is not known is null")
 
 func putImage(e *env, group string, given fields) fields {
 	e.Helper()
-	repo := e.must(call{rpc: "CreateRepo", on: group, fields: given}).resource
-	e.must(call{rpc: "CreateTag", on: keyOf(repo), fields: fields{"name": "one", "digest": digest(1)}})
-	e.must(call{rpc: "CreateTag", on: keyOf(repo), fields: fields{"name": "two", "digest": digest(2)}})
+	repo := e.mustCall(call{rpc: "CreateRepo", target: group, fields: given}).resource
+	e.mustCall(call{rpc: "CreateTag", target: keyOf(repo), fields: fields{"name": "one", "digest": digest(1)}})
+	e.mustCall(call{rpc: "CreateTag", target: keyOf(repo), fields: fields{"name": "two", "digest": digest(2)}})
 	if _, err := e.w.p.Images.Import(e.operator(), []*platform.Image{{Repo: platform.UID(keyOf(repo)), Digest: digest(1), Architectures: []platform.Architecture{
 		{Name: "arm64v8", Size: 7}, {Name: "amd64", Size: 1 << 40}, {Name: "riscv64"},
 	}}}); err != nil {

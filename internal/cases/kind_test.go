@@ -2,68 +2,68 @@ package cases
 
 import "slices"
 
-// A kind has the data of one kind of resources. The rows that all kinds share are derived
-// from it.
+// A kind describes one kind of resources. The rows that all kinds share are derived from
+// it.
 type kind struct {
-	name   string // Repo, as in GetRepo
-	plural string // Repos, as in ListRepos
-	ref    string // repo: what {repo} makes one of
-	area   string // that its errors come from
-	parent string // the type of what it lives in, as errors name it
-	in     string // where {repo} is made
+	name   string // This is Repo, as in GetRepo.
+	plural string // This is Repos, as in ListRepos.
+	ref    string // If this is repo, {repo} creates a resource of the kind.
+	area   string // The errors of the kind name this area.
+	parent string // Errors name this type of its parent.
+	in     string // {repo} is created in this resource.
 
-	sharesUID bool // one has the UID of the group that it lives in
+	sharesUID bool // A resource of the kind has the UID of its group.
 
-	// put creates a resource of a kind without an operation for that.
+	// put creates a resource of a kind that has no operation for that.
 	put func(e *env, parent string, given fields) fields
 
-	minimal, full fields                      // what a new one must have, and all it can have
-	needs         string                      // the fields that are missing where nothing is given
-	shown         fields                      // what an answer holds beside what was given
-	once          fields                      // what only the answer to the creation holds
-	hidden        []string                    // what is given and never shown
-	derived       map[string]func(any) fields // what an answer shows for what was given, by field
+	minimal, full  fields                      // A new resource must have the fields in minimal; full has all fields.
+	requiredFields string                      // A request without fields must be rejected with these names.
+	shown          fields                      // An answer shows these fields besides the given ones.
+	shownOnce      fields                      // Only the answer to the creation shows these fields.
+	hidden         []string                    // No answer shows these fields.
+	derived        map[string]func(any) fields // An answer shows the result of these functions instead of the given values.
 
-	bad       []bad    // each field as it must not be
-	several   bad      // many of them at once
-	twin      fields   // of a second one, equal to {repo} where no two may be; nil: any two may
-	misplaced []string // what cannot hold it
+	badInputs  []badInput // Each of these makes a creation fail.
+	manyErrors badInput   // This has many errors at once.
+	twin       fields     // These fields conflict with {repo}; nil means that nothing can conflict.
+	misplaced  []string   // These resources cannot be a parent of the kind.
 
-	changes []change // of each field that an update can change
-	fixed   string   // a field that no update changes
+	changes       []change // There is one change for each field that an update can change.
+	readOnlyField string   // No update changes this field.
 
-	extra   []call // a good call of each operation beside create, get, list, update, delete
+	extra   []call // These are valid calls of the operations besides create, get, list, update and delete.
 	library library
-	rows    []row // that this kind has alone
+	rows    []row // Only this kind has these rows.
 }
 
-// A bad is a change that makes minimal invalid.
-type bad struct {
+// A badInput is a change that makes minimal invalid.
+type badInput struct {
 	name       string
 	fields     fields
 	violations string
-	types      types
+	typeErrors typeErrors
 }
 
-// types says when the types of GraphQL rule something out.
-type types int
+// typeErrors says which operations the types of GraphQL prevent.
+type typeErrors int
 
 const (
-	never types = iota
-	atCreation
-	always
+	noTypeError typeErrors = iota
+	typeErrorInCreate
+	typeError
 )
 
 // A change is a change of one field.
 type change struct {
 	field string
 	to    any
-	// required: it cannot be cleared.
+	// A required field cannot be cleared.
 	required bool
-	// cleared has the fields that an answer shows after the field was cleared, and gone
-	// those that it then lacks.
+	// After the field was cleared, an answer shows the fields in cleared and lacks those
+	// in removed.
 	cleared fields
-	gone    []string
+	removed []string
 }
 
 // kinds has all kinds of the table. newKind adds them.
@@ -98,21 +98,21 @@ func (k *kind) has(w *world, verb string) bool {
 // resource returns the type of the kind as errors name it.
 func (k *kind) resource() string { return k.area + "/" + k.name }
 
-// one names an existing resource, and missing one that does not exist.
-func (k *kind) one() string     { return "{" + k.ref + "}" }
-func (k *kind) missing() string { return k.in + "/00000000000000ff" }
+// existing names an existing resource, and missing one that does not exist.
+func (k *kind) existing() string { return "{" + k.ref + "}" }
+func (k *kind) missing() string  { return k.in + "/00000000000000ff" }
 
 // list returns the call that lists the kind. If the list belongs to a resource, it names
 // that resource.
 func (k *kind) list(params fields) call {
-	c := call{rpc: "List" + k.plural, params: k.library.always.with(params)}
-	if k.library.of != "" {
-		c.on = k.in
+	c := call{rpc: "List" + k.plural, params: k.library.params.with(params)}
+	if k.library.parent != "" {
+		c.target = k.in
 	}
 	return c
 }
 
-// with returns f with others added, which replace fields of the same name.
+// with returns f with others added. They replace fields of the same name.
 func (f fields) with(others fields) fields {
 	all := fields{}
 	for name, value := range f {

@@ -7,35 +7,35 @@ import (
 	"testing"
 )
 
-// A library is a separate organisation that does not change, for lists of a kind. It has
-// the group {shelf} with {inner} in it, and the group {side}.
+// A library is a separate organisation for the lists of a kind. Its contents do not
+// change. It has the group {shelf} with {inner} in it, and the group {side}.
 type library struct {
-	items      []item
-	beside     []string // what the lists hold as well, by name or uid
-	everywhere bool     // the kind lies in no organisation
-	of, other  string   // what the list is of, where it names that and takes no scopes, and another it could be of
-	always     fields   // what every list is asked with
+	items               []item
+	otherItems          []string // The lists also contain these, given by name or UID.
+	hasNoScopes         bool     // The kind belongs to no organisation.
+	parent, otherParent string   // If the kind is listed by parent and not by scope, these are the parent and another possible one.
+	params              fields   // Every list has these parameters.
 
-	orders    []order // what order_by takes
-	byDefault string  // how a list is sorted that says nothing
-	filters   []filtered
-	bad       []bad    // parameters as they must not be
-	differ    []string // fields that protocols show differently on purpose
+	orders          []order // These are the values of order_by.
+	byDefault       string  // This is the order of lists without order_by.
+	filters         []filterCase
+	badParams       []badInput // Each of these parameters must be rejected.
+	differingFields []string   // Protocols show these fields differently on purpose.
 }
 
 // An item of a library. Items are created in the order of the list.
 type item struct {
 	label  string
-	under  string
+	parent string
 	fields fields
 }
 
-// An order is a value of order_by, with the field of an answer, or of an object in it, that
-// the order compares. "making" is the order of creation.
+// An order is a value of order_by. member is the field that it compares: a field of an
+// answer, or of an object in it. "making" means the order of creation.
 type order struct{ name, member string }
 
 // A filtered has the labels of the items that a list contains with these parameters.
-type filtered struct {
+type filterCase struct {
 	params fields
 	want   string
 }
@@ -44,14 +44,14 @@ type filtered struct {
 type reader struct {
 	*env
 	k       *kind
-	entries []entry // all that a list without parameters holds, sorted as it is
+	entries []entry // These are all items of a list without parameters, in its order.
 }
 
 // An entry is an item in an answer.
 type entry struct {
-	label    string
-	making   string // when it was made, as text that sorts
-	resource fields
+	label         string
+	creationOrder string // This is the time of creation, as a text that sorts.
+	resource      fields
 }
 
 func (x entry) uid() string { return keyOf(x.resource) }
@@ -64,18 +64,18 @@ func (k *kind) open(e *env) *reader {
 		e.made[place.name] = e.make(group, place.in, fields{"name": place.name})
 	}
 	r := &reader{env: e, k: k}
-	for _, beside := range k.library.beside {
-		r.add(beside, fields{"uid": e.text(beside)})
+	for _, other := range k.library.otherItems {
+		r.add(other, fields{"uid": e.text(other)})
 	}
 	for _, it := range k.library.items {
-		r.add(it.label, e.make(k, it.under, it.fields))
+		r.add(it.label, e.make(k, it.parent, it.fields))
 	}
-	if first := r.entries[len(k.library.beside)]; k.has(e.w, "Update") && k.changedTimes() != nil { // the first is not the one that was changed first
-		e.must(call{rpc: "Update" + k.name, on: first.uid(), fields: fields{"name": first.resource["name"]}})
+	if first := r.entries[len(k.library.otherItems)]; k.has(e.w, "Update") && k.changedTimes() != nil { // The first entry was not updated first.
+		e.mustCall(call{rpc: "Update" + k.name, target: first.uid(), fields: fields{"name": first.resource["name"]}})
 	}
 	for i, x := range r.entries {
 		if k.has(e.w, "Get") {
-			r.entries[i].resource = e.must(call{rpc: "Get" + k.name, on: x.uid()}).resource
+			r.entries[i].resource = e.mustCall(call{rpc: "Get" + k.name, target: x.uid()}).resource
 		}
 	}
 	r.entries = r.sortedBy(k.library.byDefault)
@@ -96,11 +96,11 @@ func (r *reader) sortedBy(by string) []entry {
 	member := r.k.library.orders[i].member
 	value := func(x entry) string {
 		if member == "making" {
-			return x.making
+			return x.creationOrder
 		}
 		holder, name := x.resource, member
-		if of, inner, nested := strings.Cut(member, "."); nested {
-			holder, name = x.resource[of].(fields), inner
+		if outer, inner, nested := strings.Cut(member, "."); nested {
+			holder, name = x.resource[outer].(fields), inner
 		}
 		s, _ := holder[name].(string)
 		return s
@@ -120,35 +120,35 @@ func (r *reader) sortedBy(by string) []entry {
 
 // selectEntries returns the entries of the library that meet a condition.
 func (r *reader) selectEntries(meets func(uid string) bool) []entry {
-	var met []entry
+	var selected []entry
 	for _, x := range r.entries {
 		if meets(x.uid()) {
-			met = append(met, x)
+			selected = append(selected, x)
 		}
 	}
-	return met
+	return selected
 }
 
-// ask reads a list in one protocol.
-func (r *reader) ask(p protocol, params fields) answer {
+// read reads a list in one protocol.
+func (r *reader) read(p protocol, params fields) answer {
 	r.Helper()
-	return p.do(r.token, r.asking(params))
+	return p.do(r.token, r.listCall(params))
 }
 
-func (r *reader) asking(params fields) call {
+func (r *reader) listCall(params fields) call {
 	r.Helper()
-	return r.call(call{rpc: "List" + r.k.plural, on: r.k.library.of, params: r.k.library.always.with(params)})
+	return r.fillCall(call{rpc: "List" + r.k.plural, target: r.k.library.parent, params: r.k.library.params.with(params)})
 }
 
-// list reads the list in every protocol. Each must answer the same page: want, out of
+// expectPage reads the list in every protocol. Each must answer the page want, out of
 // total.
-func (r *reader) list(params fields, want []entry, total int) {
+func (r *reader) expectPage(params fields, want []entry, total int) {
 	r.Helper()
 	var first answer
 	for i, p := range r.w.protocols {
-		got := r.ask(p, params)
-		if got.failed != nil || got.broken != "" {
-			r.Errorf("%s %s: %s %s", p.name(), asJSON(params), got.raw, got.broken)
+		got := r.read(p, params)
+		if got.failure != nil || got.brokenRule != "" {
+			r.Errorf("%s %s: %s %s, want no failure and brokenRule \"\"", p.name(), asJSON(params), got.raw, got.brokenRule)
 			return
 		}
 		if r.labels(got.items) != labels(want) || got.total != fmt.Sprint(total) || got.skipped != fmt.Sprint(valueOr(params["skip"], 0)) {
@@ -159,7 +159,7 @@ func (r *reader) list(params fields, want []entry, total int) {
 			continue
 		}
 		for n := range min(len(got.items), len(first.items)) {
-			if a, b := first.items[n].without(r.k.library.differ...), got.items[n].without(r.k.library.differ...); !matches(b, a) {
+			if a, b := first.items[n].without(r.k.library.differingFields...), got.items[n].without(r.k.library.differingFields...); !matches(b, a) {
 				r.Errorf("%s\n%s: %s\n%s: %s", asJSON(params), r.w.protocols[0].name(), asJSON(a), p.name(), asJSON(b))
 			}
 		}
@@ -169,11 +169,11 @@ func (r *reader) list(params fields, want []entry, total int) {
 	}
 }
 
-// refuse sends a request that every protocol must reject.
-func (r *reader) refuse(params fields, want any, instead map[string]instead) {
+// expectError sends a request that every protocol must reject.
+func (r *reader) expectError(params fields, want any, instead map[string]otherAnswer) {
 	r.Helper()
 	for _, p := range r.w.protocols {
-		c := r.asking(params)
+		c := r.listCall(params)
 		r.check(r.k, c, p.do(r.token, c), r.expectation(p, c, want, instead))
 	}
 }
@@ -205,8 +205,8 @@ func labels(entries []entry) string {
 	return strings.Join(all, " ")
 }
 
-// entriesWith returns the entries with these labels.
-func (r *reader) entriesWith(wanted string) []entry {
+// entriesWithLabels returns the entries with these labels.
+func (r *reader) entriesWithLabels(wanted string) []entry {
 	r.Helper()
 	var found []entry
 	for _, x := range r.entries {
@@ -228,8 +228,8 @@ func split(wanted string) []string {
 	return strings.Fields(wanted)
 }
 
-// in returns the reader for a subtest.
-func (r *reader) in(t *testing.T) *reader {
+// forTest returns the reader for a subtest.
+func (r *reader) forTest(t *testing.T) *reader {
 	e := *r.env
 	e.T = t
 	return &reader{&e, r.k, r.entries}

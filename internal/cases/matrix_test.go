@@ -11,12 +11,12 @@ import (
 	"atrium/store/storetest"
 )
 
-// A party is a type of caller in the matrix.
+// A party is a type of caller.
 type party struct {
 	name  string
 	token string
-	role  string // the built-in role that it has, "" for none
-	on    string // the group on which it has it
+	role  string // The party has this built-in role; "" means none.
+	group string // The party has its role on this group.
 	// anonymous has no token; unknown has a token that matches no identity.
 	anonymous, unknown bool
 }
@@ -28,13 +28,13 @@ func (c party) has(w *world, capabilities []string) bool {
 
 // holds reports whether it holds them on uid.
 func (c party) holds(w *world, capabilities []string, uid string) bool {
-	return c.has(w, capabilities) && liesWithin(uid, c.on)
+	return c.has(w, capabilities) && liesWithin(uid, c.group)
 }
 
 func liesWithin(uid, scope string) bool { return uid == scope || strings.HasPrefix(uid, scope+"/") }
 
 // parties returns the callers, relative to {group}.
-func (e *env) parties(elsewhere *env) []party {
+func (e *env) parties(other *env) []party {
 	e.Helper()
 	group := e.text("{group}")
 	sibling := keyOf(e.make(kindOf("group"), "{org}", fields{"name": "sibling"}))
@@ -42,11 +42,11 @@ func (e *env) parties(elsewhere *env) []party {
 	all := []party{
 		{name: "no token", anonymous: true},
 		{name: "a token without identity", token: e.w.token(e.T, "a stranger"), unknown: true},
-		{name: "owner of another organisation", token: elsewhere.token, role: "owner", on: elsewhere.text("{org}")},
+		{name: "owner of another organisation", token: other.token, role: "owner", group: other.text("{org}")},
 	}
 	for _, c := range []party{
-		{name: "owner", role: "owner", on: group}, {name: "editor", role: "editor", on: group}, {name: "viewer", role: "viewer", on: group},
-		{name: "owner of a sibling group", role: "owner", on: sibling}, {name: "owner of a subgroup", role: "owner", on: sub},
+		{name: "owner", role: "owner", group: group}, {name: "editor", role: "editor", group: group}, {name: "viewer", role: "viewer", group: group},
+		{name: "owner of a sibling group", role: "owner", group: sibling}, {name: "owner of a subgroup", role: "owner", group: sub},
 	} {
 		all = append(all, e.enrol(c))
 	}
@@ -59,34 +59,34 @@ func (e *env) enrol(c party) party {
 	subject := fmt.Sprintf("member %d", e.w.names.Add(1))
 	identity := keyOf(e.make(kindOf("identity"), "{org}", fields{"name": subject,
 		"claimMatch": fields{"issuer": auth.DevelopmentIssuer, "subject": subject}}))
-	role := e.must(call{rpc: "ListRoles", params: fields{"uidp.in_root": true, "name": c.role}}).items[0]
-	e.must(call{rpc: "CreateRoleBinding", on: c.on, fields: fields{"identityUid": identity, "roleUid": keyOf(role)}})
+	role := e.mustCall(call{rpc: "ListRoles", params: fields{"uidp.in_root": true, "name": c.role}}).items[0]
+	e.mustCall(call{rpc: "CreateRoleBinding", target: c.group, fields: fields{"identityUid": identity, "roleUid": keyOf(role)}})
 	c.token = e.w.token(e.T, subject)
 	return c
 }
 
 // operations returns a valid call of each operation.
 func (k *kind) operations(w *world) []call {
-	one, in := k.one(), k.in
+	one, in := k.existing(), k.in
 	if k.ref == "group" {
-		one, in = "{group group}", "{group}" // what is within the group of the matrix
+		one, in = "{group group}", "{group}" // The matrix has its own group.
 	}
 	calls := slices.Clone(k.extra)
 	if k.has(w, "Get") {
-		calls = append(calls, call{rpc: "Get" + k.name, on: one})
+		calls = append(calls, call{rpc: "Get" + k.name, target: one})
 	}
 	if k.has(w, "Create") {
-		calls = append(calls, call{rpc: "Create" + k.name, on: in, fields: k.minimal})
+		calls = append(calls, call{rpc: "Create" + k.name, target: in, fields: k.minimal})
 	}
 	if k.has(w, "Update") {
-		last := k.changes[len(k.changes)-1] // the first is a name, which nothing else may have
-		calls = append(calls, call{rpc: "Update" + k.name, on: one, fields: fields{last.field: last.to}})
+		last := k.changes[len(k.changes)-1] // The first change is a name, which must be unique.
+		calls = append(calls, call{rpc: "Update" + k.name, target: one, fields: fields{last.field: last.to}})
 	}
 	if k.has(w, "Delete") {
-		calls = append(calls, call{rpc: "Delete" + k.name, on: one})
+		calls = append(calls, call{rpc: "Delete" + k.name, target: one})
 	}
 	if _, lists := w.ledger["List"+k.plural]; lists && k.hasScopes() {
-		calls = append(calls, call{rpc: "List" + k.plural, on: one, params: fields{"uidp.ids": []string{one}}})
+		calls = append(calls, call{rpc: "List" + k.plural, target: one, params: fields{"uidp.ids": []string{one}}})
 	} else if lists {
 		calls = append(calls, k.list(nil))
 	}
@@ -100,7 +100,7 @@ func TestEveryProtocolRequiresTheCapabilitiesOfTheLedgers(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorld(t, url)
 		e := w.newEnv(t)
-		group, verified := e.resource("group"), e.resource("full provider") // whose name can be there once
+		group, verified := e.resource("group"), e.resource("full provider") // The name of the provider can exist only once.
 		parties := e.parties(w.newEnv(t))
 		for _, k := range kinds {
 			for _, c := range k.operations(w) {
@@ -108,9 +108,9 @@ func TestEveryProtocolRequiresTheCapabilitiesOfTheLedgers(t *testing.T) {
 					t.Parallel()
 					for _, who := range parties {
 						for _, p := range w.protocols {
-							j := judge{env: e.of(t), k: k, p: p, who: who, rpc: w.ledger[c.rpc]}
+							j := judge{env: e.forTest(t), k: k, p: p, who: who, rpc: w.ledger[c.rpc]}
 							j.made["group"], j.made["full provider"] = group, verified
-							j.judge(j.call(c))
+							j.judge(j.fillCall(c))
 						}
 					}
 				})
@@ -133,7 +133,7 @@ func (j judge) judge(c call) {
 	got := j.p.do(j.who.token, c)
 	isList := c.params["uidp.ids"] != nil
 	has := j.who.has(j.w, j.rpc.capabilities)
-	holds := j.who.holds(j.w, j.rpc.capabilities, c.on) || has && j.k.library.everywhere
+	holds := j.who.holds(j.w, j.rpc.capabilities, c.target) || has && j.k.library.hasNoScopes
 	switch {
 	case c.rpc == "Ping":
 		j.expectAllowed(c, got)
@@ -151,12 +151,12 @@ func (j judge) judge(c call) {
 	case holds, len(j.rpc.capabilities) == 0:
 		j.expectAllowed(c, got)
 	default:
-		j.expectDenied(c, got, !isList && !j.k.library.everywhere)
+		j.expectDenied(c, got, !isList && !j.k.library.hasNoScopes)
 	}
 	switch {
 	case isList:
 		j.judgeScope(c)
-	case len(j.rpc.capabilities) > 0 && c.on != "":
+	case len(j.rpc.capabilities) > 0 && c.target != "":
 		j.judgeMissing(c, got, holds)
 	}
 }
@@ -165,78 +165,78 @@ func (j judge) judge(c call) {
 // same rejection byte for byte.
 func (j judge) judgeMissing(c call, got answer, holds bool) {
 	j.Helper()
-	uid, gone := c.on, c.on+"/00000000000000ff"
+	uid, gone := c.target, c.target+"/00000000000000ff"
 	missing := c
-	missing.on, missing.fields, missing.params = gone, replaceUID(c.fields, uid, gone).(fields), replaceUID(c.params, uid, gone).(fields)
-	of := j.p.do(j.who.token, missing)
+	missing.target, missing.fields, missing.params = gone, replaceUID(c.fields, uid, gone).(fields), replaceUID(c.params, uid, gone).(fields)
+	missingAnswer := j.p.do(j.who.token, missing)
 	if holds {
-		j.expectRefused(missing, of, platform.CodeNotFound, "NOT_FOUND")
+		j.expectRefused(missing, missingAnswer, platform.CodeNotFound, "NOT_FOUND")
 		return
 	}
-	if strings.ReplaceAll(of.raw, gone, uid) != got.raw {
-		j.Errorf("%s: of what exists\n%sof what is missing\n%s", j.what(c), got.raw, of.raw)
+	if strings.ReplaceAll(missingAnswer.raw, gone, uid) != got.raw {
+		j.Errorf("%s: of what exists\n%sof what is missing\n%s", j.what(c), got.raw, missingAnswer.raw)
 	}
 }
 
 // judgeScope lists the children of a parent, then all below it.
 func (j judge) judgeScope(c call) {
 	j.Helper()
-	parent := parentOf(c.on)
+	parent := parentOf(c.target)
 	// A list of groups contains the children on which the caller holds the capability.
-	j.judgeWithin(c, "uidp.children_of", parent, j.k.ref == "group" && parentOf(j.who.on) == parent)
-	j.judgeWithin(c, "uidp.descendants_of", parent, liesWithin(j.who.on, parent))
+	j.judgeWithin(c, "uidp.children_of", parent, j.k.ref == "group" && parentOf(j.who.group) == parent)
+	j.judgeWithin(c, "uidp.descendants_of", parent, liesWithin(j.who.group, parent))
 }
 
 func parentOf(uid string) string { return uid[:max(strings.LastIndexByte(uid, '/'), 0)] }
 
-// judgeWithin lists below an existing parent, and below a missing one. partly says that
-// the party may see a part of the list.
+// judgeWithin lists the children of an existing parent, and of a missing one. If partly
+// is true, the party may see a part of the list.
 func (j judge) judgeWithin(c call, scope, parent string, partly bool) {
 	j.Helper()
 	gone := parentOf(parent) + "/00000000000000ff"
-	of := func(uid string) (call, answer) {
-		scoped := call{rpc: c.rpc, on: uid, params: fields{scope: uid}}
+	listWithin := func(uid string) (call, answer) {
+		scoped := call{rpc: c.rpc, target: uid, params: fields{scope: uid}}
 		return scoped, j.p.do(j.who.token, scoped)
 	}
-	there, got := of(parent)
-	missing, ofMissing := of(gone)
+	there, got := listWithin(parent)
+	missing, ofMissing := listWithin(gone)
 	has := j.who.has(j.w, j.rpc.capabilities)
 	switch {
 	case j.who.anonymous:
 		j.expectRefused(there, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
 	case j.who.unknown:
 		j.expectRefused(there, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-	case has && (liesWithin(parent, j.who.on) || partly):
+	case has && (liesWithin(parent, j.who.group) || partly):
 		j.expectAllowed(there, got)
 	default:
 		j.expectDenied(there, got, true)
 	}
 	switch {
-	case has && liesWithin(gone, j.who.on):
+	case has && liesWithin(gone, j.who.group):
 		j.expectRefused(missing, ofMissing, platform.CodeNotFound, "NOT_FOUND")
-	case !has || !liesWithin(parent, j.who.on) && !partly:
+	case !has || !liesWithin(parent, j.who.group) && !partly:
 		if strings.ReplaceAll(ofMissing.raw, gone, parent) != got.raw {
 			j.Errorf("%s: of a parent that exists\n%sof a missing one\n%s", j.what(there), got.raw, ofMissing.raw)
 		}
-	default: // a list above is visible in part, but not a missing parent next to it
+	default: // The caller sees a part of a list above the group, but not a missing parent.
 		j.expectDenied(missing, ofMissing, true)
 	}
 }
 
 func (j judge) what(c call) string {
-	return fmt.Sprintf("%s on %s by %s through %s", c.rpc, c.on, j.who.name, j.p.name())
+	return fmt.Sprintf("%s on %s by %s through %s", c.rpc, c.target, j.who.name, j.p.name())
 }
 
 func (j judge) expectAllowed(c call, got answer) {
 	j.Helper()
-	if got.failed != nil || got.broken != "" {
-		j.Errorf("%s: %s %s", j.what(c), got.raw, got.broken)
+	if got.failure != nil || got.brokenRule != "" {
+		j.Errorf("%s: %s %s, want no failure and brokenRule \"\"", j.what(c), got.raw, got.brokenRule)
 	}
 }
 
 func (j judge) expectRefused(c call, got answer, code platform.Code, reason string) {
 	j.Helper()
-	if got.failed == nil || got.failed.code != code || got.failed.reason != reason {
+	if got.failure == nil || got.failure.code != code || got.failure.reason != reason {
 		j.Errorf("%s: want %s: %s", j.what(c), reason, got.raw)
 	}
 }
@@ -245,16 +245,16 @@ func (j judge) expectRefused(c call, got answer, code platform.Code, reason stri
 func (j judge) expectDenied(c call, got answer, somewhere bool) {
 	j.Helper()
 	j.expectRefused(c, got, platform.CodePermissionDenied, "PERMISSION_DENIED")
-	if got.failed == nil {
+	if got.failure == nil {
 		return
 	}
 	needed := j.rpc.capabilities
 	if j.k.ref == "image" && j.p.name() == "graphql" {
-		needed = append([]string{"CAP_TAG_LIST"}, needed...) // there it is read through a tag
+		needed = append([]string{"CAP_TAG_LIST"}, needed...) // Such an image is read through a tag.
 	}
-	names := func(wire string) bool { return j.w.dotted[wire] == got.failed.capability }
-	if !slices.ContainsFunc(needed, names) || somewhere && got.failed.on != c.on {
-		j.Errorf("%s: names %q on %q, needed is %s: %s", j.what(c), got.failed.capability, got.failed.on, needed, got.raw)
+	names := func(wire string) bool { return j.w.dotted[wire] == got.failure.capability }
+	if !slices.ContainsFunc(needed, names) || somewhere && got.failure.scope != c.target {
+		j.Errorf("%s: names %q on %q, needed is %s: %s", j.what(c), got.failure.capability, got.failure.scope, needed, got.raw)
 	}
 }
 

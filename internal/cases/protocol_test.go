@@ -13,11 +13,11 @@ type fields map[string]any
 
 // A call is a call of an operation.
 type call struct {
-	rpc    string   // as the ledger names it: CreateRepo
-	on     string   // the uid, parent or repo that the call is about
-	fields fields   // of the body
-	mask   []string // of an update; nil: none
-	params fields   // of a list or a read: the names of the ledger
+	rpc    string   // This is the name in the ledger, such as CreateRepo.
+	target string   // This is the UID, parent or repo that the call names.
+	fields fields   // These are the fields of the body.
+	mask   []string // This is the mask of an update; nil means none.
+	params fields   // These are the parameters of a list or a read, by their names in the ledger.
 }
 
 // A protocol makes calls. token is the token of the caller, or "" for none.
@@ -28,29 +28,29 @@ type protocol interface {
 
 // An answer is the result of a call.
 type answer struct {
-	resource fields   // of all but lists and deletions
-	items    []fields // of a list; not nil
-	next     string   // the token of the page that follows, "" where none does
-	cursors  []string // of each item, the token that follows it, where the protocol gives it
-	total    string   // how many there are over all pages
+	resource fields   // Lists and deletions have no resource.
+	items    []fields // A list has items, and they are not nil.
+	next     string   // This is the token of the next page; "" means that there is none.
+	cursors  []string // These are the tokens after each item, if the protocol has them.
+	total    string   // This is the number of items on all pages.
 	skipped  string
 
-	failed *failure // what was answered instead
-	raw    string   // as it was sent, but for what no two answers have alike
-	broken string   // how the answer breaks its protocol's own rules
+	failure    *failure // If the call failed, this says how.
+	raw        string   // This is the answer without the parts that differ in every answer.
+	brokenRule string   // This says which rule of the protocol the answer breaks.
 }
 
-// A failure is an error. An expectation omits what follows from the other fields: see
-// expected.
+// A failure is an error. An expectation may omit what follows from its other fields; see
+// complete.
 type failure struct {
 	code       platform.Code
-	reason     string // "": the name of the code
-	violations string // the fields that are wrong, in order
-	blocked    string // the types of the preconditions that do not hold
-	resource   string // the type and name of what is missing or in the way
-	capability string // that is missing
-	on         string // where it is missing
-	area       string // that the error comes from, "": the kind's
+	reason     string // "" means the name of the code.
+	violations string // These are the invalid fields, in order.
+	blocked    string // These are the types of the preconditions that do not hold.
+	resource   string // This is the type and name of the resource that is missing or in conflict.
+	capability string // This capability is missing.
+	scope      string // The capability is missing on this resource.
+	area       string // The error names this area; "" means the area of the kind.
 }
 
 func invalid(violations string) failure {
@@ -69,8 +69,8 @@ func blockedFailure(because string) failure {
 	return failure{code: platform.CodeFailedPrecondition, blocked: because}
 }
 
-func deniedFailure(capability, on string) failure {
-	return failure{code: platform.CodePermissionDenied, capability: capability, on: on}
+func deniedFailure(capability, scope string) failure {
+	return failure{code: platform.CodePermissionDenied, capability: capability, scope: scope}
 }
 
 // complete completes an expectation for a kind in an area.
@@ -98,7 +98,7 @@ func parseStatus(code float64, details []map[string]any, named func(string) stri
 			f.area = strings.TrimSuffix(domain, serviceDomain)
 			metadata, _ := d["metadata"].(map[string]any)
 			f.capability, _ = metadata["capability"].(string)
-			f.on, _ = metadata["resource"].(string)
+			f.scope, _ = metadata["resource"].(string)
 		case "BadRequest":
 			f.violations = joinMembers(d["fieldViolations"], "field", named)
 		case "PreconditionFailure":
@@ -111,7 +111,7 @@ func parseStatus(code float64, details []map[string]any, named func(string) stri
 	return f
 }
 
-// joinMembers lists a member of each object of a list.
+// joinMembers returns one member of each object of a list, in one text.
 func joinMembers(list any, member string, named func(string) string) string {
 	objects, _ := list.([]any)
 	values := make([]string, len(objects))

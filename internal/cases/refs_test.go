@@ -28,8 +28,8 @@ import (
 type env struct {
 	*testing.T
 	w     *world
-	token string            // of the organisation's owner
-	made  map[string]fields // by name, as they were answered
+	token string            // This is the token of the owner of the organisation.
+	made  map[string]fields // These are the answers to the creations, by name.
 }
 
 // newEnv creates an organisation.
@@ -42,17 +42,17 @@ func (w *world) newEnv(t *testing.T) *env {
 	}
 	e := &env{T: t, w: w, token: w.token(t, "owner of "+name), made: map[string]fields{}}
 	for ref, c := range map[string]call{
-		"org":           {rpc: "GetGroup", on: string(organisation.Group.UID)},
-		"owner":         {rpc: "GetIdentity", on: string(organisation.Identity.UID)},
-		"owner binding": {rpc: "GetRoleBinding", on: string(organisation.Binding.UID)},
+		"org":           {rpc: "GetGroup", target: string(organisation.Group.UID)},
+		"owner":         {rpc: "GetIdentity", target: string(organisation.Identity.UID)},
+		"owner binding": {rpc: "GetRoleBinding", target: string(organisation.Binding.UID)},
 	} {
-		e.made[ref] = e.must(c).resource
+		e.made[ref] = e.mustCall(c).resource
 	}
 	return e
 }
 
-// of returns an env of the same organisation for another case.
-func (e *env) of(t *testing.T) *env {
+// forTest returns an env of the same organisation for another case.
+func (e *env) forTest(t *testing.T) *env {
 	made := map[string]fields{}
 	for _, ref := range []string{"org", "owner", "owner binding"} {
 		made[ref] = e.made[ref]
@@ -60,20 +60,20 @@ func (e *env) of(t *testing.T) *env {
 	return &env{T: t, w: e.w, token: e.token, made: made}
 }
 
-// must makes a call that must succeed.
-func (e *env) must(c call) answer {
+// mustCall makes a call that must succeed.
+func (e *env) mustCall(c call) answer {
 	e.Helper()
 	got := e.w.setup.do(e.token, c)
-	if got.failed != nil || got.broken != "" {
-		e.Fatalf("%s on %q with %s: %s %s", c.rpc, c.on, asJSON(c.fields), got.raw, got.broken)
+	if got.failure != nil || got.brokenRule != "" {
+		e.Fatalf("%s on %q with %s: %s %s, want no failure and brokenRule \"\"", c.rpc, c.target, asJSON(c.fields), got.raw, got.brokenRule)
 	}
 	return got
 }
 
-// call replaces the names in a call.
-func (e *env) call(c call) call {
+// fillCall replaces the names in a call.
+func (e *env) fillCall(c call) call {
 	e.Helper()
-	c.on = e.text(c.on)
+	c.target = e.text(c.target)
 	c.fields, c.params = e.fill(normalise(c.fields)).(fields), e.fill(normalise(c.params)).(fields)
 	return c
 }
@@ -169,11 +169,11 @@ func (e *env) resource(ref string) fields {
 // make creates a resource of a kind.
 func (e *env) make(k *kind, in string, given fields) fields {
 	e.Helper()
-	c := e.call(call{rpc: "Create" + k.name, on: in, fields: given})
+	c := e.fillCall(call{rpc: "Create" + k.name, target: in, fields: given})
 	if k.put != nil {
-		return k.put(e, c.on, c.fields)
+		return k.put(e, c.target, c.fields)
 	}
-	return e.must(c).resource
+	return e.mustCall(c).resource
 }
 
 // decodeFields converts fields to a resource of the core.

@@ -10,22 +10,22 @@ var _ = newKind(kind{
 		"aliases": []string{"static"}, "activeTags": []string{"latest"},
 		"sync_config": fullSync,
 	},
-	needs:   "name",
-	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
-	derived: map[string]func(any) fields{"sync_config": withSync},
-	bad: append([]bad{
+	requiredFields: "name",
+	shown:          fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	derived:        map[string]func(any) fields{"sync_config": withSync},
+	badInputs: append([]badInput{
 		{name: "an empty name", fields: fields{"name": ""}, violations: "name"},
 		{name: "a name with a space", fields: fields{"name": "a b"}, violations: "name"},
 		{name: "a name that ends in a slash", fields: fields{"name": "a/"}, violations: "name"},
 		{name: "a name of 256 letters", fields: fields{"name": strings.Repeat("n", 256)}, violations: "name"},
-		{name: "an unknown tier", fields: fields{"catalogTier": "CATALOG_TIER_NONE"}, violations: "catalogTier", types: always},
+		{name: "an unknown tier", fields: fields{"catalogTier": "CATALOG_TIER_NONE"}, violations: "catalogTier", typeErrors: typeError},
 		{name: "an empty bundle", fields: fields{"bundles": []string{""}}, violations: "bundles"},
 		{name: "an alias of two lines", fields: fields{"aliases": []string{"a", "a\nb"}}, violations: "aliases"},
 		{name: "1001 active tags", fields: fields{"activeTags": strings.Split(strings.Repeat("a,", 1000)+"a", ",")}, violations: "activeTags"},
 		{name: "a sync without a source", fields: fields{"sync_config": fields{"source": ""}}, violations: "sync_config.source"},
-		{name: "an unknown member of the sync", fields: fields{"sync_config": fields{"source": "x", "nope": 1}}, violations: "sync_config.nope", types: always},
+		{name: "an unknown member of the sync", fields: fields{"sync_config": fields{"source": "x", "nope": 1}}, violations: "sync_config.nope", typeErrors: typeError},
 	}, badDescriptions...),
-	several: bad{fields: fields{"sync_config": fields{"source": ""}, "aliases": []string{""}, "description": "a\nb", "name": "A"},
+	manyErrors: badInput{fields: fields{"sync_config": fields{"source": ""}, "aliases": []string{""}, "description": "a\nb", "name": "A"},
 		violations: "name description aliases sync_config.source"},
 	twin: fields{"name": "{repo.name}"}, misplaced: []string{"{other repo}", "{identity}"},
 	changes: []change{
@@ -33,11 +33,11 @@ var _ = newKind(kind{
 		{field: "bundles", to: []string{"three"}}, {field: "aliases", to: []string{"x", "y"}}, {field: "activeTags", to: []string{"1"}},
 		{field: "sync_config", to: fields{"source": "elsewhere"}},
 	},
-	fixed: "createTime",
+	readOnlyField: "createTime",
 
 	rows: []row{
-		{name: "delete one with a tag in it", given: []call{{rpc: "CreateTag", on: "{repo}", fields: fields{"name": "latest", "digest": digest(1)}}},
-			do: call{rpc: "DeleteRepo", on: "{repo}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
+		{name: "delete one with a tag in it", setup: []call{{rpc: "CreateTag", target: "{repo}", fields: fields{"name": "latest", "digest": digest(1)}}},
+			do: call{rpc: "DeleteRepo", target: "{repo}"}, want: blockedFailure("RESOURCE_NOT_EMPTY")},
 
 		{name: "a part of the sync by mask, others not", do: updateSync(fields{"source": "elsewhere", "google": "other"}, "sync_config.source"),
 			want: expectSyncedRepo(fullSync.with(fields{"source": "elsewhere"}))},
@@ -48,26 +48,26 @@ var _ = newKind(kind{
 		{name: "the source of the sync is needed", do: updateSync(fields{"source": ""}, "sync_config.source"), want: invalid("sync_config.source")},
 		{name: "a mask of what is no part of the sync", do: updateSync(fields{"source": "elsewhere"}, "sync_config.nope"), want: invalid("updateMask")},
 
-		{name: "no readme yet", do: call{rpc: "GetRepoReadme", on: "{repo}"}, want: resource(fields{"uid": "{repo}"})},
-		{name: "a readme", given: []call{readme("# Hello\n")}, do: call{rpc: "GetRepoReadme", on: "{repo}"},
+		{name: "no readme yet", do: call{rpc: "GetRepoReadme", target: "{repo}"}, want: resource(fields{"uid": "{repo}"})},
+		{name: "a readme", setup: []call{readme("# Hello\n")}, do: call{rpc: "GetRepoReadme", target: "{repo}"},
 			want: resource(fields{"uid": "{repo}", "content": "# Hello\n"})},
-		{name: "readme of a missing repo", do: call{rpc: "GetRepoReadme", on: "{group}/00000000000000ff"}, want: notFound("registry/Repo", "{group}/00000000000000ff")},
-		{name: "readme of no UID", do: call{rpc: "GetRepoReadme", on: "nope"}, want: invalid("uid")},
-		{name: "change a readme", given: []call{readme("a")}, do: readme("b"), want: resource(fields{"uid": "{repo}", "content": "b"})},
-		{name: "change a readme by mask", given: []call{readme("a")}, do: readme("b", "content"), want: resource(fields{"uid": "{repo}", "content": "b"})},
-		{name: "change a readme by *", given: []call{readme("a")}, do: readme("b", "*"), want: resource(fields{"uid": "{repo}", "content": "b"})},
-		{name: "null clears a readme", given: []call{readme("a")}, do: readme(nil), want: resource(fields{"uid": "{repo}"})},
-		{name: "change nothing of a readme", given: []call{readme("a")}, do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{}},
+		{name: "readme of a missing repo", do: call{rpc: "GetRepoReadme", target: "{group}/00000000000000ff"}, want: notFound("registry/Repo", "{group}/00000000000000ff")},
+		{name: "readme of no UID", do: call{rpc: "GetRepoReadme", target: "nope"}, want: invalid("uid")},
+		{name: "change a readme", setup: []call{readme("a")}, do: readme("b"), want: resource(fields{"uid": "{repo}", "content": "b"})},
+		{name: "change a readme by mask", setup: []call{readme("a")}, do: readme("b", "content"), want: resource(fields{"uid": "{repo}", "content": "b"})},
+		{name: "change a readme by *", setup: []call{readme("a")}, do: readme("b", "*"), want: resource(fields{"uid": "{repo}", "content": "b"})},
+		{name: "null clears a readme", setup: []call{readme("a")}, do: readme(nil), want: resource(fields{"uid": "{repo}"})},
+		{name: "change nothing of a readme", setup: []call{readme("a")}, do: call{rpc: "UpdateRepoReadme", target: "{repo}", fields: fields{}},
 			want: resource(fields{"uid": "{repo}", "content": "a"})},
 		{name: "a mask that no readme has", do: readme("b", "nope"), want: invalid("updateMask")},
 		{name: "a readme of 256 KiB and a byte", do: readme(strings.Repeat("a", 256<<10+1)), want: invalid("content")},
 		{name: "a readme with U+0000", do: readme("a\x00"), want: invalid("content")},
-		{name: "an unknown field of a readme", do: call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"nope": 1}}, want: invalid("nope"), instead: typedAnswer},
-		{name: "change the readme of a missing repo", do: call{rpc: "UpdateRepoReadme", on: "{group}/00000000000000ff", fields: fields{"content": "b"}},
+		{name: "an unknown field of a readme", do: call{rpc: "UpdateRepoReadme", target: "{repo}", fields: fields{"nope": 1}}, want: invalid("nope"), instead: typedAnswer},
+		{name: "change the readme of a missing repo", do: call{rpc: "UpdateRepoReadme", target: "{group}/00000000000000ff", fields: fields{"content": "b"}},
 			want: notFound("registry/Repo", "{group}/00000000000000ff")},
-		{name: "change the readme of no UID", do: call{rpc: "UpdateRepoReadme", on: "nope", fields: fields{"content": "b"}}, want: invalid("uid")},
+		{name: "change the readme of no UID", do: call{rpc: "UpdateRepoReadme", target: "nope", fields: fields{"content": "b"}}, want: invalid("uid")},
 	},
-	extra: []call{{rpc: "GetRepoReadme", on: "{repo}"}, readme("# Hello")},
+	extra: []call{{rpc: "GetRepoReadme", target: "{repo}"}, readme("# Hello")},
 	library: library{
 		items: []item{
 			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", repoInFull},
@@ -76,16 +76,16 @@ var _ = newKind(kind{
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
-		filters: []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "alpha", "uidp.descendants_of": "{shelf}"}, "b"}, {fields{"name": "nope"}, ""},
+		filters: []filterCase{{fields{"name": "alpha"}, "b d"}, {fields{"name": "alpha", "uidp.descendants_of": "{shelf}"}, "b"}, {fields{"name": "nope"}, ""},
 			{fields{"query": "ALPH"}, "b d"}, {fields{"query": "first alpha"}, "b"}, {fields{"query": "fi"}, "b"}, {fields{"query": "rst"}, "b"}, {fields{"query": "st"}, ""},
 			{fields{"tiers": []string{"CATALOG_TIER_AI", "CATALOG_TIER_BASE"}}, "b"}, {fields{"tiers": []string{"CATALOG_TIER_BASE"}}, ""},
 			{fields{"bundles": []string{"y", "x"}}, "b"}, {fields{"aliases": []string{"one"}}, "b"}, {fields{"aliases": []string{"ONE"}}, ""},
 			{fields{"aliases": []string{"one"}, "query": "alpha"}, "b"}},
-		bad: []bad{
+		badParams: []badInput{
 			{name: "a query of blanks", fields: fields{"query": "  "}, violations: "query"},
 			{name: "a query of two lines", fields: fields{"query": "a\nb"}, violations: "query"},
 			{name: "a query of 17 words", fields: fields{"query": strings.Repeat("a ", 17)}, violations: "query"},
-			{name: "an unknown tier", fields: fields{"tiers": []string{"x"}}, violations: "tiers", types: always},
+			{name: "an unknown tier", fields: fields{"tiers": []string{"x"}}, violations: "tiers", typeErrors: typeError},
 			{name: "a bundle of two lines", fields: fields{"bundles": []string{"a\nb"}}, violations: "bundles"},
 			{name: "an alias without a letter", fields: fields{"aliases": []string{""}}, violations: "aliases"},
 		},
@@ -106,14 +106,14 @@ func withSync(given any) fields {
 var fullSync = fields{"source": "{org}", "google": "g", "amazon": "a", "azure": "z"}
 
 func updateSync(config fields, mask ...string) call {
-	return call{rpc: "UpdateRepo", on: "{full repo}", fields: fields{"sync_config": config}, mask: mask}
+	return call{rpc: "UpdateRepo", target: "{full repo}", fields: fields{"sync_config": config}, mask: mask}
 }
 
 // expectSyncedRepo expects the full repo after a change of its sync.
-func expectSyncedRepo(config fields) expected {
-	return expected{like: "{full repo}", with: withSync(config).with(fields{"updateTime": "<time>"})}
+func expectSyncedRepo(config fields) expectedResource {
+	return expectedResource{like: "{full repo}", with: withSync(config).with(fields{"updateTime": "<time>"})}
 }
 
 func readme(content any, mask ...string) call {
-	return call{rpc: "UpdateRepoReadme", on: "{repo}", fields: fields{"content": content}, mask: mask}
+	return call{rpc: "UpdateRepoReadme", target: "{repo}", fields: fields{"content": content}, mask: mask}
 }

@@ -27,7 +27,7 @@ var pathVariable = regexp.MustCompile(`\{([a-z_.]+)(=\*+)?\}`)
 func (p rest) do(token string, c call) answer {
 	operation, known := p.ledger[c.rpc]
 	if !known {
-		return answer{broken: "the ledger has no operation " + c.rpc}
+		return answer{brokenRule: "the ledger has no operation " + c.rpc}
 	}
 	query := url.Values{}
 	for name, value := range c.params {
@@ -43,12 +43,12 @@ func (p rest) do(token string, c call) answer {
 		query.Set("updateMask", strings.Join(c.mask, ","))
 	}
 	path := pathVariable.ReplaceAllStringFunc(operation.path, func(variable string) string {
-		if name := strings.Trim(variable, "{}"); query.Has(name) { // such as a digest
+		if name := strings.Trim(variable, "{}"); query.Has(name) { // Some variables of the path are parameters, such as a digest.
 			value := query.Get(name)
 			query.Del(name)
 			return url.PathEscape(value)
 		}
-		return (&url.URL{Path: c.on}).EscapedPath()
+		return (&url.URL{Path: c.target}).EscapedPath()
 	})
 	var body bytes.Buffer
 	if operation.method == http.MethodPost || operation.method == http.MethodPatch {
@@ -79,13 +79,13 @@ func readREST(operation rpc, w *httptest.ResponseRecorder) answer {
 	got := answer{raw: w.Body.String()}
 	if operation.method == http.MethodDelete && w.Code == http.StatusOK {
 		if w.Body.Len() > 0 {
-			got.broken = "the answer to DELETE has a body: " + got.raw
+			got.brokenRule = "the answer to DELETE has a body: " + got.raw
 		}
 		return got
 	}
 	var body map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
-		got.broken = fmt.Sprintf("%s is no JSON object: %v", got.raw, err)
+		got.brokenRule = fmt.Sprintf("%s is no JSON object: %v", got.raw, err)
 		return got
 	}
 	if w.Code != http.StatusOK {
@@ -93,10 +93,10 @@ func readREST(operation rpc, w *httptest.ResponseRecorder) answer {
 			Code    float64
 			Details []map[string]any
 		}
-		_ = json.Unmarshal(w.Body.Bytes(), &status) // the same text as above
-		got.failed = parseStatus(status.Code, status.Details, nil)
-		if restStatus[got.failed.code] != w.Code {
-			got.broken = fmt.Sprintf("HTTP status %d with code %s", w.Code, got.failed.code)
+		_ = json.Unmarshal(w.Body.Bytes(), &status) // The same text was decoded above.
+		got.failure = parseStatus(status.Code, status.Details, nil)
+		if restStatus[got.failure.code] != w.Code {
+			got.brokenRule = fmt.Sprintf("HTTP status %d with code %s", w.Code, got.failure.code)
 		}
 		return got
 	}

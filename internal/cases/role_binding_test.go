@@ -7,25 +7,25 @@ import (
 
 var roleBindings = newKind(kind{
 	name: "RoleBinding", plural: "RoleBindings", ref: "binding", area: "iam", parent: "iam/Group", in: "{group}",
-	minimal: fields{"identityUid": "{identity}", "roleUid": "{role}"},
-	full:    fields{"identityUid": "{full identity}", "roleUid": "{full role}"},
-	needs:   "identityUid roleUid",
-	shown:   fields{"uid": "<uid>", "createTime": "<time>", "group": fields{"uid": "{group}", "name": "{group.name}"}},
-	hidden:  []string{"identityUid", "roleUid"},
-	derived: map[string]func(any) fields{"identityUid": boundIdentity, "roleUid": boundRole},
-	bad: []bad{
+	minimal:        fields{"identityUid": "{identity}", "roleUid": "{role}"},
+	full:           fields{"identityUid": "{full identity}", "roleUid": "{full role}"},
+	requiredFields: "identityUid roleUid",
+	shown:          fields{"uid": "<uid>", "createTime": "<time>", "group": fields{"uid": "{group}", "name": "{group.name}"}},
+	hidden:         []string{"identityUid", "roleUid"},
+	derived:        map[string]func(any) fields{"identityUid": boundIdentity, "roleUid": boundRole},
+	badInputs: []badInput{
 		{name: "no identity", fields: fields{"identityUid": ""}, violations: "identityUid"},
 		{name: "an identity that is no UID", fields: fields{"identityUid": "nope"}, violations: "identityUid"},
 		{name: "no role", fields: fields{"roleUid": ""}, violations: "roleUid"},
 		{name: "a role that is no UID", fields: fields{"roleUid": "nope"}, violations: "roleUid"},
-		{name: "a list as the role", fields: fields{"roleUid": fields{}}, violations: "roleUid", types: always},
+		{name: "a list as the role", fields: fields{"roleUid": fields{}}, violations: "roleUid", typeErrors: typeError},
 	},
-	several: bad{fields: fields{"identityUid": "nope", "roleUid": "nope"}, violations: "identityUid roleUid"},
-	twin:    fields{"identityUid": "{binding.identity.uid}", "roleUid": "{binding.role.uid}"}, misplaced: []string{"{repo}", "{role}"},
+	manyErrors: badInput{fields: fields{"identityUid": "nope", "roleUid": "nope"}, violations: "identityUid roleUid"},
+	twin:       fields{"identityUid": "{binding.identity.uid}", "roleUid": "{binding.role.uid}"}, misplaced: []string{"{repo}", "{role}"},
 	changes: []change{
 		{field: "identityUid", to: "{other identity}", required: true}, {field: "roleUid", to: "{other role}", required: true},
 	},
-	fixed: "createTime",
+	readOnlyField: "createTime",
 
 	rows: []row{
 		{name: "of a built-in role", do: bind("{group}", "{identity}", viewer),
@@ -37,10 +37,10 @@ var roleBindings = newKind(kind{
 		{name: "of a group as the identity", do: bind("{group}", "{org}", "{role}"), want: notFound("iam/Identity", "{org}")},
 		{name: "of a group as the role", do: bind("{group}", "{identity}", "{org}"), want: notFound("iam/Role", "{org}")},
 		{name: "of an unknown built-in role", do: bind("{group}", "{identity}", unknownBuiltIn), want: notFound("iam/Role", unknownBuiltIn)},
-		{name: "to a missing role", do: call{rpc: "UpdateRoleBinding", on: "{binding}", fields: fields{"roleUid": "{org}/00000000000000ff"}},
+		{name: "to a missing role", do: call{rpc: "UpdateRoleBinding", target: "{binding}", fields: fields{"roleUid": "{org}/00000000000000ff"}},
 			want: notFound("iam/Role", "{org}/00000000000000ff")},
-		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", on: "{owner binding}"}, want: blockedFailure("LAST_OWNER")},
-		{name: "the last owner stays owner", do: call{rpc: "UpdateRoleBinding", on: "{owner binding}", fields: fields{"roleUid": viewer}}, want: blockedFailure("LAST_OWNER")},
+		{name: "the last owner stays", do: call{rpc: "DeleteRoleBinding", target: "{owner binding}"}, want: blockedFailure("LAST_OWNER")},
+		{name: "the last owner stays owner", do: call{rpc: "UpdateRoleBinding", target: "{owner binding}", fields: fields{"roleUid": viewer}}, want: blockedFailure("LAST_OWNER")},
 
 		{name: "a batch", do: batch("{group}", "", binding("{identity}", "{role}"), binding("{other identity}", "{role}")),
 			want: resource(fields{"roleBindings": []fields{boundHere("{identity}", "{role}"), boundHere("{other identity}", "{role}")}})},
@@ -59,7 +59,7 @@ var roleBindings = newKind(kind{
 	},
 	extra: []call{batchOn("{group}")},
 	library: library{
-		beside: []string{"{owner binding}"},
+		otherItems: []string{"{owner binding}"},
 		items: []item{
 			{"a", "{shelf}", binding("{org identity}", "{org role}")}, {"b", "{shelf}", binding("{org other identity}", "{org role}")},
 			{"c", "{inner}", binding("{org identity}", "{org other role}")}, {"d", "{side}", binding("{org identity}", viewer)},
@@ -68,12 +68,12 @@ var roleBindings = newKind(kind{
 			{"create_time", "createTime"}, {"uid", "uid"}, {"identity_name", "identity.name"}, {"group_name", "group.name"}, {"role_name", "role.name"},
 		},
 		byDefault: "create_time desc",
-		filters: []filtered{
+		filters: []filterCase{
 			{fields{"identity": "{org identity}"}, "a c d"}, {fields{"role": "{org role}"}, "a b"}, {fields{"role": viewer}, "d"},
 			{fields{"group": "{shelf}"}, "a b"}, {fields{"group": "{org}"}, "{owner binding}"},
 			{fields{"identity": "{org identity}", "group": "{shelf}"}, "a"}, {fields{"identity": "{org role}"}, ""},
 		},
-		bad: []bad{
+		badParams: []badInput{
 			{name: "filters that are no UIDs", fields: fields{"identity": "x", "group": "y", "role": "z"}, violations: "identity group role"},
 		},
 	},
@@ -87,7 +87,7 @@ var sameBinding = fields{"identityUid": "{binding.identity.uid}", "roleUid": "{b
 func binding(identity, role string) fields { return fields{"identityUid": identity, "roleUid": role} }
 
 func bind(group, identity, role string) call {
-	return call{rpc: "CreateRoleBinding", on: group, fields: binding(identity, role)}
+	return call{rpc: "CreateRoleBinding", target: group, fields: binding(identity, role)}
 }
 
 func batch(parent, role string, bindings ...fields) call {
@@ -105,7 +105,7 @@ func batch(parent, role string, bindings ...fields) call {
 // batchOn returns a valid batch for parent.
 func batchOn(parent string) call {
 	c := batch(parent, "", binding("{identity}", "{role}"))
-	c.on = parent
+	c.target = parent
 	return c
 }
 

@@ -4,42 +4,42 @@ import "atrium/platform"
 
 var _ = newKind(kind{
 	name: "Role", plural: "Roles", ref: "role", area: "iam", parent: "iam/Group", in: "{group}",
-	minimal: fields{"name": "role {n}"},
-	full:    fields{"name": "reader", "description": "Reads", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}},
-	needs:   "name",
-	shown:   fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
-	bad: append([]bad{
-		{name: "an unknown capability", fields: fields{"capabilities": []string{"CAP_NOPE"}}, violations: "capabilities", types: always},
-		{name: "a text as the capabilities", fields: fields{"capabilities": fields{}}, violations: "capabilities", types: always},
+	minimal:        fields{"name": "role {n}"},
+	full:           fields{"name": "reader", "description": "Reads", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}},
+	requiredFields: "name",
+	shown:          fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
+	badInputs: append([]badInput{
+		{name: "an unknown capability", fields: fields{"capabilities": []string{"CAP_NOPE"}}, violations: "capabilities", typeErrors: typeError},
+		{name: "a text as the capabilities", fields: fields{"capabilities": fields{}}, violations: "capabilities", typeErrors: typeError},
 	}, append(badNames, badDescriptions...)...),
-	several: bad{fields: fields{"description": "a\nb", "name": "Reader"}, violations: "name description"},
-	twin:    fields{"name": "{role.name}"}, misplaced: []string{"{repo}", "{identity}"},
+	manyErrors: badInput{fields: fields{"description": "a\nb", "name": "Reader"}, violations: "name description"},
+	twin:       fields{"name": "{role.name}"}, misplaced: []string{"{repo}", "{identity}"},
 	changes: []change{
 		{field: "name", to: "writer", required: true}, {field: "description", to: "Writes"},
 		{field: "capabilities", to: []string{"CAP_REPO_CREATE", "CAP_REPO_LIST"}},
 	},
-	fixed: "createTime",
+	readOnlyField: "createTime",
 
 	rows: []row{
-		{name: "a built-in one", do: call{rpc: "GetRole", on: advisoriesViewer}, want: resource(builtInShown),
+		{name: "a built-in one", do: call{rpc: "GetRole", target: advisoriesViewer}, want: resource(builtInShown),
 			instead: inGraphQL(resource(builtInShown.with(fields{"capabilities": []string{"CAP_ADVISORIES_LIST"}})), "dashboards show what a role holds")},
-		{name: "a built-in one cannot be changed", do: call{rpc: "UpdateRole", on: viewer, fields: fields{"description": "x"}}, want: blockedFailure("BUILT_IN_ROLE")},
-		{name: "a built-in one cannot be deleted", do: call{rpc: "DeleteRole", on: viewer}, want: blockedFailure("BUILT_IN_ROLE")},
-		{name: "capabilities are sorted, each once", do: call{rpc: "CreateRole", on: "{group}",
+		{name: "a built-in one cannot be changed", do: call{rpc: "UpdateRole", target: viewer, fields: fields{"description": "x"}}, want: blockedFailure("BUILT_IN_ROLE")},
+		{name: "a built-in one cannot be deleted", do: call{rpc: "DeleteRole", target: viewer}, want: blockedFailure("BUILT_IN_ROLE")},
+		{name: "capabilities are sorted, each once", do: call{rpc: "CreateRole", target: "{group}",
 			fields: fields{"name": "r", "capabilities": []string{"CAP_TAG_LIST", "CAP_REPO_LIST", "CAP_TAG_LIST"}}},
 			want: resource(fields{"name": "r", "capabilities": []string{"CAP_REPO_LIST", "CAP_TAG_LIST"}, "uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"})},
-		{name: "delete one that is bound", do: call{rpc: "DeleteRole", on: "{binding.role.uid}"}, want: blockedFailure("RESOURCE_IN_USE")},
+		{name: "delete one that is bound", do: call{rpc: "DeleteRole", target: "{binding.role.uid}"}, want: blockedFailure("RESOURCE_IN_USE")},
 	},
 	library: library{
-		beside: builtInRoles(),
+		otherItems: builtInRoles(),
 		items: []item{
 			{"a", "{shelf}", fields{"name": "zulu"}}, {"b", "{shelf}", fields{"name": "alpha", "capabilities": []string{"CAP_REPO_LIST"}}},
 			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha"}},
 		},
-		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
-		byDefault: "name",
-		filters:   []filtered{{fields{"name": "alpha"}, "b d"}, {fields{"name": "viewer"}, viewer}, {fields{"name": "nope"}, ""}},
-		differ:    []string{"capabilities"}, // of built-in roles: see above
+		orders:          []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
+		byDefault:       "name",
+		filters:         []filterCase{{fields{"name": "alpha"}, "b d"}, {fields{"name": "viewer"}, viewer}, {fields{"name": "nope"}, ""}},
+		differingFields: []string{"capabilities"}, // The capabilities of built-in roles differ; see above.
 	},
 })
 

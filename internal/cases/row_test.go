@@ -14,56 +14,56 @@ import (
 // A row is one case: a call, and the answer of every protocol.
 type row struct {
 	name  string
-	given []call // what is done before
+	setup []call // These calls are made before.
 	do    call
-	want  any // a failure, the expected resource, or what is listed; nil: an empty answer
+	want  any // This is a failure, an expected resource or a list; nil means an empty answer.
 
 	// instead has the answers of protocols that cannot express the case.
-	instead map[string]instead
+	instead map[string]otherAnswer
 }
 
-// An instead is the answer of a protocol to a case that it cannot express.
-type instead struct {
+// An otherAnswer is the answer of a protocol to a case that it cannot express.
+type otherAnswer struct {
 	because string
 	want    any
 }
 
-// inGraphQL returns another answer for GraphQL.
-func inGraphQL(want any, because string) map[string]instead {
-	return map[string]instead{"graphql": {because, want}}
+// inGraphQL returns a different answer for GraphQL.
+func inGraphQL(want any, because string) map[string]otherAnswer {
+	return map[string]otherAnswer{"graphql": {because, want}}
 }
 
-// typedAnswer returns the answer of GraphQL to a value that its types rule out.
-var typedAnswer = inGraphQL(refused{}, "the types of the schema refuse it before an operation is asked")
+// typedAnswer is the answer of GraphQL to a value that its types do not allow.
+var typedAnswer = inGraphQL(rejectedInput{}, "the types of the schema refuse it before an operation is asked")
 
-// typedAnswerIf is typedAnswer if is is true.
-func typedAnswerIf(is bool) map[string]instead {
+// typedAnswerIf returns typedAnswer if is is true.
+func typedAnswerIf(is bool) map[string]otherAnswer {
 	if is {
 		return typedAnswer
 	}
 	return nil
 }
 
-// A refused expects INVALID_ARGUMENT before an operation is called. The violations depend
-// on the protocol.
-type refused struct{}
+// A rejectedInput expects INVALID_ARGUMENT before an operation is called. The violations
+// depend on the protocol.
+type rejectedInput struct{}
 
-// A done expects that a call succeeds, with any answer.
-type done struct{}
+// An anySuccess expects that a call succeeds, with any answer.
+type anySuccess struct{}
 
-// An expected is a complete resource that a row expects. Texts such as <uid> and <time>
-// stand for any value of that form.
-type expected struct {
-	like    string // the name of a resource that was made: as that one is
-	with    fields // but for these
+// An expectedResource is a complete resource. Texts such as <uid> and <time> stand for
+// any value of that form.
+type expectedResource struct {
+	like    string // The resource equals the one that this name refers to,
+	with    fields // except for these fields.
 	without []string
 }
 
-// A listed has the items that a row expects in a list without pages, or with a single page.
-type listed []fields
+// An expectedItems has the items of a list without pages, or with a single page.
+type expectedItems []fields
 
 // resource expects these fields and no others.
-func resource(f fields) expected { return expected{with: f} }
+func resource(f fields) expectedResource { return expectedResource{with: f} }
 
 var forms = map[string]*regexp.Regexp{
 	"<uid>":    regexp.MustCompile(`^[0-9a-f]{40}(/[0-9a-f]{16})*$`),
@@ -106,11 +106,11 @@ func matches(got, want any) bool {
 func (r row) run(t *testing.T, k *kind, in *env) {
 	for _, p := range in.w.protocols {
 		t.Run(p.name(), func(t *testing.T) {
-			e := in.of(t)
-			for _, c := range r.given {
-				e.must(e.call(c))
+			e := in.forTest(t)
+			for _, c := range r.setup {
+				e.mustCall(e.fillCall(c))
 			}
-			c := e.call(r.do)
+			c := e.fillCall(r.do)
 			want := e.expectation(p, c, r.want, r.instead)
 			got := p.do(e.token, c)
 			e.check(k, c, got, want)
@@ -119,9 +119,9 @@ func (r row) run(t *testing.T, k *kind, in *env) {
 	}
 }
 
-// expectation returns the answer that a protocol must give to a call: want, or its other
-// answer.
-func (e *env) expectation(p protocol, c call, want any, others map[string]instead) any {
+// expectation returns the answer that a protocol must give to a call: want, unless the
+// protocol has another answer.
+func (e *env) expectation(p protocol, c call, want any, others map[string]otherAnswer) any {
 	if other, ok := others[p.name()]; ok {
 		return other.want
 	}
@@ -136,49 +136,49 @@ func (e *env) expectation(p protocol, c call, want any, others map[string]instea
 // check expects an answer.
 func (e *env) check(k *kind, c call, got answer, want any) {
 	e.Helper()
-	if got.broken != "" {
-		e.Fatalf("%s: %s", asJSON(c.fields), got.broken)
+	if got.brokenRule != "" {
+		e.Fatalf("%s: %s, want brokenRule \"\"", asJSON(c.fields), got.brokenRule)
 	}
-	if _, ok := want.(refused); ok {
-		if got.failed == nil || got.failed.code != platform.CodeInvalidArgument {
+	if _, ok := want.(rejectedInput); ok {
+		if got.failure == nil || got.failure.code != platform.CodeInvalidArgument {
 			e.Errorf("%s with %s %s is not refused: %s", c.rpc, asJSON(c.fields), asJSON(c.params), got.raw)
 		}
 		return
 	}
 	if f, ok := want.(failure); ok {
-		f.resource, f.on = e.text(f.resource), e.text(f.on)
-		if f = f.complete(k.area); got.failed == nil || *got.failed != f {
-			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.failed, f, got.raw)
+		f.resource, f.scope = e.text(f.resource), e.text(f.scope)
+		if f = f.complete(k.area); got.failure == nil || *got.failure != f {
+			e.Errorf("%s on %s with %s %s %s:\ngot  %+v\nwant %+v\n%s", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(c.params), got.failure, f, got.raw)
 		}
 		return
 	}
-	if got.failed != nil {
-		e.Errorf("%s on %s with %s %s %s: %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
+	if got.failure != nil {
+		e.Errorf("%s on %s with %s %s %s: %s, want no failure", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(c.params), got.raw)
 		return
 	}
-	if items, ok := want.(listed); ok {
+	if items, ok := want.(expectedItems); ok {
 		if want := e.fill(normalise([]fields(items))); !matches(normalise(got.items), want) {
-			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.params), asJSON(got.items), asJSON(want))
+			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.target, asJSON(c.params), asJSON(got.items), asJSON(want))
 		}
 		return
 	}
-	if _, ok := want.(done); ok {
+	if _, ok := want.(anySuccess); ok {
 		return
 	}
 	if want == nil {
 		if got.resource != nil {
-			e.Errorf("%s on %s: got %s, want nothing", c.rpc, c.on, asJSON(got.resource))
+			e.Errorf("%s on %s: got %s, want nothing", c.rpc, c.target, asJSON(got.resource))
 		}
 		return
 	}
-	x := want.(expected)
+	x := want.(expectedResource)
 	resource := fields{}
 	if x.like != "" {
-		resource = e.resource(strings.Trim(x.like, "{}")).without(k.names(k.once)...)
+		resource = e.resource(strings.Trim(x.like, "{}")).without(k.names(k.shownOnce)...)
 	}
 	resource, _ = e.fill(normalise(resource.with(x.with).without(x.without...))).(fields)
 	if was := e.made[strings.Trim(x.like, "{}")]; !matches(got.resource, resource) || x.with["updateTime"] != nil && !isChangedSince(got.resource, was) {
-		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.on, asJSON(c.fields), c.mask, asJSON(got.resource), asJSON(resource))
+		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(got.resource), asJSON(resource))
 	}
 }
 
@@ -196,24 +196,24 @@ func (e *env) readBack(k *kind, p protocol, c call, got answer) {
 	e.Helper()
 	read := func(uid string, want any) {
 		e.Helper()
-		after := call{rpc: "Get" + k.name, on: uid}
+		after := call{rpc: "Get" + k.name, target: uid}
 		now := p.do(e.token, after)
 		after.rpc += " after " + c.rpc
 		e.check(k, after, now, want)
 	}
-	as := func(f fields) expected { return resource(f.without(k.names(k.once)...)) }
+	asReadBack := func(f fields) expectedResource { return resource(f.without(k.names(k.shownOnce)...)) }
 	switch {
-	case got.broken != "" || got.failed != nil && got.failed.code == platform.CodeNotFound:
-	case c.rpc == "Create"+k.name && got.failed == nil:
-		read(keyOf(got.resource), as(got.resource))
-	case c.rpc == "Update"+k.name && got.failed == nil:
-		read(c.on, as(got.resource))
-	case c.rpc == "Delete"+k.name && got.failed == nil:
-		read(c.on, notFound(k.resource(), c.on))
+	case got.brokenRule != "" || got.failure != nil && got.failure.code == platform.CodeNotFound:
+	case c.rpc == "Create"+k.name && got.failure == nil:
+		read(keyOf(got.resource), asReadBack(got.resource))
+	case c.rpc == "Update"+k.name && got.failure == nil:
+		read(c.target, asReadBack(got.resource))
+	case c.rpc == "Delete"+k.name && got.failure == nil:
+		read(c.target, notFound(k.resource(), c.target))
 	case c.rpc == "Update"+k.name || c.rpc == "Delete"+k.name:
 		for ref, made := range e.made {
-			if keyOf(made) == c.on && (!k.sharesUID || strings.HasSuffix(ref, k.ref)) {
-				read(c.on, as(made))
+			if keyOf(made) == c.target && (!k.sharesUID || strings.HasSuffix(ref, k.ref)) {
+				read(c.target, asReadBack(made))
 			}
 		}
 	}

@@ -7,14 +7,14 @@ import (
 )
 
 // changing returns the rows of Update<Kind>. They change a resource with all fields.
-func (k *kind) changing() []row {
+func (k *kind) updateRows() []row {
 	it := "{full " + k.ref + "}"
 	update := func(f fields, mask ...string) call {
-		return call{rpc: "Update" + k.name, on: it, fields: f, mask: mask}
+		return call{rpc: "Update" + k.name, target: it, fields: f, mask: mask}
 	}
-	unchanged := expected{like: it}
-	changed := func(with fields, without ...string) expected {
-		return expected{like: it, with: k.changedTimes().with(with), without: without}
+	unchanged := expectedResource{like: it}
+	changed := func(with fields, without ...string) expectedResource {
+		return expectedResource{like: it, with: k.changedTimes().with(with), without: without}
 	}
 	var rows []row
 	all, required, cleared, instead := fields{}, fields{}, []string{}, fields{}
@@ -23,9 +23,9 @@ func (k *kind) changing() []row {
 		to := fields{c.field: c.to}
 		other := k.otherThan(c.field)
 		rows = append(rows,
-			row{name: c.field + " without a mask", do: update(to), want: changed(k.visible(to))},
-			row{name: c.field + " by mask, others not", do: update(to.with(other), c.field), want: changed(k.visible(to))},
-			row{name: c.field + " by mask in snake case", do: update(to, snakeCase(c.field)), want: changed(k.visible(to))})
+			row{name: c.field + " without a mask", do: update(to), want: changed(k.visiblePart(to))},
+			row{name: c.field + " by mask, others not", do: update(to.with(other), c.field), want: changed(k.visiblePart(to))},
+			row{name: c.field + " by mask in snake case", do: update(to, snakeCase(c.field)), want: changed(k.visiblePart(to))})
 		if c.required {
 			required[c.field] = c.to
 			rows = append(rows,
@@ -33,38 +33,38 @@ func (k *kind) changing() []row {
 				row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: invalid(c.field)})
 			continue
 		}
-		gone := append([]string{c.field}, c.gone...)
+		gone := append([]string{c.field}, c.removed...)
 		cleared, instead = append(cleared, gone...), instead.with(c.cleared)
 		rows = append(rows,
 			row{name: "null for " + c.field, do: update(fields{c.field: nil}), want: changed(c.cleared, gone...)},
 			row{name: c.field + " in the mask only", do: update(fields{}, c.field), want: changed(c.cleared, gone...)})
 	}
 	rows = append(rows,
-		row{name: "all fields at once", do: update(all), want: changed(k.visible(all))},
-		row{name: "* replaces all", do: update(all, "*"), want: changed(k.visible(all))},
-		row{name: "* clears what is absent", do: update(required, "*"), want: changed(k.visible(required).with(instead), cleared...)},
+		row{name: "all fields at once", do: update(all), want: changed(k.visiblePart(all))},
+		row{name: "* replaces all", do: update(all, "*"), want: changed(k.visiblePart(all))},
+		row{name: "* clears what is absent", do: update(required, "*"), want: changed(k.visiblePart(required).with(instead), cleared...)},
 		row{name: "* and a field", do: update(all, "*", k.changes[0].field), want: invalid("updateMask")},
 		row{name: "a mask of what is no field", do: update(all, "nope"), want: invalid("updateMask")},
-		row{name: "a mask of what never changes", do: update(all, k.fixed), want: invalid("updateMask")},
-		row{name: "a mask of both", do: update(all, k.changes[0].field, "nope", k.fixed), want: invalid("updateMask updateMask")},
+		row{name: "a mask of what never changes", do: update(all, k.readOnlyField), want: invalid("updateMask")},
+		row{name: "a mask of both", do: update(all, k.changes[0].field, "nope", k.readOnlyField), want: invalid("updateMask updateMask")},
 		row{name: "an unknown field", do: update(fields{"nope": 1}), want: invalid("nope"), instead: typedAnswer},
 		row{name: "an unknown field outside of the mask", do: update(all.with(fields{"nope": 1}), k.changes[0].field),
-			want: changed(k.visible(fields{k.changes[0].field: k.changes[0].to})), instead: typedAnswer},
-		row{name: "what never changes", do: update(fields{k.fixed: "2001-02-03T04:05:06.789Z"}), want: invalid(k.fixed),
-			instead: inGraphQL(refused{}, "the inputs hold nothing that only the service sets")},
+			want: changed(k.visiblePart(fields{k.changes[0].field: k.changes[0].to})), instead: typedAnswer},
+		row{name: "what never changes", do: update(fields{k.readOnlyField: "2001-02-03T04:05:06.789Z"}), want: invalid(k.readOnlyField),
+			instead: inGraphQL(rejectedInput{}, "the inputs hold nothing that only the service sets")},
 		row{name: "nothing", do: update(fields{}), want: unchanged},
-		row{name: "much that is wrong", do: update(k.several.fields), want: invalid(k.several.violations)},
-		row{name: "a missing one", do: call{rpc: "Update" + k.name, on: k.missing(), fields: all}, want: notFound(k.resource(), k.missing())},
-		row{name: "nothing of a missing one", do: call{rpc: "Update" + k.name, on: k.missing(), fields: fields{}}, want: notFound(k.resource(), k.missing())},
-		row{name: "no UID", do: call{rpc: "Update" + k.name, on: "nope", fields: all}, want: invalid("uid")},
+		row{name: "much that is wrong", do: update(k.manyErrors.fields), want: invalid(k.manyErrors.violations)},
+		row{name: "a missing one", do: call{rpc: "Update" + k.name, target: k.missing(), fields: all}, want: notFound(k.resource(), k.missing())},
+		row{name: "nothing of a missing one", do: call{rpc: "Update" + k.name, target: k.missing(), fields: fields{}}, want: notFound(k.resource(), k.missing())},
+		row{name: "no UID", do: call{rpc: "Update" + k.name, target: "nope", fields: all}, want: invalid("uid")},
 	)
-	for _, b := range k.bad {
+	for _, b := range k.badInputs {
 		if k.updates(b.fields) {
-			rows = append(rows, row{name: "bad: " + b.name, do: update(b.fields), want: invalid(b.violations), instead: typedAnswerIf(b.types == always)})
+			rows = append(rows, row{name: "bad: " + b.name, do: update(b.fields), want: invalid(b.violations), instead: typedAnswerIf(b.typeErrors == typeError)})
 		}
 	}
 	if k.twin != nil {
-		rows = append(rows, row{name: "into another one", do: update(k.twin), want: alreadyExists(k.resource(), k.one())})
+		rows = append(rows, row{name: "into another one", do: update(k.twin), want: alreadyExists(k.resource(), k.existing())})
 	}
 	return rows
 }
@@ -77,8 +77,8 @@ func (k *kind) changedTimes() fields {
 	return nil
 }
 
-// visible returns the part of a change that an answer shows.
-func (k *kind) visible(change fields) fields {
+// visiblePart returns the part of a change that an answer shows.
+func (k *kind) visiblePart(change fields) fields {
 	shown := change.without(k.hidden...)
 	for name, derived := range k.derived {
 		if given, ok := change[name]; ok {

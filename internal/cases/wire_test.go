@@ -13,8 +13,8 @@ import (
 // An rpc is an operation of the reference.
 type rpc struct {
 	name         string
-	method, path string   // of HTTP
-	capabilities []string // wire names; all are needed
+	method, path string   // These are the method and path of HTTP.
+	capabilities []string // These are wire names. All of them are needed.
 }
 
 var (
@@ -85,9 +85,9 @@ func roleLedger(t testing.TB) (holds map[string]map[string]bool, dotted map[stri
 		}
 	}
 	if len(holds) != 8 || len(dotted) != 43 {
-		t.Fatalf("the ledger of roles has %d of them and %d capabilities", len(holds), len(dotted))
+		t.Fatalf("the ledger of roles has %d of them, want 8 and %d capabilities, want 43", len(holds), len(dotted))
 	}
-	for _, c := range platform.Capabilities() { // these roles hold the capabilities of our own kinds
+	for _, c := range platform.Capabilities() { // These roles also hold the capabilities of our own kinds.
 		if wire := c.WireName(); dotted[wire] == "" {
 			dotted[wire] = string(c)
 			holds["owner"][wire], holds["viewer"][wire] = true, strings.HasSuffix(string(c), ".list")

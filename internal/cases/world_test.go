@@ -28,13 +28,13 @@ type world struct {
 	issuer    *auth.Issuer
 	ledger    map[string]rpc
 	protocols []protocol
-	setup     protocol // by which what a case needs is made
+	setup     protocol // This protocol creates what a case needs.
 
-	holds  map[string]map[string]bool // what each built-in role holds, by wire names
-	dotted map[string]string          // the capability of each wire name
+	holds  map[string]map[string]bool // This has the capabilities of each built-in role, by wire names.
+	dotted map[string]string          // This has the dotted name of each wire name.
 
 	ticks, names atomic.Int64
-	tokens       sync.Map // by subject
+	tokens       sync.Map // The keys are subjects.
 }
 
 const audience = "atrium"
@@ -49,8 +49,7 @@ func newWorldWith(t *testing.T, url string, o platform.Options) *world {
 	t.Helper()
 	w := &world{ledger: wireLedger(t)}
 	w.holds, w.dotted = roleLedger(t)
-	// The clock advances at each reading, so that no two resources have the same
-	// time.
+	// The clock advances with each reading, so that no two resources have the same time.
 	began := time.Now()
 	o.Clock = func() time.Time { return began.Add(time.Duration(w.ticks.Add(1)) * time.Millisecond) }
 	p, err := platform.New(t.Context(), storetest.Open(t, url), o)

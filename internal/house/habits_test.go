@@ -45,16 +45,15 @@ func TestNoPackageHasAnInitFunction(t *testing.T) {
 func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 	t.Parallel()
 	allowed := map[string][]string{
-		// The caller, the cost, the memory of the answer, and whether it is background
-		// work: facts of a request that every layer between its start and its statements
-		// would have to pass on.
+		// These are the caller, the cost, the memory of the answer, and whether it is
+		// background work. Otherwise every layer between the start of a request and its
+		// statements would have to pass them on.
 		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
-		// Which calls read concurrently for one answer: from the executor to the
-		// connection, through operations that do not use it.
+		// This says which calls read concurrently for one answer. It passes from the
+		// executor to the connection, through operations that do not use it.
 		"store/sqlstore": {"levelKey"},
-		"auth":           {"gateKey"}, // from the middleware to the verifier, through gRPC's interceptors
-		// A value for which gqlgen offers no other way: why a subscription ends, from its
-		// resolver.
+		"auth":           {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
+		// This says why a subscription ends. gqlgen offers its resolver no other way.
 		"graphql/execute": {"endingKey"},
 	}
 	for _, f := range sources(t) {
@@ -80,13 +79,13 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 	}
 }
 
-func isSelector(e ast.Expr, of, name string) bool {
+func isSelector(e ast.Expr, pkg, name string) bool {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok || s.Sel.Name != name {
 		return false
 	}
 	x, ok := s.X.(*ast.Ident)
-	return ok && x.Name == of
+	return ok && x.Name == pkg
 }
 
 // A package-level variable is set once and then only read, so that two platforms in one
@@ -94,7 +93,7 @@ func isSelector(e ast.Expr, of, name string) bool {
 func TestNoPackageHasMutableState(t *testing.T) {
 	t.Parallel()
 	files := slices.DeleteFunc(sources(t), func(f sourceFile) bool { return f.test || f.isGenerated() })
-	variables := map[string]map[string]bool{} // by folder
+	variables := map[string]map[string]bool{} // The keys are folders.
 	for _, f := range files {
 		for _, d := range f.ast.Decls {
 			vars, ok := d.(*ast.GenDecl)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A rule says which folders of this module a folder may import, and why no
+// A rule says which folders of this module a folder may import, and why it may not import
 // others.
 type rule struct {
 	may []string
@@ -68,12 +68,12 @@ var rules = map[string]rule{
 // applies to them too.
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":      {"graph", "internal/oracle", "graphql", "graphql/limit", "graphql/transport"}, // the endpoint that they ask through
-	"graphql":        {"resolvers", "edge"},                                                         // which show the errors of the endpoint
-	"client":         {"rpc"},                                                                       // the services that it calls
-	"cmd":            {"auth", "events", "rpc/gen"},                                                 // by which they call the program, and are called by it
+	"resolvers":      {"graph", "internal/oracle", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
+	"graphql":        {"resolvers", "edge"},                                                         // Tests check the errors of the endpoint.
+	"client":         {"rpc"},                                                                       // The tests serve what the client calls.
+	"cmd":            {"auth", "events", "rpc/gen"},                                                 // Tests call the program with them, and serve what it calls.
 	"internal/house": {"platform", "store/storetest"},
-	"web":            {"docs"}, // the pages that it shows
+	"web":            {"docs"}, // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.
@@ -106,9 +106,9 @@ func TestEveryFolderImportsOnlyWhatItsRuleAllows(t *testing.T) {
 			may = slices.Concat(may, testsMay[""], testsMay[name])
 		}
 		for _, imported := range f.imports {
-			folder, ours := strings.CutPrefix(imported, "atrium/")
-			of, _ := ruleOf(folder)
-			if ours && folder != f.folder && !slices.Contains(may, of) {
+			folder, isOwn := strings.CutPrefix(imported, "atrium/")
+			importedRule, _ := ruleOf(folder)
+			if isOwn && folder != f.folder && !slices.Contains(may, importedRule) {
 				t.Errorf("%s imports %s: %s may import %s, since %s", f.path, imported, name, listOrNothing(may[1:]), rules[name].why)
 			}
 		}
@@ -131,7 +131,7 @@ func thirdParty(imported string) bool {
 
 func TestTheCoreUsesOnlyTheStandardLibrary(t *testing.T) {
 	t.Parallel()
-	drivers := []string{"github.com/jackc/pgx/v5/stdlib"} // by which its tests look at what is stored
+	drivers := []string{"github.com/jackc/pgx/v5/stdlib"} // Tests use it to look at stored rows.
 	for _, f := range sources(t) {
 		for _, imported := range f.imports {
 			if allowed := f.test && slices.Contains(drivers, imported); f.folder == "platform" && thirdParty(imported) && !allowed {
@@ -147,7 +147,7 @@ func TestTheCoreUsesOnlyTheStandardLibrary(t *testing.T) {
 func TestOnlyTheStoreContainsSQL(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		queue := f.path == "events/database.go" // opens the queue's own tables, which hold UIDs of deliveries only
+		queue := f.path == "events/database.go" // This file opens the queue's own tables, which contain only UIDs of deliveries.
 		if f.test || strings.HasPrefix(f.folder, "store") || queue {
 			continue
 		}

@@ -122,7 +122,7 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 // graphQLOnly lists kinds that only GraphQL has.
 var graphQLOnly = map[string]bool{"Delivery": true}
 
-// imported lists kinds that come from feeds. Their changes record no events.
+// imported lists kinds that come from feeds. Changes of them record no events.
 var imported = map[string]bool{"Advisory": true}
 
 // operationsOf maps each kind to the field of the platform with its operations.

@@ -66,7 +66,7 @@ func capabilityTable(t *testing.T) (rows []row, roles []string) {
 		}
 	}
 	if len(rows) != 43 || len(roles) != 8 {
-		t.Fatalf("the table has %d capabilities and %d roles", len(rows), len(roles))
+		t.Fatalf("the table has %d capabilities, want 43 and %d roles, want 8", len(rows), len(roles))
 	}
 	return rows, roles
 }
@@ -137,7 +137,7 @@ func TestBuiltInRolesHoldWhatTheTableSays(t *testing.T) {
 	}
 	for _, role := range page.Items {
 		if role.UID != builtInUIDs[role.Name] || !platform.IsBuiltInRole(role.UID) || !slices.Contains(roles, role.Name) {
-			t.Errorf("%s has the UID %s", role.Name, role.UID)
+			t.Errorf("%s has the UID %s, want %s", role.Name, role.UID, builtInUIDs[role.Name])
 		}
 		for _, r := range rows {
 			if got, want := slices.Contains(role.Capabilities, platform.Capability(r.name)), slices.Contains(r.roles, role.Name); got != want {
@@ -229,7 +229,7 @@ func TestThePageTokenVersionIsTheNewestOfTheLedger(t *testing.T) {
 		t.Fatal("platform/token.go names no version")
 	}
 	if version, _ := strconv.Atoi(m[1]); version != len(tokenLedger) || tokenLedger[version] == "" {
-		t.Errorf("version %d is not the newest of %v", version, tokenLedger)
+		t.Errorf("version %d is not the newest of %v, want %d", version, tokenLedger, len(tokenLedger))
 	}
 }
 

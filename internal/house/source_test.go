@@ -21,7 +21,7 @@ const root = "../.."
 
 // A sourceFile is one Go file of the module.
 type sourceFile struct {
-	path    string // relative to the root
+	path    string // The path is relative to the root.
 	folder  string
 	test    bool
 	ast     *ast.File
@@ -31,8 +31,8 @@ type sourceFile struct {
 // isGenerated reports whether the file is generated, so nobody edits it.
 func (f sourceFile) isGenerated() bool { return ast.IsGenerated(f.ast) }
 
-// skipped lists folders without source of this module: other modules, downloads and build
-// results.
+// skipped lists folders that contain no source of this module, such as downloads and
+// build results.
 var skipped = []string{".git", "node_modules", "bin", "dist", "tools", "testdata"}
 
 // walk calls each with the path of every file of the module.

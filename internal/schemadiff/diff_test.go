@@ -25,7 +25,7 @@ type Query { ping: String! }
 func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ before, after, want string }{
-		// Types.
+		// These cases change types.
 		{`type A { a: Int }`, ``, "breaking A is removed"},
 		{``, `type A { a: Int }`, "safe A is new"},
 		{`type A { a: Int }`, `interface A { a: Int }`, "breaking A was an object and is an interface"},
@@ -35,13 +35,14 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{`type A { a: Int } type B { a: Int } union U = A | B`, `type A { a: Int } type B { a: Int } union U = B`, "breaking U no longer has the member A"},
 		{`type A { a: Int } type B { a: Int } union U = B`, `type A { a: Int } type B { a: Int } union U = A | B`, "dangerous U has the new member A"},
 
-		// Enum values: a new one can surprise only clients that read it.
+		// These cases change enum values. A new value can only surprise clients that read
+		// it.
 		{`enum E { X Y }`, `enum E { X }`, "breaking E.Y is removed"},
 		{`enum E { X } type A { e: [E!]! }`, `enum E { X Y } type A { e: [E!]! }`, "dangerous E.Y is a new value in answers"},
 		{`enum E { X } input I { e: E }`, `enum E { X Y } input I { e: E }`, "safe E.Y is a new value"},
 		{`enum E { X } input I { e: E }`, `enum E { X Y } input I { e: E } type A { e: E }`, "safe A is new; safe E.Y is a new value"},
 
-		// Types of answers may become stricter.
+		// Types in answers may become stricter.
 		{`type A { a: Int b: Int }`, `type A { a: Int }`, "breaking A.b is removed"},
 		{`type A { a: Int }`, `type A { a: Int b: Int! }`, "safe A.b is new"},
 		{`type A { a: Int }`, `type A { a: String }`, "breaking A.a was Int and is String"},
@@ -74,7 +75,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{`type A { a(x: Int!): Int }`, `type A { a(x: Int! = 1): Int }`, "safe A.a(x:) has the new default 1"},
 		{`input I { a: [Int!] = [1, 2] }`, `input I { a: [Int!] = [2, 1] }`, "breaking I.a had the default [1,2] and has [2,1]"},
 
-		// Directives, on types and by themselves.
+		// These cases change directives, on types and by themselves.
 		{`type A @key(fields: "a") { a: ID! b: ID! }`, `type A @key(fields: "b") { a: ID! b: ID! }`,
 			`breaking A no longer bears @key(fields: "a"); safe A now bears @key(fields: "b")`},
 		{`type A @shareable { a: Int }`, `type A { a: Int }`, "breaking A no longer bears @shareable"},
@@ -88,7 +89,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 		{`directive @d repeatable on FIELD | QUERY`, `directive @d on QUERY`, "breaking @d is no longer allowed on FIELD; breaking @d is no longer repeatable"},
 		{`directive @d on FIELD`, `directive @d(x: Int!) on FIELD`, "breaking @d(x:) is a new required argument"},
 
-		// Changes on which no request or answer depends.
+		// No request or answer depends on these changes.
 		{`"Old." type A { a: Int b: Int }`, `"New." type A { "New." b: Int a: Int }`, ""},
 		{`type A { a: Int }  extend type A { b: Int }`, `type A { a: Int b: Int }`, ""},
 		{`type A @d(b: 1, a: 2) { a: Int } directive @d(a: Int, b: Int) on OBJECT`,
@@ -99,7 +100,7 @@ func TestEveryKindOfChangeHasItsLevelAndCoordinate(t *testing.T) {
 			got = append(got, fmt.Sprint(c.level, " ", c.at, " ", c.what))
 		}
 		if got := strings.Join(got, "; "); got != row.want {
-			t.Errorf("%s\n-> %s\nis  %q\nnot %q", row.before, row.after, got, row.want)
+			t.Errorf("%s\n-> %s\nis  %q\nnot %q, want %v", row.before, row.after, got, row.want, row.want)
 		}
 	}
 }

@@ -40,54 +40,54 @@ func runIn(t *testing.T, folder string) (string, error) {
 }
 
 const (
-	twoFields = "type Query { a: Int b: Int }"
-	oneField  = "type Query { a: Int }"
-	silence   = "# Changelog\n\n## Unreleased\n\n- Something about `Query.b`.\n\n## 1.0\n\n- Breaking: `Query.b`.\n"
-	avowal    = "# Changelog\n\n## Unreleased\n\n- Something.\n- Breaking: the field\n  `Query.b` is removed.\n- More.\n"
+	twoFields       = "type Query { a: Int b: Int }"
+	oneField        = "type Query { a: Int }"
+	silentChangelog = "# Changelog\n\n## Unreleased\n\n- Something about `Query.b`.\n\n## 1.0\n\n- Breaking: `Query.b`.\n"
+	honestChangelog = "# Changelog\n\n## Unreleased\n\n- Something.\n- Breaking: the field\n  `Query.b` is removed.\n- More.\n"
 )
 
 func TestABreakingChangeFailsUnlessTheChangelogNamesIt(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	write(t, folder, twoFields, silence)
+	write(t, folder, twoFields, silentChangelog)
 	commit(t, folder)
 
-	write(t, folder, oneField, silence)
+	write(t, folder, oneField, silentChangelog)
 	out, err := runIn(t, folder)
 	if !errors.Is(err, errHidden) || !strings.Contains(out, "  breaking   Query.b is removed\n") || !strings.Contains(out, "  - Breaking: `Query.b` is removed.\n") {
-		t.Errorf("without a word: %v\n%s", err, out)
+		t.Errorf("without a word: %v, want %v\n%s", err, errHidden, out)
 	}
-	write(t, folder, oneField, avowal)
+	write(t, folder, oneField, honestChangelog)
 	out, err = runIn(t, folder)
 	if want := "schema: since HEAD 1 breaking, 0 dangerous, 0 safe changes\n  breaking   Query.b is removed\n"; err != nil || out != want {
-		t.Errorf("with an entry: %v\n%s", err, out)
+		t.Errorf("with an entry: %v\n%s, want %s", err, out, want)
 	}
 }
 
 func TestACleanTreeIsComparedWithTheCommitBefore(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	write(t, folder, twoFields, silence)
+	write(t, folder, twoFields, silentChangelog)
 	commit(t, folder)
-	write(t, folder, oneField, silence)
+	write(t, folder, oneField, silentChangelog)
 	commit(t, folder)
 	if out, err := runIn(t, folder); !errors.Is(err, errHidden) || !strings.HasPrefix(out, "schema: since HEAD~1 1 breaking") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("%v, want %v\n%s, want it to begin with 'schema: since HEAD~1 1 breaking'", err, errHidden, out)
 	}
 }
 
 func TestWithoutAnOlderSchemaItPassesWithAMessage(t *testing.T) {
 	t.Parallel()
 	unversioned, first, broken := t.TempDir(), t.TempDir(), t.TempDir()
-	write(t, unversioned, oneField, silence)
-	write(t, first, oneField, silence)
-	commit(t, first) // like a clone of depth 1
-	write(t, broken, "type Query {", silence)
+	write(t, unversioned, oneField, silentChangelog)
+	write(t, first, oneField, silentChangelog)
+	commit(t, first) // A clone of depth 1 has one commit.
+	write(t, broken, "type Query {", silentChangelog)
 	commit(t, broken)
-	write(t, broken, oneField, silence)
+	write(t, broken, oneField, silentChangelog)
 	for _, folder := range []string{unversioned, first, broken} {
 		if out, err := runIn(t, folder); err != nil || !strings.HasPrefix(out, "schema: nothing to compare it with: ") {
-			t.Errorf("%v\n%s", err, out)
+			t.Errorf("%v\n%s, want it to begin with 'schema: nothing to compare it with: '", err, out)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestWithoutAnOlderSchemaItPassesWithAMessage(t *testing.T) {
 func TestAnInvalidSchemaFails(t *testing.T) {
 	t.Parallel()
 	empty, broken := t.TempDir(), t.TempDir()
-	write(t, broken, "type Query {", silence)
+	write(t, broken, "type Query {", silentChangelog)
 	for _, folder := range []string{empty, broken} {
 		if _, err := runIn(t, folder); err == nil || errors.Is(err, errHidden) {
 			t.Errorf("it ends with %v", err)

@@ -25,10 +25,10 @@ func TestAFileIsCreatedOnceAndOnlyForItsOwner(t *testing.T) {
 	making.Wait()
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 || info.Size() != 0 {
-		t.Fatalf("the file is %v, %v", info, err)
+		t.Fatalf("the file is %v, %v, want Perm 0o600 and Size 0", info, err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("there are %v, %v", left, err)
+		t.Errorf("there are %v, want 1 of them, %v", left, err)
 	}
 	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestFilesThatOthersMayReadAreFound(t *testing.T) {
 	}
 	found := dbfile.FindExposed(path)
 	if len(found) != 2 || found[0] != (dbfile.ExposedFile{Path: path, Mode: 0o644}) || found[1] != (dbfile.ExposedFile{Path: path + "-shm", Mode: 0o620}) {
-		t.Errorf("found %v", found)
+		t.Errorf("found %v, want 2 of them", found)
 	}
 }
 

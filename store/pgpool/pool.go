@@ -20,24 +20,25 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ConnectTimeout limits how long a connection may take to be made.
+// ConnectTimeout is the time limit for opening a connection.
 const ConnectTimeout = 5 * time.Second
 
 // Options are the settings of a pool.
 type Options struct {
-	// MaxConnections is the size of the pool, where the URL has no
-	// pool_max_conns; 0: four times the cores.
+	// MaxConnections is the size of the pool, unless the URL has pool_max_conns; 0 means
+	// four times the cores.
 	MaxConnections int32
-	// Size is the size of the pool whatever the URL says; 0: see MaxConnections.
+	// Size is the size of the pool, even if the URL has another one; 0 means
+	// MaxConnections.
 	Size int32
 	// DirectURL leads past a pooler to the same database; "" if there is none.
 	DirectURL string
-	// QueryMode is the name of one of pgx's modes; "": the best that works.
+	// QueryMode is the name of one of pgx's modes; "" means the best one that works.
 	QueryMode string
-	// Limits are settings of sessions, such as statement_timeout. Those that the URL
-	// has take precedence.
+	// Limits are settings of sessions, such as statement_timeout. Settings in the URL
+	// take precedence.
 	Limits map[string]string
-	// Logger is told once what a pooler does not pass on; nil discards that.
+	// Logger receives once what a pooler does not pass on; nil discards that.
 	Logger *slog.Logger
 }
 
@@ -46,15 +47,15 @@ type Pool struct {
 	*pgxpool.Pool
 	// Version is the major version of the server.
 	Version int
-	// Prepares says that named prepared statements are used.
+	// Prepares means that named prepared statements are used.
 	Prepares bool
-	// Pooler says that a pooler may run each transaction on another connection of
-	// its own.
+	// Pooler means that a pooler may run each transaction on another of its connections.
 	Pooler bool
-	// Limits are those settings that a pooler does not pass on. Transactions must
-	// make them by themselves.
+	// Limits are the settings that the pooler does not pass on. Each transaction must set
+	// them.
 	Limits map[string]string
-	// Listen is how to connect for LISTEN; nil if a pooler is in the way.
+	// Listen has the settings of a connection for LISTEN; nil means that a pooler
+	// prevents it.
 	Listen *pgx.ConnConfig
 }
 

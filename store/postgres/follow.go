@@ -34,7 +34,7 @@ const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 // serialises all commits. They are sent through the pool and received on a separate
 // connection. A pooler in transaction mode passes on only sending: where no direct
 // connection is possible, the process receives none and polls.
-func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed func(), deaf func(error)) {
+func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed func(), onLost func(error)) {
 	f := follower{e, rand.Text(), changed}
 	var telling sync.WaitGroup
 	telling.Go(func() { f.notifyOthers(ctx, stored) })
@@ -52,7 +52,7 @@ func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed fun
 			reported, retry = false, firstRetry
 		case !reported:
 			reported = true
-			deaf(err)
+			onLost(err)
 		}
 		if !sleep(ctx, retry) {
 			return

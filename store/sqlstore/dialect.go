@@ -11,67 +11,68 @@ import (
 type Dialect struct {
 	Placeholder string // before the number of an argument
 
-	// InKeys compares with the list that is argument n: the primary key. Among
-	// does so for other columns. What is listed are texts, or the bytes of UIDs.
+	// InKeys returns a comparison of the primary key with argument n, a list of texts
+	// or of the bytes of UIDs. InValues does so for other columns.
 	InKeys   func(n string, ofBytes bool) string
 	InValues func(n string, ofBytes bool) string
 
-	// Parents is a table p of columns of the same length, whose rows p.i numbers
-	// addRows 1; arg adds an argument and answers how it is spelled.
+	// Parents returns a table p of columns that have the same length. Its column p.i
+	// numbers the rows from 1. arg adds an argument and returns its placeholder.
 	Parents func(arg func(any) string, columns ...ParentColumn) string
 
-	// PerParent reads, for every row of p, the rows of table as t that page
-	// selects; page may use p.
+	// PerParent returns SQL that reads, for every row of p, the rows of table that page
+	// selects. They are named t, and page may use p.
 	PerParent func(parents, table, columns, page string) string
 
-	// KeepRow, behind a select of a row of t, keeps other transactions from
-	// changing it; "" where there is one writer.
+	// KeepRow follows a select of a row of t, and prevents other transactions from
+	// changing it. It is "" if there is only one writer.
 	KeepRow string
 
-	// NoEarlierWriters is the condition that every transaction that was there before
-	// that of an event e has ended.
+	// NoEarlierWriters is the condition that every transaction before that of an event e
+	// has ended.
 	NoEarlierWriters string
 
-	// BindTime is how a moment is bound where database/sql binds it.
+	// BindTime returns the argument for a time if database/sql binds it.
 	BindTime func(t platform.Time) any
 
-	// Intervals is the number of whole intervals, of so many seconds each, that
-	// lie between an origin and a column of times.
+	// Intervals returns the number of whole intervals of some seconds between an origin
+	// and a column of times.
 	Intervals func(column, origin, seconds string) string
 
-	// NextTransaction is the lowest id that the next transaction can have; ""
-	// where transactions have none.
+	// NextTransaction is the lowest id that the next transaction can have. It is "" if
+	// transactions have no ids.
 	NextTransaction string
 
-	// Slots is how many rows of counter a busy scope is spread over, so that
-	// writers do not wait for each other.
+	// Slots is the number of rows in counter for a busy scope, so that writers do not
+	// wait for each other.
 	Slots int
 
-	// Trigrams says that what words are looked for in has an index that is a table
-	// of its own, which statements must begin with. Else it has one of extensions.
+	// Trigrams means that the index of search texts is a separate table, with which
+	// statements must begin. Otherwise the index comes from extensions.
 	Trigrams bool
 
-	// Elements is a table e of the values of a column that keeps a list as JSON.
+	// Elements returns a table e of the values of a column that contains a list in JSON.
 	Elements func(column string) string
 
-	// TableExists finds a row where the table that is its argument is there.
+	// TableExists is a statement that finds a row if the table in its argument exists.
 	TableExists string
 
-	// Pipelines says that statements sent together take one round trip.
+	// Pipelines means that statements that are sent together take one round trip.
 	Pipelines bool
 
-	// Triggers says that tables can be rebuilt beside servers that run: triggers
-	// in PL/pgSQL take what these write along.
+	// Triggers means that tables can be rebuilt while servers run: triggers in PL/pgSQL
+	// copy what the servers write.
 	Triggers bool
 
-	// LimitLockWait begins a migration, whose wait for a lock holds up servers.
+	// LimitLockWait is the beginning of a migration. It limits the wait for a lock, which
+	// would delay servers.
 	LimitLockWait string
 
-	// DDL replaces the tokens of migrations.
+	// DDL replaces the tokens in migrations.
 	DDL *strings.Replacer
 }
 
-// ParentColumn is a column of the table p of parents: texts, or the bytes of
+// A ParentColumn is a column of the table of Dialect.Parents: texts, or the bytes of
 // UIDs.
 type ParentColumn struct {
 	Name  string
@@ -82,12 +83,12 @@ type ParentColumn struct {
 // Len returns the number of rows.
 func (c ParentColumn) Len() int { return len(c.Texts) + len(c.Bytes) }
 
-// textPairs makes the columns k and inside from texts.
+// textPairs returns the columns k and inside from texts.
 func textPairs(keys, insides []string) []ParentColumn {
 	return []ParentColumn{{Name: "k", Texts: keys}, {Name: "inside", Texts: insides}}
 }
 
-// underUIDs makes the columns k and inside from UIDs and texts.
+// underUIDs returns the columns k and inside from UIDs and texts.
 func underUIDs(keys [][]byte, insides []string) []ParentColumn {
 	return []ParentColumn{{Name: "k", Bytes: keys}, {Name: "inside", Texts: insides}}
 }
@@ -98,10 +99,10 @@ type Statement struct {
 	SQL  string
 	Args []any
 
-	// Row is called for each row; scan takes what database/sql takes.
+	// Row is called for each row; scan accepts the same destinations as database/sql.
 	Row func(scan func(dest ...any) error) error
 
-	// Affected is set to the number of rows changed, where Row is nil.
+	// Affected is set to the number of changed rows if Row is nil.
 	Affected int64
 
 	// Done is set when the statement has run and all of its rows were read.

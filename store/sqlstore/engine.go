@@ -14,7 +14,8 @@ import (
 // at the first one that fails. Arguments are string, []string, int64, bool, []byte,
 // [][]byte and platform.Time.
 //
-// Errors: platform.ErrDuplicate, ErrForeignKey, platform.Unavailable.
+// The errors of Run include platform.ErrDuplicate, ErrForeignKey and
+// platform.Unavailable.
 type Conn interface {
 	Run(ctx context.Context, statements ...*Statement) error
 }
@@ -23,42 +24,42 @@ type Conn interface {
 type TxConn interface {
 	Conn
 
-	// Copy adds many rows fast.
+	// Copy inserts many rows at once.
 	Copy(ctx context.Context, table string, columns []string, rows [][]any) error
 
-	// Lock holds up every transaction that locks the same name until this
-	// one ends.
+	// Lock makes every other transaction that locks the same name wait until this one
+	// ends.
 	Lock(ctx context.Context, name string) error
 
-	// LockShared holds up every transaction that locks the same name, but not
-	// those that share the lock.
+	// LockShared does the same, except for transactions that also share the lock.
 	LockShared(ctx context.Context, name string) error
 
-	// LockCounters holds up every transaction that changes a counter.
+	// LockCounters makes every transaction that changes a counter wait.
 	LockCounters(ctx context.Context) error
 }
 
-// An Engine is a database.
+// An Engine is a database of one kind, such as PostgreSQL.
 type Engine interface {
-	Conn // for reads only, which an engine may repeat if no row was returned
+	Conn // It only reads; an engine may repeat a read that has returned no row.
 	Dialect() *Dialect
 
-	// Connections is how many statements can run at the same time.
+	// Connections returns the number of statements that can run at the same time.
 	Connections() int
 
-	// Pool tells how the connections are used.
+	// Pool describes the use of the connections.
 	Pool() PoolState
 
-	// Write runs unit in a transaction, again when it lost against another.
+	// Write runs unit in a transaction. It runs unit again after a conflict with another
+	// transaction.
 	Write(ctx context.Context, unit func(TxConn) error) error
 	Ping(ctx context.Context) error
 	Close() error
 
-	// Follow is what Store.Follow does: it tells other processes whenever
-	// stored gives, and calls changed whenever they may have stored something.
-	Follow(ctx context.Context, stored <-chan struct{}, changed func(), deaf func(error))
+	// Follow notifies other processes when stored receives, and calls changed when they
+	// may have stored something. See platform.Store for onLost.
+	Follow(ctx context.Context, stored <-chan struct{}, changed func(), onLost func(error))
 
-	// Migrator gives a handle for migrations; the caller closes it.
+	// Migrator returns a handle for migrations. The caller must close it.
 	Migrator(ctx context.Context) (*Migrator, error)
 }
 
@@ -95,15 +96,15 @@ var _ sql.Scanner = timeColumn{}
 // These interfaces let an engine scan the bytes of a column without a value of
 // database/sql.
 type (
-	// A TextScanner is a column that shows a text, which AppendText makes of
-	// its bytes; nil is null.
+	// A TextScanner reads a text. AppendText converts the bytes of the column into the
+	// text; nil bytes mean null.
 	TextScanner interface {
 		AppendText(b, src []byte) ([]byte, error)
 		SetText(text string)
 	}
-	// A BytesScanner reads its bytes, and keeps none of them.
+	// A BytesScanner reads bytes. It must not keep src.
 	BytesScanner interface{ ScanBytes(src []byte) error }
-	// A TimeScanner reads a moment, in microseconds since 1970.
+	// A TimeScanner reads a time in microseconds since 1970.
 	TimeScanner interface{ ScanTime(micros int64) }
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A scriptedConn notes what it is sent together. A statement "bad" fails, and keeps
-// those behind it from running; "panic" panics while its rows are read.
+// A scriptedConn records which statements are sent together. A statement "bad" fails and
+// prevents the statements after it; "panic" panics while its rows are read.
 type scriptedConn struct {
 	lock  sync.Mutex
 	trips [][]string
@@ -40,7 +40,7 @@ func (c *scriptedConn) Run(_ context.Context, statements ...*Statement) error {
 	return nil
 }
 
-// runLevel runs calls beside each other and gives their errors.
+// runLevel runs calls concurrently and returns their errors.
 func runLevel(conn *scriptedConn, calls ...func(ctx context.Context, conn Conn) error) []error {
 	s := &Store{tables: tables{dialect: &Dialect{Pipelines: true}}}
 	join, end := s.Gather(len(calls))
@@ -81,7 +81,7 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 			}
 		}
 		if took := time.Since(began); took != 0 {
-			t.Errorf("calls waited for %v", took)
+			t.Errorf("calls waited for %v, want 0", took)
 		}
 		slices.SortFunc(conn.trips, slices.Compare)
 		want := [][]string{{"SELECT COUNT(*) FROM x"}, {"a", "b", "c"}, {"d"}}
@@ -91,7 +91,7 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 	})
 }
 
-// What one call asks for is no other's error.
+// An error of one call must not appear in another.
 func TestAnErrorIsThatOfItsCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestAnErrorIsThatOfItsCall(t *testing.T) {
 	})
 }
 
-// A call that waits for what another reads keeps nobody waiting, and one that waits
-// for anything else does so for a moment only.
+// A call that waits for the reads of another call delays nobody. One that waits for
+// something else delays the others only for a moment.
 func TestACallWithoutAStatementDelaysNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestACallWithoutAStatementDelaysNobody(t *testing.T) {
 		began := time.Now()
 		runLevel(&scriptedConn{}, read, aside)
 		if took := time.Since(began); took != 0 {
-			t.Errorf("a call waited for %v", took)
+			t.Errorf("a call waited for %v, want 0", took)
 		}
 		there = make(chan struct{})
 		stuck := func(context.Context, Conn) error { <-there; return nil }

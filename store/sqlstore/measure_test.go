@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// rowsConn gives every statement a page of the same rows.
+// A rowsConn answers every statement with the same rows.
 type rowsConn struct{ rows int }
 
 func (c rowsConn) Run(_ context.Context, statements ...*Statement) error {
@@ -34,8 +34,8 @@ func (c rowsConn) Run(_ context.Context, statements ...*Statement) error {
 	return nil
 }
 
-// readPage reads a page of 200 rows whose destinations are made once, so that
-// what is allocated is the meter's.
+// readPage reads a page of 200 rows into the same variables, so that only the meter
+// allocates.
 func readPage(ctx context.Context, conn Conn) error {
 	name, aliases := "", []string(nil)
 	to := []any{&name, any(jsonColumn{&aliases}), &name}
@@ -62,7 +62,7 @@ func TestMeasuringAllocatesIndependentlyOfRows(t *testing.T) {
 	}
 }
 
-// BenchmarkMeasure tells what measuring adds to a page of 200 rows.
+// BenchmarkMeasure measures what the meter adds to a page of 200 rows.
 func BenchmarkMeasure(b *testing.B) {
 	for name, conn := range map[string]Conn{"plain": rowsConn{200}, "measured": measuredConn{rowsConn{200}}} {
 		b.Run(name, func(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// A busyEngine runs nothing until it is released.
+// A busyEngine waits until it is released.
 type busyEngine struct {
 	Engine
 	running chan struct{}
@@ -25,7 +25,7 @@ func (e *busyEngine) Run(context.Context, ...*Statement) error {
 
 func (e *busyEngine) Write(ctx context.Context, _ func(TxConn) error) error { return e.Run(ctx) }
 
-// The attack: as much background work as there are connections, and more.
+// The attack is more background work than there are connections.
 func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 	t.Parallel()
 	busy := &busyEngine{running: make(chan struct{}), release: make(chan struct{})}
@@ -40,14 +40,14 @@ func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 	for range 4 {
 		go func() { ended <- s.Run(background) }()
 	}
-	for range 2 { // and two requests
+	for range 2 { // These are two requests.
 		go func() { ended <- s.Run(t.Context()) }()
 		<-busy.running
 	}
 	cancel()
 	for range 4 {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("background work beyond its share ended with %v", err)
+			t.Errorf("background work beyond its share ended with %v, want %v", err, context.Canceled)
 		}
 	}
 	close(busy.release)

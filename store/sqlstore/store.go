@@ -32,8 +32,8 @@ func New(engine Engine, observers ...Observer) *Store {
 }
 
 // Follow exchanges notifications of stored events with other processes.
-func (s *Store) Follow(ctx context.Context, deaf func(error)) {
-	s.engine.Follow(ctx, s.stored, s.changed.notify, deaf)
+func (s *Store) Follow(ctx context.Context, onLost func(error)) {
+	s.engine.Follow(ctx, s.stored, s.changed.notify, onLost)
 }
 
 // Pool describes the use of the connections.

@@ -9,13 +9,13 @@ import (
 	"atrium/platform"
 )
 
-// Short forms of what many tests do.
+// These functions are short forms of common steps.
 
 func input[T any](body string, mask ...string) platform.Input[T] {
 	return platform.JSONInput[T]([]byte(body), mask)
 }
 
-// must gives a result, or ends the test.
+// must returns a function that expects success and returns the result.
 func must[T any](t testing.TB) func(T, error) T {
 	return func(result T, err error) T {
 		t.Helper()
@@ -40,7 +40,7 @@ func tagInput(name, digest string) platform.Input[*platform.Tag] {
 	return input[*platform.Tag](fmt.Sprintf(`{"name": %q, "digest": %q}`, name, digest))
 }
 
-// identity makes one that the token of subject acts as.
+// identity creates an identity for the token of subject.
 func (w *world) identity(ctx context.Context, parent platform.UID, subject string) platform.UID {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"name": "someone", "claimMatch": {"issuer": %q, "subject": %q}}`, issuer, subject)
@@ -56,8 +56,9 @@ func (w *world) bind(ctx context.Context, group, identity, role platform.UID) pl
 	return must[*platform.RoleBinding](w.t)(w.p.RoleBindings.Create(ctx, group, bindInput(identity, role))).UID
 }
 
-// wants demands an error of a code, and perhaps of a resource or violation.
-func wants(t testing.TB, err error, code platform.Code, about string) {
+// expectError expects an error with a code that names a resource or a violation; about
+// may be "".
+func expectError(t testing.TB, err error, code platform.Code, about string) {
 	t.Helper()
 	var e *platform.Error
 	switch {
@@ -70,11 +71,11 @@ func wants(t testing.TB, err error, code platform.Code, about string) {
 	}
 }
 
-// recordedTypes lists the events that were stored, as type and subject.
+// recordedTypes lists the stored events, as type and subject.
 func (w *world) recordedTypes() []string {
 	w.t.Helper()
 	var events []string
-	for _, row := range w.query(w.raw(), "SELECT type, subject FROM event ORDER BY xact, seq") {
+	for _, row := range w.query(w.openDirect(), "SELECT type, subject FROM event ORDER BY xact, seq") {
 		events = append(events, row[0]+" "+row[1])
 	}
 	return events

@@ -12,18 +12,18 @@ import (
 
 var bothEcosystems = []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython}
 
-// A library is the catalogue that a test made: the truth that lists are
-// compared with.
+// A library has the artifacts and versions that a test created. Lists are compared with
+// it.
 type library struct {
 	*world
 	ctx       context.Context
 	d         dice
 	artifacts []*platform.Artifact
-	versions  []*platform.ArtifactVersion // of the first artifact, but for one
+	versions  []*platform.ArtifactVersion // The first artifact has all these versions except one.
 }
 
 func (w *world) library() *library {
-	ctx, _ := w.found("acme")
+	ctx, _ := w.createOrganisation("acme")
 	l := &library{world: w, ctx: ctx, d: newDice(3)}
 	when := func() platform.Time { return platform.At(epoch.Add(pick(l.d, moments))) }
 	l.artifacts = times(23, func(i int) *platform.Artifact {
@@ -54,7 +54,7 @@ func ofJava(a *platform.Artifact) bool { return a.Ecosystem == platform.Ecosyste
 func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
-		for _, s := range []sieve[*platform.Artifact, *platform.ArtifactFilter]{
+		for _, s := range []filterCase[*platform.Artifact, *platform.ArtifactFilter]{
 			{&platform.ArtifactFilter{Ecosystems: bothEcosystems}, func(*platform.Artifact) bool { return true }},
 			{&platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}, ofJava},
 			{&platform.ArtifactFilter{Ecosystems: bothEcosystems, Remediated: true}, func(a *platform.Artifact) bool { return a.Remediated }},
@@ -62,11 +62,11 @@ func TestArtifactsAreListedInEveryOrderPageByPage(t *testing.T) {
 		} {
 			k := &kind[*platform.Artifact, *platform.ArtifactFilter]{f: &forest{world: w}, ops: w.p.Artifacts}
 			for _, a := range l.artifacts {
-				if s.keeps(a) {
+				if s.matches(a) {
 					k.rows = append(k.rows, a)
 				}
 			}
-			k.pagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactFilter]{Filter: s.filter})
+			k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactFilter]{Filter: s.filter})
 		}
 	})
 }
@@ -75,7 +75,7 @@ func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
 		k := &kind[*platform.ArtifactVersion, *platform.ArtifactVersionFilter]{f: &forest{world: w}, ops: w.p.ArtifactVersions, rows: l.versions}
-		k.pagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
+		k.checkPagesAndSkips(t, l.ctx, platform.ListRequest[*platform.ArtifactVersionFilter]{UIDP: childrenOf(l.artifacts[0].UID)})
 		scopes := []platform.UIDFilter{childrenOf(l.artifacts[2].UID), childrenOf(l.artifacts[0].UID), childrenOf(l.artifacts[1].UID)}
 		pages, errs := w.p.ArtifactVersions.ListEach(l.ctx, platform.ListRequest[*platform.ArtifactVersionFilter]{PageSize: 4}, scopes)
 		k.sort(k.rows, platform.Order{Field: "version", Desc: true})
@@ -90,8 +90,8 @@ func TestVersionsAreListedInEveryOrderPageByPage(t *testing.T) {
 	})
 }
 
-// pagesAndSkips walks a list in every order both ways, and skips in it.
-func (k *kind[T, F]) pagesAndSkips(t *testing.T, ctx context.Context, req platform.ListRequest[F]) {
+// checkPagesAndSkips walks a list in every order, in both directions, and skips in it.
+func (k *kind[T, F]) checkPagesAndSkips(t *testing.T, ctx context.Context, req platform.ListRequest[F]) {
 	t.Helper()
 	for _, order := range k.orders() {
 		k.sort(k.rows, order)
@@ -104,7 +104,7 @@ func (k *kind[T, F]) pagesAndSkips(t *testing.T, ctx context.Context, req platfo
 			}
 			skipping := req
 			skipping.Skip = 3
-			k.skips(t, ctx, all, skipping)
+			k.checkSkip(t, ctx, all, skipping)
 		}
 	}
 	got, errs := k.ops.GetMany(ctx, k.uids(k.rows))
@@ -118,13 +118,13 @@ func (k *kind[T, F]) pagesAndSkips(t *testing.T, ctx context.Context, req platfo
 func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		l := w.library()
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 		last := l.versions[len(l.versions)-1]
 		w.insert(func(tx platform.Tx) error {
 			_, err := platform.RowsOf[*platform.ArtifactVersion](tx).Delete(l.ctx, last.UID)
 			return err
 		})
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 		total := func(want int64) {
 			t.Helper()
 			page, err := w.p.ArtifactVersions.ListOf(l.ctx, l.artifacts[0].UID, platform.ListRequest[*platform.ArtifactVersionFilter]{PageSize: 1})
@@ -133,9 +133,9 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 			}
 		}
 		total(int64(len(l.versions)) - 1)
-		w.exec(w.raw(), "DELETE FROM counter WHERE kind IN (15, 16)")
+		w.exec(w.openDirect(), "DELETE FROM counter WHERE kind IN (15, 16)")
 		total(0)
-		w.recounts(t, 4) // two ecosystems, two artifacts
+		w.checkCounters(t, 4) // There are counters of two ecosystems and two artifacts.
 		total(int64(len(l.versions)) - 1)
 		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
 			_, err := platform.RowsOf[*platform.Artifact](tx).Delete(l.ctx, l.artifacts[0].UID)

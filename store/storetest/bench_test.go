@@ -9,22 +9,22 @@ import (
 	"atrium/store/storetest"
 )
 
-// engines runs a benchmark on every engine.
-func engines(b *testing.B, bench func(b *testing.B, url string)) {
+// benchmarkEngines runs a benchmark on every engine.
+func benchmarkEngines(b *testing.B, bench func(b *testing.B, url string)) {
 	b.Run("sqlite", func(b *testing.B) { bench(b, storetest.SQLite(b)) })
 	b.Run("postgres", func(b *testing.B) { bench(b, storetest.Postgres(b)) })
 }
 
-// BenchmarkReads measures lists of 200,000 repos. "x-of-page-1" is how many
-// times as long as the first page one in the middle or at the end takes.
+// BenchmarkReads measures lists of 200,000 repos. "x-of-page-1" compares a page in the
+// middle or at the end with the first page.
 func BenchmarkReads(b *testing.B) {
-	engines(b, func(b *testing.B, url string) {
+	benchmarkEngines(b, func(b *testing.B, url string) {
 		big := newBigWorld(newWorld(b, url), sizes{repos: 200_000, tags: 50_000, identities: 5_000, bindings: 10_000, advisories: 1_000, organisations: 200, events: 200})
-		ctx := big.as("owner")
+		ctx := big.contextAs("owner")
 		list := big.p.Repos.List
 		type request = platform.ListRequest[*platform.RepoFilter]
-		all := request{UIDP: below(big.root)}
-		first := reads(b, "page 1", 0, func() error { return askList(list, all)(ctx) })
+		all := request{UIDP: descendantsOf(big.root)}
+		first := measureRead(b, "page 1", 0, func() error { return askList(list, all)(ctx) })
 		for _, page := range []int{10, 1000, 3900} {
 			at := all
 			at.Skip, at.PageSize = page*50-50, 1
@@ -34,33 +34,33 @@ func BenchmarkReads(b *testing.B) {
 			}
 			req := all
 			req.PageToken = before.Cursor(0)
-			reads(b, fmt.Sprint("page ", page), first, func() error { return askList(list, req)(ctx) })
+			measureRead(b, fmt.Sprint("page ", page), first, func() error { return askList(list, req)(ctx) })
 		}
-		reads(b, "page 1000 by a skip", first, func() error {
-			return askList(list, request{UIDP: below(big.root), Skip: 50_000})(ctx)
+		measureRead(b, "page 1000 by a skip", first, func() error {
+			return askList(list, request{UIDP: descendantsOf(big.root), Skip: 50_000})(ctx)
 		})
-		reads(b, "total", first, func() error {
-			_, err := list(ctx, request{UIDP: below(big.root), Parts: platform.PartTotal})
+		measureRead(b, "total", first, func() error {
+			_, err := list(ctx, request{UIDP: descendantsOf(big.root), Parts: platform.PartTotal})
 			return err
 		})
-		reads(b, "page 1 without total", first, func() error {
-			return askList(list, request{UIDP: below(big.root), Parts: platform.PartItems})(ctx)
+		measureRead(b, "page 1 without total", first, func() error {
+			return askList(list, request{UIDP: descendantsOf(big.root), Parts: platform.PartItems})(ctx)
 		})
-		reads(b, "50 groups with 10 repos each", first, func() error { return askedEach(big.p.Repos.ListEach, "name", big.groups[:50])(ctx) })
-		twenty := big.as("twenty")
-		reads(b, "page 1 of 20 scopes", first, func() error { return askList(list, request{})(twenty) })
-		reads(b, "page 1 of bindings", first, func() error {
-			return askList(big.p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: below(big.root)})(ctx)
+		measureRead(b, "50 groups with 10 repos each", first, func() error { return askEach(big.p.Repos.ListEach, "name", big.groups[:50])(ctx) })
+		twenty := big.contextAs("twenty")
+		measureRead(b, "page 1 of 20 scopes", first, func() error { return askList(list, request{})(twenty) })
+		measureRead(b, "page 1 of bindings", first, func() error {
+			return askList(big.p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: descendantsOf(big.root)})(ctx)
 		})
-		reads(b, "who a token is", first, func() error {
+		measureRead(b, "who a token is", first, func() error {
 			_, err := big.p.Authenticate(ctx, platform.Claims{Issuer: issuer, Subject: "twenty", ServiceAudience: true})
 			return err
 		})
 	})
 }
 
-// reads measures one read and gives what it takes.
-func reads(b *testing.B, name string, first time.Duration, read func() error) (each time.Duration) {
+// measureRead measures one read and returns its time.
+func measureRead(b *testing.B, name string, first time.Duration, read func() error) (each time.Duration) {
 	b.Run(name, func(b *testing.B) {
 		for b.Loop() {
 			if err := read(); err != nil {
@@ -75,12 +75,12 @@ func reads(b *testing.B, name string, first time.Duration, read func() error) (e
 	return each
 }
 
-// BenchmarkImport measures batches of tags, spread over repos as registries
-// have them, into a database that grows.
+// BenchmarkImport measures batches of tags, distributed over repos as in registries,
+// while the database grows.
 func BenchmarkImport(b *testing.B) {
-	engines(b, func(b *testing.B, url string) {
+	benchmarkEngines(b, func(b *testing.B, url string) {
 		w := newWorld(b, url)
-		_, org := w.found("acme")
+		_, org := w.createOrganisation("acme")
 		repos := w.repos(org.Group.UID, 1000)
 		d, n := newDice(3), 0
 		for name, o := range map[string]platform.ImportOptions{"with events": {}, "without events": {NoEvents: true}} {
@@ -116,9 +116,9 @@ func BenchmarkImport(b *testing.B) {
 
 // BenchmarkCreate measures single creations, by one caller and by many.
 func BenchmarkCreate(b *testing.B) {
-	engines(b, func(b *testing.B, url string) {
+	benchmarkEngines(b, func(b *testing.B, url string) {
 		w := newWorld(b, url)
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		group := w.group(ctx, org.Group.UID, "a")
 		create := func(name string) error {
 			_, err := w.p.Repos.Create(ctx, group, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))

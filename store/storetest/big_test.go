@@ -10,63 +10,63 @@ import (
 	"atrium/platform"
 )
 
-// A bigWorld holds what a large service holds: one organisation with most of
-// it, very unevenly spread, and many small ones.
+// A bigWorld has the contents of a large service: one organisation with most of the rows,
+// unevenly distributed, and many small ones.
 type bigWorld struct {
 	*world
 	d    dice
 	root platform.UID
-	deep []platform.UID // by level, from 0 for the root: the biggest group of that level, each in the one before
+	deep []platform.UID // These are the largest groups of each level, beginning with the root. Each is in the one before.
 
-	groups     []platform.UID // all of the organisation
+	groups     []platform.UID // These are all groups of the organisation.
 	level2     []platform.UID
-	level3     []platform.UID // in deep[1]
+	level3     []platform.UID // These groups are in deep[1].
 	identities []platform.UID
-	role       platform.UID // a custom one that most bindings are of
-	busyRepo   platform.UID // with most tags
+	role       platform.UID // Most bindings have this custom role.
+	busyRepo   platform.UID // This repo has the most tags.
 	repos      []platform.UID
 	repoNames  []string
 	digests    []platform.ImageKey
 
-	artifacts          []string // of advisories
+	artifacts          []string // These are the artifacts of advisories.
 	advisoryIDs        []string
-	libraries          []platform.UID // the first one has half of all versions
-	tagName, tagDigest string         // of some tag of the busy repo
+	libraries          []platform.UID // The first artifact has half of all versions.
+	tagName, tagDigest string         // These belong to one tag of the busy repo.
 	ownerBinding       platform.UID
 	eventIDs           []string
-	small              platform.UID   // some other organisation
-	subscriptions      []platform.UID // the first one has most deliveries
+	otherOrg           platform.UID   // This is one of the small organisations.
+	subscriptions      []platform.UID // The first subscription has most of the deliveries.
 }
 
-// The sizes of a bigWorld.
+// sizes has the numbers of rows in a bigWorld.
 type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts, deliveries int }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// when is one of many moments, in no order.
-func (b *bigWorld) when() platform.Time {
+// randomTime returns one of many times.
+func (b *bigWorld) randomTime() platform.Time {
 	return platform.At(epoch.Add(time.Duration(b.d.IntN(1e9)) * time.Millisecond))
 }
 
 func newBigWorld(w *world, n sizes) *bigWorld {
 	b := &bigWorld{world: w, d: newDice(1)}
 	b.withoutIndexes(func() {
-		b.plant()
-		b.people(n)
+		b.createGroups()
+		b.createPeople(n)
 		b.fill(n)
-		b.report()
-		b.others(n.organisations)
-		b.record(n.events)
-		b.catalogue(n.artifacts)
-		b.deliver(n.deliveries)
-		b.employ()
+		b.createReports()
+		b.createOrganisations(n.organisations)
+		b.recordEvents(n.events)
+		b.createCatalogue(n.artifacts)
+		b.createDeliveries(n.deliveries)
+		b.createCallers()
 	})
 	b.analyse()
 	return b
 }
 
 func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
-	g := &platform.Group{UID: b.d.root(), Name: name, CreateTime: b.when(), UpdateTime: b.when()}
+	g := &platform.Group{UID: b.d.root(), Name: name, CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	if parent != "" {
 		g.UID = b.d.below(parent)
 	}
@@ -75,8 +75,8 @@ func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
 	return g.UID
 }
 
-// plant makes the groups: six levels, of which each has one that is big.
-func (b *bigWorld) plant() {
+// createGroups creates six levels of groups. Each level has one large group.
+func (b *bigWorld) createGroups() {
 	b.root = b.group("", "big")
 	b.deep = []platform.UID{b.root}
 	for level, width := range []int{40, 40, 20, 8, 3} {
@@ -95,7 +95,7 @@ func (b *bigWorld) plant() {
 	}
 }
 
-// chunks inserts n rows, many in one transaction.
+// chunks inserts n rows, many in each transaction.
 func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) T) {
 	all := times(n, one)
 	for some := range slices.Chunk(all, 10_000) {
@@ -103,17 +103,17 @@ func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter
 	}
 }
 
-// somewhere is a group: half of the time the biggest of its level, so that
-// each level's biggest holds much more than all others.
-func (b *bigWorld) somewhere() platform.UID {
+// randomGroup returns the largest group of a level in half of all cases, so that it has
+// much more than the others.
+func (b *bigWorld) randomGroup() platform.UID {
 	if b.d.IntN(2) == 0 {
 		return b.deep[b.d.IntN(len(b.deep))]
 	}
 	return pick(b.d, b.groups)
 }
 
-// record stores events, of which most are of the big organisation.
-func (b *bigWorld) record(n int) {
+// recordEvents stores events. Most of them belong to the large organisation.
+func (b *bigWorld) recordEvents(n int) {
 	const perTransaction = 200
 	for range n / perTransaction {
 		b.insert(func(tx platform.Tx) error {
@@ -122,7 +122,7 @@ func (b *bigWorld) record(n int) {
 				if i%4 == 0 {
 					root = b.d.root()
 				}
-				e := &platform.Event{ID: b.d.eventID(), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.when()}
+				e := &platform.Event{ID: b.d.eventID(), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.randomTime()}
 				b.eventIDs = append(b.eventIDs, e.ID)
 				return e
 			})...)
@@ -131,8 +131,8 @@ func (b *bigWorld) record(n int) {
 	}
 }
 
-// employ makes callers who see all of the organisation, or parts of it.
-func (b *bigWorld) employ() {
+// createCallers creates callers who see all of the organisation, or parts of it.
+func (b *bigWorld) createCallers() {
 	b.ownerBinding = b.bind("owner", platform.OwnerRole, b.root)[0].UID
 	b.bind("twenty", platform.ViewerRole, append(slices.Clone(b.level2[:10]), b.level3[:10]...)...)
 	b.bind("many", platform.ViewerRole, append(append([]platform.UID{b.deep[3]}, b.level2...), b.level3...)...)
@@ -140,9 +140,9 @@ func (b *bigWorld) employ() {
 }
 
 func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UID) []*platform.RoleBinding {
-	i := &platform.Identity{UID: b.d.below(b.root), Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}, CreateTime: b.when()}
+	i := &platform.Identity{UID: b.d.below(b.root), Name: subject, ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}, CreateTime: b.randomTime()}
 	bindings := times(len(groups), func(n int) *platform.RoleBinding {
-		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.when()}
+		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
 	})
 	b.insert(func(tx platform.Tx) error {
 		return errors.Join(platform.RowsOf[*platform.Identity](tx).Insert(b.t.Context(), i), platform.RowsOf[*platform.RoleBinding](tx).Insert(b.t.Context(), bindings...))
@@ -150,22 +150,22 @@ func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UI
 	return bindings
 }
 
-// in is the same for a part of the test.
-func (b *bigWorld) in(t *testing.T) *bigWorld {
+// forTest returns the same world for a subtest.
+func (b *bigWorld) forTest(t *testing.T) *bigWorld {
 	part := *b
 	part.world = &world{t: t, url: b.url, store: b.store, p: b.p}
 	return &part
 }
 
-// withoutIndexes makes the indexes after load has filled the tables, which
-// takes a fraction of the time.
+// withoutIndexes creates the indexes after load has filled the tables, which is much
+// faster.
 func (b *bigWorld) withoutIndexes(load func()) {
 	list := "SELECT c.relname, pg_get_indexdef(c.oid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid" +
 		" WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisunique ORDER BY c.oid"
 	if b.onSQLite() {
 		list = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql NOT LIKE '%UNIQUE%' ORDER BY rowid"
 	}
-	db := b.raw()
+	db := b.openDirect()
 	indexes := b.query(db, list)
 	for _, index := range indexes {
 		b.exec(db, "DROP INDEX "+index[0])
@@ -176,9 +176,9 @@ func (b *bigWorld) withoutIndexes(load func()) {
 	}
 }
 
-// analyse does what the database's own upkeep does in time.
+// analyse updates the statistics, as PostgreSQL does by itself after a while.
 func (b *bigWorld) analyse() {
-	if !b.onSQLite() { // which has no statistics: its plans follow from the schema alone
-		b.exec(b.raw(), "VACUUM ANALYZE")
+	if !b.onSQLite() { // SQLite has no statistics: its plans follow from the schema.
+		b.exec(b.openDirect(), "VACUUM ANALYZE")
 	}
 }

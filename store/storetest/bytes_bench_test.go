@@ -10,20 +10,20 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkBytes tells what a row of each kind takes with all its indexes, what
-// it adds to the write-ahead log, and how fast rows come in. They come in as imports bring them: in batches, in no
-// order, while the indexes are there.
+// BenchmarkBytes measures the size of a row of each kind with all its indexes, the bytes
+// that it adds to the write-ahead log, and the rate of inserts. As in imports, rows are
+// inserted in batches and in random order, while the indexes exist. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkBytes -benchtime 1x
 func BenchmarkBytes(b *testing.B) {
 	for b.Loop() {
 		w := newWarehouse(newWorld(b, storetest.Postgres(b)))
-		w.stock(b)
+		w.fill(b)
 	}
 }
 
-// A warehouse is one organisation: half of its repos lie in one group of the
-// second level, the others in groups of the third.
+// A warehouse is one organisation. Half of its repos are in one group of the second
+// level, the others in groups of the third.
 type warehouse struct {
 	*bigWorld
 	second, third []platform.UID
@@ -41,20 +41,20 @@ func newWarehouse(world *world) *warehouse {
 	return w
 }
 
-// stock fills the warehouse, and reports each kind.
-func (w *warehouse) stock(b *testing.B) {
+// fill fills the warehouse and reports each kind.
+func (w *warehouse) fill(b *testing.B) {
 	identities := measure(b, w, "identity", 20_000, platform.RowsOf[*platform.Identity], func(i int) *platform.Identity {
 		parent := w.root
 		if i%4 > 0 {
 			parent = pick(w.d, w.third)
 		}
 		return &platform.Identity{
-			UID: w.d.below(parent), Name: fmt.Sprintf("ident-%06d", i), Description: fmt.Sprint("Workload identity number ", i), CreateTime: w.when(), UpdateTime: w.when(),
+			UID: w.d.below(parent), Name: fmt.Sprintf("ident-%06d", i), Description: fmt.Sprint("Workload identity number ", i), CreateTime: w.randomTime(), UpdateTime: w.randomTime(),
 			ClaimMatch: &platform.ClaimMatch{Issuer: "https://token.actions.example.com", Subject: fmt.Sprintf("repo:acme/project-%d:ref:refs/heads/main", i)},
 		}
 	})
 	roles := times(40, func(i int) *platform.Role {
-		return &platform.Role{UID: w.d.below(w.root), Name: fmt.Sprint("role ", i), CreateTime: w.when(), UpdateTime: w.when()}
+		return &platform.Role{UID: w.d.below(w.root), Name: fmt.Sprint("role ", i), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
 	w.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Role](tx).Insert(b.Context(), roles...) })
 	measure(b, w, "role_binding", 30_000, platform.RowsOf[*platform.RoleBinding], func(i int) *platform.RoleBinding {
@@ -62,7 +62,7 @@ func (w *warehouse) stock(b *testing.B) {
 		if i%5 > 0 {
 			group = pick(w.d, w.third)
 		}
-		return &platform.RoleBinding{UID: w.d.below(group), IdentityUID: identities[i%len(identities)].UID, RoleUID: roles[i/len(identities)].UID, CreateTime: w.when()}
+		return &platform.RoleBinding{UID: w.d.below(group), IdentityUID: identities[i%len(identities)].UID, RoleUID: roles[i/len(identities)].UID, CreateTime: w.randomTime()}
 	})
 	repos := measure(b, w, "repo", 30_000, platform.RowsOf[*platform.Repo], func(i int) *platform.Repo {
 		group := w.second[0]
@@ -70,29 +70,29 @@ func (w *warehouse) stock(b *testing.B) {
 			group = pick(w.d, w.third)
 		}
 		return &platform.Repo{
-			UID: w.d.below(group), Name: "image-" + w.d.hex(8), CreateTime: w.when(), UpdateTime: w.when(),
+			UID: w.d.below(group), Name: "image-" + w.d.hex(8), CreateTime: w.randomTime(), UpdateTime: w.randomTime(),
 			Description: fmt.Sprintf("Hardened container image number %d, rebuilt every day from source.", i),
 		}
 	})
 	measure(b, w, "tag", 120_000, platform.RowsOf[*platform.Tag], func(i int) *platform.Tag {
-		made := w.when()
+		made := w.randomTime()
 		return &platform.Tag{
 			UID: w.d.below(repos[i/4].UID), Name: fmt.Sprintf("1.%d.%02d", w.d.IntN(30), i%4), Digest: "sha256:" + w.d.hex(32), CreateTime: made, UpdateTime: made,
 		}
 	})
 	measure(b, w, "advisory", 30_000, platform.RowsOf[*platform.Advisory], func(i int) *platform.Advisory {
-		return &platform.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.when(), UpdateTime: w.when()}
+		return &platform.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
 }
 
-// measure inserts rows of a kind and reports what they take.
+// measure inserts rows of a kind and reports their size.
 func measure[T any](b *testing.B, w *warehouse, table string, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) T) []T {
 	b.Helper()
 	all := times(n, one)
 	const position = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
 	number := func(query string) float64 {
 		var n float64
-		if _, err := fmt.Sscan(w.query(w.raw(), query)[0][0], &n); err != nil {
+		if _, err := fmt.Sscan(w.query(w.openDirect(), query)[0][0], &n); err != nil {
 			b.Fatal(err)
 		}
 		return n

@@ -6,11 +6,11 @@ import (
 	"atrium/platform"
 )
 
-// A puller sees groups, repos and tags, and nothing else.
+// pullRole can list groups, repos and tags, and nothing else.
 const pullRole platform.UID = "8796e4182e21cccdbd8ea824f1d05487610c7285"
 
-// employ makes callers who see different parts of the forest.
-func (f *forest) employ() {
+// createCallers creates callers who see different parts of the forest.
+func (f *forest) createCallers() {
 	atDepth := func(depth int) platform.UID {
 		for _, g := range f.groups {
 			if g.UID.Depth() == depth && g.UID.Root() == f.root {
@@ -44,7 +44,7 @@ func (f *forest) employ() {
 	f.caller("leaves", platform.ViewerRole, f.root, leaves...)
 	f.caller("several", platform.ViewerRole, f.root, several...)
 	f.caller("puller", pullRole, f.root, several[:2]...)
-	f.caller("housed", platform.ViewerRole, atDepth(2), f.root) // its effect ends at its house
+	f.caller("housed", platform.ViewerRole, atDepth(2), f.root) // A role has no effect outside the group that it belongs to.
 	f.caller("stranger", platform.OwnerRole, f.other, f.other)
 	for range 40 {
 		group := pick(f.d, f.groups).UID
@@ -56,7 +56,7 @@ func (f *forest) employ() {
 }
 
 func (f *forest) caller(subject string, role, home platform.UID, groups ...platform.UID) {
-	i := &platform.Identity{UID: f.d.below(home), Name: subject, CreateTime: f.when(), UpdateTime: f.when(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}}
+	i := &platform.Identity{UID: f.d.below(home), Name: subject, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: subject}}
 	f.identities = append(f.identities, i)
 	c := &caller{subject: subject, role: role}
 	for _, g := range groups {
@@ -74,12 +74,12 @@ func (f *forest) bind(group, identity, role platform.UID) {
 		return b.UID.Parent() == group && b.IdentityUID == identity && b.RoleUID == role
 	}
 	if identity.Root() == group.Root() && !slices.ContainsFunc(f.bindings, same) {
-		f.bindings = append(f.bindings, &platform.RoleBinding{UID: f.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: f.when()})
+		f.bindings = append(f.bindings, &platform.RoleBinding{UID: f.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: f.randomTime()})
 	}
 }
 
-// name fills in what a binding is read with.
-func (f *forest) name() {
+// completeBindings fills in the fields that are read with a binding.
+func (f *forest) completeBindings() {
 	byUID := map[platform.UID]*platform.Identity{}
 	for _, i := range f.identities {
 		byUID[i.UID] = i
@@ -114,7 +114,7 @@ func (f *forest) holds(c *caller, capability platform.Capability) bool {
 	})
 }
 
-// maySee is whether a caller may see a row, by the definition of access.
+// maySee reports whether a caller may see a row, by the definition of access.
 func (f *forest) maySee(c *caller, list platform.Capability, uid platform.UID) bool {
 	if !f.holds(c, list) {
 		return false
@@ -122,9 +122,9 @@ func (f *forest) maySee(c *caller, list platform.Capability, uid platform.UID) b
 	return platform.IsBuiltInRole(uid) || slices.ContainsFunc(c.sees, uid.Within)
 }
 
-// isRefused is whether a scope is none of the caller's business: it sees nothing
-// of what lies above, in or below it, or none of the children it asks for.
-// ofGroups says that the list is one of groups, which may be granted themselves.
+// isRefused reports whether a caller sees nothing at all above, in or below a scope, or
+// none of the children that it asks for. ofGroups means that the list contains groups,
+// which may be granted themselves.
 func (f *forest) isRefused(c *caller, list platform.Capability, scope platform.UIDFilter, ofGroups bool) bool {
 	if !f.holds(c, list) {
 		return true
@@ -141,7 +141,7 @@ func (f *forest) isRefused(c *caller, list platform.Capability, scope platform.U
 	return scope.ChildrenOf != "" && !slices.ContainsFunc(c.sees, shows)
 }
 
-// liesWithin is whether a row lies in a scope, by the definition of its words.
+// liesWithin reports whether a row is in a scope, by the definition of scopes.
 func liesWithin(scope platform.UIDFilter, uid, parent platform.UID) bool {
 	return (scope.AncestorsOf == "" || scope.AncestorsOf.Below(uid)) &&
 		(scope.DescendantsOf == "" || parent.Within(scope.DescendantsOf)) &&

@@ -7,12 +7,12 @@ import (
 	"atrium/platform"
 )
 
-// catalogue makes artifacts, most of them Java's, and twice as many versions.
-func (b *bigWorld) catalogue(n int) {
+// createCatalogue creates artifacts, most of them in Java, and twice as many versions.
+func (b *bigWorld) createCatalogue(n int) {
 	chunks(b, n, platform.RowsOf[*platform.Artifact], func(i int) *platform.Artifact {
 		a := &platform.Artifact{
 			UID: b.d.root(), Name: fmt.Sprintf("%x:library-%d", b.d.IntN(1<<16), i), Description: fmt.Sprint("what it holds ", i), Ecosystem: platform.EcosystemJava,
-			LatestVersion: "1.0", VersionCount: 2, Remediated: i%50 == 0, CreateTime: b.when(), UpdateTime: b.when(),
+			LatestVersion: "1.0", VersionCount: 2, Remediated: i%50 == 0, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 		}
 		if i%4 == 0 {
 			a.Ecosystem, a.CudaVersion = platform.EcosystemPython, fmt.Sprint(b.d.IntN(100))
@@ -26,13 +26,13 @@ func (b *bigWorld) catalogue(n int) {
 			artifact = pick(b.d, b.libraries)
 		}
 		return &platform.ArtifactVersion{
-			UID: b.d.below(artifact), Version: fmt.Sprint(i), SortKey: fmt.Sprintf("1lC%d", b.d.IntN(1e6)), SizeBytes: 1, CreateTime: b.when(), UpdateTime: b.when(),
+			UID: b.d.below(artifact), Version: fmt.Sprint(i), SortKey: fmt.Sprintf("1lC%d", b.d.IntN(1e6)), SizeBytes: 1, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 		}
 	})
 }
 
-// catalogue are the lists of artifacts and versions.
-func (r *reading) catalogue() {
+// addCatalogue adds the lists of artifacts and versions.
+func (r *readList) addCatalogue() {
 	type (
 		artifacts = platform.ListRequest[*platform.ArtifactFilter]
 		versions  = platform.ListRequest[*platform.ArtifactVersionFilter]
@@ -41,36 +41,36 @@ func (r *reading) catalogue() {
 	java := &platform.ArtifactFilter{Ecosystems: bothEcosystems[:1]}
 	both := &platform.ArtifactFilter{Ecosystems: bothEcosystems}
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
-		r.add("java artifacts by "+order, barPage, askList(p.Artifacts.List, artifacts{Filter: java, OrderBy: order}))
-		r.add("java artifacts behind a place by "+order, barPage, behind(r.b.on(p, "owner"), p.Artifacts.List, artifacts{Filter: java, OrderBy: order, PageSize: 200}))
-		// Each ecosystem may give the whole page, of which the keys are merged.
-		merged := r.add("artifacts of both by "+order, 2*barPage+51*barKeyed, askList(p.Artifacts.List, artifacts{Filter: both, OrderBy: order}))
-		merged.total, merged.sorts = 2*barTotal, true
+		r.add("java artifacts by "+order, pageBuffers, askList(p.Artifacts.List, artifacts{Filter: java, OrderBy: order}))
+		r.add("java artifacts behind a place by "+order, pageBuffers, readSecondPage(r.b.contextOn(p, "owner"), p.Artifacts.List, artifacts{Filter: java, OrderBy: order, PageSize: 200}))
+		// Each ecosystem can fill the whole page, so the keys are merged.
+		merged := r.add("artifacts of both by "+order, 2*pageBuffers+51*keyedBuffers, askList(p.Artifacts.List, artifacts{Filter: both, OrderBy: order}))
+		merged.maxTotalBuffers, merged.sorts = 2*totalBuffers, true
 	}
 	for _, order := range []string{"version desc", "create_time", "update_time", "uid"} {
-		r.add("versions of a busy artifact by "+order, barPage+51*barKeyed, askList(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
+		r.add("versions of a busy artifact by "+order, pageBuffers+51*keyedBuffers, askList(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
 	}
 	remediated := &platform.ArtifactFilter{Ecosystems: java.Ecosystems, Remediated: true}
 	cuda := &platform.ArtifactFilter{Ecosystems: bothEcosystems[1:], CudaVersion: "42"}
 	for name, f := range map[string]*platform.ArtifactFilter{"remediated artifacts": remediated, "artifacts of a CUDA version": cuda} {
-		r.add(name, barPage+51*barKeyed, askList(p.Artifacts.List, artifacts{Filter: f, Parts: platform.PartItems}))
+		r.add(name, pageBuffers+51*keyedBuffers, askList(p.Artifacts.List, artifacts{Filter: f, Parts: platform.PartItems}))
 	}
-	r.add("versions of fifty artifacts", 1000+500*barKeyed, askedEach(p.ArtifactVersions.ListEach, "version desc", r.b.libraries[:50])).total = 50 * 16
+	r.add("versions of fifty artifacts", 1000+500*keyedBuffers, askEach(p.ArtifactVersions.ListEach, "version desc", r.b.libraries[:50])).maxTotalBuffers = 50 * 16
 	r.add("counts of both ecosystems", 0, func(ctx context.Context) error {
 		_, err := p.Artifacts.Counts(ctx, bothEcosystems)
 		return err
-	}).total = 2 * barTotal
-	r.add("fifty artifacts by uid", 50*barKeyed+50, func(ctx context.Context) error {
+	}).maxTotalBuffers = 2 * totalBuffers
+	r.add("fifty artifacts by uid", 50*keyedBuffers+50, func(ctx context.Context) error {
 		_, errs := p.Artifacts.GetMany(ctx, r.b.libraries[:50])
 		return errs[0]
 	})
 }
 
-// barKeyed is what one row costs that is read by its key.
-const barKeyed = 4
+// keyedBuffers is the cost of one row that is read by its key.
+const keyedBuffers = 4
 
-// behind is the page that follows the first.
-func behind[T, F any](owner context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
+// readSecondPage reads the page after the first.
+func readSecondPage[T, F any](owner context.Context, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), req platform.ListRequest[F]) func(context.Context) error {
 	page, err := list(owner, req)
 	req.PageToken, req.PageSize = page.NextPageToken(), 0
 	return func(ctx context.Context) error {

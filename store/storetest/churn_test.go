@@ -9,11 +9,11 @@ import (
 	"atrium/platform"
 )
 
-// While others insert and delete all around them, a walk must find each row
-// that is there throughout exactly once, and no row twice.
+// While others insert and delete rows, a walk must return each row that exists throughout
+// exactly once, and no row twice.
 func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		groups := []platform.UID{root, w.group(ctx, root, "a"), w.group(ctx, root, "b")}
 		groups = append(groups, w.group(ctx, groups[1], "c"))
@@ -21,7 +21,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 		for _, g := range groups[1:3] {
 			w.bind(ctx, g, who, platform.ViewerRole)
 		}
-		stays := map[platform.UID]bool{} // whether "parts" sees it
+		stays := map[platform.UID]bool{} // The value says whether "parts" sees the repo.
 		d := newDice(31)
 		var rows []*platform.Repo
 		for i := range 40 {
@@ -41,22 +41,22 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 		for i := range 3 {
 			churning.Go(func() { w.churn(t, ctx, groups, uint64(i), stop) })
 		}
-		parts := w.as("parts")
+		parts := w.contextAs("parts")
 		for _, order := range []string{"name", "name desc", "create_time", "create_time desc", "update_time desc", "uid", "uid desc"} {
 			for _, backward := range []bool{false, true} {
 				req := platform.ListRequest[*platform.RepoFilter]{OrderBy: order, PageSize: 3, Backward: backward}
-				w.walksAll(t, ctx, req, stays, false)
-				w.walksAll(t, parts, req, stays, true)
+				w.checkWalk(t, ctx, req, stays, false)
+				w.checkWalk(t, parts, req, stays, true)
 			}
 		}
 		close(stop)
 		churning.Wait()
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 	})
 }
 
-// churn creates and deletes repos whose names, times and UIDs lie between
-// those of the others, until stop.
+// churn creates and deletes repos until stop. Their names, times and UIDs are between
+// those of the other repos.
 func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, seed uint64, stop <-chan struct{}) {
 	d := newDice(seed + 100)
 	var mine []platform.UID
@@ -84,8 +84,8 @@ func (w *world) churn(t *testing.T, ctx context.Context, groups []platform.UID, 
 	}
 }
 
-// walksAll walks a list and checks what it found.
-func (w *world) walksAll(t *testing.T, ctx context.Context, req platform.ListRequest[*platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
+// checkWalk walks a list and checks what it returns.
+func (w *world) checkWalk(t *testing.T, ctx context.Context, req platform.ListRequest[*platform.RepoFilter], stays map[platform.UID]bool, parts bool) {
 	t.Helper()
 	found := map[platform.UID]int{}
 	for {

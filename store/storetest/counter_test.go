@@ -9,8 +9,8 @@ import (
 
 func TestRecountRepairsWrongCountersAndNoOthers(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		f.recounts(t, 0)
-		db := f.raw()
+		f.checkCounters(t, 0)
+		db := f.openDirect()
 		before := f.totals(t)
 		const total = "SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), CAST(COALESCE(SUM(nc), 0) AS BIGINT) FROM counter"
 		sums := f.query(db, total)[0]
@@ -21,7 +21,7 @@ func TestRecountRepairsWrongCountersAndNoOthers(t *testing.T) {
 		if wrong := must[int64](t)(f.store.Recount(t.Context())); wrong < 3 {
 			t.Errorf("recount found %d wrong counters, want at least 3", wrong)
 		}
-		f.recounts(t, 0)
+		f.checkCounters(t, 0)
 		if got := f.query(db, total)[0]; got[0] != sums[0] || got[1] != sums[1] {
 			t.Errorf("the sums are %v, want %v", got, sums)
 		}
@@ -31,18 +31,18 @@ func TestRecountRepairsWrongCountersAndNoOthers(t *testing.T) {
 	})
 }
 
-// recounts checks every counter against the rows.
-func (w *world) recounts(t *testing.T, want int64) {
+// checkCounters compares every counter with the rows.
+func (w *world) checkCounters(t *testing.T, want int64) {
 	t.Helper()
 	if wrong := must[int64](t)(w.store.Recount(t.Context())); wrong != want {
 		t.Errorf("%d counters are wrong, want %d", wrong, want)
 	}
 }
 
-// totals are what the owner sees of groups, repos and tags.
+// totals returns the numbers of groups, repos and tags that the owner sees.
 func (f *forest) totals(t *testing.T) (totals [3]int64) {
 	t.Helper()
-	ctx := f.as("root")
+	ctx := f.contextAs("root")
 	totals[0] = total(t, ctx, f.p.Groups.List, platform.UIDFilter{})
 	totals[1] = total(t, ctx, f.p.Repos.List, platform.UIDFilter{DescendantsOf: f.root})
 	totals[2] = total(t, ctx, f.p.Tags.List, platform.UIDFilter{DescendantsOf: f.root})
@@ -60,7 +60,7 @@ func total[T, F any](t *testing.T, ctx context.Context, list func(context.Contex
 
 func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		ctx := f.as("root")
+		ctx := f.contextAs("root")
 		var repos []platform.UID
 		var images []*platform.Image
 		for _, r := range f.repos {
@@ -78,7 +78,7 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 			if err := tx.PutImages(ctx, images[:1]); err != nil {
 				return err
 			}
-			return tx.PutImages(ctx, images) // over what is there
+			return tx.PutImages(ctx, images) // These images exist already.
 		})
 		readmes, errs := f.p.Repos.Readmes(ctx, repos)
 		keys := make([]platform.ImageKey, len(images))
@@ -88,7 +88,7 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 			}
 			keys[i] = platform.ImageKey{Repo: uid, Digest: images[i].Digest}
 		}
-		// The digest of one repo is not there in its neighbour.
+		// The digest exists in one repo, but not in the next one.
 		keys = append(keys, platform.ImageKey{Repo: repos[0], Digest: images[1].Digest}, keys[0])
 		found, errs := f.p.Images.GetMany(ctx, keys)
 		for i, image := range images {
@@ -96,7 +96,7 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 				t.Fatalf("image %d is %v (%v)", i, found[i], errs[i])
 			}
 		}
-		wants(t, errs[len(images)], platform.CodeNotFound, string(repos[0])+"@"+images[1].Digest)
+		expectError(t, errs[len(images)], platform.CodeNotFound, string(repos[0])+"@"+images[1].Digest)
 		if errs[len(images)+1] != nil {
 			t.Errorf("asked for twice, an image was not given twice: %v", errs[len(images)+1])
 		}
@@ -112,8 +112,8 @@ func TestReadmesImagesAndVulnerabilitiesAreReadManyAtOnce(t *testing.T) {
 
 func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.Vulnerability, *platform.VulnerabilityFilter]{f: f, ops: byID{f.p.Vulnerabilities}, rows: f.vulnerabilities}
-		ctx := f.as("stranger") // everybody reads all of it
+		k := &kind[*platform.Vulnerability, *platform.VulnerabilityFilter]{f: f, ops: uidReader{f.p.Vulnerabilities}, rows: f.vulnerabilities}
+		ctx := f.contextAs("stranger") // Everybody may read all of it.
 		for _, order := range k.orders() {
 			k.sort(k.rows, order)
 			for _, backward := range []bool{false, true} {
@@ -130,10 +130,10 @@ func TestVulnerabilitiesAreListedPageByPageAndByAlias(t *testing.T) {
 	})
 }
 
-// byID reads vulnerabilities as other kinds are read.
-type byID struct{ platform.Vulnerabilities }
+// A uidReader reads vulnerabilities by UID, like other kinds.
+type uidReader struct{ platform.Vulnerabilities }
 
-func (v byID) GetMany(ctx context.Context, uids []platform.UID) ([]*platform.Vulnerability, []error) {
+func (v uidReader) GetMany(ctx context.Context, uids []platform.UID) ([]*platform.Vulnerability, []error) {
 	ids := make([]string, len(uids))
 	for i, uid := range uids {
 		ids[i] = string(uid)

@@ -15,18 +15,19 @@ func TestManyListsAtOnceAreTheSameAsOneByOne(t *testing.T) {
 			t.Run(l.name(), func(t *testing.T) {
 				d := newDice(13)
 				for range 20 {
-					l.askEach(t, d)
+					l.checkEach(t, d)
 				}
 			})
 		}
 	})
 }
 
-// askEach reads the lists of many random scopes at once and each alone.
-func (k *kind[T, F]) askEach(t *testing.T, d dice) {
+// checkEach reads the lists of many random scopes together and one by one, and compares
+// them.
+func (k *kind[T, F]) checkEach(t *testing.T, d dice) {
 	t.Helper()
 	c := pick(d, k.f.callers)
-	ctx := k.f.as(c.subject)
+	ctx := k.f.contextAs(c.subject)
 	req := platform.ListRequest[F]{
 		Filter: pick(d, k.filters).filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(6), Skip: d.IntN(2) * d.IntN(4), Backward: d.IntN(3) == 0,
 		Parts: pick(d, []platform.Parts{0, platform.PartItems, platform.PartTotal}),
@@ -35,7 +36,7 @@ func (k *kind[T, F]) askEach(t *testing.T, d dice) {
 	for i := range scopes {
 		switch d.IntN(6) {
 		case 0:
-			scopes[i] = k.existing(d)
+			scopes[i] = k.existingScope(d)
 		case 1:
 			scopes[i].ChildrenOf = pick(d, k.f.repos).UID
 		case 2:
@@ -48,23 +49,23 @@ func (k *kind[T, F]) askEach(t *testing.T, d dice) {
 	for i, scope := range scopes {
 		req.UIDP = scope
 		one, err := k.ops.List(ctx, req)
-		k.same(t, fmt.Sprintf("%s, %d of %d, %+v", c.subject, i, len(scopes), req), req.Parts, pages[i], errs[i], one, err)
+		k.expectSame(t, fmt.Sprintf("%s, %d of %d, %+v", c.subject, i, len(scopes), req), req.Parts, pages[i], errs[i], one, err)
 	}
 }
 
-// existing is a random scope of what is there: who asks for many has them at
-// hand.
-func (k *kind[T, F]) existing(d dice) platform.UIDFilter {
+// existingScope returns a random scope that exists, because callers who ask for many
+// scopes have read them before.
+func (k *kind[T, F]) existingScope(d dice) platform.UIDFilter {
 	for {
 		s := k.f.scope(d)
 		asked := slices.DeleteFunc([]platform.UID{s.AncestorsOf, s.ChildrenOf, s.DescendantsOf}, func(u platform.UID) bool { return u == "" })
-		if !slices.ContainsFunc(asked, func(u platform.UID) bool { return !k.f.there(u) }) {
+		if !slices.ContainsFunc(asked, func(u platform.UID) bool { return !k.f.exists(u) }) {
 			return s
 		}
 	}
 }
 
-func (k *kind[T, F]) same(t *testing.T, asked string, parts platform.Parts, got platform.Page[T], gotErr error, want platform.Page[T], wantErr error) {
+func (k *kind[T, F]) expectSame(t *testing.T, asked string, parts platform.Parts, got platform.Page[T], gotErr error, want platform.Page[T], wantErr error) {
 	t.Helper()
 	if (gotErr == nil) != (wantErr == nil) || gotErr != nil && platform.AsError(gotErr).Code != platform.AsError(wantErr).Code {
 		t.Fatalf("%s: got error %v, want %v", asked, gotErr, wantErr)
@@ -86,7 +87,7 @@ func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 		d := newDice(17)
 		for range 30 {
 			c := pick(d, f.callers)
-			ctx := f.as(c.subject)
+			ctx := f.contextAs(c.subject)
 			req := platform.ListRequest[*platform.RoleBindingFilter]{OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0}
 			if d.IntN(3) == 0 {
 				req.UIDP.DescendantsOf = pick(d, f.groups).UID
@@ -98,15 +99,15 @@ func TestBindingsOfManyIdentitiesAndRolesAreTheFilteredLists(t *testing.T) {
 				one := req
 				one.Filter = &platform.RoleBindingFilter{Identity: *uid}
 				want, err := f.p.RoleBindings.List(ctx, one)
-				k.same(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
-				continues(t, ctx, k, one, pages[i])
+				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
+				checkToken(t, ctx, k, one, pages[i])
 			}
 			pages, errs = f.p.RoleBindings.ListOfRoles(ctx, req, values(roles))
 			for i, uid := range roles {
 				one := req
 				one.Filter = &platform.RoleBindingFilter{Role: *uid}
 				want, err := f.p.RoleBindings.List(ctx, one)
-				k.same(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
+				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
 			}
 		}
 	})
@@ -120,8 +121,8 @@ func values[T any](pointers []*T) []T {
 	return all
 }
 
-// continues checks that the token of a page opens the plain list.
-func continues[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req platform.ListRequest[F], page platform.Page[T]) {
+// checkToken expects that the token of a page works in the list of its scope.
+func checkToken[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req platform.ListRequest[F], page platform.Page[T]) {
 	t.Helper()
 	if req.PageToken = page.NextPageToken(); req.PageToken == "" {
 		return
@@ -134,16 +135,16 @@ func continues[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], req p
 
 func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, filters: f.advisorySieves()}
+		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, filters: f.advisoryFilters()}
 		d := newDice(19)
 		for range 30 {
 			c := pick(d, f.callers)
-			ctx := f.as(c.subject)
+			ctx := f.contextAs(c.subject)
 			var filter platform.AdvisoryFilter
 			if picked := pick(d, k.filters).filter; picked != nil {
 				filter = *picked
 			}
-			filter.ArtifactNames = nil // which name is asked for follows from the repo
+			filter.ArtifactNames = nil // The name follows from the repo.
 			req := platform.ListRequest[*platform.AdvisoryFilter]{
 				Filter: &filter, OrderBy: spell(pick(d, k.orders())), PageSize: 1 + d.IntN(4), Skip: d.IntN(2), Backward: d.IntN(3) == 0,
 			}
@@ -154,22 +155,22 @@ func TestAdvisoriesOfManyReposAreTheFilteredLists(t *testing.T) {
 				matching.ArtifactNames, matching.Around = []string{r.Name}, r.UID
 				one.UIDP, one.Filter = platform.UIDFilter{DescendantsOf: r.UID.Root()}, &matching
 				want, err := f.p.Advisories.List(ctx, one)
-				k.same(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
-				continues(t, ctx, k, one, pages[i])
+				k.expectSame(t, fmt.Sprintf("%s, %+v", c.subject, one), 0, pages[i], errs[i], want, err)
+				checkToken(t, ctx, k, one, pages[i])
 			}
 		}
 	})
 }
 
-// Whoever asks, a summary is what the corresponding lists hold.
+// For every caller, a summary must equal the totals of the corresponding lists.
 func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
-		type s = sieve[*platform.Advisory, *platform.AdvisoryFilter]
+		type s = filterCase[*platform.Advisory, *platform.AdvisoryFilter]
 		filled := 0
 		check := func(c *caller, what string, scope platform.UIDFilter, keeps s, got *platform.AdvisorySummary, err error) {
 			t.Helper()
-			listed, wantErr := f.p.Advisories.List(f.as(c.subject), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: scope, Filter: keeps.filter})
+			listed, wantErr := f.p.Advisories.List(f.contextAs(c.subject), platform.ListRequest[*platform.AdvisoryFilter]{UIDP: scope, Filter: keeps.filter})
 			if (err == nil) != (wantErr == nil) {
 				t.Fatalf("%s, %s: %v, and the list %v", c.subject, what, err, wantErr)
 			}
@@ -177,7 +178,7 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 				return
 			}
 			want := platform.AdvisorySummary{}
-			for _, a := range k.truth(c, scope, keeps, k.ops.Kind().DefaultOrder) {
+			for _, a := range k.expectedRows(c, scope, keeps, k.ops.Kind().DefaultOrder) {
 				want.Add(a.Severity.Rating, a.State(), 1)
 				filled++
 			}
@@ -186,7 +187,7 @@ func TestSummariesOfAdvisoriesAreTheTotalsOfLists(t *testing.T) {
 			}
 		}
 		for _, c := range f.callers {
-			ctx := f.as(c.subject)
+			ctx := f.contextAs(c.subject)
 			groups := values(times(len(f.groups), func(i int) *platform.UID { return &f.groups[i].UID }))
 			summaries, errs := f.p.Advisories.SummarizeGroups(ctx, groups)
 			for i, group := range groups {
@@ -214,10 +215,10 @@ func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 			if g.UID.Root() != f.root {
 				continue
 			}
-			counts := sieve[*platform.RoleBinding, *platform.RoleBindingFilter]{keeps: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
+			counts := filterCase[*platform.RoleBinding, *platform.RoleBindingFilter]{matches: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
 			order := platform.Order{Field: "create_time", Desc: true}
-			want := k.uids(k.truth(c, platform.UIDFilter{}, counts, order))
-			page, err := f.p.RoleBindings.ListEffectiveOn(f.as(c.subject), g.UID, "", platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 200})
+			want := k.uids(k.expectedRows(c, platform.UIDFilter{}, counts, order))
+			page, err := f.p.RoleBindings.ListEffectiveOn(f.contextAs(c.subject), g.UID, "", platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 200})
 			if err != nil || !slices.Equal(k.uids(page.Items), want) || page.TotalCount != int64(len(want)) {
 				t.Fatalf("%s: got %v of %d (%v), want %v", g.UID, k.uids(page.Items), page.TotalCount, err, want)
 			}
@@ -225,8 +226,8 @@ func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 	})
 }
 
-// Read together, the bindings of groups are those that each has when it is asked
-// alone, whatever the caller sees of them.
+// For every caller, the bindings of several groups that are read together must equal
+// those that are read one by one.
 func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		var groups []platform.UID
@@ -237,9 +238,9 @@ func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
 		for _, c := range f.callers {
 			for _, capability := range []platform.Capability{"", platform.CapRepoCreate} {
 				req := platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 3}
-				pages, errs := f.p.RoleBindings.ListEffective(f.as(c.subject), groups, capability, req)
+				pages, errs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), groups, capability, req)
 				for i, g := range groups {
-					alone, err := f.p.RoleBindings.ListEffectiveOn(f.as(c.subject), g, capability, req)
+					alone, err := f.p.RoleBindings.ListEffectiveOn(f.contextAs(c.subject), g, capability, req)
 					together := pages[i]
 					if fmt.Sprint(errs[i]) != fmt.Sprint(err) || together.TotalCount != alone.TotalCount || together.HasNext != alone.HasNext || !slices.EqualFunc(together.Items, alone.Items, func(a, b *platform.RoleBinding) bool { return a.UID == b.UID }) {
 						t.Fatalf("%s with %q: together %d of %d (%v), alone %d of %d (%v)", g, capability, len(together.Items), together.TotalCount, errs[i], len(alone.Items), alone.TotalCount, err)

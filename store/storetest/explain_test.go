@@ -18,19 +18,19 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// A spy is an engine that tells which statements an operation sends.
+// A spy is an engine that records the statements of operations.
 type spy struct{ sqlstore.Engine }
 
-type heardKey struct{}
+type statementLogKey struct{}
 
-// A heard is what was sent under one context.
-type heard struct {
+// A statementLog has the statements that were sent under one context.
+type statementLog struct {
 	mu         sync.Mutex
 	statements []sqlstore.Statement
 }
 
 func (s spy) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	note(ctx, statements)
+	recordReads(ctx, statements)
 	return s.Engine.Run(ctx, statements...)
 }
 
@@ -38,17 +38,17 @@ func (s spy) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error 
 	return s.Engine.Write(ctx, func(tx sqlstore.TxConn) error { return unit(spyTx{tx}) })
 }
 
-// A spyTx hears what is sent inside a transaction.
+// A spyTx records the statements of a transaction.
 type spyTx struct{ sqlstore.TxConn }
 
 func (s spyTx) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	note(ctx, statements)
+	recordReads(ctx, statements)
 	return s.TxConn.Run(ctx, statements...)
 }
 
-// note keeps the reads among statements: only those can be explained.
-func note(ctx context.Context, statements []*sqlstore.Statement) {
-	h, _ := ctx.Value(heardKey{}).(*heard)
+// recordReads keeps the reads, because only reads can be explained.
+func recordReads(ctx context.Context, statements []*sqlstore.Statement) {
+	h, _ := ctx.Value(statementLogKey{}).(*statementLog)
 	if h == nil {
 		return
 	}
@@ -61,13 +61,13 @@ func note(ctx context.Context, statements []*sqlstore.Statement) {
 	}
 }
 
-// newSpy is a store over the same data whose statements can be heard.
+// newSpy returns a store on the same data that records its statements.
 func (w *world) newSpy() *sqlstore.Store {
 	w.t.Helper()
 	return sqlstore.New(spy{openEngine(w.t, w.url)})
 }
 
-// openEngine opens the engine of a database for the time of a test.
+// openEngine opens the engine of a database until the test ends.
 func openEngine(t testing.TB, url string) sqlstore.Engine {
 	t.Helper()
 	var engine sqlstore.Engine
@@ -84,14 +84,14 @@ func openEngine(t testing.TB, url string) sqlstore.Engine {
 	return engine
 }
 
-// hear runs an operation and gives the statements that it sent.
-func hear(ctx context.Context, operation func(ctx context.Context) error) ([]sqlstore.Statement, error) {
-	h := &heard{}
-	err := operation(context.WithValue(ctx, heardKey{}, h))
+// recordStatements runs an operation and returns the statements that it sent.
+func recordStatements(ctx context.Context, operation func(ctx context.Context) error) ([]sqlstore.Statement, error) {
+	h := &statementLog{}
+	err := operation(context.WithValue(ctx, statementLogKey{}, h))
 	return h.statements, err
 }
 
-// A planNode is one of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON).
+// A planNode is a node of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON).
 type planNode struct {
 	Type     string     `json:"Node Type"`
 	Relation string     `json:"Relation Name"`
@@ -106,14 +106,14 @@ type planNode struct {
 
 func (n planNode) buffers() int { return n.Hit + n.Read }
 
-func (n planNode) each(visit func(planNode)) {
+func (n planNode) visitAll(visit func(planNode)) {
 	visit(n)
 	for _, p := range n.Plans {
-		p.each(visit)
+		p.visitAll(visit)
 	}
 }
 
-// String draws the plan.
+// String returns the plan as an indented text.
 func (n planNode) String() string {
 	var b strings.Builder
 	n.draw(&b, "  ")
@@ -127,8 +127,7 @@ func (n planNode) draw(b *strings.Builder, indent string) {
 	}
 }
 
-// An explainer asks PostgreSQL for plans, with the settings of the store's own
-// connections.
+// An explainer reads plans of PostgreSQL, with the settings of the store's connections.
 type explainer struct{ engine sqlstore.Engine }
 
 func (w *world) explainer() explainer {
@@ -141,8 +140,8 @@ func (w *world) explainer() explainer {
 	return explainer{engine}
 }
 
-// explain runs a statement under a plan_cache_mode as a prepared one, which is
-// how the store sends it.
+// explain runs a statement as a prepared one, as the store does, with this
+// plan_cache_mode.
 func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode string) (planNode, error) {
 	literals := make([]string, len(s.Args))
 	for i, arg := range s.Args {
@@ -157,7 +156,7 @@ func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode strin
 	for _, one := range []sqlstore.Statement{
 		{SQL: "DEALLOCATE ALL"}, {SQL: "SET plan_cache_mode = " + mode},
 		{SQL: "PREPARE heard AS " + s.SQL},
-		{SQL: execute}, // later runs find in memory what this one reads
+		{SQL: execute}, // The first run loads into memory what later runs read.
 		{SQL: "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + execute, Row: read},
 	} {
 		if err := e.engine.Run(ctx, &one); err != nil {
@@ -169,7 +168,7 @@ func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode strin
 	return plans[0].Plan, err
 }
 
-// literal spells an argument in SQL.
+// literal returns an argument in the syntax of SQL.
 func literal(arg any) string {
 	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	switch arg := arg.(type) {
@@ -190,7 +189,7 @@ func literal(arg any) string {
 		}
 		return "ARRAY[" + strings.Join(keys, ", ") + "]::bytea[]"
 	case platform.Time:
-		return quoted(sqlstore.StoredTime(arg).Format(time.RFC3339Nano)) // as it is bound
+		return quoted(sqlstore.StoredTime(arg).Format(time.RFC3339Nano)) // The store sends this value.
 	case int64:
 		return strconv.FormatInt(arg, 10)
 	case bool:
@@ -200,7 +199,7 @@ func literal(arg any) string {
 	}
 }
 
-// explainQueryPlan gives SQLite's plan, one line for each step.
+// explainQueryPlan returns SQLite's plan, one line for each step.
 func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
 	t.Helper()
 	args := make([]any, len(s.Args))
@@ -210,7 +209,7 @@ func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
 			args[i] = sqlstore.StoredTime(arg).UnixMilli()
 		case string, int64, bool, []byte:
 			args[i] = arg
-		default: // a list
+		default: // The argument is a list.
 			text, err := json.Marshal(arg)
 			if err != nil {
 				t.Fatal(err)
@@ -219,7 +218,7 @@ func (w *world) explainQueryPlan(t *testing.T, s sqlstore.Statement) []string {
 		}
 	}
 	var steps []string
-	for _, row := range w.query(w.raw(), "EXPLAIN QUERY PLAN "+s.SQL, args...) {
+	for _, row := range w.query(w.openDirect(), "EXPLAIN QUERY PLAN "+s.SQL, args...) {
 		steps = append(steps, row[3])
 	}
 	return steps

@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// facetsOf counts repos by the plainest rules.
+// facetsOf counts repos in the simplest way.
 func facetsOf(repos []*platform.Repo) *platform.RepoFacets {
 	tiers, bundles := map[platform.CatalogTier]int64{}, map[string]int64{}
 	for _, r := range repos {
@@ -36,11 +36,11 @@ func sortedFacets[V cmp.Ordered](counts map[V]int64) []platform.Facet[V] {
 
 func TestFacetsCountTheReposOfTheList(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
-		k := &kind[*platform.Repo, *platform.RepoFilter]{f: f, ops: f.p.Repos, rows: f.repos, filters: f.repoSieves()}
+		k := &kind[*platform.Repo, *platform.RepoFilter]{f: f, ops: f.p.Repos, rows: f.repos, filters: f.repoFilters()}
 		d, filled := newDice(29), 0
-		check := func(c *caller, scope platform.UIDFilter, s sieve[*platform.Repo, *platform.RepoFilter], got *platform.RepoFacets) {
+		check := func(c *caller, scope platform.UIDFilter, s filterCase[*platform.Repo, *platform.RepoFilter], got *platform.RepoFacets) {
 			t.Helper()
-			want := facetsOf(k.truth(c, scope, s, k.ops.Kind().DefaultOrder))
+			want := facetsOf(k.expectedRows(c, scope, s, k.ops.Kind().DefaultOrder))
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %+v, %+v: got %+v, want %+v", c.subject, scope, s.filter, got, want)
 			}
@@ -48,7 +48,7 @@ func TestFacetsCountTheReposOfTheList(t *testing.T) {
 		}
 		for range 150 {
 			c, s := pick(d, f.callers), pick(d, k.filters)
-			ctx := f.as(c.subject)
+			ctx := f.contextAs(c.subject)
 			req := platform.ListRequest[*platform.RepoFilter]{UIDP: f.scope(d), Filter: s.filter, PageSize: 1, Skip: d.IntN(2)}
 			if page, err := f.p.Repos.List(ctx, req); err == nil {
 				facets := must[[]*platform.RepoFacets](t)(f.p.Repos.Facets(ctx, []platform.Page[*platform.Repo]{page}))
@@ -74,8 +74,8 @@ func TestFacetsCountTheReposOfTheList(t *testing.T) {
 	})
 }
 
-// What tags are matched by follows from their images. Whoever asks, a list and a
-// summary are what the plainest rules say.
+// The advisories of tags follow from their images. For every caller, a list and a summary
+// must equal the result of a simple computation.
 func TestAdvisoriesOfTagsAreThoseOfTheirImages(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		d := newDice(31)
@@ -115,7 +115,7 @@ func TestAdvisoriesOfTagsAreThoseOfTheirImages(t *testing.T) {
 		k := &kind[*platform.Advisory, *platform.AdvisoryFilter]{f: f, ops: f.p.Advisories, rows: f.advisories}
 		found := 0
 		for _, c := range f.callers {
-			ctx := f.as(c.subject)
+			ctx := f.contextAs(c.subject)
 			tags := times(40, func(int) *platform.Tag { return pick(d, f.tags) })
 			req := platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 1 + d.IntN(3), OrderBy: spell(pick(d, k.orders()))}
 			pages, errs := f.p.Advisories.ListOfTags(ctx, req, tags)
@@ -129,11 +129,11 @@ func TestAdvisoriesOfTagsAreThoseOfTheirImages(t *testing.T) {
 					continue
 				}
 				names := namesOf(tag)
-				matches := sieve[*platform.Advisory, *platform.AdvisoryFilter]{keeps: func(a *platform.Advisory) bool {
+				matches := filterCase[*platform.Advisory, *platform.AdvisoryFilter]{matches: func(a *platform.Advisory) bool {
 					return slices.Contains(names, a.ArtifactName) && tag.UID.Below(a.UID.Parent())
 				}}
 				order := platform.Order{Field: "uid"}
-				want := k.truth(c, platform.UIDFilter{DescendantsOf: tag.UID.Root()}, matches, order)
+				want := k.expectedRows(c, platform.UIDFilter{DescendantsOf: tag.UID.Root()}, matches, order)
 				if errs[i] != nil || failed[i] != nil || pages[i].TotalCount != int64(len(want)) {
 					t.Errorf("%s, tag %s: %d advisories (%v, %v), want %d", c.subject, tag.UID, pages[i].TotalCount, errs[i], failed[i], len(want))
 					continue

@@ -9,12 +9,12 @@ import (
 	"atrium/platform"
 )
 
-// Events are numbered before they are committed, so a reader who goes by
-// numbers alone would pass over those of transactions that are still under
-// way. Each must come exactly once, and those of one transaction in order.
+// Events are numbered before they are committed, so a reader that uses only the numbers
+// would miss events of open transactions. Each event must arrive exactly once, and those
+// of one transaction in order.
 func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		at, _, err := w.store.EventPosition(ctx, "")
 		if err != nil {
@@ -23,7 +23,7 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 		const times, inOne = 12, 3
 		done := make(chan []error, 1)
 		go func() {
-			done <- atOnce(writers, func(i int) error {
+			done <- runAtOnce(writers, func(i int) error {
 				for n := range times {
 					err := w.store.Write(ctx, func(tx platform.Tx) error {
 						for k := range inOne {

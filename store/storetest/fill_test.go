@@ -7,15 +7,15 @@ import (
 	"atrium/platform"
 )
 
-// people makes identities, roles and bindings.
-func (b *bigWorld) people(n sizes) {
+// createPeople creates identities, roles and bindings.
+func (b *bigWorld) createPeople(n sizes) {
 	chunks(b, n.identities, platform.RowsOf[*platform.Identity], func(i int) *platform.Identity {
-		parent := b.somewhere()
+		parent := b.randomGroup()
 		if i%2 == 0 {
 			parent = b.root
 		}
 		identity := &platform.Identity{
-			UID: b.d.below(parent), Name: fmt.Sprintf("person %d", b.d.IntN(1e6)), CreateTime: b.when(), UpdateTime: b.when(), LastSeenTime: b.when(),
+			UID: b.d.below(parent), Name: fmt.Sprintf("person %d", b.d.IntN(1e6)), CreateTime: b.randomTime(), UpdateTime: b.randomTime(), LastSeenTime: b.randomTime(),
 			ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: fmt.Sprintf("person-%d", i)},
 		}
 		if i%100 == 0 {
@@ -28,7 +28,7 @@ func (b *bigWorld) people(n sizes) {
 	})
 	var custom []platform.UID
 	chunks(b, 2000, platform.RowsOf[*platform.Role], func(i int) *platform.Role {
-		r := &platform.Role{UID: b.d.below(pick(b.d, b.groups)), Name: fmt.Sprintf("role %d", i), Capabilities: []platform.Capability{platform.CapRepoList}, CreateTime: b.when(), UpdateTime: b.when()}
+		r := &platform.Role{UID: b.d.below(pick(b.d, b.groups)), Name: fmt.Sprintf("role %d", i), Capabilities: []platform.Capability{platform.CapRepoList}, CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 		if i == 0 {
 			r.UID = b.d.below(b.root)
 			b.role = r.UID
@@ -39,16 +39,16 @@ func (b *bigWorld) people(n sizes) {
 	taken := map[string]bool{}
 	chunks(b, n.bindings, platform.RowsOf[*platform.RoleBinding], func(i int) *platform.RoleBinding {
 		for {
-			group, identity, role := b.somewhere(), pick(b.d, b.identities), b.role
+			group, identity, role := b.randomGroup(), pick(b.d, b.identities), b.role
 			switch {
 			case i%10 == 0:
-				identity, role = b.identities[0], pick(b.d, custom) // who is bound to much
+				identity, role = b.identities[0], pick(b.d, custom) // This identity and this role have many bindings.
 			case i%4 == 0:
 				role = platform.ViewerRole
 			}
 			if k := string(group + identity + role); !taken[k] {
 				taken[k] = true
-				return &platform.RoleBinding{UID: b.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: b.when()}
+				return &platform.RoleBinding{UID: b.d.below(group), IdentityUID: identity, RoleUID: role, CreateTime: b.randomTime()}
 			}
 		}
 	})
@@ -57,8 +57,8 @@ func (b *bigWorld) people(n sizes) {
 func (b *bigWorld) fill(n sizes) {
 	chunks(b, n.repos, platform.RowsOf[*platform.Repo], func(i int) *platform.Repo {
 		r := &platform.Repo{
-			UID: b.d.below(b.somewhere()), Name: fmt.Sprintf("%x/repo-%d", b.d.IntN(1<<16), i), Description: strings.Repeat("what it holds ", 1+b.d.IntN(8)),
-			CreateTime: b.when(), UpdateTime: b.when(),
+			UID: b.d.below(b.randomGroup()), Name: fmt.Sprintf("%x/repo-%d", b.d.IntN(1<<16), i), Description: strings.Repeat("what it holds ", 1+b.d.IntN(8)),
+			CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 		}
 		b.repos, b.repoNames = append(b.repos, r.UID), append(b.repoNames, r.Name)
 		return r
@@ -71,7 +71,7 @@ func (b *bigWorld) fill(n sizes) {
 		}
 		tag := &platform.Tag{
 			UID: b.d.below(repo), Name: fmt.Sprintf("%d.%d-r%d", b.d.IntN(100), b.d.IntN(100), i), Digest: "sha256:" + b.d.hex(32),
-			CreateTime: b.when(), UpdateTime: b.when(),
+			CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 		}
 		if repo == b.busyRepo {
 			b.tagName, b.tagDigest = tag.Name, tag.Digest
@@ -95,23 +95,23 @@ func (b *bigWorld) fill(n sizes) {
 		}
 		b.artifacts, b.advisoryIDs = append(b.artifacts, artifact), append(b.advisoryIDs, id)
 		return &platform.Advisory{
-			UID: b.d.below(b.somewhere()), AdvisoryID: id, ArtifactName: artifact, Aliases: []string{"CVE-" + id}, Origin: "osv",
-			Events: events, CreateTime: b.when(), UpdateTime: b.when(),
+			UID: b.d.below(b.randomGroup()), AdvisoryID: id, ArtifactName: artifact, Aliases: []string{"CVE-" + id}, Origin: "osv",
+			Events: events, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 			Severities: severities[b.d.IntN(len(severities))],
 		}
 	})
 	chunks(b, n.advisories, platform.RowsOf[*platform.Vulnerability], func(i int) *platform.Vulnerability {
 		id := fmt.Sprintf("GO-%d", i)
-		return &platform.Vulnerability{ID: id, Aliases: []string{"CVE-" + id}, Details: strings.Repeat("details ", 30), UpdateTime: b.when()}
+		return &platform.Vulnerability{ID: id, Aliases: []string{"CVE-" + id}, Details: strings.Repeat("details ", 30), UpdateTime: b.randomTime()}
 	})
 	chunks(b, 1000, platform.RowsOf[*platform.Subscription], func(i int) *platform.Subscription {
-		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
+		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
 }
 
-// report tags some images, so that they can be reported on.
-func (b *bigWorld) report() {
-	d := newDice(2) // what is drawn elsewhere stays as it is
+// createReports adds tags to some images, so that reports exist for them.
+func (b *bigWorld) createReports() {
+	d := newDice(2) // A separate dice keeps the other random values unchanged.
 	b.insert(func(tx platform.Tx) error {
 		tags := times(50, func(i int) *platform.Tag {
 			return &platform.Tag{UID: d.below(b.repos[i]), Name: "reported", Digest: b.digests[i].Digest, CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
@@ -120,27 +120,28 @@ func (b *bigWorld) report() {
 	})
 }
 
-// others makes small organisations of one owner, one repo and one advisory.
-func (b *bigWorld) others(n int) {
+// createOrganisations creates small organisations with one owner, one repo and one
+// advisory.
+func (b *bigWorld) createOrganisations(n int) {
 	roots := times(n, func(i int) *platform.Group {
-		return &platform.Group{UID: b.d.root(), Name: fmt.Sprintf("small %d", i), CreateTime: b.when(), UpdateTime: b.when()}
+		return &platform.Group{UID: b.d.root(), Name: fmt.Sprintf("small %d", i), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
 	owners := times(n, func(i int) *platform.Identity {
 		return &platform.Identity{
-			UID: b.d.below(roots[i].UID), Name: "owner", CreateTime: b.when(), UpdateTime: b.when(),
+			UID: b.d.below(roots[i].UID), Name: "owner", CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 			ClaimMatch: &platform.ClaimMatch{Issuer: issuer, Subject: fmt.Sprintf("owner-%d", i)},
 		}
 	})
 	bindings := times(n, func(i int) *platform.RoleBinding {
-		return &platform.RoleBinding{UID: b.d.below(roots[i].UID), IdentityUID: owners[i].UID, RoleUID: platform.OwnerRole, CreateTime: b.when()}
+		return &platform.RoleBinding{UID: b.d.below(roots[i].UID), IdentityUID: owners[i].UID, RoleUID: platform.OwnerRole, CreateTime: b.randomTime()}
 	})
 	repos := times(n, func(i int) *platform.Repo {
-		return &platform.Repo{UID: b.d.below(roots[i].UID), Name: b.repoNames[0], CreateTime: b.when(), UpdateTime: b.when()}
+		return &platform.Repo{UID: b.d.below(roots[i].UID), Name: b.repoNames[0], CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
 	advisories := times(n, func(i int) *platform.Advisory {
-		return &platform.Advisory{UID: b.d.below(roots[i].UID), AdvisoryID: "GO-1", ArtifactName: b.repoNames[0], CreateTime: b.when(), UpdateTime: b.when()}
+		return &platform.Advisory{UID: b.d.below(roots[i].UID), AdvisoryID: "GO-1", ArtifactName: b.repoNames[0], CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
-	b.small = roots[0].UID
+	b.otherOrg = roots[0].UID
 	ctx := b.t.Context()
 	b.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{

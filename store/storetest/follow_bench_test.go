@@ -12,9 +12,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// replicas runs a benchmark with replicas that tell each other, and with some
-// that only look by themselves.
-func replicas(b *testing.B, bench func(b *testing.B, w *world, open func() platform.Store)) {
+// benchmarkReplicas runs a benchmark with replicas that notify each other, and with
+// replicas that only poll.
+func benchmarkReplicas(b *testing.B, bench func(b *testing.B, w *world, open func() platform.Store)) {
 	b.Run("notified", func(b *testing.B) {
 		w := newWorld(b, storetest.Postgres(b))
 		bench(b, w, func() platform.Store { return follow(b, w.url) })
@@ -25,12 +25,12 @@ func replicas(b *testing.B, bench func(b *testing.B, w *world, open func() platf
 	})
 }
 
-// BenchmarkFeed measures how long after its commit on one replica an event is
-// given on another. 500 events make a p99: -benchtime 500x.
+// BenchmarkFeed measures the time from the commit of an event on one replica to its
+// arrival on another. A p99 needs 500 events: -benchtime 500x.
 func BenchmarkFeed(b *testing.B) {
-	replicas(b, func(b *testing.B, w *world, open func() platform.Store) {
+	benchmarkReplicas(b, func(b *testing.B, w *world, open func() platform.Store) {
 		one, other := w.replica(open()), w.replica(open())
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		feed, err := other.Events.Open(ctx, platform.EventRequest{})
 		if err != nil {
 			b.Fatal(err)
@@ -53,7 +53,7 @@ func BenchmarkFeed(b *testing.B) {
 				b.Fatal(err)
 			}
 			committed[repo.UID] = time.Now()
-			time.Sleep(13 * time.Millisecond) // at no fixed place between two looks
+			time.Sleep(13 * time.Millisecond) // This pause is not a multiple of the polling interval.
 		}
 		following.Wait()
 		var lags []time.Duration
@@ -68,7 +68,7 @@ func BenchmarkFeed(b *testing.B) {
 
 // BenchmarkCommit measures transactions of one event, by sixteen callers.
 func BenchmarkCommit(b *testing.B) {
-	replicas(b, func(b *testing.B, w *world, open func() platform.Store) {
+	benchmarkReplicas(b, func(b *testing.B, w *world, open func() platform.Store) {
 		s, ids := open(), make(chan int, 1)
 		ids <- 0
 		b.SetParallelism(8)

@@ -17,41 +17,41 @@ import (
 	"atrium/store/storetest"
 )
 
-// patience is for what comes at once, or never.
+// patience is how long a test waits for something that happens at once or never.
 const patience = 30 * time.Second
 
 // A follower is the store of one replica, which follows the others.
 type follower struct {
 	*sqlstore.Store
-	deaf chan error
-	stop func() // returns when Follow has
+	lost chan error
+	stop func() // stop ends Follow and waits for it.
 }
 
 func follow(t testing.TB, url string) *follower {
 	t.Helper()
-	f := &follower{Store: storetest.Open(t, url), deaf: make(chan error, 100)}
+	f := &follower{Store: storetest.Open(t, url), lost: make(chan error, 100)}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { f.Follow(ctx, func(err error) { f.deaf <- err }) })
+	running.Go(func() { f.Follow(ctx, func(err error) { f.lost <- err }) })
 	f.stop = func() { cancel(); running.Wait() }
 	t.Cleanup(f.stop)
 	return f
 }
 
-// onPostgres runs test in a world on the engine that has replicas.
+// onPostgres runs test on the engine that has replicas.
 func onPostgres(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	test(t, newWorld(t, storetest.Postgres(t)))
 }
 
-// listeners waits until n connections listen, none of them one of gone, and
-// gives their process ids.
-func (w *world) listeners(n int, gone ...string) (pids []string) {
+// awaitListeners waits until n connections listen, none of which has a process id in
+// gone. It returns the process ids.
+func (w *world) awaitListeners(n int, gone ...string) (pids []string) {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		pids = nil
-		for _, row := range w.query(w.raw(), "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %' ORDER BY pid") {
+		for _, row := range w.query(w.openDirect(), "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %' ORDER BY pid") {
 			if !slices.Contains(gone, row[0]) {
 				pids = append(pids, row[0])
 			}
@@ -72,8 +72,8 @@ func (w *world) record(s platform.Store, id string) error {
 	})
 }
 
-// woken waits until changed is closed.
-func (w *world) woken(changed <-chan struct{}) {
+// awaitChange waits until changed is closed.
+func (w *world) awaitChange(changed <-chan struct{}) {
 	w.t.Helper()
 	select {
 	case <-changed:
@@ -82,42 +82,42 @@ func (w *world) woken(changed <-chan struct{}) {
 	}
 }
 
-// wakes demands that events stored through one wake the other. A listener that
-// just began to listen wakes too, hence more than one.
-func (w *world) wakes(one, other platform.Store) {
+// expectWakes expects that events stored through one store wake the other. A new listener
+// is also woken when it begins, so this stores more than one event.
+func (w *world) expectWakes(one, other platform.Store) {
 	w.t.Helper()
 	for range 20 {
 		changed := other.Changed()
 		if err := w.record(one, newDice(uint64(time.Now().UnixNano())).hex(8)); err != nil {
 			w.t.Fatal(err)
 		}
-		w.woken(changed)
+		w.awaitChange(changed)
 	}
 }
 
 func TestAnEventThatOneReplicaStoresWakesTheOthers(t *testing.T) {
 	onPostgres(t, func(_ *testing.T, w *world) {
 		one, other := follow(w.t, w.url), follow(w.t, w.url)
-		w.listeners(2)
-		w.wakes(one, other)
-		w.wakes(other, one)
+		w.awaitListeners(2)
+		w.expectWakes(one, other)
+		w.expectWakes(other, one)
 		one.stop()
 		changed := other.Changed()
 		if err := w.record(other, "own"); err != nil {
 			w.t.Fatal(err)
 		}
-		w.woken(changed)
+		w.awaitChange(changed)
 	})
 }
 
-// A NOTIFY for each commit would take more of the server than the commits.
+// One NOTIFY for each commit would cost the server more than the commits.
 func TestManyTransactionsShareOneNotification(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
-		one, third := follow(t, w.url), w.hearing()
-		w.listeners(2)
+		one, third := follow(t, w.url), w.listenForPayloads()
+		w.awaitListeners(2)
 		const each = 50
 		began := time.Now()
-		together(t, writers, func(i int) error {
+		runTogether(t, writers, func(i int) error {
 			for n := range each {
 				if err := w.record(one, fmt.Sprint(i, ".", n)); err != nil {
 					return err
@@ -127,10 +127,10 @@ func TestManyTransactionsShareOneNotification(t *testing.T) {
 		})
 		one.stop()
 		took := time.Since(began)
-		w.exec(w.raw(), "SELECT pg_notify("+channel+", 'end')")
+		w.exec(w.openDirect(), "SELECT pg_notify("+channel+", 'end')")
 		told := 0
 		for payload := third(); payload != "end"; payload = third() {
-			if payload != "" { // but an echo
+			if payload != "" { // An empty payload is an echo.
 				told++
 			}
 		}
@@ -142,8 +142,8 @@ func TestManyTransactionsShareOneNotification(t *testing.T) {
 
 const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 
-// hearing listens as one more replica, and waits for the next payload.
-func (w *world) hearing() (next func() string) {
+// listenForPayloads listens like one more replica. next waits for the next payload.
+func (w *world) listenForPayloads() (next func() string) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	conn, err := pgx.Connect(ctx, w.url)
@@ -151,7 +151,7 @@ func (w *world) hearing() (next func() string) {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	name := w.query(w.raw(), "SELECT "+channel)[0][0]
+	name := w.query(w.openDirect(), "SELECT "+channel)[0][0]
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{name}.Sanitize()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -171,30 +171,30 @@ func TestAListenerThatIsKilledListensAgain(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		one, other := follow(t, w.url), follow(t, w.url)
 		for range 3 {
-			killed := w.listeners(2)
-			w.wakes(one, other) // so they were heard before they go
-			w.exec(w.raw(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ("+killed[0]+", "+killed[1]+")")
-			w.listeners(2, killed...)
-			w.wakes(one, other)
+			killed := w.awaitListeners(2)
+			w.expectWakes(one, other) // Both replicas have notified each other.
+			w.exec(w.openDirect(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ("+killed[0]+", "+killed[1]+")")
+			w.awaitListeners(2, killed...)
+			w.expectWakes(one, other)
 		}
-		if len(one.deaf)+len(other.deaf) > 0 {
-			t.Errorf("a listener that came back at once was reported: %v", <-other.deaf)
+		if len(one.lost)+len(other.lost) > 0 {
+			t.Errorf("a listener that came back at once was reported: %v", <-other.lost)
 		}
 	})
 }
 
-// What is told while nobody listens is heard by nobody: whoever listens again
-// must look.
+// A notification is lost while nobody listens, so a replica must read the database when
+// it listens again.
 func TestAReplicaReadsWhatItMissedAfterAFailedListen(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
 		one, other := follow(t, w.url), follow(t, relay.URL)
-		w.listeners(2)
-		w.wakes(one, other)
+		w.awaitListeners(2)
+		w.expectWakes(one, other)
 		relay.Refuse()
-		w.listeners(1)
+		w.awaitListeners(1)
 		select {
-		case <-other.deaf:
+		case <-other.lost:
 		case <-time.After(patience):
 			t.Fatal("that others are not heard was not reported")
 		}
@@ -205,39 +205,39 @@ func TestAReplicaReadsWhatItMissedAfterAFailedListen(t *testing.T) {
 		select {
 		case <-missed:
 			t.Fatal("it was heard through a relay that refuses")
-		case <-time.After(2 * time.Second): // it tries again meanwhile
+		case <-time.After(2 * time.Second): // The replica tries again meanwhile.
 		}
 		relay.Cut()
-		w.woken(missed)
-		if n := len(other.deaf); n > 0 {
+		w.awaitChange(missed)
+		if n := len(other.lost); n > 0 {
 			t.Errorf("it was reported %d times more", n)
 		}
-		w.wakes(one, other)
+		w.expectWakes(one, other)
 	})
 }
 
-// A connection on which nothing comes looks like one on which nothing is told.
+// A broken connection looks like one without notifications.
 func TestASilentListenerChecksItsConnection(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
 		relay := storetest.NewRelay(t, w.url)
 		one, other := follow(t, w.url), follow(t, relay.URL)
-		w.listeners(2)
-		w.wakes(one, other)
+		w.awaitListeners(2)
+		w.expectWakes(one, other)
 		relay.Silence()
 		select {
-		case <-other.deaf:
+		case <-other.lost:
 		case <-time.After(2 * patience):
 			t.Fatal("the silence was not noticed")
 		}
 		relay.Cut()
-		w.listeners(2)
-		w.wakes(one, other)
+		w.awaitListeners(2)
+		w.expectWakes(one, other)
 	})
 }
 
 func TestFollowingLeavesNothingBehind(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		listens := !w.onSQLite() && storetest.Direct(w.url) == w.url // not through a pooler
+		listens := !w.onSQLite() && storetest.Direct(w.url) == w.url // A replica behind a pooler does not listen.
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {
@@ -246,7 +246,7 @@ func TestFollowingLeavesNothingBehind(t *testing.T) {
 			})
 		})
 		if listens {
-			w.listeners(1)
+			w.awaitListeners(1)
 		}
 		if err := w.record(w.store, "told"); err != nil {
 			t.Fatal(err)
@@ -255,7 +255,7 @@ func TestFollowingLeavesNothingBehind(t *testing.T) {
 		cancel()
 		running.Wait()
 		if listens {
-			w.listeners(0)
+			w.awaitListeners(0)
 		}
 		waitFor(t, "goroutines are left", func() bool { return goroutinesOf(t, w.url) == 0 })
 	})
@@ -270,7 +270,7 @@ func waitFor(t testing.TB, otherwise string, done func() bool) {
 	}
 }
 
-// goroutinesOf counts the goroutines that a labelled one started, and itself.
+// goroutinesOf counts a labelled goroutine and those that it started.
 func goroutinesOf(t *testing.T, follower string) int {
 	t.Helper()
 	var all bytes.Buffer
@@ -280,13 +280,13 @@ func goroutinesOf(t *testing.T, follower string) int {
 	return bytes.Count(all.Bytes(), fmt.Appendf(nil, "%q:%q", "follower", follower))
 }
 
-// As through a pooler in transaction mode: LISTEN is answered, and then
-// nothing comes. Here the listener finds another schema than the pool has.
+// A pooler in transaction mode accepts LISTEN, but no notification arrives. In this test,
+// the listener finds another schema than the pool.
 func TestListeningInVainIsReported(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
-		w.exec(w.raw(), "CREATE SCHEMA elsewhere")
+		w.exec(w.openDirect(), "CREATE SCHEMA elsewhere")
 		one := storetest.Open(t, w.url)
-		w.exec(w.raw(), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET search_path = elsewhere'; END $$")
+		w.exec(w.openDirect(), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET search_path = elsewhere'; END $$")
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		var reason error

@@ -10,14 +10,13 @@ import (
 	"atrium/platform"
 )
 
-// A forest is two organisations full of everything, at random but with many
-// equal names and times. Its rows are kept here too: they are the truth that
-// lists are compared with.
+// A forest is two organisations with random resources of all kinds. Many have equal names
+// and times. The rows are also kept here, and lists are compared with them.
 type forest struct {
 	*world
 	d       dice
-	root    platform.UID // the first organisation's, deep and wide
-	other   platform.UID // the second's
+	root    platform.UID // This is the first organisation, which is deep and wide.
+	other   platform.UID // This is the second organisation.
 	callers []*caller
 	builtIn []*platform.Role
 
@@ -30,22 +29,22 @@ type forest struct {
 	advisories      []*platform.Advisory
 	subscriptions   []*platform.Subscription
 	vulnerabilities []*platform.Vulnerability
-	comers
+	signIns
 }
 
-// A caller is who asks, and where its roles let it see.
+// A caller is an identity with a role in some groups.
 type caller struct {
 	subject string
 	role    platform.UID
-	sees    []platform.UID // the groups it sees, with all below
+	sees    []platform.UID // The caller sees these groups with everything below them.
 }
 
-// Few moments, so that many rows share one.
+// There are few moments, so that many rows have the same one.
 var moments = []time.Duration{0, time.Second, time.Second + time.Millisecond, time.Hour, 48 * time.Hour}
 
-func (f *forest) when() platform.Time { return platform.At(epoch.Add(pick(f.d, moments))) }
+func (f *forest) randomTime() platform.Time { return platform.At(epoch.Add(pick(f.d, moments))) }
 
-// Names whose order of bytes is not that of a dictionary.
+// The order of these names differs in bytes and in a dictionary.
 var (
 	tagNames  = []string{"A", "a", "B", "b", "_x", "Z", "z", "a.b", "a-b", "a_b", "aB", "Ab", "10", "9", "1.0", "1-0", "v1", "V1", "latest", "9-r1", "x-20260327"}
 	repoNames = []string{"a", "a-b", "a.b", "a_b", "a/b", "a0", "b", "ab", "a/b/c", "z9"}
@@ -54,19 +53,19 @@ var (
 
 func newForest(w *world) *forest {
 	f := &forest{world: w, d: newDice(7)}
-	f.learnBuiltIn()
-	f.root, f.other = f.plant("first", 100), f.plant("second", 6)
+	f.readBuiltInRoles()
+	f.root, f.other = f.createOrganisation("first", 100), f.createOrganisation("second", 6)
 	for _, g := range f.groups {
 		f.furnish(g.UID)
-		f.open(g.UID)
+		f.addSignIns(g.UID)
 	}
 	f.vulnerabilities = times(12, func(i int) *platform.Vulnerability {
-		return &platform.Vulnerability{ID: fmt.Sprintf("GO-%d", f.d.IntN(1e6)), Aliases: []string{fmt.Sprintf("CVE-%d", i), "CVE-SHARED"}, UpdateTime: f.when()}
+		return &platform.Vulnerability{ID: fmt.Sprintf("GO-%d", f.d.IntN(1e6)), Aliases: []string{fmt.Sprintf("CVE-%d", i), "CVE-SHARED"}, UpdateTime: f.randomTime()}
 	})
-	f.describe()
-	f.employ()
-	f.keep()
-	f.name()
+	f.addTexts()
+	f.createCallers()
+	f.insertAll()
+	f.completeBindings()
 	return f
 }
 
@@ -78,36 +77,36 @@ func times[T any](n int, one func(i int) T) []T {
 	return all
 }
 
-// learnBuiltIn hears which roles a platform brings with it.
-func (f *forest) learnBuiltIn() {
-	f.replica(hearsRoles{f.store, &f.builtIn})
+// readBuiltInRoles finds the built-in roles of a platform.
+func (f *forest) readBuiltInRoles() {
+	f.replica(roleRecorder{f.store, &f.builtIn})
 	for i, r := range f.builtIn {
 		held := *r
 		f.builtIn[i] = &held
 	}
 }
 
-type hearsRoles struct {
+type roleRecorder struct {
 	platform.Store
-	heard *[]*platform.Role
+	roles *[]*platform.Role
 }
 
-func (s hearsRoles) SyncBuiltInRoles(ctx context.Context, roles []*platform.Role) error {
-	*s.heard = roles
+func (s roleRecorder) SyncBuiltInRoles(ctx context.Context, roles []*platform.Role) error {
+	*s.roles = roles
 	return s.Store.SyncBuiltInRoles(ctx, roles)
 }
 
-// plant makes an organisation of n groups, up to seven levels deep.
-func (f *forest) plant(name string, n int) platform.UID {
-	root := &platform.Group{UID: f.d.root(), Name: name, CreateTime: f.when(), UpdateTime: f.when()}
+// createOrganisation creates an organisation of n groups, with up to seven levels.
+func (f *forest) createOrganisation(name string, n int) platform.UID {
+	root := &platform.Group{UID: f.d.root(), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 	all := []*platform.Group{root}
 	taken := map[string]bool{}
 	for len(all) < n {
 		parent := pick(f.d, all).UID
 		if f.d.IntN(3) == 0 {
-			parent = all[len(all)-1].UID // deeper
+			parent = all[len(all)-1].UID // The next group is deeper.
 		}
-		g := &platform.Group{UID: f.d.below(parent), Name: fmt.Sprintf("%s%d", pick(f.d, words), f.d.IntN(3)), CreateTime: f.when(), UpdateTime: f.when()}
+		g := &platform.Group{UID: f.d.below(parent), Name: fmt.Sprintf("%s%d", pick(f.d, words), f.d.IntN(3)), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		if key := string(parent) + g.Name; parent.Depth() < 7 && !taken[key] {
 			taken[key] = true
 			all = append(all, g)
@@ -117,24 +116,24 @@ func (f *forest) plant(name string, n int) platform.UID {
 	return root.UID
 }
 
-// furnish puts resources of every kind into a group.
+// furnish adds resources of every kind to a group.
 func (f *forest) furnish(group platform.UID) {
 	some := func(most int) int { return f.d.IntN(most + 1) }
 	f.identities = append(f.identities, times(some(3), func(int) *platform.Identity {
-		i := &platform.Identity{UID: f.d.below(group), Name: pick(f.d, words), CreateTime: f.when(), UpdateTime: f.when()}
+		i := &platform.Identity{UID: f.d.below(group), Name: pick(f.d, words), CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		switch f.d.IntN(3) {
 		case 0:
-			i.ClaimMatch, i.LastSeenTime = &platform.ClaimMatch{Issuer: "https://elsewhere.example.com", Subject: f.d.hex(4)}, f.when()
+			i.ClaimMatch, i.LastSeenTime = &platform.ClaimMatch{Issuer: "https://elsewhere.example.com", Subject: f.d.hex(4)}, f.randomTime()
 		case 1:
 			i.StaticKeys = &platform.StaticKeys{Issuer: "https://static.example.com", Subject: "s", IssuerKeys: "{}"}
 		}
 		return i
 	})...)
 	for _, name := range f.distinct(words, some(2)) {
-		f.roles = append(f.roles, &platform.Role{UID: f.d.below(group), Name: name, CreateTime: f.when(), UpdateTime: f.when(), Capabilities: pick(f.d, [][]platform.Capability{{platform.CapRepoList}, {platform.CapRepoList, platform.CapTagList}, nil})})
+		f.roles = append(f.roles, &platform.Role{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Capabilities: pick(f.d, [][]platform.Capability{{platform.CapRepoList}, {platform.CapRepoList, platform.CapTagList}, nil})})
 	}
 	for _, name := range f.distinct(repoNames, some(4)) {
-		r := &platform.Repo{UID: f.d.below(group), Name: name, CreateTime: f.when(), UpdateTime: f.when()}
+		r := &platform.Repo{UID: f.d.below(group), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 		f.repos = append(f.repos, r)
 		for _, tag := range f.distinct(tagNames, some(5)) {
 			f.tags = append(f.tags, f.tag(r.UID, tag))
@@ -144,11 +143,11 @@ func (f *forest) furnish(group platform.UID) {
 		f.advisories = append(f.advisories, f.advisory(group, i))
 	}
 	for i := range some(2) {
-		f.subscriptions = append(f.subscriptions, &platform.Subscription{UID: f.d.below(group), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: f.when(), UpdateTime: f.when()})
+		f.subscriptions = append(f.subscriptions, &platform.Subscription{UID: f.d.below(group), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: f.randomTime(), UpdateTime: f.randomTime()})
 	}
 }
 
-// distinct picks n of the names, each once.
+// distinct returns n different names.
 func (f *forest) distinct(names []string, n int) []string {
 	shuffled := slices.Clone(names)
 	f.d.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -161,7 +160,7 @@ const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 
 func (f *forest) tag(repo platform.UID, name string) *platform.Tag {
 	class := map[string]platform.TagClass{"9-r1": platform.TagClassEpoch, "x-20260327": platform.TagClassDate}[name]
-	return &platform.Tag{UID: f.d.below(repo), Name: name, Digest: pick(f.d, digests), Deprecated: f.d.IntN(3) == 0, Class: class, CreateTime: f.when(), UpdateTime: f.when()}
+	return &platform.Tag{UID: f.d.below(repo), Name: name, Digest: pick(f.d, digests), Deprecated: f.d.IntN(3) == 0, Class: class, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 }
 
 func (f *forest) advisory(group platform.UID, i int) *platform.Advisory {
@@ -175,11 +174,11 @@ func (f *forest) advisory(group platform.UID, i int) *platform.Advisory {
 	return &platform.Advisory{
 		UID: f.d.below(group), AdvisoryID: fmt.Sprintf("GO-%d", i), ArtifactName: pick(f.d, repoNames), ComponentName: pick(f.d, []string{"", "Lib_1", "lib%1"}),
 		ArtifactType: pick(f.d, []string{"", "go"}), Aliases: []string{fmt.Sprintf("CVE-%d", f.d.IntN(5))}, Origin: pick(f.d, []string{"osv", "other"}),
-		Events: pick(f.d, events), CreateTime: f.when(), UpdateTime: f.when(), Severities: pick(f.d, severities), DeleteTime: pick(f.d, []platform.Time{{}, {}, {}, f.when()}),
+		Events: pick(f.d, events), CreateTime: f.randomTime(), UpdateTime: f.randomTime(), Severities: pick(f.d, severities), DeleteTime: pick(f.d, []platform.Time{{}, {}, {}, f.randomTime()}),
 	}
 }
 
-// severities are some of each rating.
+// severities has severities of each rating.
 var severities = [][]platform.Severity{
 	nil,
 	{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}},
@@ -191,8 +190,8 @@ var severities = [][]platform.Severity{
 	{{Type: "TYPE_UNSPECIFIED", Score: "High"}},
 }
 
-// keep writes everything down.
-func (f *forest) keep() {
+// insertAll stores all rows.
+func (f *forest) insertAll() {
 	ctx := f.t.Context()
 	f.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{
@@ -205,7 +204,7 @@ func (f *forest) keep() {
 			func() error { return platform.RowsOf[*platform.Advisory](tx).Insert(ctx, f.advisories...) },
 			func() error { return platform.RowsOf[*platform.Subscription](tx).Insert(ctx, f.subscriptions...) },
 			func() error { return platform.RowsOf[*platform.Vulnerability](tx).Insert(ctx, f.vulnerabilities...) },
-			func() error { return f.insertComers(tx) },
+			func() error { return f.insertSignIns(tx) },
 		} {
 			if err := insert(); err != nil {
 				return err

@@ -10,7 +10,7 @@ import (
 	"atrium/platform"
 )
 
-// lists is what the operations on every kind have in common.
+// lists has the operations that all kinds share.
 type lists[T, F any] interface {
 	List(context.Context, platform.ListRequest[F]) (platform.Page[T], error)
 	ListEach(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
@@ -18,21 +18,21 @@ type lists[T, F any] interface {
 	Kind() *platform.Kind[T]
 }
 
-// A kind is one of the forest's, with its rows and the filters to try.
+// A kind is a kind of the forest, with its rows and the filters to test.
 type kind[T, F any] struct {
 	f       *forest
 	ops     lists[T, F]
 	rows    []T
-	filters []sieve[T, F]
+	filters []filterCase[T, F]
 }
 
-// A sieve is a filter and its meaning.
-type sieve[T, F any] struct {
-	filter F
-	keeps  func(T) bool
+// A filterCase is a filter, and a function that says which rows match it.
+type filterCase[T, F any] struct {
+	filter  F
+	matches func(T) bool
 }
 
-// parent is where a row lies, which may have the UID of its parent.
+// parent returns the parent of a row. A row may have the UID of its parent.
 func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
 	if k.ops.Kind().SharesUID {
 		return uid
@@ -42,12 +42,12 @@ func (k *kind[T, F]) parent(uid platform.UID) platform.UID {
 
 func (k *kind[T, F]) uid(row T) platform.UID { return k.ops.Kind().UID(row) }
 
-// truth is what a caller sees of a scope through a sieve, in an order.
-func (k *kind[T, F]) truth(c *caller, scope platform.UIDFilter, s sieve[T, F], order platform.Order) []T {
+// expectedRows returns what a caller sees of a scope with a filter, in an order.
+func (k *kind[T, F]) expectedRows(c *caller, scope platform.UIDFilter, s filterCase[T, F], order platform.Order) []T {
 	var seen []T
 	for _, row := range k.rows {
 		uid := k.uid(row)
-		if k.f.maySee(c, k.ops.Kind().List, uid) && liesWithin(scope, uid, k.parent(uid)) && (s.keeps == nil || s.keeps(row)) && !isLeftOut(row, s.filter) {
+		if k.f.maySee(c, k.ops.Kind().List, uid) && liesWithin(scope, uid, k.parent(uid)) && (s.matches == nil || s.matches(row)) && !isLeftOut(row, s.filter) {
 			seen = append(seen, row)
 		}
 	}
@@ -55,8 +55,8 @@ func (k *kind[T, F]) truth(c *caller, scope platform.UIDFilter, s sieve[T, F], o
 	return seen
 }
 
-// isLeftOut reports whether a row is an advisory that was withdrawn, and a filter
-// does not ask for those.
+// isLeftOut reports whether a row is a withdrawn advisory that the filter does not ask
+// for.
 func isLeftOut(row, filter any) bool {
 	a, isAdvisory := row.(*platform.Advisory)
 	f, _ := filter.(*platform.AdvisoryFilter)
@@ -81,7 +81,7 @@ func (k *kind[T, F]) sort(rows []T, order platform.Order) {
 	})
 }
 
-// compareValues orders texts by bytes, and no time at all before every time.
+// compareValues compares texts by bytes. A missing time is before all others.
 func compareValues(a, b any) int {
 	if a, ok := a.(platform.Time); ok {
 		return a.Compare(b.(platform.Time).Time)
@@ -97,7 +97,7 @@ func (k *kind[T, F]) uids(rows []T) []platform.UID {
 	return uids
 }
 
-// orders lists every order of the kind, both ways.
+// orders returns every order of the kind, in both directions.
 func (k *kind[T, F]) orders() []platform.Order {
 	var all []platform.Order
 	for _, o := range k.ops.Kind().Orders {
@@ -113,28 +113,28 @@ func spell(o platform.Order) string {
 	return o.Field
 }
 
-// A listing is a kind whatever its types are.
+// A listing is a kind without its type parameters.
 type listing interface {
 	name() string
-	walk(t *testing.T)
-	ask(t *testing.T, d dice)
-	askEach(t *testing.T, d dice)
-	get(t *testing.T)
+	checkOrders(t *testing.T)
+	checkRandomPage(t *testing.T, d dice)
+	checkEach(t *testing.T, d dice)
+	checkGet(t *testing.T)
 }
 
 func (k *kind[T, F]) name() string { return k.ops.Kind().Plural }
 
-// listings gives every kind of the tree.
+// listings returns every kind in the tree of groups.
 func (f *forest) listings() []listing {
 	p := f.p
 	return append([]listing{
-		&kind[*platform.Group, *platform.GroupFilter]{f, p.Groups, f.groups, f.groupSieves()},
-		&kind[*platform.Identity, *platform.IdentityFilter]{f, p.Identities, f.identities, f.identitySieves()},
-		&kind[*platform.Role, *platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleSieves()},
-		&kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingSieves()},
-		&kind[*platform.Repo, *platform.RepoFilter]{f, p.Repos, f.repos, f.repoSieves()},
-		&kind[*platform.Tag, *platform.TagFilter]{f, p.Tags, f.tags, f.tagSieves()},
-		&kind[*platform.Advisory, *platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisorySieves()},
-		&kind[*platform.Subscription, *platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionSieves()},
-	}, f.comersListings()...)
+		&kind[*platform.Group, *platform.GroupFilter]{f, p.Groups, f.groups, f.groupFilters()},
+		&kind[*platform.Identity, *platform.IdentityFilter]{f, p.Identities, f.identities, f.identityFilters()},
+		&kind[*platform.Role, *platform.RoleFilter]{f, p.Roles, slices.Concat(f.roles, f.builtIn), f.roleFilters()},
+		&kind[*platform.RoleBinding, *platform.RoleBindingFilter]{f, p.RoleBindings, f.bindings, f.bindingFilters()},
+		&kind[*platform.Repo, *platform.RepoFilter]{f, p.Repos, f.repos, f.repoFilters()},
+		&kind[*platform.Tag, *platform.TagFilter]{f, p.Tags, f.tags, f.tagFilters()},
+		&kind[*platform.Advisory, *platform.AdvisoryFilter]{f, p.Advisories, f.advisories, f.advisoryFilters()},
+		&kind[*platform.Subscription, *platform.SubscriptionFilter]{f, p.Subscriptions, f.subscriptions, f.subscriptionFilters()},
+	}, f.signInListings()...)
 }

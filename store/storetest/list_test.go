@@ -13,21 +13,21 @@ import (
 func TestPagesOfEverySizeAndOrderMakeUpTheWholeList(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		for _, l := range f.listings() {
-			t.Run(l.name(), l.walk)
+			t.Run(l.name(), l.checkOrders)
 		}
 	})
 }
 
-// walk reads lists page by page in every order, forward and backward: a short
-// one in small pages, the whole one in bigger ones.
-func (k *kind[T, F]) walk(t *testing.T) {
+// checkOrders reads lists page by page in every order, forward and backward: a short list
+// in small pages, and the whole list in larger ones.
+func (k *kind[T, F]) checkOrders(t *testing.T) {
 	for _, way := range []struct {
 		c     *caller
 		sizes []int
-	}{{k.short(), []int{1, 2, 3}}, {k.f.callers[0], []int{17, 50}}} {
-		ctx := k.f.as(way.c.subject)
+	}{{k.shortListCaller(), []int{1, 2, 3}}, {k.f.callers[0], []int{17, 50}}} {
+		ctx := k.f.contextAs(way.c.subject)
 		for _, order := range k.orders() {
-			want := k.truth(way.c, platform.UIDFilter{}, sieve[T, F]{}, order)
+			want := k.expectedRows(way.c, platform.UIDFilter{}, filterCase[T, F]{}, order)
 			for _, size := range way.sizes {
 				for _, backward := range []bool{false, true} {
 					req := platform.ListRequest[F]{OrderBy: spell(order), PageSize: size, Backward: backward}
@@ -41,11 +41,11 @@ func (k *kind[T, F]) walk(t *testing.T) {
 	}
 }
 
-// short is a caller who sees enough rows for several small pages.
-func (k *kind[T, F]) short() *caller {
+// shortListCaller returns a caller who sees enough rows for several small pages.
+func (k *kind[T, F]) shortListCaller() *caller {
 	best, most := k.f.callers[0], -1
 	for _, c := range k.f.callers {
-		n := len(k.truth(c, platform.UIDFilter{}, sieve[T, F]{}, k.ops.Kind().DefaultOrder))
+		n := len(k.expectedRows(c, platform.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder))
 		if n <= 20 && n > most {
 			best, most = c, n
 		}
@@ -53,7 +53,7 @@ func (k *kind[T, F]) short() *caller {
 	return best
 }
 
-// readAll walks a list to its end and gives it in its order.
+// readAll reads a list to its end and returns it in its order.
 func (k *kind[T, F]) readAll(t *testing.T, ctx context.Context, req platform.ListRequest[F], total int) []platform.UID {
 	t.Helper()
 	all := []platform.UID{}
@@ -90,19 +90,19 @@ func TestEveryListContainsTheVisibleMatchingRows(t *testing.T) {
 			t.Run(l.name(), func(t *testing.T) {
 				d := newDice(11)
 				for range 150 {
-					l.ask(t, d)
+					l.checkRandomPage(t, d)
 				}
 			})
 		}
 	})
 }
 
-// scope is a random one; often one that is there, seldom one that is not.
+// scope returns a random scope, which usually exists.
 func (f *forest) scope(d dice) platform.UIDFilter {
 	somewhere := func() platform.UID {
 		switch d.IntN(10) {
 		case 0:
-			return d.below(pick(d, f.groups).UID) // not there
+			return d.below(pick(d, f.groups).UID) // This one does not exist.
 		case 1:
 			return pick(d, f.repos).UID
 		case 2:
@@ -127,7 +127,7 @@ func (f *forest) scope(d dice) platform.UIDFilter {
 			s.InRoot = true
 		default:
 			for range 1 + d.IntN(40) {
-				s.IDs = append(s.IDs, f.anything(d))
+				s.IDs = append(s.IDs, f.randomUID(d))
 			}
 		}
 		if d.IntN(4) > 0 {
@@ -136,7 +136,7 @@ func (f *forest) scope(d dice) platform.UIDFilter {
 	}
 }
 
-func (f *forest) anything(d dice) platform.UID {
+func (f *forest) randomUID(d dice) platform.UID {
 	switch d.IntN(9) {
 	case 0:
 		return pick(d, f.groups).UID
@@ -157,20 +157,20 @@ func (f *forest) anything(d dice) platform.UID {
 	}
 }
 
-// ask reads one random page and compares it with the truth.
-func (k *kind[T, F]) ask(t *testing.T, d dice) {
+// checkRandomPage reads one random page and compares it with the expected rows.
+func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 	t.Helper()
 	c, scope, s, order := pick(d, k.f.callers), k.f.scope(d), pick(d, k.filters), pick(d, k.orders())
-	ctx := k.f.as(c.subject)
-	want := k.truth(c, scope, s, order)
+	ctx := k.f.contextAs(c.subject)
+	want := k.expectedRows(c, scope, s, order)
 	req := platform.ListRequest[F]{UIDP: scope, Filter: s.filter, OrderBy: spell(order), PageSize: 1 + d.IntN(20), Backward: d.IntN(3) == 0}
-	if code := k.refusal(c, scope, want); code != 0 {
+	if code := k.expectedCode(c, scope, want); code != 0 {
 		if _, err := k.ops.List(ctx, req); !errors.Is(err, &platform.Error{Code: code}) {
 			t.Fatalf("%s, %+v: got %v, want %v", c.subject, scope, err, code)
 		}
 		return
 	}
-	// from is how many rows lie before the place where the page starts.
+	// from is the number of rows before the page.
 	from := 0
 	if req.Backward {
 		from = len(want)
@@ -210,31 +210,32 @@ func (k *kind[T, F]) ask(t *testing.T, d dice) {
 	}
 }
 
-// refusal is the code that a list must answer instead of a page; 0: none.
-func (k *kind[T, F]) refusal(c *caller, scope platform.UIDFilter, want []T) platform.Code {
+// expectedCode returns the code with which a list must fail; 0 means that it must
+// succeed.
+func (k *kind[T, F]) expectedCode(c *caller, scope platform.UIDFilter, want []T) platform.Code {
 	if k.f.isRefused(c, k.ops.Kind().List, scope, k.ops.Kind().Name == "Group") {
 		return platform.CodePermissionDenied
 	}
 	for _, asked := range []platform.UID{scope.AncestorsOf, scope.DescendantsOf, scope.ChildrenOf} {
-		if asked != "" && len(want) == 0 && !k.f.there(asked) {
+		if asked != "" && len(want) == 0 && !k.f.exists(asked) {
 			return platform.CodeNotFound
 		}
 	}
 	return 0
 }
 
-func (f *forest) there(uid platform.UID) bool {
+func (f *forest) exists(uid platform.UID) bool {
 	return slices.ContainsFunc(f.groups, func(g *platform.Group) bool { return g.UID == uid }) ||
 		slices.ContainsFunc(f.repos, func(r *platform.Repo) bool { return r.UID == uid })
 }
 
-// cursor is the token of the item at a place of the list.
+// cursor returns the token of an item of the list.
 func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.ListRequest[F], at int) string {
 	t.Helper()
 	req.PageSize, req.Skip, req.Backward = 1, at, false
 	page, err := k.ops.List(ctx, req)
 	if err != nil || len(page.Items) != 1 {
-		t.Fatalf("no item %d: %v", at, err)
+		t.Fatalf("no item %d: %v, want 1 items", at, err)
 	}
 	return page.Cursor(0)
 }
@@ -242,16 +243,16 @@ func (k *kind[T, F]) cursor(t *testing.T, ctx context.Context, req platform.List
 func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		for _, l := range f.listings() {
-			t.Run(l.name(), l.get)
+			t.Run(l.name(), l.checkGet)
 		}
 	})
 }
 
-// get reads every row of the first organisation, and compares all of it.
-func (k *kind[T, F]) get(t *testing.T) {
-	rows := k.truth(k.f.callers[0], platform.UIDFilter{}, sieve[T, F]{}, k.ops.Kind().DefaultOrder)
+// checkGet reads every row of the first organisation and compares it.
+func (k *kind[T, F]) checkGet(t *testing.T) {
+	rows := k.expectedRows(k.f.callers[0], platform.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder)
 	uids := append(k.uids(rows), k.f.d.below(k.f.root), k.f.d.below(k.f.other), "x")
-	got, errs := k.ops.GetMany(k.f.as("root"), append(uids, uids[0]))
+	got, errs := k.ops.GetMany(k.f.contextAs("root"), append(uids, uids[0]))
 	for i, want := range rows {
 		if errs[i] != nil || !reflect.DeepEqual(got[i], want) {
 			t.Fatalf("got %+v (%v), want %+v", got[i], errs[i], want)

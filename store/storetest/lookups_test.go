@@ -8,16 +8,16 @@ import (
 	"atrium/platform"
 )
 
-// What a binding is shown with costs some buffers for each: its identity,
-// group and role by their keys.
-const barHydrated = 12
+// hydratedBuffers is the cost of a binding with its identity, group and role, which are
+// read by their keys.
+const hydratedBuffers = 12
 
-// bindings are role bindings from every side.
-func (r *reading) bindings() {
+// addBindings adds role bindings with every filter.
+func (r *readList) addBindings() {
 	type request = platform.ListRequest[*platform.RoleBindingFilter]
-	p, all, page := r.p, below(r.b.root), barPage+51*barHydrated
+	p, all, page := r.p, descendantsOf(r.b.root), pageBuffers+51*hydratedBuffers
 	for level, group := range r.b.deep[:4] {
-		r.add(fmt.Sprintf("bindings below level %d", level), page, askList(p.RoleBindings.List, request{UIDP: below(group)}))
+		r.add(fmt.Sprintf("bindings below level %d", level), page, askList(p.RoleBindings.List, request{UIDP: descendantsOf(group)}))
 		r.add(fmt.Sprintf("bindings in level %d", level), page, askList(p.RoleBindings.List, request{UIDP: childrenOf(group)}))
 	}
 	r.add("bindings by uid", page, askList(p.RoleBindings.List, request{UIDP: all, OrderBy: "uid"}))
@@ -26,23 +26,23 @@ func (r *reading) bindings() {
 		_, err := p.RoleBindings.ListEffectiveOn(ctx, r.b.deep[4], "", request{})
 		return err
 	})
-	effective.total, effective.sorts = 5*barTotal, true
+	effective.maxTotalBuffers, effective.sorts = 5*totalBuffers, true
 
 	few := request{PageSize: 10}
 	one := func(uids ...platform.UID) []platform.UID { return uids }
 	for name, read := range map[string]func(ctx context.Context) error{
-		"bindings of 50 groups": askedEach(p.RoleBindings.ListEach, "", r.b.groups[:50]),
+		"bindings of 50 groups": askEach(p.RoleBindings.ListEach, "", r.b.groups[:50]),
 		"bindings of 50 identities": func(ctx context.Context) error {
-			return foundIn(p.RoleBindings.ListOfIdentities(ctx, few, r.b.identities[:50]))
+			return checkNotEmpty(p.RoleBindings.ListOfIdentities(ctx, few, r.b.identities[:50]))
 		},
 	} {
-		r.add(name, barEach+50*11*barHydrated, read).total = 50 * barTotal
+		r.add(name, eachBuffers+50*11*hydratedBuffers, read).maxTotalBuffers = 50 * totalBuffers
 	}
-	// A role is of all organisations; its bindings here must not cost what
-	// they cost there. Their number is counted on the index.
+	// A role belongs to all organisations. The bindings in other organisations must not
+	// add to the cost. The index counts them.
 	r.add("bindings of three roles", page, func(ctx context.Context) error {
-		return foundIn(p.RoleBindings.ListOfRoles(ctx, few, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
-	}).total = len(r.b.repos) / 20
+		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, few, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
+	}).maxTotalBuffers = len(r.b.repos) / 20
 	filtered := []struct {
 		of     string
 		filter *platform.RoleBindingFilter
@@ -51,9 +51,9 @@ func (r *reading) bindings() {
 		{"the owner role", &platform.RoleBindingFilter{Role: platform.OwnerRole}},
 	}
 	for _, f := range filtered {
-		r.add("bindings of "+f.of, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).total = 8 * barTotal
+		r.add("bindings of "+f.of, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).maxTotalBuffers = 8 * totalBuffers
 	}
-	r.add("the removal of the last owner", 4*barPage, func(ctx context.Context) error {
+	r.add("the removal of the last owner", 4*pageBuffers, func(ctx context.Context) error {
 		err := p.RoleBindings.Delete(ctx, r.b.ownerBinding)
 		if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition}) {
 			return fmt.Errorf("it was not refused: %w", err)
@@ -62,31 +62,31 @@ func (r *reading) bindings() {
 	}).sorts = true
 }
 
-// filters are lists that an index answers together with a filter.
-func (r *reading) filters() {
-	p, all, names := r.p, below(r.b.root), r.b.repoNames
-	r.add("repos by name", barPage, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Name: names[5]}}))
-	some := r.add("repos by 50 names", 5*barPage, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Names: names[5:55]}}))
-	some.total, some.sorts = 10*barTotal, true
-	r.add("identities by name", barPage, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, Filter: &platform.IdentityFilter{Name: "twenty"}}))
-	r.add("tags by name", barPage, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Name: r.b.tagName}}))
-	r.add("tags by digest", barPage, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
-	r.add("advisories by artifact", 2*barPage, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, Filter: &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
-	of := r.add("advisories of 50 repos", barEach, func(ctx context.Context) error {
+// addFilters adds lists whose filter uses an index.
+func (r *readList) addFilters() {
+	p, all, names := r.p, descendantsOf(r.b.root), r.b.repoNames
+	r.add("repos by name", pageBuffers, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Name: names[5]}}))
+	some := r.add("repos by 50 names", 5*pageBuffers, askList(p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: all, Filter: &platform.RepoFilter{Names: names[5:55]}}))
+	some.maxTotalBuffers, some.sorts = 10*totalBuffers, true
+	r.add("identities by name", pageBuffers, askList(p.Identities.List, platform.ListRequest[*platform.IdentityFilter]{UIDP: all, Filter: &platform.IdentityFilter{Name: "twenty"}}))
+	r.add("tags by name", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Name: r.b.tagName}}))
+	r.add("tags by digest", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
+	r.add("advisories by artifact", 2*pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, Filter: &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
+	of := r.add("advisories of 50 repos", eachBuffers, func(ctx context.Context) error {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
-		return foundIn(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
+		return checkNotEmpty(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
 	})
-	of.total = 50 * barTotal
-	r.add("a summary of the root", barPage, func(ctx context.Context) error {
+	of.maxTotalBuffers = 50 * totalBuffers
+	r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Advisories.Summarize(ctx, r.b.root)
 		return err
-	}).total = barPage
-	r.add("summaries of 50 repos", barEach, func(ctx context.Context) error {
+	}).maxTotalBuffers = pageBuffers
+	r.add("summaries of 50 repos", eachBuffers, func(ctx context.Context) error {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
 		_, errs := p.Advisories.SummarizeRepos(ctx, repos)
 		return errors.Join(errs...)
-	}).total = 50 * barTotal
-	r.add("vulnerability by alias", barPage, func(ctx context.Context) error {
+	}).maxTotalBuffers = 50 * totalBuffers
+	r.add("vulnerability by alias", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Vulnerabilities.Get(ctx, "CVE-GO-77")
 		return err
 	}).sorts = true
@@ -100,8 +100,8 @@ func (r *reading) filters() {
 	}).sorts = true
 }
 
-// feeds are what is read of the advisories of all organisations.
-func (r *reading) feeds() {
+// addFeeds adds reads of the advisories of all organisations.
+func (r *readList) addFeeds() {
 	documents := func(req platform.DocumentRequest, least int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
 			found, err := r.p.AdvisoryDocuments.List(ctx, req)
@@ -115,7 +115,7 @@ func (r *reading) feeds() {
 	for i := range names {
 		names[i] = "CVE-" + r.b.advisoryIDs[i*9]
 	}
-	r.add("one document", barPage, documents(platform.DocumentRequest{ID: r.b.artifacts[0]}, 1)).sorts = true
+	r.add("one document", pageBuffers, documents(platform.DocumentRequest{ID: r.b.artifacts[0]}, 1)).sorts = true
 	r.add("documents by 100 CVEs", 100*22, documents(platform.DocumentRequest{CVEs: names}, 50)).sorts = true
 	refs := make([]platform.ImageRef, 50)
 	for i := range refs {
@@ -130,11 +130,11 @@ func (r *reading) feeds() {
 		}
 		return err
 	})
-	report.sorts, report.scans = true, true // it looks some hundred advisories up
+	report.sorts, report.scans = true, true // It looks up some hundred advisories.
 }
 
-// single are reads by key, and what every request begins with.
-func (r *reading) single() {
+// addSingleReads adds reads by key, and the first statements of every request.
+func (r *readList) addSingleReads() {
 	p := r.p
 	each := func(name string, bar int, errs func(ctx context.Context) []error) {
 		r.add(name, bar, func(ctx context.Context) error { return errors.Join(errs(ctx)...) })
@@ -153,13 +153,13 @@ func (r *reading) single() {
 			return err
 		}
 	}
-	// Twenty bindings with their roles.
+	// The caller has twenty bindings with their roles.
 	r.add("who a token is", 20*5, authenticate(issuer, "twenty")).sorts = true
-	r.add("who a token is, by a pattern", barPage, authenticate("https://100.example.com", "repo:x")).sorts = true
-	r.add("who a stranger is", barPage, authenticate("https://nowhere.example.com", "x")).sorts = true
+	r.add("who a token is, by a pattern", pageBuffers, authenticate("https://100.example.com", "repo:x")).sorts = true
+	r.add("who a stranger is", pageBuffers, authenticate("https://nowhere.example.com", "x")).sorts = true
 	r.add("whether an issuer is known", 5, func(ctx context.Context) error { _, err := p.KnowsIssuer(ctx, issuer); return err })
 	r.add("whose a subject is", 3*4, func(ctx context.Context) error { _, err := p.Identities.Lookup(ctx, issuer, "person-77"); return err }).sorts = true // by its rule, by its own keys, by a provider
-	r.add("what an identity may do", 2*barPage, func(ctx context.Context) error {
+	r.add("what an identity may do", 2*pageBuffers, func(ctx context.Context) error {
 		_, err := p.Identities.EffectiveCapabilities(ctx, r.b.identities[7], r.b.root)
 		return err
 	})
@@ -173,8 +173,8 @@ func (r *reading) single() {
 			return err
 		}
 	}
-	r.add("the next events of an organisation", 3*barPage, events(r.b.root))
-	r.add("the next events of a quiet organisation", 3*barPage, events(r.b.small))
+	r.add("the next events of an organisation", 3*pageBuffers, events(r.b.root))
+	r.add("the next events of a quiet organisation", 3*pageBuffers, events(r.b.otherOrg))
 	no, yes := false, true
 	for name, req := range map[string]platform.AuditRequest{
 		"the log of an organisation":            {DescendantsOf: r.b.root},
@@ -186,13 +186,13 @@ func (r *reading) single() {
 		"the log of a group further down":       {DescendantsOf: r.b.deep[3]},
 		"the log of an actor in a group":        {DescendantsOf: r.b.deep[1], Actor: string(r.b.identities[0])},
 	} {
-		r.add(name, 3*barPage, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
+		r.add(name, 3*pageBuffers, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
 	}
 }
 
-// imports are what a batch looks up before it writes: each record by its key,
-// however many the group holds.
-func (r *reading) imports() {
+// addImports adds the look-ups of a batch before it writes: each record by its key,
+// however many records the group has.
+func (r *readList) addImports() {
 	const batch = 200
 	group := r.b.deep[1]
 	operator := func(ctx context.Context) context.Context {
@@ -214,12 +214,12 @@ func (r *reading) imports() {
 			return &platform.Vulnerability{ID: fmt.Sprint("GO-", i), UpdateTime: platform.At(epoch.AddDate(-50, 0, 0))}
 		})
 		done, err := r.p.Vulnerabilities.Import(operator(ctx), rows)
-		if err == nil && done.Unchanged != batch { // what is older than what is there changes nothing
+		if err == nil && done.Unchanged != batch { // An older record must not replace a newer one.
 			err = fmt.Errorf("imported %+v, want %d unchanged", done, batch)
 		}
 		return err
 	})
-	r.add("the sources of a group", 20*barPage, func(ctx context.Context) error {
+	r.add("the sources of a group", 20*pageBuffers, func(ctx context.Context) error {
 		_, err := r.p.Repos.Sources(operator(ctx), group, "hub.example.com")
 		return err
 	}).sorts = true

@@ -9,8 +9,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A pooler in front of PostgreSQL may need another query mode, in which types
-// are found out in other ways.
+// A pooler before PostgreSQL may need another query mode, which finds out types
+// differently.
 func TestEveryQueryModeReadsAndWritesTheSame(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec"} {
@@ -23,13 +23,13 @@ func TestEveryQueryModeReadsAndWritesTheSame(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = s.Close() })
 			w.store, w.p = s, w.replica(s)
-			w.readsAndWrites(t)
+			w.checkReadsAndWrites(t)
 		})
 	}
 }
 
-func (w *world) readsAndWrites(t *testing.T) {
-	ctx, org := w.found("acme")
+func (w *world) checkReadsAndWrites(t *testing.T) {
+	ctx, org := w.createOrganisation("acme")
 	root := org.Group.UID
 	group := w.group(ctx, root, "a")
 	w.repos(group, 30)
@@ -38,14 +38,14 @@ func (w *world) readsAndWrites(t *testing.T) {
 		return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: tagNames[i], Digest: digests[i%3]}}
 	})
 	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{}))
-	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{})) // by their names
+	must[platform.Imported](t)(w.p.Tags.Import(w.operator(), tags, platform.ImportOptions{})) // These tags name their repos.
 	w.bind(ctx, group, w.identity(ctx, root, "who"), platform.ViewerRole)
 
-	if got := len(readEverything(t, ctx, w.p.Repos.List, below(root))); got != 31 {
+	if got := len(readEverything(t, ctx, w.p.Repos.List, descendantsOf(root))); got != 31 {
 		t.Errorf("there are %d repos, want 31", got)
 	}
 	for _, order := range []string{"name", "create_time desc", "uid"} {
-		req := platform.ListRequest[*platform.RepoFilter]{UIDP: below(root), OrderBy: order, PageSize: 7}
+		req := platform.ListRequest[*platform.RepoFilter]{UIDP: descendantsOf(root), OrderBy: order, PageSize: 7}
 		for pages := 1; ; pages++ {
 			page := must[platform.Page[*platform.Repo]](t)(w.p.Repos.List(ctx, req))
 			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
@@ -58,17 +58,17 @@ func (w *world) readsAndWrites(t *testing.T) {
 	}
 	named := platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo), Filter: &platform.TagFilter{Names: tagNames[:3], UpdatedSince: platform.At(epoch)}}
 	if page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(ctx, named)); len(page.Items) != 3 {
-		t.Errorf("%d tags have one of three names", len(page.Items))
+		t.Errorf("%d tags have one of three names, want 3", len(page.Items))
 	}
-	pages, errs := w.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{PageSize: 5}, []platform.UIDFilter{childrenOf(group), childrenOf(root), below(group)})
+	pages, errs := w.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{PageSize: 5}, []platform.UIDFilter{childrenOf(group), childrenOf(root), descendantsOf(group)})
 	for i, want := range []int64{30, 1, 30} {
 		if errs[i] != nil || pages[i].TotalCount != want {
 			t.Errorf("list %d: %d (%v), want %d", i, pages[i].TotalCount, errs[i], want)
 		}
 	}
-	bindings := readEverything(t, w.as("who"), w.p.RoleBindings.List, platform.UIDFilter{})
+	bindings := readEverything(t, w.contextAs("who"), w.p.RoleBindings.List, platform.UIDFilter{})
 	if !slices.ContainsFunc(bindings, func(b *platform.RoleBinding) bool { return b.Identity.Subject == "who" }) {
 		t.Errorf("bindings are %+v", bindings)
 	}
-	w.recounts(t, 0)
+	w.checkCounters(t, 0)
 }

@@ -9,37 +9,37 @@ import (
 	"atrium/platform"
 )
 
-// A model is what an organisation must look like after the operations that
-// were run: the plainest data there is, changed by the plainest rules.
+// A model is the expected state of an organisation after the operations that were run,
+// computed in the simplest way.
 type model struct {
 	*world
 	d    dice
 	ctx  context.Context
 	root platform.UID
 
-	groups map[platform.UID]string // uid to name
+	groups map[platform.UID]string // The keys are uids, and the values are names.
 	repos  map[platform.UID]string
-	tags   map[platform.UID][2]string // name and digest
+	tags   map[platform.UID][2]string // The values are name and digest.
 	people map[platform.UID]string
-	bound  map[platform.UID][2]platform.UID // identity and role
+	bound  map[platform.UID][2]platform.UID // The values are identity and role.
 }
 
 func TestRandomOperationsAgreeWithTheModel(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		for seed := range uint64(5) {
-			w.learns(t, seed)
+			w.checkModel(t, seed)
 		}
 	})
 }
 
-func (w *world) learns(t *testing.T, seed uint64) {
-	ctx, org := w.found(fmt.Sprint("acme ", seed))
+func (w *world) checkModel(t *testing.T, seed uint64) {
+	ctx, org := w.createOrganisation(fmt.Sprint("acme ", seed))
 	m := &model{
 		world: w, d: newDice(seed), ctx: ctx, root: org.Group.UID,
 		groups: map[platform.UID]string{org.Group.UID: org.Group.Name}, repos: map[platform.UID]string{}, tags: map[platform.UID][2]string{},
 		people: map[platform.UID]string{org.Identity.UID: "owner"}, bound: map[platform.UID][2]platform.UID{org.Binding.UID: {org.Identity.UID, platform.OwnerRole}},
 	}
-	acts := []func() string{m.makeGroup, m.makeGroup, m.makeRepo, m.makeRepo, m.makeTag, m.makeTag, m.makeTag, m.makePerson, m.makeBinding, m.makeBinding, m.rename, m.rename, m.drop, m.drop}
+	acts := []func() string{m.makeGroup, m.makeGroup, m.makeRepo, m.makeRepo, m.makeTag, m.makeTag, m.makeTag, m.makePerson, m.makeBinding, m.makeBinding, m.rename, m.rename, m.deleteRandom, m.deleteRandom}
 	var done []string
 	for n := range 250 {
 		done = append(done, pick(m.d, acts)())
@@ -50,10 +50,10 @@ func (w *world) learns(t *testing.T, seed uint64) {
 			t.Fatalf("seed %d, after %q", seed, done)
 		}
 	}
-	w.recounts(t, 0)
+	w.checkCounters(t, 0)
 }
 
-// random gives some key of a map, always the same for the same dice.
+// random returns a key of a map. Equal dice return the same key.
 func random[V any](d dice, from map[platform.UID]V) platform.UID {
 	if len(from) == 0 {
 		return d.root()
@@ -70,8 +70,8 @@ func sortedUIDs[V any](of map[platform.UID]V) []platform.UID {
 	return uids
 }
 
-// taken reports whether a sibling has a name.
-func taken(rows map[platform.UID]string, parent platform.UID, name string) bool {
+// hasName reports whether a sibling has the name.
+func hasName(rows map[platform.UID]string, parent platform.UID, name string) bool {
 	for uid, n := range rows {
 		if uid.Parent() == parent && n == name {
 			return true
@@ -80,7 +80,7 @@ func taken(rows map[platform.UID]string, parent platform.UID, name string) bool 
 	return false
 }
 
-// expect notes what an operation should answer.
+// expect compares the result of an operation with the expected code.
 func (m *model) expect(what string, err error, code platform.Code) string {
 	m.t.Helper()
 	if code == 0 && err != nil || code != 0 && (err == nil || platform.AsError(err).Code != code) {
@@ -95,7 +95,7 @@ func (m *model) makeGroup() string {
 		parent = m.root
 	}
 	made, err := m.p.Groups.Create(m.ctx, parent, input[*platform.Group](fmt.Sprintf(`{"name": %q}`, name)))
-	if taken(m.groups, parent, name) {
+	if hasName(m.groups, parent, name) {
 		return m.expect("group again", err, platform.CodeAlreadyExists)
 	}
 	if err == nil {
@@ -107,7 +107,7 @@ func (m *model) makeGroup() string {
 func (m *model) makeRepo() string {
 	parent, name := random(m.d, m.groups), pick(m.d, repoNames)
 	made, err := m.p.Repos.Create(m.ctx, parent, input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name)))
-	if taken(m.repos, parent, name) {
+	if hasName(m.repos, parent, name) {
 		return m.expect("repo again", err, platform.CodeAlreadyExists)
 	}
 	if err == nil {
@@ -171,45 +171,45 @@ func (m *model) rename() string {
 }
 
 func (m *model) expectRename(rows map[platform.UID]string, uid platform.UID, name string, err error) string {
-	if rows[uid] != name && taken(rows, uid.Parent(), name) {
+	if rows[uid] != name && hasName(rows, uid.Parent(), name) {
 		return m.expect("rename to another's "+name, err, platform.CodeAlreadyExists)
 	}
 	rows[uid] = name
 	return m.expect("rename to "+name, err, 0)
 }
 
-// drop deletes something, which may be needed by others.
-func (m *model) drop() string {
+// deleteRandom deletes something, which others may need.
+func (m *model) deleteRandom() string {
 	switch m.d.IntN(4) {
 	case 0:
 		uid := random(m.d, m.groups)
 		if uid == m.root {
 			return "not the root"
 		}
-		return drop(m, m.groups, uid, m.p.Groups.Delete(m.ctx, uid), m.holds(uid))
+		return expectDeletion(m, m.groups, uid, m.p.Groups.Delete(m.ctx, uid), m.hasChildren(uid))
 	case 1:
 		uid := random(m.d, m.repos)
 		if uid.IsRoot() {
 			return "no repo"
 		}
-		return drop(m, m.repos, uid, m.p.Repos.Delete(m.ctx, uid), m.holds(uid))
+		return expectDeletion(m, m.repos, uid, m.p.Repos.Delete(m.ctx, uid), m.hasChildren(uid))
 	case 2:
 		uid := random(m.d, m.tags)
 		if uid.IsRoot() {
 			return "no tag"
 		}
-		return drop(m, m.tags, uid, m.p.Tags.Delete(m.ctx, uid), false)
+		return expectDeletion(m, m.tags, uid, m.p.Tags.Delete(m.ctx, uid), false)
 	default:
 		uid := random(m.d, m.people)
 		needed := false
 		for _, b := range m.bound {
 			needed = needed || b[0] == uid
 		}
-		return drop(m, m.people, uid, m.p.Identities.Delete(m.ctx, uid), needed)
+		return expectDeletion(m, m.people, uid, m.p.Identities.Delete(m.ctx, uid), needed)
 	}
 }
 
-func drop[V any](m *model, rows map[platform.UID]V, uid platform.UID, err error, needed bool) string {
+func expectDeletion[V any](m *model, rows map[platform.UID]V, uid platform.UID, err error, needed bool) string {
 	if needed {
 		return m.expect("drop what is needed", err, platform.CodeFailedPrecondition)
 	}
@@ -217,8 +217,8 @@ func drop[V any](m *model, rows map[platform.UID]V, uid platform.UID, err error,
 	return m.expect("drop "+string(uid), err, 0)
 }
 
-// holds reports whether anything lies in uid.
-func (m *model) holds(uid platform.UID) bool {
+// hasChildren reports whether anything is in uid.
+func (m *model) hasChildren(uid platform.UID) bool {
 	for _, child := range slices.Concat(sortedUIDs(m.groups), sortedUIDs(m.repos), sortedUIDs(m.tags), sortedUIDs(m.people), sortedUIDs(m.bound)) {
 		if child.Parent() == uid {
 			return true
@@ -227,21 +227,21 @@ func (m *model) holds(uid platform.UID) bool {
 	return false
 }
 
-// compare checks every kind, whole and below a random group.
+// compare checks every kind, in the organisation and below a random group.
 func (m *model) compare(t *testing.T) {
 	t.Helper()
 	for _, scope := range []platform.UID{m.root, random(m.d, m.groups)} {
-		holdsAll(t, m, scope, m.p.Groups.List, m.groups, func(g *platform.Group) (platform.UID, string) { return g.UID, g.Name })
-		holdsAll(t, m, scope, m.p.Repos.List, m.repos, func(r *platform.Repo) (platform.UID, string) { return r.UID, r.Name })
-		holdsAll(t, m, scope, m.p.Tags.List, m.tags, func(g *platform.Tag) (platform.UID, [2]string) { return g.UID, [2]string{g.Name, g.Digest} })
-		holdsAll(t, m, scope, m.p.Identities.List, m.people, func(i *platform.Identity) (platform.UID, string) { return i.UID, i.Name })
-		holdsAll(t, m, scope, m.p.RoleBindings.List, m.bound, func(b *platform.RoleBinding) (platform.UID, [2]platform.UID) {
+		expectList(t, m, scope, m.p.Groups.List, m.groups, func(g *platform.Group) (platform.UID, string) { return g.UID, g.Name })
+		expectList(t, m, scope, m.p.Repos.List, m.repos, func(r *platform.Repo) (platform.UID, string) { return r.UID, r.Name })
+		expectList(t, m, scope, m.p.Tags.List, m.tags, func(g *platform.Tag) (platform.UID, [2]string) { return g.UID, [2]string{g.Name, g.Digest} })
+		expectList(t, m, scope, m.p.Identities.List, m.people, func(i *platform.Identity) (platform.UID, string) { return i.UID, i.Name })
+		expectList(t, m, scope, m.p.RoleBindings.List, m.bound, func(b *platform.RoleBinding) (platform.UID, [2]platform.UID) {
 			return b.UID, [2]platform.UID{b.Identity.UID, b.Role.UID}
 		})
 	}
 }
 
-func holdsAll[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, of func(T) (platform.UID, V)) {
+func expectList[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, of func(T) (platform.UID, V)) {
 	t.Helper()
 	left := map[platform.UID]V{}
 	for uid, v := range want {

@@ -8,7 +8,7 @@ import (
 	"atrium/platform"
 )
 
-// path is the path of a group, or of a repo of a name in it.
+// path returns the path of a group, or of a repo in it.
 func (b *bigWorld) path(group platform.UID, name ...string) string {
 	groups, errs := b.p.Groups.GetMany(b.operator(), append(group.Ancestors(), group))
 	if err := errors.Join(errs...); err != nil {
@@ -18,20 +18,20 @@ func (b *bigWorld) path(group platform.UID, name ...string) string {
 	return strings.Join(append(values(names), name...), "/")
 }
 
-// names are what is found by names.
-func (r *reading) names() {
+// addNames adds reads by names.
+func (r *readList) addNames() {
 	p, deepest := r.p, r.b.deep[len(r.b.deep)-1]
 	group, repo := r.b.path(deepest), r.b.path(r.b.repos[7].Parent(), r.b.repoNames[7])
-	r.add("a group by its path", barPage, func(ctx context.Context) error {
+	r.add("a group by its path", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Groups.GetByPath(ctx, group)
 		return err
 	})
-	r.add("a repo by its path", barPage, func(ctx context.Context) error {
+	r.add("a repo by its path", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Repos.GetByPath(ctx, repo)
 		return err
 	})
-	r.add("children of 50 groups by name", barEach, func(ctx context.Context) error {
+	r.add("children of 50 groups by name", eachBuffers, func(ctx context.Context) error {
 		scopes := values(times(50, func(i int) *platform.UIDFilter { return &platform.UIDFilter{ChildrenOf: r.b.groups[i]} }))
-		return foundIn(p.Groups.ListEach(ctx, platform.ListRequest[*platform.GroupFilter]{Filter: &platform.GroupFilter{Name: "group 1"}, PageSize: 1, Parts: platform.PartItems}, scopes))
+		return checkNotEmpty(p.Groups.ListEach(ctx, platform.ListRequest[*platform.GroupFilter]{Filter: &platform.GroupFilter{Name: "group 1"}, PageSize: 1, Parts: platform.PartItems}, scopes))
 	})
 }

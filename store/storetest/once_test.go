@@ -11,12 +11,12 @@ import (
 	"atrium/store/storetest"
 )
 
-// Planning a statement of arrays or unions takes longer than running it, so it
-// is planned once for all arguments, whatever PostgreSQL thinks of that.
+// Planning a statement with arrays or unions takes longer than running it, so it must be
+// planned once for all arguments, whatever PostgreSQL decides by itself.
 func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
-	ctx, org := w.found("acme")
+	ctx, org := w.createOrganisation("acme")
 	var groups []platform.UIDFilter
 	for i := range 30 {
 		groups = append(groups, childrenOf(w.group(ctx, org.Group.UID, fmt.Sprint("group ", i))))
@@ -59,12 +59,12 @@ func TestStatementsOfArraysArePlannedOnce(t *testing.T) {
 		}
 	}
 	if once < 2 || each < 2 || mode != "auto" {
-		t.Errorf("%d statements are planned once, %d are left to PostgreSQL, whose mode is %s", once, each, mode)
+		t.Errorf("%d statements are planned once, %d are left to PostgreSQL, whose mode is %s, want auto", once, each, mode)
 	}
 }
 
-// A plan that was made while a table was nearly empty must not serve the
-// look-ups of the batches that fill it.
+// A plan that was made while a table was nearly empty must not be used for the look-ups
+// of the batches that fill it.
 func TestLookUpsOfBatchesArePlannedForTheirArguments(t *testing.T) {
 	t.Parallel()
 	engine, err := postgres.Open(t.Context(), storetest.Postgres(t), postgres.Options{MaxConnections: 1})

@@ -8,11 +8,11 @@ import (
 	"atrium/platform"
 )
 
-// deliver makes a subscription with n deliveries, and a hundred that have a few.
-func (b *bigWorld) deliver(n int) {
+// createDeliveries creates a subscription with n deliveries, and a hundred with a few.
+func (b *bigWorld) createDeliveries(n int) {
 	const others = 100
 	subscriptions := times(1+others, func(i int) *platform.Subscription {
-		return &platform.Subscription{UID: b.d.below(b.root), Sink: fmt.Sprintf("https://outbox.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.when(), UpdateTime: b.when()}
+		return &platform.Subscription{UID: b.d.below(b.root), Sink: fmt.Sprintf("https://outbox.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
 	for _, s := range subscriptions {
 		b.subscriptions = append(b.subscriptions, s.UID)
@@ -28,21 +28,21 @@ func (b *bigWorld) deliver(n int) {
 		}
 		return &platform.Delivery{
 			UID: b.d.below(subscription), EventID: b.d.eventID(), EventType: fmt.Sprintf("type %d", i%20), State: pick(b.d, states), Stage: platform.StageEnded,
-			LastAttemptTime: b.when(), NextAttemptTime: b.when(), CreateTime: b.when(), UpdateTime: b.when(),
+			LastAttemptTime: b.randomTime(), NextAttemptTime: b.randomTime(), CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 		}
 	})
 }
 
-// outbox are the lists of deliveries, and events by their ids.
-func (r *reading) outbox() {
+// addDeliveries adds lists of deliveries, and reads of events by id.
+func (r *readList) addDeliveries() {
 	type request = platform.ListRequest[*platform.DeliveryFilter]
 	busy := childrenOf(r.b.subscriptions[0])
 	for _, order := range []string{"create_time desc", "create_time"} {
 		r.addPageOfDeliveries("deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order})
 		r.addPageOfDeliveries("failed deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order, Filter: &platform.DeliveryFilter{State: platform.DeliveryFailed}})
 	}
-	r.add("deliveries of 50 subscriptions", barEach, askedEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).total = barEach
-	var own []string // of every four events one is of another organisation
+	r.add("deliveries of 50 subscriptions", eachBuffers, askEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).maxTotalBuffers = eachBuffers
+	var own []string // One of every four events belongs to another organisation.
 	for i, id := range r.b.eventIDs[:120] {
 		if i%4 != 0 {
 			own = append(own, id)
@@ -54,8 +54,8 @@ func (r *reading) outbox() {
 	})
 }
 
-// addPageOfDeliveries adds a page without its total: no counter keeps that.
-func (r *reading) addPageOfDeliveries(name string, req platform.ListRequest[*platform.DeliveryFilter]) {
+// addPageOfDeliveries adds a page without its total, because there is no counter for it.
+func (r *readList) addPageOfDeliveries(name string, req platform.ListRequest[*platform.DeliveryFilter]) {
 	req.Parts = platform.PartItems
-	r.add(name, barPage, askList(r.p.Deliveries.List, req))
+	r.add(name, pageBuffers, askList(r.p.Deliveries.List, req))
 }

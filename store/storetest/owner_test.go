@@ -13,11 +13,11 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 		replicas := w.replicas()
 		for i := range 15 {
 			name := fmt.Sprint("acme ", i)
-			ctx, org := w.found(name)
+			ctx, org := w.createOrganisation(name)
 			root := org.Group.UID
 			second := w.bind(ctx, root, w.identity(ctx, root, "second of "+name), platform.OwnerRole)
-			other := w.as("second of " + name)
-			errs := atOnce(2, func(n int) error {
+			other := w.contextAs("second of " + name)
+			errs := runAtOnce(2, func(n int) error {
 				who, victim := ctx, second
 				if n == 1 {
 					who, victim = other, org.Binding.UID
@@ -35,12 +35,12 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 				if err == nil {
 					continue
 				}
-				// Whoever came second is no owner any more, or is the last.
+				// The second caller is no longer an owner, or is the last one.
 				if code := platform.AsError(err).Code; code != platform.CodePermissionDenied {
-					wants(t, err, platform.CodeFailedPrecondition, "LAST_OWNER")
+					expectError(t, err, platform.CodeFailedPrecondition, "LAST_OWNER")
 				}
 			}
-			owners := w.query(w.raw(), "SELECT COUNT(*) FROM role_binding WHERE parent = $1 AND role = $2", pack(root), pack(platform.OwnerRole))[0][0]
+			owners := w.query(w.openDirect(), "SELECT COUNT(*) FROM role_binding WHERE parent = $1 AND role = $2", pack(root), pack(platform.OwnerRole))[0][0]
 			if owners != "1" {
 				t.Errorf("%s owners are left, want 1 (%v)", owners, errs)
 			}
@@ -48,12 +48,12 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 	})
 }
 
-// Who loses a role hands out nothing of it from then on, however close the two
-// are: what was handed out must have been so before.
+// A caller who loses a role must not grant anything afterwards, even if both happen
+// almost at the same time.
 func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		replicas := w.replicas()
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		both := 0
 		for i := range 25 {
@@ -61,9 +61,9 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 			held := w.bind(ctx, root, w.identity(ctx, root, subject), platform.OwnerRole)
 			friend := w.identity(ctx, root, "friend of "+subject)
 			role := must[*platform.Role](t)(w.p.Roles.Create(ctx, root, input[*platform.Role](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID
-			deputy := w.as(subject)
+			deputy := w.contextAs(subject)
 			var given platform.UID
-			errs := atOnce(3, func(n int) (err error) {
+			errs := runAtOnce(3, func(n int) (err error) {
 				switch p := replicas[n%2]; n {
 				case 0:
 					err = p.RoleBindings.Delete(ctx, held)
@@ -82,7 +82,7 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 			}
 			for n, handed := range map[int]platform.UID{1: given, 2: role} {
 				if errs[n] != nil {
-					wants(t, errs[n], platform.CodePermissionDenied, "")
+					expectError(t, errs[n], platform.CodePermissionDenied, "")
 					continue
 				}
 				both++
@@ -95,12 +95,12 @@ func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 	})
 }
 
-// sequence is the place of the last event of one of the verbs about a subject.
+// sequence returns the position of the last event of one of the verbs about a subject.
 // Transactions that lock the same root record one after the other.
 func (w *world) sequence(subject platform.UID, verbs ...string) (last int) {
 	w.t.Helper()
 	for _, verb := range verbs {
-		for _, row := range w.query(w.raw(), "SELECT seq FROM event WHERE subject = '"+string(subject)+"' AND type LIKE '%."+verb+".%'") {
+		for _, row := range w.query(w.openDirect(), "SELECT seq FROM event WHERE subject = '"+string(subject)+"' AND type LIKE '%."+verb+".%'") {
 			last = max(last, must[int](w.t)(strconv.Atoi(row[0])))
 		}
 	}

@@ -10,11 +10,11 @@ import (
 
 func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		ruled := func(rule string) platform.UID {
 			t.Helper()
-			w.ahead.Add(1000)
+			w.clockAhead.Add(1000)
 			return must[*platform.Identity](t)(w.p.Identities.Create(ctx, root, input[*platform.Identity](`{"name": "i", "claimMatch": {`+rule+`}}`))).UID
 		}
 		exact := ruled(`"issuer": "https://a.example.com", "subject": "x"`)
@@ -36,7 +36,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			{"https://a.example.com/long", "x", []platform.UID{long, anyIssuer, anything}, true, long},
 			{"https://a.example.co", "x", []platform.UID{anyIssuer, anything}, false, ""},
 			{"https://b.example.com", "y", []platform.UID{anything}, false, ""},
-			// What marks a pattern is nobody's issuer or subject.
+			// No issuer or subject equals the mark of a pattern.
 			{"\x01", "\x01", []platform.UID{anything}, false, ""},
 			{"", "", []platform.UID{anything}, false, ""},
 		} {
@@ -49,7 +49,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 				t.Errorf("%q, %q: candidates are %v, want %v", c.issuer, c.subject, got, c.want)
 			}
 			if known := must[bool](t)(w.store.KnowsIssuer(ctx, c.issuer)); known != c.known {
-				t.Errorf("%q is known: %v", c.issuer, known)
+				t.Errorf("%q is known: %v, want %v", c.issuer, known, c.known)
 			}
 			if found := must[platform.UID](t)(w.store.LookupIdentity(ctx, c.issuer, c.subject)); found != c.lookup {
 				t.Errorf("%q, %q: lookup finds %q, want %q", c.issuer, c.subject, found, c.lookup)
@@ -68,7 +68,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 
 func TestCandidatesComeWithTheirBindings(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		who := w.identity(ctx, root, "who")
@@ -96,7 +96,7 @@ func TestCandidatesComeWithTheirBindings(t *testing.T) {
 	})
 }
 
-// candidates are the identities whose rule may match.
+// candidates returns the identities whose rule may match.
 func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Candidate {
 	t.Helper()
 	found, _, err := w.store.Candidates(t.Context(), bearerOf(issuer, subject))
@@ -106,8 +106,7 @@ func (w *world) candidates(t *testing.T, issuer, subject string) []platform.Cand
 	return found
 }
 
-// bearerOf is a bearer who looks up every key that the rules of these tests
-// have.
+// bearerOf returns a bearer who looks up all keys that the rules of these tests have.
 func bearerOf(issuer, subject string) platform.Bearer {
 	host, _, _ := strings.Cut(strings.TrimPrefix(issuer, "https://"), "/")
 	return platform.Bearer{
@@ -119,11 +118,11 @@ func bearerOf(issuer, subject string) platform.Bearer {
 
 func TestBeingSeenIsNoChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		who := org.Identity
 		events := len(w.recordedTypes())
 		at := platform.At(w.now())
-		w.ahead.Add(5000)
+		w.clockAhead.Add(5000)
 		if err := w.store.MarkSeen(ctx, []platform.UID{who.UID}, at); err != nil {
 			t.Fatal(err)
 		}

@@ -13,38 +13,39 @@ import (
 	"atrium/store/storetest"
 )
 
-// A hotRead is an operation whose statements must cost no more in a big
-// organisation than in a small one.
+// A hotRead is an operation whose statements must not cost more in a large organisation
+// than in a small one.
 type hotRead struct {
-	name string
-	as   string
-	run  func(ctx context.Context) error
+	name    string
+	subject string
+	run     func(ctx context.Context) error
 
-	// bar is how many buffers PostgreSQL may touch for the rows, and total
-	// for their number. The bars are those of the store's design.
-	bar, total int
-	// sorts allows SQLite a sort: of a page's rows, or of the first rows of
-	// several branches.
+	// PostgreSQL may touch maxBuffers buffers for the rows, and maxTotalBuffers for their
+	// number. The design of the store sets these limits.
+	maxBuffers, maxTotalBuffers int
+	// If sorts is set, SQLite may sort the rows of a page, or the first rows of several
+	// branches.
 	sorts bool
-	// scans allows PostgreSQL to read all of a table that is small beside what
-	// is looked up in it.
+	// If scans is set, PostgreSQL may read a whole table that is small compared with the
+	// number of look-ups.
 	scans bool
 }
 
-// The tables that are big in a bigWorld. Groups, roles and subscriptions are
-// some thousand at most: reading such a table whole can be the best plan.
+// bigTables lists the tables that are large in a bigWorld. Groups, roles and
+// subscriptions have at most some thousand rows, so a scan of such a table can be the
+// best plan.
 var bigTables = []string{"repo", "tag", "identity", "role_binding", "advisory", "advisory_alias", "vulnerability", "vulnerability_alias", "event", "artifact", "artifact_version"}
 
-// sortable is how many rows a plan may sort: those of some pages.
-const sortable = 2500
+// maxSortedRows is the number of rows that a plan may sort: those of some pages.
+const maxSortedRows = 2500
 
 func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.Postgres(t)), sizes{
 		repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 20_000, artifacts: 100_000, deliveries: 100_000,
 	})
-	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.in(t).hotReadsAreCheap(t) })
-	t.Run("fallbacks answer in time", func(t *testing.T) { b.in(t).fallbacksAnswer(t) })
+	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.forTest(t).checkHotReads(t) })
+	t.Run("fallbacks answer in time", func(t *testing.T) { b.forTest(t).checkFallbacks(t) })
 	t.Run("counting anew takes what it takes", func(t *testing.T) {
 		hurried := storetest.Open(t, b.url+"&statement_timeout=20")
 		if wrong, err := hurried.Recount(t.Context()); wrong != 0 || err != nil {
@@ -53,29 +54,29 @@ func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 	})
 }
 
-func (b *bigWorld) hotReadsAreCheap(t *testing.T) {
+func (b *bigWorld) checkHotReads(t *testing.T) {
 	s, e := b.newSpy(), b.explainer()
 	p := b.replica(s)
 	var report strings.Builder
 	for _, r := range b.hotReads(p, s) {
-		statements, err := hear(b.on(p, r.as), r.run)
+		statements, err := recordStatements(b.contextOn(p, r.subject), r.run)
 		if err != nil {
 			t.Errorf("%s: %v", r.name, err)
 		}
 		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 			rows, total := e.cost(t, r, statements, mode)
 			fmt.Fprintf(&report, "%5d %4d  %s (%s)\n", rows, total, r.name, mode)
-			if rows > r.bar || total > r.total {
-				t.Errorf("%s: %s touches %d and %d buffers, the bars are %d and %d", r.name, mode, rows, total, r.bar, r.total)
+			if rows > r.maxBuffers || total > r.maxTotalBuffers {
+				t.Errorf("%s: %s touches %d and %d buffers, the bars are %d and %d", r.name, mode, rows, total, r.maxBuffers, r.maxTotalBuffers)
 			}
 		}
 	}
 	t.Log("buffers for the rows and for the total:\n" + report.String())
-	t.Log("indexes that no hot read uses, those of rare kinds among them:", b.query(b.raw(), "SELECT indexrelname FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) WHERE idx_scan = 0 AND NOT i.indisunique ORDER BY 1"))
+	t.Log("indexes that no hot read uses, those of rare kinds among them:", b.query(b.openDirect(), "SELECT indexrelname FROM pg_stat_user_indexes s JOIN pg_index i USING (indexrelid) WHERE idx_scan = 0 AND NOT i.indisunique ORDER BY 1"))
 }
 
-// cost explains statements, checks the shapes of their plans, and sums the
-// buffers of those that read rows and of those that count.
+// cost explains statements, checks the shapes of their plans, and adds up the buffers of
+// those that read rows and of those that count.
 func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statement, mode string) (rows, total int) {
 	t.Helper()
 	for _, s := range statements {
@@ -83,20 +84,20 @@ func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statem
 		if err != nil {
 			t.Errorf("%s: %v", read.name, err)
 		}
-		if counts(s) {
+		if isCount(s) {
 			total += plan.buffers()
 		} else {
 			rows += plan.buffers()
 		}
-		plan.each(func(n planNode) {
+		plan.visitAll(func(n planNode) {
 			sorted := 0.0
 			for _, below := range n.Plans {
 				sorted = max(sorted, below.Rows*max(below.Loops, 1))
 			}
 			switch {
-			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > barTotal && !read.scans: // else it stopped at once
+			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > totalBuffers && !read.scans: // A cheap scan stopped at once.
 				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read.name, mode, n.Relation, s.SQL, plan)
-			case strings.Contains(n.Type, "Sort") && sorted > sortable:
+			case strings.Contains(n.Type, "Sort") && sorted > maxSortedRows:
 				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read.name, mode, math.Round(sorted), s.SQL, plan)
 			}
 		})
@@ -104,13 +105,13 @@ func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statem
 	return rows, total
 }
 
-// counts tells a statement that reads a total.
-func counts(s sqlstore.Statement) bool {
+// isCount reports whether a statement reads a total.
+func isCount(s sqlstore.Statement) bool {
 	return strings.Contains(s.SQL, "FROM counter") || strings.Contains(s.SQL, "COUNT(*) FROM")
 }
 
-// SQLite has no statistics unless somebody makes some, so its plans follow
-// from the schema alone. Its data is there for the operations to find.
+// SQLite normally has no statistics, so its plans follow from the schema alone.
+// Operations need the data, so that they find something.
 func TestABigDatabaseOnSQLite(t *testing.T) {
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
@@ -119,14 +120,14 @@ func TestABigDatabaseOnSQLite(t *testing.T) {
 	s := b.newSpy()
 	p := b.replica(s)
 	for _, r := range b.hotReads(p, s) {
-		statements, err := hear(b.on(p, r.as), r.run)
+		statements, err := recordStatements(b.contextOn(p, r.subject), r.run)
 		if err != nil {
 			t.Errorf("%s: %v", r.name, err)
 		}
 		for _, s := range statements {
 			steps := b.explainQueryPlan(t, s)
 			for _, step := range steps {
-				if fault := faultOf(step, steps); fault != "" && (fault != sortsAll || !r.sorts) {
+				if fault := findFault(step, steps); fault != "" && (fault != sortsAll || !r.sorts) {
 					t.Errorf("%s %s:\n%s\n  %s", r.name, fault, s.SQL, strings.Join(steps, "\n  "))
 				}
 			}
@@ -136,26 +137,26 @@ func TestABigDatabaseOnSQLite(t *testing.T) {
 
 const sortsAll = "sorts"
 
-// faultOf tells what is wrong with a step of a plan.
-func faultOf(step string, steps []string) string {
+// findFault describes what is wrong with a step of a plan.
+func findFault(step string, steps []string) string {
 	name, isScan := strings.CutPrefix(step, "SCAN ")
 	switch {
 	case strings.HasPrefix(step, "USE TEMP B-TREE FOR ORDER BY"):
 		return sortsAll
 	case !isScan, name == "CONSTANT ROW", strings.Contains(name, "VIRTUAL TABLE"):
 		return ""
-	case name == "t USING INDEX sqlite_autoindex_vulnerability_1": // all of them, in order, up to the limit
+	case name == "t USING INDEX sqlite_autoindex_vulnerability_1": // This index returns all rows in order, up to the limit.
 		return ""
 	}
 	for _, other := range steps {
 		if other == "CO-ROUTINE "+name || other == "MATERIALIZE "+name {
-			return "" // a part of the statement, which is limited itself
+			return "" // This part of the statement has its own limit.
 		}
 	}
 	return "reads all of " + name
 }
 
-// What the design leaves to a fallback: what it costs grows with the scope.
+// These reads have no index of their own: their cost grows with the scope.
 //
 //   - update_time below a group of the second level or deeper has no index
 //     (it would make every update touch three more); the rows of the group of
@@ -176,7 +177,7 @@ func faultOf(step string, steps []string) string {
 //     alone; a free text looks at every artifact of the ecosystems.
 //   - An activity reads what happened in its days, and below the first level
 //     of groups all of the group.
-func (b *bigWorld) fallbacksAnswer(t *testing.T) {
+func (b *bigWorld) checkFallbacks(t *testing.T) {
 	p := b.replica(b.newSpy())
 	e := b.explainer()
 	below := func(level int) platform.UIDFilter { return platform.UIDFilter{DescendantsOf: b.deep[level]} }
@@ -205,7 +206,7 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 			return err
 		}},
 		{name: "who can do something in 50 groups", run: func(ctx context.Context) error {
-			return foundIn(p.RoleBindings.ListEffective(ctx, b.groups[:50], platform.CapRepoCreate, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 10}))
+			return checkNotEmpty(p.RoleBindings.ListEffective(ctx, b.groups[:50], platform.CapRepoCreate, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 10}))
 		}},
 		{name: "the activity of advisories in an organisation", run: b.activity(p, b.root)},
 		{name: "the activity of advisories in a group", run: b.activity(p, b.deep[1])},
@@ -217,7 +218,7 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 		{name: "artifacts by free text", run: askList(p.Artifacts.List, platform.ListRequest[*platform.ArtifactFilter]{Filter: &platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
 		{name: "advisories by free text", run: askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: below(0), Filter: &platform.AdvisoryFilter{Query: "go-2001-1"}})},
 	} {
-		statements, err := hear(b.on(p, "owner"), r.run)
+		statements, err := recordStatements(b.contextOn(p, "owner"), r.run)
 		if err != nil {
 			t.Errorf("%s: %v", r.name, err)
 		}
@@ -231,7 +232,7 @@ func (b *bigWorld) fallbacksAnswer(t *testing.T) {
 	}
 }
 
-// activity asks for two weeks of advisories.
+// activity reads two weeks of advisories.
 func (*bigWorld) activity(p *platform.Platform, within platform.UID) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := p.Advisories.Activity(ctx, platform.ActivityRequest{Within: within, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 0, 13))})

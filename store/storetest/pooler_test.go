@@ -30,8 +30,8 @@ func openPooled(t *testing.T, url string, o store.Options) (s *sqlstore.Store, l
 	return s, log
 }
 
-// What fails through a pooler in transaction mode is said first, so that the test
-// below is known to be about such a pooler.
+// This test shows what fails through a pooler in transaction mode, so that the next test
+// is known to run through such a pooler.
 func TestAPoolerDoesNotPassOnWhatBelongsToASession(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
@@ -68,7 +68,7 @@ func TestAPoolerIsNoticedAndReportedOnce(t *testing.T) {
 	} {
 		_, log := openPooled(t, url, store.Options{DirectURL: c.direct})
 		if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), c.said) || !strings.Contains(log.String(), "not prepared") {
-			t.Errorf("%s: the log is %q", c.name, log)
+			t.Errorf("%s: the log is %q, want 1 and a text with 'not prepared'", c.name, log)
 		}
 	}
 	_, log := openPooled(t, storetest.Direct(url), store.Options{})
@@ -80,9 +80,9 @@ func TestAPoolerIsNoticedAndReportedOnce(t *testing.T) {
 func TestManyReadAndWriteThroughAPooler(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Pooled(t))
-	w.readsAndWrites(t)
-	ctx, org := w.found("other")
-	together(t, 16, func(i int) error {
+	w.checkReadsAndWrites(t)
+	ctx, org := w.createOrganisation("other")
+	runTogether(t, 16, func(i int) error {
 		for n := range 10 {
 			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {
 				return err
@@ -92,14 +92,14 @@ func TestManyReadAndWriteThroughAPooler(t *testing.T) {
 	})
 }
 
-// A connection of the pooler must not be left with what one transaction has set.
+// A transaction must not leave its settings in the connection of the pooler.
 func TestLimitsOfATransactionEndWithIt(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
 	w := newWorld(t, url)
 	limit := func() (found string) {
 		err := w.store.Write(t.Context(), func(platform.Tx) error {
-			found = w.query(w.raw(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1635021417 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")[0][0]
+			found = w.query(w.openDirect(), "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1635021417 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")[0][0]
 			return nil
 		})
 		if err != nil {
@@ -117,7 +117,7 @@ func TestLimitsOfATransactionEndWithIt(t *testing.T) {
 	defer func() { _ = conn.Close(context.Background()) }()
 	var after string
 	if err := conn.QueryRow(t.Context(), "SELECT current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')", pgx.QueryExecModeSimpleProtocol).Scan(&after); err != nil || after != "00" {
-		t.Errorf("a connection is left with limits %s (%v)", after, err)
+		t.Errorf("a connection is left with limits %s, want 00 (%v)", after, err)
 	}
 }
 
@@ -126,9 +126,9 @@ func TestReplicasBehindAPoolerHearEachOtherByADirectURL(t *testing.T) {
 	url := storetest.Pooled(t)
 	w := newWorld(t, url)
 	one, other := followPooled(t, url), followPooled(t, url)
-	w.listeners(2)
-	w.wakes(one, other)
-	w.wakes(other, one)
+	w.awaitListeners(2)
+	w.expectWakes(one, other)
+	w.expectWakes(other, one)
 }
 
 func followPooled(t *testing.T, url string) *sqlstore.Store {
@@ -141,8 +141,8 @@ func followPooled(t *testing.T, url string) *sqlstore.Store {
 	return s
 }
 
-// LISTEN through a pooler stays on one of its connections, whose later users would be
-// notified of everything.
+// LISTEN through a pooler stays on one of its connections. Its later users would receive
+// all notifications.
 func TestNobodyListensThroughAPooler(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
@@ -155,8 +155,8 @@ func TestNobodyListensThroughAPooler(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := w.query(w.raw(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'")[0][0]; n != "0" {
-		t.Errorf("%s connections listen", n)
+	if n := w.query(w.openDirect(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'")[0][0]; n != "0" {
+		t.Errorf("%s connections listen, want 0", n)
 	}
 	cancel()
 	running.Wait()
@@ -166,7 +166,7 @@ func TestLocksForMigrationsExcludeEachOtherThroughAPooler(t *testing.T) {
 	t.Parallel()
 	url := storetest.Pooled(t)
 	var lock sync.Mutex
-	together(t, 6, func(int) error {
+	runTogether(t, 6, func(int) error {
 		p, err := pgpool.Open(t.Context(), url, pgpool.Options{Size: 2})
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ func TestLocksForMigrationsExcludeEachOtherThroughAPooler(t *testing.T) {
 			return nil
 		}
 		defer lock.Unlock()
-		_, err = p.Exec(t.Context(), "SELECT pg_sleep(0.05)") // on another connection
+		_, err = p.Exec(t.Context(), "SELECT pg_sleep(0.05)") // It uses another connection.
 		return err
 	})
 }

@@ -20,11 +20,12 @@ import (
 	"atrium/store/storetest"
 )
 
-// backSoon is how soon after a promotion writes must be acknowledged again.
-const backSoon = 5 * time.Second
+// maxPromotionTime is the time after a promotion within which writes must be acknowledged
+// again.
+const maxPromotionTime = 5 * time.Second
 
-// The primary is killed under load and its synchronous standby promoted: what was
-// acknowledged is there, and a reader of the feed gets each event once.
+// The primary is killed under load, and its synchronous standby is promoted. The standby
+// must have all acknowledged events, and a reader of the feed must get each event once.
 func TestAPromotedStandbyHasWhatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	url := os.Getenv("ATRIUM_TEST_STANDBY")
@@ -49,8 +50,8 @@ func TestAPromotedStandbyHasWhatWasAcknowledged(t *testing.T) {
 	load.awaitMore(1)
 	took := time.Since(promoted)
 	t.Logf("writes were acknowledged again %s after the promotion", took.Round(time.Millisecond))
-	if took > backSoon {
-		t.Errorf("writes were acknowledged again %s after the promotion, want %s at most", took, backSoon)
+	if took > maxPromotionTime {
+		t.Errorf("writes were acknowledged again %s after the promotion, want %s at most", took, maxPromotionTime)
 	}
 	load.awaitMore(200)
 	load.check()
@@ -72,7 +73,7 @@ func promote(t *testing.T, url string) {
 	}
 }
 
-// A load records events by several writers, and reads the feed.
+// A load has several writers that record events, and a reader of the feed.
 type load struct {
 	t          *testing.T
 	w          *world
@@ -139,7 +140,7 @@ func (l *load) awaitMore(n int) {
 	waitFor(l.t, "no writes are acknowledged", func() bool { return count() >= upTo })
 }
 
-// check demands that each event that was acknowledged is there and was read once.
+// check expects that each acknowledged event exists and was read once.
 func (l *load) check() {
 	t := l.t
 	t.Helper()

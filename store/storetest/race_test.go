@@ -10,12 +10,12 @@ import (
 	"atrium/store/storetest"
 )
 
-// What must hold when many write at once. Each test has two stores over one
-// database, as two replicas of the service are.
+// These tests check what must hold while many write. Each test has two stores on one
+// database, like two replicas of the service.
 
 const writers = 16
 
-// replicas are two platforms over the world's database.
+// replicas returns two platforms on the world's database.
 func (w *world) replicas() [2]*platform.Platform {
 	w.t.Helper()
 	return [2]*platform.Platform{w.p, w.replica(storetest.Open(w.t, w.url))}
@@ -23,13 +23,13 @@ func (w *world) replicas() [2]*platform.Platform {
 
 func TestCountersAreExactAfterManyWriters(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
 		groups := []platform.UID{org.Group.UID, w.group(ctx, org.Group.UID, "a")}
 		groups = append(groups, w.group(ctx, groups[1], "b"), w.group(ctx, org.Group.UID, "c"))
 		repo := w.repo(ctx, groups[2], "shared")
-		together(t, writers+1, func(i int) error {
-			if i == writers { // counting anew amidst them all finds nothing wrong
+		runTogether(t, writers+1, func(i int) error {
+			if i == writers { // One more goroutine recounts during the writes and must find no error.
 				for range 5 {
 					if wrong, err := w.store.Recount(t.Context()); wrong != 0 || err != nil {
 						return fmt.Errorf("%d counters are wrong: %w", wrong, err)
@@ -62,7 +62,7 @@ func TestCountersAreExactAfterManyWriters(t *testing.T) {
 			}
 			return nil
 		})
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 		for _, scope := range []platform.UIDFilter{{DescendantsOf: groups[0]}, {ChildrenOf: groups[0]}, {DescendantsOf: groups[1]}, {ChildrenOf: groups[2]}} {
 			got := total(t, ctx, w.p.Repos.List, scope)
 			if want := int64(len(readEverything(t, ctx, w.p.Repos.List, scope))); got != want {
@@ -88,13 +88,13 @@ func readEverything[T, F any](t *testing.T, ctx context.Context, list func(conte
 
 func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
 		all := []platform.UID{org.Group.UID}
 		for i := range 20 {
 			all = append(all, w.group(ctx, all[max(0, len(all)-3)], fmt.Sprint("g", i)))
 		}
-		together(t, writers, func(i int) error {
+		runTogether(t, writers, func(i int) error {
 			p, d := replicas[i%2], newDice(uint64(i))
 			for n := range 15 {
 				name := fmt.Sprintf(`{"name": "n-%d-%d"}`, i, n)
@@ -113,29 +113,29 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 			}
 			return nil
 		})
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 		if w.onSQLite() {
-			return // one writer has nobody to wait for
+			return // With one writer there is nothing to wait for.
 		}
-		// A connection tells what it met when it ends, at the latest.
+		// A connection reports its statistics at the latest when it ends.
 		if err := w.store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.query(w.raw(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")[0][0]; n != "0" {
-			t.Errorf("%s deadlocks", n)
+		if n := w.query(w.openDirect(), "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")[0][0]; n != "0" {
+			t.Errorf("%s deadlocks, want 0", n)
 		}
 	})
 }
 
 func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
 		root := org.Group.UID
 		for i := range 25 {
 			group := w.group(ctx, root, fmt.Sprint("g", i))
 			repo := w.repo(ctx, root, fmt.Sprint("r", i))
-			errs := atOnce(4, func(n int) (err error) {
+			errs := runAtOnce(4, func(n int) (err error) {
 				switch p := replicas[n%2]; n {
 				case 0:
 					_, err = p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "r"}`))
@@ -151,27 +151,27 @@ func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 			oneOfTwo(t, errs[0], errs[1], string(group))
 			oneOfTwo(t, errs[3], errs[2], string(repo))
 		}
-		db := w.raw()
+		db := w.openDirect()
 		for _, orphans := range []string{"repo WHERE parent NOT IN (SELECT uid FROM grp)", "tag WHERE parent NOT IN (SELECT uid FROM repo)"} {
 			if n := w.query(db, "SELECT COUNT(*) FROM "+orphans)[0][0]; n != "0" {
-				t.Errorf("%s orphans: %s", n, orphans)
+				t.Errorf("%s orphans, want 0: %s", n, orphans)
 			}
 		}
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 	})
 }
 
-// oneOfTwo demands that of a creation and the deletion of its parent one
-// happened, and that the other tells why it did not.
+// oneOfTwo expects that either a creation or the deletion of its parent happened, and
+// that the other one failed with the right error.
 func oneOfTwo(t *testing.T, created, deleted error, parent string) {
 	t.Helper()
 	switch {
 	case created == nil && deleted == nil:
 		t.Errorf("in %s something was created although it was deleted", parent)
 	case created == nil:
-		wants(t, deleted, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, deleted, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
 	case deleted == nil:
-		wants(t, created, platform.CodeNotFound, parent)
+		expectError(t, created, platform.CodeNotFound, parent)
 	default:
 		t.Errorf("neither happened: %v, %v", created, deleted)
 	}
@@ -179,18 +179,18 @@ func oneOfTwo(t *testing.T, created, deleted error, parent string) {
 
 func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		for i := range 25 {
-			together(t, 3, func(n int) error {
+			runTogether(t, 3, func(n int) error {
 				body, mask := fmt.Sprintf(`{"description": "d%d", "bundles": ["b%d"], "aliases": ["a%d"]}`, i, i, i), []string{"description", "bundles", "aliases"}[n]
 				_, err := replicas[n%2].Repos.Update(ctx, repo, input[*platform.Repo](body, mask))
 				return err
 			})
 			got := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo))
 			if want := fmt.Sprint("d", i); got.Description != want || !slices.Equal(got.Bundles, []string{fmt.Sprint("b", i)}) || !slices.Equal(got.Aliases, []string{fmt.Sprint("a", i)}) {
-				t.Fatalf("round %d leaves %+v", i, got)
+				t.Fatalf("round %d leaves %+v, want Description %v, Bundles %v and Aliases %v", i, got, want, []string{fmt.Sprint("b", i)}, []string{fmt.Sprint("a", i)})
 			}
 		}
 	})
@@ -198,7 +198,7 @@ func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 
 func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
 		root, who := org.Group.UID, w.identity(ctx, org.Group.UID, "who")
 		for kind, create := range map[string]func(p *platform.Platform) (platform.UID, error){
@@ -216,7 +216,7 @@ func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 			},
 		} {
 			made := make([]platform.UID, 50)
-			errs := atOnce(len(made), func(i int) (err error) {
+			errs := runAtOnce(len(made), func(i int) (err error) {
 				made[i], err = create(replicas[i%2])
 				return err
 			})
@@ -227,13 +227,13 @@ func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 					won++
 					continue
 				}
-				wants(t, err, platform.CodeAlreadyExists, string(winner))
+				expectError(t, err, platform.CodeAlreadyExists, string(winner))
 			}
 			if won != 1 {
-				t.Errorf("%d equal creations of a %s succeeded", won, kind)
+				t.Errorf("%d equal creations of a %s succeeded, want 1", won, kind)
 			}
 		}
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 	})
 }
 
@@ -246,10 +246,10 @@ func uidOf[T any](row T, err error, uid func(T) platform.UID) (platform.UID, err
 
 func TestManyWritersOfATagMakeOneTag(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		replicas := w.replicas()
 		repo := w.repo(ctx, org.Group.UID, "nginx")
-		together(t, writers, func(i int) error {
+		runTogether(t, writers, func(i int) error {
 			for range 8 {
 				if _, err := replicas[i%2].Tags.Create(ctx, repo, tagInput("latest", digests[i%len(digests)])); err != nil {
 					return err
@@ -259,9 +259,9 @@ func TestManyWritersOfATagMakeOneTag(t *testing.T) {
 		})
 		tags := readEverything(t, ctx, w.p.Tags.List, platform.UIDFilter{ChildrenOf: repo})
 		if len(tags) != 1 {
-			t.Fatalf("there are %d tags", len(tags))
+			t.Fatalf("there are %d tags, want 1", len(tags))
 		}
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 		if n := len(w.recordedTypes()); n != 4+writers*8 {
 			t.Errorf("%d events were recorded, want %d", n, 4+writers*8)
 		}

@@ -103,19 +103,19 @@ func (r *Relay) serve(client net.Conn) {
 		both.Go(func() {
 			defer func() { _ = way[0].Close() }()
 			defer func() { _ = way[1].Close() }()
-			_, _ = io.Copy(heard{r, way[0]}, way[1])
+			_, _ = io.Copy(statementLog{r, way[0]}, way[1])
 		})
 	}
 	both.Wait()
 }
 
-// heard is a connection that nothing comes to while the relay is silent.
-type heard struct {
+// statementLog is a connection that nothing comes to while the relay is silent.
+type statementLog struct {
 	relay *Relay
 	net.Conn
 }
 
-func (h heard) Write(b []byte) (int, error) {
+func (h statementLog) Write(b []byte) (int, error) {
 	h.relay.lock.Lock()
 	quiet := h.relay.state == silent
 	h.relay.lock.Unlock()

@@ -6,11 +6,11 @@ import (
 	"atrium/platform"
 )
 
-// A server begins to count transactions anew, so that what was restored into it
-// is ahead of its own time.
+// A new server counts transactions from the beginning, so that restored rows have higher
+// numbers than new ones.
 func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		for _, name := range []string{"told-1", "told-2"} {
 			w.repo(ctx, org.Group.UID, name)
 		}
@@ -25,8 +25,8 @@ func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 		if w.onSQLite() {
 			return
 		}
-		w.exec(w.raw(), "UPDATE event SET xact = xact + 1000000000")
-		w.exec(w.raw(), "UPDATE relay SET xact = xact + 1000000000")
+		w.exec(w.openDirect(), "UPDATE event SET xact = xact + 1000000000")
+		w.exec(w.openDirect(), "UPDATE relay SET xact = xact + 1000000000")
 		w.repo(ctx, org.Group.UID, "new")
 		if n := must[int](t)(w.p.Webhooks.Relay(t.Context())); n != 0 {
 			t.Fatalf("%d events are relayed although they are of the future: the test shows nothing", n)

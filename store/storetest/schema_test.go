@@ -11,15 +11,15 @@ import (
 	"atrium/store/storetest"
 )
 
-// newest is the schema that this program knows, as a message spells it.
-func newest(t *testing.T, url string) string {
+// describeNewestSchema returns the newest schema, as messages name it.
+func describeNewestSchema(t *testing.T, url string) string {
 	t.Helper()
 	states := must[[]store.MigrationState](t)(store.Migrations(t.Context(), url))
 	return fmt.Sprintf("schema %05d", states[len(states)-1].Version)
 }
 
-// isSchemaFault wants an error that names both schemas and says what to do.
-func isSchemaFault(t *testing.T, err error, parts ...string) {
+// expectSchemaError expects an error that names both schemas and says what to do.
+func expectSchemaError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if !errors.Is(err, &platform.Error{Code: platform.CodeFailedPrecondition, Reason: "SCHEMA_MISMATCH"}) {
 		t.Fatalf("got %v, want a SCHEMA_MISMATCH", err)
@@ -36,15 +36,15 @@ func TestADatabaseOfANewerProgramIsRejected(t *testing.T) {
 		if err := w.p.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		says := []string{"schema 70001", newest(t, w.url), "run a newer atrium"}
-		w.exec(w.raw(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
+		says := []string{"schema 70001", describeNewestSchema(t, w.url), "run a newer atrium"}
+		w.exec(w.openDirect(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
 		_, err := store.Open(t.Context(), w.url, store.Options{})
-		isSchemaFault(t, err, says...)
-		isSchemaFault(t, store.Migrate(t.Context(), w.url), says...)
-		// One that runs already is no longer ready.
-		isSchemaFault(t, w.p.Ready(t.Context()), says...)
+		expectSchemaError(t, err, says...)
+		expectSchemaError(t, store.Migrate(t.Context(), w.url), says...)
+		// A running process is no longer ready.
+		expectSchemaError(t, w.p.Ready(t.Context()), says...)
 		states, err := store.Migrations(t.Context(), w.url)
-		isSchemaFault(t, err, says...)
+		expectSchemaError(t, err, says...)
 		if len(states) == 0 {
 			t.Error("the migrations that are known are not listed")
 		}
@@ -55,10 +55,10 @@ func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 	t.Parallel()
 	t.Run("old", func(t *testing.T) {
 		onEachEngine(t, func(t *testing.T, w *world) {
-			known := newest(t, w.url)
-			w.exec(w.raw(), "UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
+			known := describeNewestSchema(t, w.url)
+			w.exec(w.openDirect(), "UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
 			_, err := store.Open(t.Context(), w.url, store.Options{})
-			isSchemaFault(t, err, known, "run `atrium migrate up`")
+			expectSchemaError(t, err, known, "run `atrium migrate up`")
 		})
 	})
 	t.Run("empty", func(t *testing.T) {
@@ -67,13 +67,14 @@ func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 			t.Run(engine, func(t *testing.T) {
 				t.Parallel()
 				_, err := store.Open(t.Context(), empty(t), store.Options{})
-				isSchemaFault(t, err, "schema 00000", "run `atrium migrate up`")
+				expectSchemaError(t, err, "schema 00000", "run `atrium migrate up`")
 			})
 		}
 	})
 }
 
-// emptyDatabases makes, for each engine, a database without a schema.
+// emptyDatabases has, for each engine, a function that creates a database without a
+// schema.
 var emptyDatabases = map[string]func(testing.TB) string{
 	"sqlite":   emptySQLite,
 	"postgres": storetest.EmptyPostgres,

@@ -10,26 +10,26 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkSearch tells what searches cost in an organisation of 500,000 tags, what
-// their indexes take, and what they cost who writes tags.
+// BenchmarkSearch measures the cost of searches in an organisation of 500,000 tags, the
+// size of their indexes, and the cost for writers of tags. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearch -benchtime 1x
 func BenchmarkSearch(b *testing.B) {
 	for b.Loop() {
 		w := &bigWorld{world: newWorld(b, storetest.Postgres(b)), d: newDice(5)}
 		w.root = w.group("", "big")
-		tags := w.shelve()
+		tags := w.createSearchableRepos()
 		w.bind("owner", platform.OwnerRole, w.root)
 		w.bind("part", platform.ViewerRole, w.groups[1])
-		w.exec(w.raw(), "VACUUM ANALYZE")
+		w.exec(w.openDirect(), "VACUUM ANALYZE")
 		w.reportIndexes(b)
 		w.reportSearches(b)
 		w.reportWrites(b, tags)
 	}
 }
 
-// BenchmarkSearchOnSQLite tells what the same searches take there, and what the
-// index adds to the file.
+// BenchmarkSearchOnSQLite measures the same searches on SQLite, and what the index adds
+// to the file. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearchOnSQLite -benchtime 1x
 func BenchmarkSearchOnSQLite(b *testing.B) {
@@ -37,13 +37,13 @@ func BenchmarkSearchOnSQLite(b *testing.B) {
 		w := &bigWorld{world: newWorld(b, storetest.SQLite(b)), d: newDice(5)}
 		w.root = w.group("", "big")
 		began := time.Now()
-		w.shelve()
+		w.createSearchableRepos()
 		b.Logf("601,000 rows came in %v", time.Since(began).Round(time.Millisecond))
 		w.bind("owner", platform.OwnerRole, w.root)
 		w.bind("part", platform.ViewerRole, w.groups[1])
-		b.Log("pages of 4 KiB, by table: ", w.query(w.raw(), "SELECT sum(pageno > 0), name FROM dbstat WHERE name LIKE 'search%' OR name IN ('tag', 'tag_root_name') GROUP BY name"))
+		b.Log("pages of 4 KiB, by table: ", w.query(w.openDirect(), "SELECT sum(pageno > 0), name FROM dbstat WHERE name LIKE 'search%' OR name IN ('tag', 'tag_root_name') GROUP BY name"))
 		for _, r := range w.searches() {
-			ctx, began := w.on(w.p, r.as), time.Now()
+			ctx, began := w.contextOn(w.p, r.subject), time.Now()
 			if err := r.run(ctx, w.p); err != nil {
 				b.Errorf("%s: %v", r.name, err)
 			}
@@ -52,16 +52,16 @@ func BenchmarkSearchOnSQLite(b *testing.B) {
 	}
 }
 
-// shelve makes 1,000 groups of 100 repos of 5 tags. One tag in 10,000 has the
-// word needle, every other one build, and one in a thousand groups is the part of
-// some caller.
-func (b *bigWorld) shelve() (repos []platform.UID) {
+// createSearchableRepos creates 1,000 groups of 100 repos of 5 tags. One tag in 10,000
+// has the word needle, every other tag has the word build, and some caller sees one in a
+// thousand groups.
+func (b *bigWorld) createSearchableRepos() (repos []platform.UID) {
 	b.withoutIndexes(func() {
 		for i := range 1000 {
 			b.group(b.root, fmt.Sprint("group ", i))
 		}
 		chunks(b, 100_000, platform.RowsOf[*platform.Repo], func(i int) *platform.Repo {
-			r := &platform.Repo{UID: b.d.below(b.groups[1+i%1000]), Name: fmt.Sprintf("image-%x/%d", b.d.IntN(1<<20), i), Description: "A container image, rebuilt every day", CreateTime: b.when(), UpdateTime: b.when()}
+			r := &platform.Repo{UID: b.d.below(b.groups[1+i%1000]), Name: fmt.Sprintf("image-%x/%d", b.d.IntN(1<<20), i), Description: "A container image, rebuilt every day", CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 			repos = append(repos, r.UID)
 			return r
 		})
@@ -73,7 +73,7 @@ func (b *bigWorld) shelve() (repos []platform.UID) {
 			case i%2 == 0:
 				name += "-build"
 			}
-			return &platform.Tag{UID: b.d.below(repos[i/5]), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.when(), UpdateTime: b.when()}
+			return &platform.Tag{UID: b.d.below(repos[i/5]), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 		})
 	})
 	return repos
@@ -81,15 +81,15 @@ func (b *bigWorld) shelve() (repos []platform.UID) {
 
 func (b *bigWorld) reportIndexes(t *testing.B) {
 	t.Helper()
-	for _, row := range b.query(b.raw(), "SELECT indexrelname, pg_relation_size(indexrelid), pg_table_size(relid), (pg_relation_size(indexrelid) / greatest(1, n_live_tup)) FROM pg_stat_user_indexes JOIN pg_stat_user_tables USING (relid) WHERE indexrelname LIKE '%\\_search' OR indexrelname = 'tag_root_name' ORDER BY 1") {
+	for _, row := range b.query(b.openDirect(), "SELECT indexrelname, pg_relation_size(indexrelid), pg_table_size(relid), (pg_relation_size(indexrelid) / greatest(1, n_live_tup)) FROM pg_stat_user_indexes JOIN pg_stat_user_tables USING (relid) WHERE indexrelname LIKE '%\\_search' OR indexrelname = 'tag_root_name' ORDER BY 1") {
 		t.Logf("%s: %s bytes beside a table of %s bytes, %s for a row", row[0], row[1], row[2], row[3])
 	}
 }
 
-// A timedSearch is one that is measured.
+// A timedSearch is a search that is measured.
 type timedSearch struct {
-	name, as string
-	run      func(context.Context, *platform.Platform) error
+	name, subject string
+	run           func(context.Context, *platform.Platform) error
 }
 
 func (b *bigWorld) searches() []timedSearch {
@@ -120,9 +120,9 @@ func (b *bigWorld) reportSearches(t *testing.B) {
 	t.Helper()
 	p, e := b.replica(b.newSpy()), b.explainer()
 	for _, r := range b.searches() {
-		ctx := b.on(p, r.as)
+		ctx := b.contextOn(p, r.subject)
 		began := time.Now()
-		statements, err := hear(ctx, func(ctx context.Context) error { return r.run(ctx, p) })
+		statements, err := recordStatements(ctx, func(ctx context.Context) error { return r.run(ctx, p) })
 		took := time.Since(began)
 		if err != nil {
 			t.Errorf("%s: %v", r.name, err)
@@ -141,18 +141,18 @@ func (b *bigWorld) reportSearches(t *testing.B) {
 	}
 }
 
-// reportWrites adds tags in batches as imports do, without the index, and with more
-// and more of them that may wait for their place in it.
+// reportWrites adds tags in batches, as imports do: without the index, and with more and
+// more tags that may wait for their place in it.
 func (b *bigWorld) reportWrites(t *testing.B, repos []platform.UID) {
 	t.Helper()
 	for _, waiting := range []int{0, 64, 128, 512, 2048, 0, 128} {
-		b.exec(b.raw(), "DROP INDEX IF EXISTS tag_search")
+		b.exec(b.openDirect(), "DROP INDEX IF EXISTS tag_search")
 		if waiting > 0 {
-			b.exec(b.raw(), fmt.Sprintf("CREATE INDEX tag_search ON tag USING gin (root, ('  ' || lower(name) || E'\n') gin_trgm_ops) WITH (gin_pending_list_limit = %d)", waiting))
+			b.exec(b.openDirect(), fmt.Sprintf("CREATE INDEX tag_search ON tag USING gin (root, ('  ' || lower(name) || E'\n') gin_trgm_ops) WITH (gin_pending_list_limit = %d)", waiting))
 		}
-		b.exec(b.raw(), "CHECKPOINT")
+		b.exec(b.openDirect(), "CHECKPOINT")
 		position := func() (at float64) {
-			if _, err := fmt.Sscan(b.query(b.raw(), "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0], &at); err != nil {
+			if _, err := fmt.Sscan(b.query(b.openDirect(), "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0], &at); err != nil {
 				t.Fatal(err)
 			}
 			return at
@@ -162,7 +162,7 @@ func (b *bigWorld) reportWrites(t *testing.B, repos []platform.UID) {
 			b.insert(func(tx platform.Tx) error {
 				return platform.RowsOf[*platform.Tag](tx).Insert(t.Context(), times(200, func(i int) *platform.Tag {
 					name := fmt.Sprintf("%d.%d.%d-r%d-%d", b.d.IntN(9), b.d.IntN(30), b.d.IntN(50), b.d.IntN(9), b.d.IntN(1e6))
-					return &platform.Tag{UID: b.d.below(pick(b.d, repos)), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.when(), UpdateTime: b.when()}
+					return &platform.Tag{UID: b.d.below(pick(b.d, repos)), Name: name, Digest: "sha256:" + b.d.hex(32), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 				})...)
 			})
 		}

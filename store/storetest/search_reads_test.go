@@ -8,8 +8,8 @@ import (
 	"atrium/platform"
 )
 
-// finding adapts a search.
-func (r *reading) finding(req platform.SearchRequest) func(context.Context) error {
+// search returns a function that runs a search.
+func (r *readList) search(req platform.SearchRequest) func(context.Context) error {
 	return func(ctx context.Context) error {
 		page, err := r.p.Search.List(ctx, req)
 		if err == nil && len(page.Hits) == 0 {
@@ -19,47 +19,47 @@ func (r *reading) finding(req platform.SearchRequest) func(context.Context) erro
 	}
 }
 
-// barFound is what a search may touch: the index, and the rows of one page of what
-// it finds.
-const barFound = 500
+// searchBuffers is what a search may touch: the index, and the rows of one page of
+// results.
+const searchBuffers = 500
 
-// matches are the advisories of tags, and how repos are spread.
-func (r *reading) matches() {
+// addMatches adds reads of the advisories of tags, and of the facets of repos.
+func (r *readList) addMatches() {
 	tags := times(50, func(i int) *platform.Tag {
 		return &platform.Tag{UID: r.b.repos[i] + "/00000000000000ff", Digest: r.b.digests[i].Digest}
 	})
-	// Three names of each are looked for.
-	r.add("advisories of 50 tags", 2*barEach, func(ctx context.Context) error {
-		return foundIn(r.p.Advisories.ListOfTags(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, tags))
-	}).total = 2 * barEach
-	r.add("summaries of 50 tags", 2*barEach, func(ctx context.Context) error {
+	// Three names of each tag are looked up.
+	r.add("advisories of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
+		return checkNotEmpty(r.p.Advisories.ListOfTags(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, tags))
+	}).maxTotalBuffers = 2 * eachBuffers
+	r.add("summaries of 50 tags", 2*eachBuffers, func(ctx context.Context) error {
 		_, errs := r.p.Advisories.SummarizeTags(ctx, tags)
 		return errors.Join(errs...)
-	}).total = 2 * barEach
+	}).maxTotalBuffers = 2 * eachBuffers
 }
 
-// searches are what is found by words.
-func (r *reading) searches() {
+// addSearches adds searches by words.
+func (r *readList) addSearches() {
 	add := func(name string, run func(context.Context) error) *hotRead {
-		read := r.add(name, barFound, run)
-		read.sorts, read.scans, read.total = true, true, barFound
+		read := r.add(name, searchBuffers, run)
+		read.sorts, read.scans, read.maxTotalBuffers = true, true, searchBuffers
 		return read
 	}
 	rare := fmt.Sprintf("repo-%d", len(r.b.repos)-7)
-	add("a search for one repo among all", r.finding(platform.SearchRequest{Query: rare}))
-	add("a search for a part of a name", r.finding(platform.SearchRequest{Query: rare[2:], Kinds: []platform.SearchKind{platform.SearchRepos}}))
-	add("a search for a tag", r.finding(platform.SearchRequest{Query: r.b.tagName[1:], Kinds: []platform.SearchKind{platform.SearchTags}}))
-	add("a search for a tag from its beginning", r.finding(platform.SearchRequest{Query: r.b.tagName, Kinds: []platform.SearchKind{platform.SearchTags}}))
-	add("a search below a group", r.finding(platform.SearchRequest{Query: "group 1", Within: r.b.deep[3]}))
-	deep := add("a search of who sees a part", r.finding(platform.SearchRequest{Query: rare[2:]}))
-	deep.as, deep.run = "many", func(ctx context.Context) error {
+	add("a search for one repo among all", r.search(platform.SearchRequest{Query: rare}))
+	add("a search for a part of a name", r.search(platform.SearchRequest{Query: rare[2:], Kinds: []platform.SearchKind{platform.SearchRepos}}))
+	add("a search for a tag", r.search(platform.SearchRequest{Query: r.b.tagName[1:], Kinds: []platform.SearchKind{platform.SearchTags}}))
+	add("a search for a tag from its beginning", r.search(platform.SearchRequest{Query: r.b.tagName, Kinds: []platform.SearchKind{platform.SearchTags}}))
+	add("a search below a group", r.search(platform.SearchRequest{Query: "group 1", Within: r.b.deep[3]}))
+	deep := add("a search of who sees a part", r.search(platform.SearchRequest{Query: rare[2:]}))
+	deep.subject, deep.run = "many", func(ctx context.Context) error {
 		_, err := r.p.Search.List(ctx, platform.SearchRequest{Query: rare[2:]})
 		return err
 	}
-	add("repos by a rare word", askList(r.p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: below(r.b.root), Filter: &platform.RepoFilter{Query: rare}}))
+	add("repos by a rare word", askList(r.p.Repos.List, platform.ListRequest[*platform.RepoFilter]{UIDP: descendantsOf(r.b.root), Filter: &platform.RepoFilter{Query: rare}}))
 	add("repos of a group by a rare word", func(ctx context.Context) error {
-		_, errs := r.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{Filter: &platform.RepoFilter{Query: rare}, OrderBy: "uid"}, []platform.UIDFilter{below(r.b.deep[1])})
+		_, errs := r.p.Repos.ListEach(ctx, platform.ListRequest[*platform.RepoFilter]{Filter: &platform.RepoFilter{Query: rare}, OrderBy: "uid"}, []platform.UIDFilter{descendantsOf(r.b.deep[1])})
 		return errs[0]
 	})
-	add("tags by a rare word", askList(r.p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: below(r.b.root), Filter: &platform.TagFilter{Query: r.b.tagName[1:]}, OrderBy: "update_time desc"}))
+	add("tags by a rare word", askList(r.p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(r.b.root), Filter: &platform.TagFilter{Query: r.b.tagName[1:]}, OrderBy: "update_time desc"}))
 }

@@ -11,7 +11,7 @@ import (
 	"atrium/platform"
 )
 
-// A searchedRow is a row as a naive search sees it.
+// A searchedRow is a row for a simple search.
 type searchedRow struct {
 	kind       platform.SearchKind
 	capability platform.Capability
@@ -42,7 +42,8 @@ func (f *forest) searchable() (rows []searchedRow) {
 
 var searchOrder = []platform.SearchKind{platform.SearchGroups, platform.SearchIdentities, platform.SearchRoles, platform.SearchRepos, platform.SearchTags}
 
-// stage is how well a row answers a query, by the plainest rules; 0: not at all.
+// stage returns how well a row matches a query, computed in the simplest way; 0 means not
+// at all.
 func (r searchedRow) stage(query string) platform.SearchStage {
 	wanted := strings.Fields(strings.ToLower(query))
 	name := strings.Join(strings.Fields(strings.ToLower(r.name)), " ")
@@ -60,16 +61,16 @@ func (r searchedRow) stage(query string) platform.SearchStage {
 	return platform.SearchPart
 }
 
-// holds reports whether a text holds a word, in one of its words, or at the
-// beginning of one where the word is short.
+// holds reports whether a text contains a word: inside one of its words, or for a short
+// word only at the beginning of one.
 func holds(text, word string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool {
 		return strings.HasPrefix(w, word) || len([]rune(word)) > 2 && strings.Contains(w, word)
 	})
 }
 
-// truly is what a caller finds, the best first.
-func (f *forest) truly(c *caller, req platform.SearchRequest) (found []platform.UID) {
+// expectedHits returns what a caller must find, the best first.
+func (f *forest) expectedHits(c *caller, req platform.SearchRequest) (found []platform.UID) {
 	stages := map[platform.UID]platform.SearchStage{}
 	var rows []searchedRow
 	for _, r := range f.searchable() {
@@ -107,15 +108,15 @@ func uidOfHit(t *testing.T, hit platform.SearchHit) platform.UID {
 	}
 }
 
-// searchQueries are some that find much, little and nothing, with letters that
-// patterns and indexes take for something else.
+// searchQueries has queries that find much, little and nothing, with letters that have a
+// special meaning in patterns and indexes.
 var searchQueries = []string{
 	"a", "A", "b", "a b", "b a", "latest", "LAT", "ates", "test lat", "v1", "1", "1.0", "9-r1", "%", "_x", "a_b", "a.b", "a/b", "b/c", "20260327", "x-2026", "ÄHRE", "ähr", "hre", "straße",
 	"pay team", "team pay", "pa", "pay_", "100%", "\\", `"pay"`, "'", "ops@example.com", "viewer", "reads every", "every reads", "zz", "owner", "日本", "日本語", "本語", "billing", "bil ing",
 }
 
-// describe gives rows texts to be found by.
-func (f *forest) describe() {
+// addTexts gives rows texts that searches can find.
+func (f *forest) addTexts() {
 	texts := []string{"", "", "Pays the  team", "pay_ments 100%", "Ähre und Straße", "back\\slash", `says "pay"`, "it's", "日本語 の 文", "PAYTEAM", "team  of\u00a0billing"}
 	for _, g := range f.groups {
 		g.Description = pick(f.d, texts)
@@ -138,13 +139,13 @@ func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		found, pages := 0, 0
 		for _, c := range f.callers {
-			ctx, d := f.as(c.subject), newDice(23)
+			ctx, d := f.contextAs(c.subject), newDice(23)
 			for _, query := range searchQueries {
 				req := platform.SearchRequest{Query: query, PageSize: 1 + d.IntN(30)}
 				if d.IntN(2) == 0 {
 					req.Kinds = pick(d, [][]platform.SearchKind{{platform.SearchRepos}, {platform.SearchTags, platform.SearchGroups}, {platform.SearchRoles, platform.SearchIdentities}})
 				}
-				want := f.truly(c, req)
+				want := f.expectedHits(c, req)
 				got, n := f.searchAll(t, ctx, req)
 				if !slices.Equal(got, want) {
 					t.Errorf("%s, %+v: got %v, want %v", c.subject, req, got, want)
@@ -156,7 +157,7 @@ func TestSearchesAgreeWithANaiveSearch(t *testing.T) {
 					for _, hit := range page.Hits {
 						got = append(got, uidOfHit(t, hit))
 					}
-					if want := f.truly(c, req); !slices.Equal(got, want[:min(len(want), 200)]) {
+					if want := f.expectedHits(c, req); !slices.Equal(got, want[:min(len(want), 200)]) {
 						t.Errorf("%s, %+v: got %v, want %v", c.subject, req, got, want)
 					}
 				}
@@ -194,7 +195,7 @@ func (f *forest) searchAll(t *testing.T, ctx context.Context, req platform.Searc
 
 func TestASearchFollowsEveryChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		repo := must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
 		tag := must[*platform.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))
 		finds := func(query string, want ...string) {
@@ -232,7 +233,7 @@ func TestASearchFollowsEveryChange(t *testing.T) {
 		finds("cart")
 		for _, query := range []string{"", " ", strings.Repeat("a ", 17), "a\x00", "a\nb", strings.Repeat("a", 513)} {
 			if _, err := w.p.Search.List(ctx, platform.SearchRequest{Query: query}); platform.AsError(err).Code != platform.CodeInvalidArgument {
-				t.Errorf("%.20q: %v", query, err)
+				t.Errorf("%.20q: %v, want Code %v", query, err, platform.CodeInvalidArgument)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			url := empty(t)
-			together(t, 5, func(int) error {
+			runTogether(t, 5, func(int) error {
 				if err := store.Migrate(t.Context(), url); err != nil {
 					return err
 				}
@@ -37,7 +37,7 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 				}
 			}
 			w := newWorld(t, url)
-			ctx, org := w.found("acme")
+			ctx, org := w.createOrganisation("acme")
 			if _, err := w.p.Groups.Get(ctx, org.Group.UID); err != nil {
 				t.Error(err)
 			}
@@ -47,18 +47,18 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 
 func emptySQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "atrium.db") }
 
-// together runs n functions at once and fails on the first error.
-func together(t *testing.T, n int, run func(i int) error) {
+// runTogether runs n functions concurrently and fails on the first error.
+func runTogether(t *testing.T, n int, run func(i int) error) {
 	t.Helper()
-	for i, err := range atOnce(n, run) {
+	for i, err := range runAtOnce(n, run) {
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
 }
 
-// atOnce starts n functions at the same moment and gives their errors.
-func atOnce(n int, run func(i int) error) []error {
+// runAtOnce starts n functions at the same moment and returns their errors.
+func runAtOnce(n int, run func(i int) error) []error {
 	errs := make([]error, n)
 	var start, end sync.WaitGroup
 	start.Add(1)
@@ -75,14 +75,14 @@ func atOnce(n int, run func(i int) error) []error {
 
 func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		db := w.raw()
+		db := w.openDirect()
 		const read = "SELECT uid, name, description, capabilities FROM role ORDER BY uid"
 		want := w.query(db, read)
 		if len(want) == 0 {
 			t.Fatal("there are no built-in roles")
 		}
 		w.exec(db, "UPDATE role SET name = 'old', capabilities = '' WHERE uid = $1", pack(platform.OwnerRole))
-		together(t, 5, func(int) error {
+		runTogether(t, 5, func(int) error {
 			_, err := platform.New(t.Context(), w.store, platform.Options{})
 			return err
 		})
@@ -98,7 +98,7 @@ func TestBuiltInRolesAreBroughtUpToDateAsOftenAsOneLikes(t *testing.T) {
 func TestReplicasShareTheFirstKey(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		keys := make([]string, 5)
-		together(t, len(keys), func(i int) error {
+		runTogether(t, len(keys), func(i int) error {
 			key, err := w.p.DevelopmentKey(t.Context())
 			keys[i] = string(key)
 			return err

@@ -9,18 +9,18 @@ import (
 	"atrium/platform"
 )
 
-// A long list is read from its nearer end, so a page far from both, near to
-// one and past the end must all be the same as in a plain walk.
+// A long list is read from its nearer end. Pages far from both ends, near one end and
+// past the end must equal those of a plain walk.
 func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		k, callers := longList(w)
 		for _, subject := range callers {
-			ctx := w.as(subject)
+			ctx := w.contextAs(subject)
 			for _, order := range []string{"name", "create_time desc", "uid"} {
 				all := wholeList(t, ctx, k, order)
 				for _, skip := range []int{1, 999, 1000, 1001, 1250, 1500, 2400, len(all) - 51, len(all) - 50, len(all) - 7, len(all) - 1, len(all), len(all) + 1, 1 << 40} {
 					for _, backward := range []bool{false, true} {
-						k.skips(t, ctx, all, platform.ListRequest[*platform.RepoFilter]{OrderBy: order, Skip: skip, PageSize: 50, Backward: backward})
+						k.checkSkip(t, ctx, all, platform.ListRequest[*platform.RepoFilter]{OrderBy: order, Skip: skip, PageSize: 50, Backward: backward})
 					}
 				}
 				from := platform.ListRequest[*platform.RepoFilter]{OrderBy: order, Skip: 1100, PageSize: 20, PageToken: k.cursor(t, ctx, platform.ListRequest[*platform.RepoFilter]{OrderBy: order}, 1199)}
@@ -36,13 +36,13 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 	})
 }
 
-// longList makes 2,600 repos in 40 groups, for callers who see them through
-// one, some, and more scopes than one statement reads.
+// longList creates 2,600 repos in 40 groups. Its callers see them through one scope, some
+// scopes, and more scopes than one statement reads.
 func longList(w *world) (*kind[*platform.Repo, *platform.RepoFilter], []string) {
 	f := &forest{world: w, d: newDice(23)}
-	root := &platform.Group{UID: f.d.root(), Name: "long", CreateTime: f.when()}
+	root := &platform.Group{UID: f.d.root(), Name: "long", CreateTime: f.randomTime()}
 	groups := times(40, func(i int) *platform.Group {
-		return &platform.Group{UID: f.d.below(root.UID), Name: fmt.Sprint("g", i), CreateTime: f.when()}
+		return &platform.Group{UID: f.d.below(root.UID), Name: fmt.Sprint("g", i), CreateTime: f.randomTime()}
 	})
 	uids := make([]platform.UID, len(groups))
 	for i, g := range groups {
@@ -50,12 +50,12 @@ func longList(w *world) (*kind[*platform.Repo, *platform.RepoFilter], []string) 
 	}
 	f.groups = append([]*platform.Group{root}, groups...)
 	f.repos = times(2600, func(i int) *platform.Repo {
-		return &platform.Repo{UID: f.d.below(uids[i%40]), Name: fmt.Sprint("repo-", f.d.IntN(100), "-", i), CreateTime: f.when()}
+		return &platform.Repo{UID: f.d.below(uids[i%40]), Name: fmt.Sprint("repo-", f.d.IntN(100), "-", i), CreateTime: f.randomTime()}
 	})
 	f.caller("one", platform.ViewerRole, root.UID, root.UID)
 	f.caller("all forty", platform.ViewerRole, root.UID, uids...)
 	f.caller("most", platform.ViewerRole, root.UID, uids[:39]...)
-	f.keep()
+	f.insertAll()
 	return &kind[*platform.Repo, *platform.RepoFilter]{f: f, ops: w.p.Repos, rows: f.repos}, []string{"one", "all forty", "most"}
 }
 
@@ -68,7 +68,7 @@ func (k *kind[T, F]) list(t *testing.T, ctx context.Context, req platform.ListRe
 	return k.uids(page.Items)
 }
 
-// wholeList walks a list without skipping.
+// wholeList reads a list without skips.
 func wholeList[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], order string) []platform.UID {
 	t.Helper()
 	var all []platform.UID
@@ -84,8 +84,8 @@ func wholeList[T, F any](t *testing.T, ctx context.Context, k *kind[T, F], order
 	}
 }
 
-// skips compares a page behind a skip with its place in the whole list.
-func (k *kind[T, F]) skips(t *testing.T, ctx context.Context, all []platform.UID, req platform.ListRequest[F]) {
+// checkSkip compares a page after a skip with the same part of the whole list.
+func (k *kind[T, F]) checkSkip(t *testing.T, ctx context.Context, all []platform.UID, req platform.ListRequest[F]) {
 	t.Helper()
 	page, err := k.ops.List(ctx, req)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// repos makes n repos in a group, in one transaction.
+// repos creates n repos in a group, in one transaction.
 func (w *world) repos(group platform.UID, n int) []*platform.Repo {
 	w.t.Helper()
 	d := newDice(29)
@@ -24,11 +24,11 @@ func (w *world) repos(group platform.UID, n int) []*platform.Repo {
 
 func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		w.repos(org.Group.UID, 10)
 		read := func(p *platform.Platform, token string) (names []string, next string) {
 			t.Helper()
-			page, err := p.Repos.List(w.on(p, "owner of acme"), platform.ListRequest[*platform.RepoFilter]{PageSize: 3, PageToken: token})
+			page, err := p.Repos.List(w.contextOn(p, "owner of acme"), platform.ListRequest[*platform.RepoFilter]{PageSize: 3, PageToken: token})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 		if next[0] == sealedNew[0] && next[1] == sealedNew[1] {
 			t.Error("a token made after the rotation is sealed with the old key")
 		}
-		// The first replica has not heard of the new key.
+		// The first replica does not know the new key yet.
 		for _, token := range []string{next, sealedNew} {
 			if names, _ := read(w.p, token); !slices.Equal(names, []string{"repo-0006", "repo-0007", "repo-0008"}) {
 				t.Fatalf("a replica with the old key reads %v", names)
@@ -63,10 +63,10 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 
 func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		w.repos(org.Group.UID, 5)
 		other := newWorld(t, storetest.SQLite(t))
-		otherCtx, otherOrg := other.found("acme")
+		otherCtx, otherOrg := other.createOrganisation("acme")
 		other.repos(otherOrg.Group.UID, 5)
 		page, err := other.p.Repos.List(otherCtx, platform.ListRequest[*platform.RepoFilter]{PageSize: 2})
 		if err != nil {
@@ -81,14 +81,14 @@ func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 
 func TestTokensThatAreTooOldStartTheListAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		w.repos(org.Group.UID, 5)
 		req := platform.ListRequest[*platform.RepoFilter]{PageSize: 2, OrderBy: "name desc"}
 		page, err := w.p.Repos.List(ctx, req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.ahead.Add((73 * time.Hour).Milliseconds())
+		w.clockAhead.Add((73 * time.Hour).Milliseconds())
 		req.PageToken, req.OrderBy = page.NextPageToken(), ""
 		again, err := w.p.Repos.List(ctx, req)
 		if err != nil {

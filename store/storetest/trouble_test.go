@@ -14,15 +14,16 @@ import (
 	"atrium/store/storetest"
 )
 
-// Two units that wait for each other: one is undone, and run again.
+// Two units wait for each other. The database undoes one of them, which must then run
+// again.
 func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		pair := w.repos(org.Group.UID, 2)
 		var runs atomic.Int32
 		var started sync.WaitGroup
 		started.Add(2)
-		together(t, 2, func(i int) error {
+		runTogether(t, 2, func(i int) error {
 			return w.store.Write(ctx, func(tx platform.Tx) error {
 				run := runs.Add(1)
 				for n, at := range []int{i, 1 - i} {
@@ -30,7 +31,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 					if err := platform.RowsOf[*platform.Repo](tx).Update(ctx, r, "description"); err != nil {
 						return err
 					}
-					if !w.onSQLite() && run <= 2 && n == 0 { // until the other has its first
+					if !w.onSQLite() && run <= 2 && n == 0 { // The first unit waits until the other has its first lock.
 						started.Done()
 						started.Wait()
 					}
@@ -49,13 +50,13 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 		if n := len(w.recordedTypes()); n != 3+2 {
 			t.Errorf("%d events are there, want 5", n)
 		}
-		w.recounts(t, 0)
+		w.checkCounters(t, 0)
 	})
 }
 
 func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		short, cancel := context.WithCancel(ctx)
 		err := w.store.Write(short, func(tx platform.Tx) error {
@@ -69,24 +70,24 @@ func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 			t.Errorf("got %v (%v), want DEADLINE_EXCEEDED", code, err)
 		}
 		if _, err := w.p.Repos.List(short, platform.ListRequest[*platform.RepoFilter]{}); platform.AsError(err).Code != platform.CodeDeadlineExceeded {
-			t.Errorf("a list answers %v", err)
+			t.Errorf("a list answers %v, want Code %v", err, platform.CodeDeadlineExceeded)
 		}
 		if got := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); got.Content != "" {
-			t.Errorf("the readme is %q", got.Content)
+			t.Errorf("the readme is %q, want Content \"\"", got.Content)
 		}
 	})
 }
 
-// A server that restarts or fails over costs some requests, which may be tried
-// again, and nothing else.
+// A server that restarts or fails over may fail some requests, which clients can retry,
+// and nothing else.
 func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
 			t.Skip("there is no server to lose")
 		}
-		ctx, org := w.found("acme")
-		together(t, 8, func(int) error { return w.p.Ready(ctx) }) // as many connections as the pool has
-		w.exec(w.raw(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+		ctx, org := w.createOrganisation("acme")
+		runTogether(t, 8, func(int) error { return w.p.Ready(ctx) }) // This opens as many connections as the pool may have.
+		w.exec(w.openDirect(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 		for try := range 20 {
 			_, err := w.p.Groups.Get(ctx, org.Group.UID)
 			if err == nil {
@@ -100,8 +101,8 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 	})
 }
 
-// A process that hangs in the middle of a transaction, such as one that is suspended,
-// must not keep others from hearing of events for longer than its limit.
+// A process that hangs in a transaction, for example because it is suspended, must not
+// delay the events of others for longer than its limit.
 func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() {
@@ -119,7 +120,7 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			done <- hanging.Write(t.Context(), func(tx platform.Tx) error {
-				if err := tx.SetRelayPosition(t.Context(), platform.EventPosition{}); err != nil { // it has an id now
+				if err := tx.SetRelayPosition(t.Context(), platform.EventPosition{}); err != nil { // The transaction now has an id.
 					return err
 				}
 				close(began)
@@ -147,19 +148,19 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 	})
 }
 
-// A server that was demoted goes on with its connections, and refuses writes. New
-// connections find the one that was promoted.
+// A demoted server keeps its connections and rejects writes. New connections find the
+// promoted server.
 func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		if w.onSQLite() || storetest.Direct(w.url) != w.url {
 			t.Skip("there is no other server, or a pooler keeps connections to it")
 		}
 		demote := func(on string) {
-			w.exec(w.raw(), "BEGIN READ WRITE; DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = "+on+"'; END $$; COMMIT")
+			w.exec(w.openDirect(), "BEGIN READ WRITE; DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = "+on+"'; END $$; COMMIT")
 		}
 		demote("on")
 		connected := storetest.Open(t, w.url)
-		together(t, 8, func(int) error {
+		runTogether(t, 8, func(int) error {
 			if err := w.record(connected, "one"); platform.AsError(err).Code != platform.CodeUnavailable {
 				return fmt.Errorf("a server that takes no writes answers %w, want UNAVAILABLE", err)
 			}

@@ -10,19 +10,19 @@ import (
 	"atrium/store/storetest"
 )
 
-// The bar leaves room for writers that are not scheduled at once. At random some
-// of them wait for eight times as many others as there are.
+// The limit leaves room for writers that are not scheduled at once. In a random order,
+// some writers would wait for eight times as many others as there are.
 func TestNoWriterOfSQLiteStarves(t *testing.T) {
 	t.Parallel()
 	const writers, turns, most = 200, 20, 5 * 200
 	store := storetest.Open(t, storetest.SQLite(t))
 	var served, longest atomic.Int64
-	together(t, writers, func(int) error {
+	runTogether(t, writers, func(int) error {
 		for range turns {
 			came := served.Load()
 			err := store.Write(t.Context(), func(platform.Tx) error {
 				others := served.Add(1) - 1 - came
-				longest.Store(max(longest.Load(), others)) // there is one writer
+				longest.Store(max(longest.Load(), others)) // There is only one writer at a time.
 				return nil
 			})
 			if err != nil {
@@ -39,7 +39,7 @@ func TestNoWriterOfSQLiteStarves(t *testing.T) {
 	}
 }
 
-// Whoever gives up while waiting leaves no turn behind that nobody takes.
+// A writer that gives up while it waits must not keep its turn.
 func TestACancelledWriterOfSQLiteDelaysNobody(t *testing.T) {
 	t.Parallel()
 	store := storetest.Open(t, storetest.SQLite(t))
@@ -55,7 +55,7 @@ func TestACancelledWriterOfSQLiteDelaysNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	together(t, 50, func(i int) error {
+	runTogether(t, 50, func(i int) error {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		if i%2 == 0 {

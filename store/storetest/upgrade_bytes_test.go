@@ -15,18 +15,18 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// upgradedTables are those whose UIDs migration 10 makes bytes of, each after
-// those that it refers to, and then those that stay as they are.
+// upgradedTables lists the tables whose UIDs become bytes in migration 10, each after the
+// tables that it refers to. Then come the tables that do not change.
 var upgradedTables = []string{
 	"grp", "role", "identity_provider", "identity", "role_binding", "repo", "tag", "image", "advisory", "advisory_alias", "subscription", "delivery",
 	"account_association", "group_invite", "external_group_role_mapping", "terms_acceptance", "issuer_proof", "artifact", "artifact_version",
 	"vulnerability", "vulnerability_alias", "counter", "shared_key",
 }
 
-// uidColumns are the columns that hold UIDs.
+// uidColumns lists the columns with UIDs.
 var uidColumns = []string{"uid", "root", "parent", "g2", "g3", "identity", "role", "repo", "provider", "default_role", "scope"}
 
-// emptyVersion makes a database as an older program left it.
+// emptyVersion creates a database of an older version.
 func emptyVersion(t *testing.T, url string, version int64) *world {
 	t.Helper()
 	m, err := openEngine(t, url).Migrator(t.Context())
@@ -40,15 +40,15 @@ func emptyVersion(t *testing.T, url string, version int64) *world {
 	return &world{t: t, url: url}
 }
 
-// downgrade writes what a world holds into a database of schema 9, in which
-// UIDs were texts.
+// downgrade writes the rows of a world into a database of schema 9, in which UIDs were
+// texts.
 func (w *world) downgrade(old *world) {
 	w.t.Helper()
 	w.copyTo(old, upgradedTables, textRow)
 }
 
-// copyTo writes what tables hold into those of an older database, as read gives
-// it.
+// copyTo writes the rows of tables into those of an older database, in the form that read
+// returns.
 func (w *world) copyTo(old *world, tables []string, read func(testing.TB, *sql.Rows) ([]string, []any)) {
 	w.t.Helper()
 	for _, table := range tables {
@@ -60,36 +60,36 @@ func (w *world) copyTable(old *world, table string, read func(testing.TB, *sql.R
 	w.t.Helper()
 	order := ""
 	if table == "grp" {
-		order = " ORDER BY uid" // parents first
+		order = " ORDER BY uid" // Parents come first.
 	}
-	rows, err := w.raw().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
+	rows, err := w.openDirect().QueryContext(w.t.Context(), "SELECT * FROM "+table+order)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		columns, row := read(w.t, rows)
-		if columns, row = beforeSeverity(columns, row); row == nil {
+		if columns, row = removeSeverity(columns, row); row == nil {
 			continue
 		}
 		marks := make([]string, len(columns))
 		for i := range marks {
 			marks[i] = fmt.Sprintf("$%d", i+1)
 		}
-		old.exec(old.raw(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
+		old.exec(old.openDirect(), "INSERT INTO "+table+" ("+strings.Join(columns, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", row...)
 	}
 	if err := rows.Err(); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// laterColumns are those that later migrations add.
+// laterColumns lists columns that later migrations add.
 var laterColumns = []string{"severity", "severity_vector", "severity_version", "severity_source", "count_class", "search", "fix_time", "changes"}
 
-// beforeSeverity leaves out the columns of a row that came after schema 10, and
-// all of a counter that counts by them.
-func beforeSeverity(columns []string, row []any) (kept []string, values []any) {
-	isAdvisory := slices.Contains(columns, "advisory_id") // which had a search text before
+// removeSeverity removes the columns of a row that were added after schema 10. It removes
+// counters that count by them.
+func removeSeverity(columns []string, row []any) (kept []string, values []any) {
+	isAdvisory := slices.Contains(columns, "advisory_id") // Advisories had a search text before.
 	for i, column := range columns {
 		if number, ok := row[i].(int64); ok && column == "kind" && number >= 127 {
 			return nil, nil
@@ -101,7 +101,7 @@ func beforeSeverity(columns []string, row []any) (kept []string, values []any) {
 	return kept, values
 }
 
-// textRow is a row with the texts of its UIDs.
+// textRow returns a row with UIDs as texts.
 func textRow(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
 	t.Helper()
 	columns, row = rowAsIs(t, rows)
@@ -137,7 +137,7 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		if f.onSQLite() {
 			engine = "sqlite"
 		}
-		ctx, list := f.as("root"), platform.ListRequest[*platform.TagFilter]{PageSize: 7, OrderBy: "name desc"}
+		ctx, list := f.contextAs("root"), platform.ListRequest[*platform.TagFilter]{PageSize: 7, OrderBy: "name desc"}
 		first, err := f.p.Tags.List(ctx, list)
 		if err != nil {
 			t.Fatal(err)
@@ -149,22 +149,22 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		after := *f
 		after.world = newWorld(t, old.url)
 
-		// What was handed out before the upgrade goes on after it.
+		// Tokens from before the upgrade still work after it.
 		list.PageToken = first.NextPageToken()
 		want, err := f.p.Tags.List(ctx, list)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := after.p.Tags.List(after.as("root"), list)
+		got, err := after.p.Tags.List(after.contextAs("root"), list)
 		if err != nil || !slices.EqualFunc(got.Items, want.Items, func(a, b *platform.Tag) bool { return a.UID == b.UID && a.Name == b.Name }) || got.TotalCount != want.TotalCount {
 			t.Errorf("the page after the upgrade: %v, %v, want %v", got.Items, err, want.Items)
 		}
 		d := newDice(3)
 		for _, l := range after.listings() {
 			t.Run(l.name(), func(t *testing.T) {
-				l.get(t)
-				l.ask(t, d)
-				l.askEach(t, d)
+				l.checkGet(t)
+				l.checkRandomPage(t, d)
+				l.checkEach(t, d)
 			})
 		}
 		if wrong, err := after.store.Recount(t.Context()); wrong != 0 || err != nil {
@@ -172,15 +172,15 @@ func TestADatabaseWhoseUIDsAreTextsIsUpgraded(t *testing.T) {
 		}
 		for _, table := range upgradedTables {
 			const count = "SELECT COUNT(*) FROM "
-			if had, has := f.query(f.raw(), count+table)[0][0], after.query(after.raw(), count+table)[0][0]; had != has {
+			if had, has := f.query(f.openDirect(), count+table)[0][0], after.query(after.openDirect(), count+table)[0][0]; had != has {
 				t.Errorf("%s has %s rows after the upgrade, want %s", table, has, had)
 			}
 		}
 	})
 }
 
-// upgradeInterrupted upgrades a database, and is interrupted time and again at
-// another point.
+// upgradeInterrupted upgrades a database, and interrupts the upgrade many times at
+// different points.
 func upgradeInterrupted(t *testing.T, url string) {
 	t.Helper()
 	for patience := 50 * time.Millisecond; ; patience = patience * 3 / 2 {
@@ -197,20 +197,20 @@ func upgradeInterrupted(t *testing.T, url string) {
 	}
 }
 
-// An oldServer writes into a database of schema 9 as its servers did, and knows
-// what must be there.
+// An oldServer writes into a database of schema 9, as the servers of that time did. It
+// knows what the database must contain.
 type oldServer struct {
 	*world
 	d      dice
 	groups []platform.UID
-	uids   []platform.UID          // of repos
-	texts  map[platform.UID]string // the descriptions of those that are there
+	uids   []platform.UID          // These are the uids of repos.
+	texts  map[platform.UID]string // These are the descriptions of the existing repos.
 }
 
 const momentOfUpgrade = "2026-01-01T00:00:00Z"
 
 func (o *oldServer) change(statement string, args ...any) (int64, error) {
-	result, err := o.raw().ExecContext(o.t.Context(), statement, args...)
+	result, err := o.openDirect().ExecContext(o.t.Context(), statement, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -260,15 +260,15 @@ func (o *oldServer) write(i int) error {
 	}
 }
 
-// What servers write during the upgrade is there after it; what a server of the
-// old program would add after it is refused.
+// Rows that servers write during the upgrade must exist after it. Writes of the old
+// program after the upgrade must be rejected.
 func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
 	t.Parallel()
 	o := &oldServer{world: emptyVersion(t, emptyDatabases["postgres"](t), 9), d: newDice(11), texts: map[platform.UID]string{}}
 	if err := o.addGroup(o.d.root()); err != nil {
 		t.Fatal(err)
 	}
-	for range 12_000 { // more than are copied at once
+	for range 12_000 { // The migration copies fewer rows at once.
 		if err := o.addRepo(); err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
 		case err == nil:
 		case migrated:
 			refusedAfter++
-		case strings.Contains(err.Error(), "SQLSTATE 42P08"): // by the new tables: the migration is about to return
+		case strings.Contains(err.Error(), "SQLSTATE 42P08"): // The new tables reject the write, because the migration is about to end.
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
@@ -308,11 +308,11 @@ func TestServersWriteWhileUIDsBecomeBytes(t *testing.T) {
 	o.checkUpgraded(t)
 }
 
-// upgraded demands everything that was written, and nothing else.
+// checkUpgraded expects everything that was written, and nothing else.
 func (o *oldServer) checkUpgraded(t *testing.T) {
 	t.Helper()
 	w := newWorld(t, o.url)
-	rows := w.query(w.raw(), "SELECT encode(uid, 'hex'), description FROM repo")
+	rows := w.query(w.openDirect(), "SELECT encode(uid, 'hex'), description FROM repo")
 	if len(rows) != len(o.texts) {
 		t.Errorf("%d repos are there, want %d", len(rows), len(o.texts))
 	}
@@ -326,7 +326,7 @@ func (o *oldServer) checkUpgraded(t *testing.T) {
 			t.Errorf("the repo %s (%v) says %q, want %q", uid, there, row[1], text)
 		}
 	}
-	if n := w.query(w.raw(), "SELECT COUNT(*) FROM grp")[0][0]; n != fmt.Sprint(len(o.groups)) {
+	if n := w.query(w.openDirect(), "SELECT COUNT(*) FROM grp")[0][0]; n != fmt.Sprint(len(o.groups)) {
 		t.Errorf("%s groups are there, want %d", n, len(o.groups))
 	}
 }

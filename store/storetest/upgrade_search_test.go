@@ -13,8 +13,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// A database of schema 12 has nothing that words could be looked for in. After the
-// upgrade a search finds what it finds in one that was written by this program.
+// A database of schema 12 has no search texts. After the upgrade, a search must find the
+// same as in a new database.
 func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		engine := "postgres"
@@ -26,7 +26,7 @@ func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 			columns, row = rowAsIs(t, rows)
 			if i := slices.Index(columns, "root"); i >= 0 {
 				if key, ok := row[i].([]byte); ok && len(key) == 0 {
-					row[i] = []byte{} // of a built-in role, which the driver takes for nothing
+					row[i] = []byte{} // The column of a built-in role is empty, and the driver reads that as nil.
 				}
 			}
 			return columns, row
@@ -39,8 +39,8 @@ func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 		found := 0
 		for _, query := range searchQueries {
 			req := platform.SearchRequest{Query: query, PageSize: 200}
-			want, _ := f.searchAll(t, f.as("root"), req)
-			got, _ := after.searchAll(t, after.as("root"), req)
+			want, _ := f.searchAll(t, f.contextAs("root"), req)
+			got, _ := after.searchAll(t, after.contextAs("root"), req)
 			if !slices.Equal(got, want) {
 				t.Errorf("%q finds %v after the upgrade, want %v", query, got, want)
 			}
@@ -52,8 +52,8 @@ func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
 	})
 }
 
-// Where the extensions of the index are not allowed, a search finds the same, and
-// the store says that it has no index, until they are there.
+// If the extensions of the index are not allowed, a search finds the same, and the store
+// reports that it has no index until the extensions exist.
 func TestASearchNeedsNoIndex(t *testing.T) {
 	eachForest(t, func(t *testing.T, f *forest) {
 		indexed := func() bool { return must[bool](t)(f.store.IsSearchIndexed(t.Context())) }
@@ -63,13 +63,13 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 		if f.onSQLite() {
 			return
 		}
-		f.exec(f.raw(), "DROP EXTENSION pg_trgm CASCADE")
+		f.exec(f.openDirect(), "DROP EXTENSION pg_trgm CASCADE")
 		if indexed() {
 			t.Error("the store claims an index that is gone")
 		}
 		for _, query := range searchQueries {
 			req := platform.SearchRequest{Query: query, PageSize: 20}
-			if got, _ := f.searchAll(t, f.as("root"), req); !slices.Equal(got, f.truly(f.callers[0], req)) {
+			if got, _ := f.searchAll(t, f.contextAs("root"), req); !slices.Equal(got, f.expectedHits(f.callers[0], req)) {
 				t.Errorf("%q finds %v without the index", query, got)
 			}
 		}
@@ -79,21 +79,21 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 	})
 }
 
-// A role that may make tables and no extensions gets a database without the index,
-// and the index once somebody else has made the extensions.
+// A role that may create tables but no extensions gets a database without the index. It
+// gets the index as soon as somebody else has created the extensions.
 func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t, url: storetest.EmptyPostgres(t)}
 	role := "limited_" + newDice(uint64(time.Now().UnixNano())).hex(8)
-	w.exec(w.raw(), "CREATE ROLE "+role+" LOGIN PASSWORD 'limited'")
+	w.exec(w.openDirect(), "CREATE ROLE "+role+" LOGIN PASSWORD 'limited'")
 	t.Cleanup(func() {
 		for _, drop := range []string{"DROP OWNED BY ", "DROP ROLE "} {
-			if _, err := w.raw().ExecContext(context.WithoutCancel(t.Context()), drop+role); err != nil {
+			if _, err := w.openDirect().ExecContext(context.WithoutCancel(t.Context()), drop+role); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	w.exec(w.raw(), "GRANT USAGE, CREATE ON SCHEMA public TO "+role)
+	w.exec(w.openDirect(), "GRANT USAGE, CREATE ON SCHEMA public TO "+role)
 	limited := must[*url.URL](t)(url.Parse(w.url))
 	limited.User = url.UserPassword(role, "limited")
 	for _, want := range []bool{false, true} {
@@ -103,7 +103,7 @@ func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 		if indexed := must[bool](t)(storetest.Open(t, limited.String()).IsSearchIndexed(t.Context())); indexed != want {
 			t.Errorf("searches have an index: %v, want %v", indexed, want)
 		}
-		w.exec(w.raw(), "CREATE EXTENSION IF NOT EXISTS pg_trgm")
-		w.exec(w.raw(), "CREATE EXTENSION IF NOT EXISTS btree_gin")
+		w.exec(w.openDirect(), "CREATE EXTENSION IF NOT EXISTS pg_trgm")
+		w.exec(w.openDirect(), "CREATE EXTENSION IF NOT EXISTS btree_gin")
 	}
 }

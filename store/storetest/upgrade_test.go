@@ -17,11 +17,10 @@ const (
 	upgradedRoot = platform.UID("1111111111111111111111111111111111111111")
 )
 
-// A version5 is a database as the program wrote it before there were proofs of
-// issuers, which was schema 5.
+// A version5 is a database of schema 5, before issuers could be proven.
 type version5 struct {
 	*world
-	made int
+	rows int
 }
 
 func newVersion5(t *testing.T, url string) *version5 {
@@ -37,30 +36,30 @@ func newVersion5(t *testing.T, url string) *version5 {
 	return &version5{world: &world{t: t, url: url}}
 }
 
-// row adds a row of values and times, which are a second after those of the row
-// before.
+// row adds a row of values and times. The times are a second after those of the previous
+// row.
 func (v *version5) row(table, columns, times string, values ...any) {
 	v.t.Helper()
-	v.made++
+	v.rows++
 	marks := make([]string, len(values))
 	for i := range marks {
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
-	moments := strings.Repeat(", "+v.moment(), len(strings.Split(times, ", ")))
-	v.exec(v.raw(), "INSERT INTO "+table+" ("+columns+", "+times+") VALUES ("+strings.Join(marks, ", ")+moments+")", values...)
+	moments := strings.Repeat(", "+v.lastTime(), len(strings.Split(times, ", ")))
+	v.exec(v.openDirect(), "INSERT INTO "+table+" ("+columns+", "+times+") VALUES ("+strings.Join(marks, ", ")+moments+")", values...)
 }
 
-// identity adds an identity with a rule and its key of that time.
+// identity adds an identity with a rule and the key that the rule had at that time.
 func (v *version5) identity(claimMatch, key string) platform.UID {
 	v.t.Helper()
-	uid := upgradedRoot + platform.UID(fmt.Sprintf("/%016x", v.made))
+	uid := upgradedRoot + platform.UID(fmt.Sprintf("/%016x", v.rows))
 	v.row("identity", "uid, root, parent, name, description, email, email_unverified, company, claim_match, static_keys, match_rule", "last_seen_time, create_time, update_time",
 		string(uid), string(upgradedRoot), string(upgradedRoot), "i", "", "", "", "", claimMatch, "", key)
 	return uid
 }
 
-// fill adds what organisations had: a provider with somebody whom it has let in,
-// and rules.
+// fill adds what organisations had: a provider, a person who signed in through it, and
+// rules.
 func (v *version5) fill() (alice platform.UID) {
 	v.t.Helper()
 	root := string(upgradedRoot)
@@ -70,7 +69,7 @@ func (v *version5) fill() (alice platform.UID) {
 	v.row("identity_provider", "uid, root, parent, name, description, default_role, oidc, issuer, client_secret", "create_time, update_time",
 		provider, root, root, "people", "", string(platform.ViewerRole), fmt.Sprintf(`{"issuer": %q, "clientId": "client"}`, workplace), workplace, []byte{})
 	alice = v.identity("", "")
-	v.exec(v.raw(), "UPDATE identity SET provider = $1, external_id = $2 WHERE uid = $3", provider, workplace+"\x02alice", string(alice))
+	v.exec(v.openDirect(), "UPDATE identity SET provider = $1, external_id = $2 WHERE uid = $3", provider, workplace+"\x02alice", string(alice))
 	for range 22 {
 		v.identity(fmt.Sprintf(`{"issuer": %q, "subject": "ada"}`, workplace), workplace+"\x02ada")
 	}
@@ -84,12 +83,12 @@ func (v *version5) fill() (alice platform.UID) {
 	return alice
 }
 
-// moment is the time of the row that was made last.
-func (v *version5) moment() string {
+// lastTime returns the time of the last row.
+func (v *version5) lastTime() string {
 	if v.onSQLite() {
-		return fmt.Sprint((1_700_000_000 + v.made) * 1000)
+		return fmt.Sprint((1_700_000_000 + v.rows) * 1000)
 	}
-	return fmt.Sprintf("to_timestamp(%d)", 1_700_000_000+v.made)
+	return fmt.Sprintf("to_timestamp(%d)", 1_700_000_000+v.rows)
 }
 
 func TestRulesAndProvidersFromBeforeThereWereProofs(t *testing.T) {
@@ -135,7 +134,7 @@ func (w *world) checkUpgraded(t *testing.T, alice platform.UID) {
 	}
 	acting("after the migration", map[string]int{"alice": 1, "ada": 20, "a pipeline": 20})
 
-	w.listsIssuers(t, "https://hosts.example.com/* , https://other.example.com , * , "+github+" , "+workplace+" upgrade")
+	w.expectIssuers(t, "https://hosts.example.com/* , https://other.example.com , * , "+github+" , "+workplace+" upgrade")
 	provider, err := w.p.IdentityProviders.Get(w.operator(), upgradedRoot+"/00000000000000aa")
 	if err != nil || provider.IssuerVerified {
 		t.Errorf("the provider: %+v, %v", provider, err)
@@ -152,8 +151,8 @@ func (w *world) checkUpgraded(t *testing.T, alice platform.UID) {
 	acting("once the operator allowed all", map[string]int{"alice": 2, "a newcomer": 2, "a robot": 3, "ada": 22, "a pipeline": 21, "another's": 1, "other": 2, "bob of a host": 2, "anybody": 1})
 }
 
-// listsIssuers demands what the operator sees: issuers with their methods.
-func (w *world) listsIssuers(t *testing.T, want string) {
+// expectIssuers expects the list of issuers with their methods, as the operator sees it.
+func (w *world) expectIssuers(t *testing.T, want string) {
 	t.Helper()
 	proofs, err := w.p.Issuers.List(w.operator())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver of raw reads
+	_ "github.com/jackc/pgx/v5/stdlib" // This is the driver for plain SQL.
 
 	"atrium/platform"
 	"atrium/store/sqlstore"
@@ -19,18 +19,17 @@ import (
 
 const issuer = "https://issuer.example.com"
 
-// A world is a platform over a database of the test's own.
+// A world is a platform on its own database.
 type world struct {
-	t      testing.TB
-	url    string
-	store  *sqlstore.Store
-	p      *platform.Platform
-	ahead  atomic.Int64 // what its clock is ahead, in milliseconds
-	beside *sql.DB
+	t          testing.TB
+	url        string
+	store      *sqlstore.Store
+	p          *platform.Platform
+	clockAhead atomic.Int64 // Its clock is ahead by this number of milliseconds.
+	directDB   *sql.DB
 }
 
-// onEachEngine runs test on every engine with a world that holds nothing but the
-// built-in roles.
+// onEachEngine runs test on every engine. The world has only the built-in roles.
 func onEachEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -44,7 +43,7 @@ func newWorld(t testing.TB, url string) *world {
 	return w
 }
 
-// replica is one more platform over the same data.
+// replica returns another platform on the same data.
 func (w *world) replica(s platform.Store) *platform.Platform {
 	w.t.Helper()
 	p, err := platform.New(w.t.Context(), s, platform.Options{Clock: w.now, AllowSignup: true, AllowIssuers: true})
@@ -55,31 +54,31 @@ func (w *world) replica(s platform.Store) *platform.Platform {
 }
 
 func (w *world) now() time.Time {
-	return time.Now().Add(time.Duration(w.ahead.Load()) * time.Millisecond)
+	return time.Now().Add(time.Duration(w.clockAhead.Load()) * time.Millisecond)
 }
 
-// operator gives the context of an operator's command.
+// operator returns the context of a command of the operator.
 func (w *world) operator() context.Context {
 	return platform.WithActor(w.t.Context(), platform.NewOperator("test"))
 }
 
-// found makes an organisation and gives the context of its owner.
-func (w *world) found(name string) (context.Context, *platform.Organisation) {
+// createOrganisation creates an organisation and returns the context of its owner.
+func (w *world) createOrganisation(name string) (context.Context, *platform.Organisation) {
 	w.t.Helper()
 	org, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.as("owner of " + name), org
+	return w.contextAs("owner of " + name), org
 }
 
-// as gives the context of a request of whoever has the token of subject.
-func (w *world) as(subject string) context.Context {
+// contextAs returns the context of a request with the token of subject.
+func (w *world) contextAs(subject string) context.Context {
 	w.t.Helper()
-	return w.on(w.p, subject)
+	return w.contextOn(w.p, subject)
 }
 
-func (w *world) on(p *platform.Platform, subject string) context.Context {
+func (w *world) contextOn(p *platform.Platform, subject string) context.Context {
 	w.t.Helper()
 	actor, err := p.Authenticate(w.t.Context(), platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true})
 	if err != nil {
@@ -91,12 +90,11 @@ func (w *world) on(p *platform.Platform, subject string) context.Context {
 	return platform.WithActor(w.t.Context(), actor)
 }
 
-// raw opens the database beside the store: what it does, the store does not
-// know of.
-func (w *world) raw() *sql.DB {
+// openDirect opens the database without the store, which does not notice these changes.
+func (w *world) openDirect() *sql.DB {
 	w.t.Helper()
-	if w.beside != nil {
-		return w.beside
+	if w.directDB != nil {
+		return w.directDB
 	}
 	driver, name := "pgx", storetest.Direct(w.url)
 	if path, ok := strings.CutPrefix(w.url, "sqlite:"); ok {
@@ -107,7 +105,7 @@ func (w *world) raw() *sql.DB {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = db.Close() })
-	w.beside = db
+	w.directDB = db
 	return db
 }
 
@@ -120,7 +118,7 @@ func (w *world) exec(db *sql.DB, statement string, args ...any) {
 	}
 }
 
-// query reads rows of texts.
+// query returns the rows of a query as texts.
 func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]string) {
 	w.t.Helper()
 	rows, err := db.QueryContext(w.t.Context(), statement, args...)
@@ -149,13 +147,13 @@ func (w *world) query(db *sql.DB, statement string, args ...any) (found [][]stri
 	return found
 }
 
-// pack is a UID as the tables keep it.
+// pack returns a UID in the form of the tables.
 func pack(u platform.UID) []byte {
 	b, _ := u.Packed()
 	return b
 }
 
-// insert stores rows of any kinds in one transaction.
+// insert stores rows of any kind in one transaction.
 func (w *world) insert(unit func(tx platform.Tx) error) {
 	w.t.Helper()
 	if err := w.store.Write(w.t.Context(), unit); err != nil {
@@ -163,7 +161,7 @@ func (w *world) insert(unit func(tx platform.Tx) error) {
 	}
 }
 
-// A dice makes what is random in a test; the same seed makes the same.
+// A dice makes random values. The same seed makes the same values.
 type dice struct{ *rand.Rand }
 
 func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, seed))} }

@@ -11,36 +11,36 @@ import (
 
 func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		update := func(body string, mask ...string) *platform.Repo {
 			t.Helper()
-			w.ahead.Add(1000)
+			w.clockAhead.Add(1000)
 			return must[*platform.Repo](t)(w.p.Repos.Update(ctx, repo, input[*platform.Repo](body, mask...)))
 		}
 		before := update(`{"description": "d", "bundles": ["a", "b"], "catalogTier": "CATALOG_TIER_BASE", "aliases": ["x"]}`)
-		// What is there changes behind the store's back: an update that wrote
-		// back what it had read would undo it.
-		w.exec(w.raw(), "UPDATE repo SET aliases = '[\"y\"]'")
+		// The row changes without the store. An update that wrote back everything that it
+		// had read would undo the change.
+		w.exec(w.openDirect(), "UPDATE repo SET aliases = '[\"y\"]'")
 		after := update(`{"description": "e", "name": "ignored"}`, "description")
 		if after.Description != "e" || after.Name != "nginx" || !slices.Equal(after.Aliases, []string{"y"}) || !slices.Equal(after.Bundles, []string{"a", "b"}) {
-			t.Errorf("got %+v", after)
+			t.Errorf("got %+v, want Description 'e', Name 'nginx', Aliases %v and Bundles %v", after, []string{"y"}, []string{"a", "b"})
 		}
 		if after.CreateTime != before.CreateTime || !after.UpdateTime.After(before.UpdateTime.Time) {
 			t.Errorf("times are %v and %v, want %v and something after %v", after.CreateTime, after.UpdateTime, before.CreateTime, before.UpdateTime)
 		}
 		if cleared := update(`{"bundles": null}`); cleared.Bundles != nil || cleared.Description != "e" {
-			t.Errorf("null leaves %+v", cleared)
+			t.Errorf("null leaves %+v, want no Bundles and Description 'e'", cleared)
 		}
 		if read := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo)); read.Description != "e" || read.CatalogTier != platform.CatalogTierBase {
-			t.Errorf("read back %+v", read)
+			t.Errorf("read back %+v, want Description 'e' and CatalogTier %v", read, platform.CatalogTierBase)
 		}
 	})
 }
 
 func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		repo := w.repo(ctx, group, "nginx")
@@ -50,30 +50,30 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 		binding := w.bind(ctx, group, org.Identity.UID, role)
 
 		_, err := w.p.Groups.Create(ctx, root, input[*platform.Group](`{"name": "a"}`))
-		wants(t, err, platform.CodeAlreadyExists, string(group))
+		expectError(t, err, platform.CodeAlreadyExists, string(group))
 		_, err = w.p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "nginx"}`))
-		wants(t, err, platform.CodeAlreadyExists, string(repo))
+		expectError(t, err, platform.CodeAlreadyExists, string(repo))
 		_, err = w.p.Repos.Update(ctx, otherRepo, input[*platform.Repo](`{"name": "nginx"}`))
-		wants(t, err, platform.CodeAlreadyExists, string(repo))
+		expectError(t, err, platform.CodeAlreadyExists, string(repo))
 		_, err = w.p.Roles.Create(ctx, root, input[*platform.Role](`{"name": "r"}`))
-		wants(t, err, platform.CodeAlreadyExists, string(role))
+		expectError(t, err, platform.CodeAlreadyExists, string(role))
 		_, err = w.p.Subscriptions.Create(ctx, root, input[*platform.Subscription](`{"sink": "https://example.com/"}`))
-		wants(t, err, platform.CodeAlreadyExists, string(sub))
+		expectError(t, err, platform.CodeAlreadyExists, string(sub))
 		_, err = w.p.RoleBindings.Create(ctx, group, bindInput(org.Identity.UID, role))
-		wants(t, err, platform.CodeAlreadyExists, string(binding))
+		expectError(t, err, platform.CodeAlreadyExists, string(binding))
 		_, err = w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "someone else")
-		wants(t, err, platform.CodeAlreadyExists, "")
+		expectError(t, err, platform.CodeAlreadyExists, "")
 
-		w.repo(ctx, root, "nginx") // the same name elsewhere is no other's
+		w.repo(ctx, root, "nginx") // The same name is allowed in another parent.
 		w.group(ctx, group, "a")
 		w.identity(ctx, root, "twin")
-		w.identity(ctx, root, "twin") // identities have no unique key
+		w.identity(ctx, root, "twin") // Identities have no unique key.
 	})
 }
 
 func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		group, gone := w.group(ctx, root, "a"), w.group(ctx, root, "gone")
 		repo, goneRepo := w.repo(ctx, group, "nginx"), w.repo(ctx, group, "gone")
@@ -83,45 +83,45 @@ func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 		who, goneWho := w.identity(ctx, root, "who"), w.identity(ctx, root, "gone")
 		w.bind(ctx, root, who, role)
 
-		wants(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		wants(t, w.p.Groups.Delete(ctx, root), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		wants(t, w.p.Repos.Delete(ctx, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		wants(t, w.p.Roles.Delete(ctx, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
-		wants(t, w.p.Identities.Delete(ctx, who), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		expectError(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.Groups.Delete(ctx, root), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.Repos.Delete(ctx, repo), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.Roles.Delete(ctx, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		expectError(t, w.p.Identities.Delete(ctx, who), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
 
 		for _, err := range []error{w.p.Groups.Delete(ctx, gone), w.p.Repos.Delete(ctx, goneRepo), w.p.Roles.Delete(ctx, goneRole), w.p.Identities.Delete(ctx, goneWho)} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		wants(t, w.p.Groups.Delete(ctx, gone), platform.CodeNotFound, string(gone))
+		expectError(t, w.p.Groups.Delete(ctx, gone), platform.CodeNotFound, string(gone))
 		_, err := w.p.Repos.Create(ctx, gone, input[*platform.Repo](`{"name": "r"}`))
-		wants(t, err, platform.CodeNotFound, string(gone))
+		expectError(t, err, platform.CodeNotFound, string(gone))
 		_, err = w.p.Groups.Create(ctx, gone, input[*platform.Group](`{"name": "r"}`))
-		wants(t, err, platform.CodeNotFound, string(gone))
+		expectError(t, err, platform.CodeNotFound, string(gone))
 		_, err = w.p.Tags.Create(ctx, goneRepo, tagInput("latest", digests[0]))
-		wants(t, err, platform.CodeNotFound, string(goneRepo))
+		expectError(t, err, platform.CodeNotFound, string(goneRepo))
 		_, err = w.p.RoleBindings.Create(ctx, root, bindInput(goneWho, role))
-		wants(t, err, platform.CodeNotFound, string(goneWho))
+		expectError(t, err, platform.CodeNotFound, string(goneWho))
 		_, err = w.p.RoleBindings.Create(ctx, root, bindInput(who, goneRole))
-		wants(t, err, platform.CodeNotFound, string(goneRole))
+		expectError(t, err, platform.CodeNotFound, string(goneRole))
 		_, err = w.p.RoleBindings.Create(ctx, gone, bindInput(who, role))
-		wants(t, err, platform.CodeNotFound, string(gone))
+		expectError(t, err, platform.CodeNotFound, string(gone))
 		_, err = w.p.Groups.Update(ctx, gone, input[*platform.Group](`{"name": "r"}`))
-		wants(t, err, platform.CodeNotFound, string(gone))
+		expectError(t, err, platform.CodeNotFound, string(gone))
 		_, err = w.p.Repos.UpdateReadme(ctx, goneRepo, input[*platform.Readme](`{"content": "r"}`))
-		wants(t, err, platform.CodeNotFound, string(goneRepo))
+		expectError(t, err, platform.CodeNotFound, string(goneRepo))
 	})
 }
 
 func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		if err := w.p.Groups.Delete(ctx, org.Group.UID); err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range []string{"grp", "identity", "role_binding", "counter WHERE n <> 0 OR nc <> 0"} {
-			if n := w.query(w.raw(), "SELECT COUNT(*) FROM "+table)[0][0]; n != "0" {
+			if n := w.query(w.openDirect(), "SELECT COUNT(*) FROM "+table)[0][0]; n != "0" {
 				t.Errorf("%s rows are left in %s", n, table)
 			}
 		}
@@ -130,7 +130,7 @@ func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 
 func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.found("acme")
+		ctx, org := w.createOrganisation("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		repo := w.repo(ctx, group, "nginx")
@@ -139,13 +139,13 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 		must[*platform.Readme](t)(w.p.Repos.UpdateReadme(ctx, repo, input[*platform.Readme](`{"content": "# nginx"}`)))
 		must[*platform.Group](t)(w.p.Groups.Update(ctx, group, input[*platform.Group](`{"description": "d"}`)))
 
-		// None of these changes anything.
+		// None of these calls changes anything.
 		_, err := w.p.Repos.Create(ctx, group, input[*platform.Repo](`{"name": "nginx"}`))
-		wants(t, err, platform.CodeAlreadyExists, string(repo))
-		wants(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
-		wants(t, w.p.RoleBindings.Delete(ctx, org.Binding.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectError(t, err, platform.CodeAlreadyExists, string(repo))
+		expectError(t, w.p.Groups.Delete(ctx, group), platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+		expectError(t, w.p.RoleBindings.Delete(ctx, org.Binding.UID), platform.CodeFailedPrecondition, "LAST_OWNER")
 		missing := newDice(1).below(root)
-		wants(t, w.p.Repos.Delete(ctx, missing), platform.CodeNotFound, string(missing))
+		expectError(t, w.p.Repos.Delete(ctx, missing), platform.CodeNotFound, string(missing))
 		undone := errors.New("undone")
 		if err := w.store.Write(ctx, func(tx platform.Tx) error {
 			tx.Record(&platform.Event{ID: "never", Body: []byte("{}")})
@@ -171,7 +171,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 			t.Errorf("recorded\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if readme := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); readme.Content != "# nginx" {
-			t.Errorf("the readme is %q", readme.Content)
+			t.Errorf("the readme is %q, want # nginx", readme.Content)
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// Command goreleaser reads a configuration of GoReleaser as strictly as GoReleaser itself does, in seconds: the
-// whole of that program takes minutes to build.
+// Command goreleaser reads a configuration of GoReleaser as strictly as GoReleaser does. This takes seconds, and
+// building GoReleaser takes minutes.
 package main
 
 import (

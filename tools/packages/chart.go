@@ -27,7 +27,7 @@ import (
 	convert "sigs.k8s.io/yaml"
 )
 
-// variants are values that an operator may give; each is rendered and checked.
+// variants has values that an operator may set. Each variant is rendered and checked.
 var variants = map[string]string{
 	"default": `{}`,
 	"secrets in variables, all else off": `
@@ -57,7 +57,7 @@ migration: {resources: {limits: {memory: 512Mi}}}
 `,
 }
 
-// refusals are values that the chart's schema must refuse.
+// refusals has values that the schema of the chart must reject.
 var refusals = map[string]string{
 	"an unknown value":                  `{replica: 3}`,
 	"a secret among the settings":       `{settings: {encryption-key: abc}}`,
@@ -71,7 +71,7 @@ func checkChart(folder, program string) error {
 	for _, name := range slices.Sorted(maps.Keys(variants)) {
 		objects, err := render(folder, variants[name])
 		if err == nil {
-			err = errors.Join(objects.check(), objects.configured(program))
+			err = errors.Join(objects.check(), objects.checkSettings(program))
 		}
 		if err != nil {
 			return fmt.Errorf("%s, with the values of %q:\n%w", folder, name, err)
@@ -86,7 +86,7 @@ func checkChart(folder, program string) error {
 	return nil
 }
 
-// manifests are the objects of one release.
+// manifests has the objects of one release.
 type manifests struct {
 	deployment *apps.Deployment
 	job        *batch.Job
@@ -98,8 +98,8 @@ type manifests struct {
 	count      int
 }
 
-// render does what `helm lint --strict` and `helm template` do, and decodes
-// each object as strictly as a Kubernetes API server that is told to.
+// render does what `helm lint --strict` and `helm template` do. It decodes each object
+// as strictly as a Kubernetes API server with strict field validation.
 func render(folder, text string) (*manifests, error) {
 	values, err := chartutil.ReadValues([]byte(text))
 	if err != nil {
@@ -140,12 +140,11 @@ func render(folder, text string) (*manifests, error) {
 	return m, nil
 }
 
-// decode finds the type of an object and reads it, with no field that the type
-// does not have and none twice.
+// decode reads an object as its type. It fails if a field is unknown or appears twice.
 func (m *manifests) decode(document []byte) error {
 	var head meta.TypeMeta
 	if err := yaml.Unmarshal(document, &head); err != nil || head.Kind == "" {
-		return err // a template that renders nothing
+		return err // The template renders nothing.
 	}
 	m.count++
 	switch id := head.APIVersion + " " + head.Kind; id {
@@ -167,7 +166,7 @@ func (m *manifests) decode(document []byte) error {
 		m.services = append(m.services, service)
 		return err
 	default:
-		return fmt.Errorf("%s has no type here", id)
+		return fmt.Errorf("%s has a type that this check does not know", id)
 	}
 }
 
@@ -181,8 +180,8 @@ func into[T any](document []byte, to **T) error {
 	return errors.Join(append(faults, err)...)
 }
 
-// check finds what types do not: whether the objects find each other, and
-// whether the pods have no more rights than they need.
+// check finds faults that types allow: objects that do not find each other, and pods with
+// more rights than they need.
 func (m *manifests) check() error {
 	var faults []error
 	fail := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -218,7 +217,7 @@ func (m *manifests) check() error {
 				fail("the Service %s selects the pod of the migration", service.Name)
 			}
 		}
-		faults = append(faults, confined("the migration", job.Spec)...)
+		faults = append(faults, findExcessRights("the migration", job.Spec)...)
 		if !strings.Contains(m.job.Annotations["helm.sh/hook"], "pre-upgrade") {
 			fail("the migration is not run before an upgrade")
 		}
@@ -232,7 +231,7 @@ func (m *manifests) check() error {
 			fail("the job of Prometheus is %q, and the alert rules are for atrium", job)
 		}
 	}
-	faults = append(faults, confined("the server", pod)...)
+	faults = append(faults, findExcessRights("the server", pod)...)
 	for name, probe := range map[string]*core.Probe{"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe} {
 		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Port.StrVal != "http" {
 			fail("there is no probe of %s", name)
@@ -244,8 +243,8 @@ func (m *manifests) check() error {
 	return errors.Join(faults...)
 }
 
-// confined finds what a pod may do and need not.
-func confined(what string, pod core.PodSpec) (faults []error) {
+// findExcessRights lists the rights that a pod has and does not need.
+func findExcessRights(what string, pod core.PodSpec) (faults []error) {
 	fail := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%s: %s", what, fmt.Sprintf(format, args...)))
 	}
@@ -280,9 +279,9 @@ func confined(what string, pod core.PodSpec) (faults []error) {
 	return faults
 }
 
-// configured lets the program itself check the settings that it is given, with
-// the files and variables that the pod would have.
-func (m *manifests) configured(program string) error {
+// checkSettings lets the program check its settings, with the files and variables of the
+// pod.
+func (m *manifests) checkSettings(program string) error {
 	folder, err := os.MkdirTemp("", "atrium-chart-")
 	if err != nil {
 		return err
@@ -323,10 +322,10 @@ func (m *manifests) configured(program string) error {
 	}
 	said, err := command.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("the program refuses its settings: %w\n%s", err, said)
+		return fmt.Errorf("the program rejects its settings: %w\n%s", err, said)
 	}
 	if !strings.Contains(string(said), "database-url: postgres://atrium:xxxxx@db/atrium # $ATRIUM_DATABASE_URL") {
 		return fmt.Errorf("the program does not find its database:\n%s", said)
 	}
-	return drains(string(said), m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds)
+	return checkGracePeriod(string(said), m.deployment.Spec.Template.Spec.TerminationGracePeriodSeconds)
 }

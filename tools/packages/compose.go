@@ -12,8 +12,8 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// checkCompose loads a project as `docker compose config` does, and finds what
-// that does not look at.
+// checkCompose loads a project as `docker compose config` does, and finds faults that this
+// command does not check.
 func checkCompose(path string) error {
 	secrets := types.Mapping{"POSTGRES_PASSWORD": "secret", "ATRIUM_ENCRYPTION_KEY": "key"}
 	for name := range secrets {
@@ -53,7 +53,7 @@ func checkCompose(path string) error {
 	return errors.Join(faults...)
 }
 
-// load reads a project with no other environment than the one given.
+// load reads a project with only this environment.
 func load(path string, environment types.Mapping) (*types.Project, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A component is one module, as CycloneDX 1.6 has it.
+// A component is one module in the form of CycloneDX 1.6.
 type component struct {
 	Type       string              `json:"type"`
 	Ref        string              `json:"bom-ref"`
@@ -23,8 +23,7 @@ type component struct {
 	Properties []map[string]string `json:"properties,omitempty"`
 }
 
-// listContents lists the modules that a program was built from, which Go writes
-// into the program itself.
+// listContents lists the modules of a program. Go writes them into the program.
 func listContents(program, path string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -45,7 +44,7 @@ func listContents(program, path string) error {
 		purl := fmt.Sprintf("pkg:golang/%s@%s", module.Path, module.Version)
 		c := component{Type: "library", Ref: purl, Name: module.Path, Version: module.Version, PURL: purl}
 		if digest, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(module.Sum, "h1:")); err == nil && len(digest) == sha256.Size {
-			// It is of the module's list of files, as in go.sum, and of no file.
+			// This is the hash of the list of files in the module, as in go.sum, and not of a file.
 			c.Properties = []map[string]string{{"name": "cdx:go:go.sum", "value": module.Sum}}
 		}
 		components = append(components, c)

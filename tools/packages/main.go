@@ -1,6 +1,6 @@
-// Command packages checks what Atrium is packaged with, by the libraries of the programs that will read it: the chart by
-// Helm's and the types of Kubernetes, compose.yaml by
-// Compose's. It also lists what a program is made of.
+// Command packages checks the files for deployment with the libraries of the programs that
+// read them: the chart with those of Helm and Kubernetes, and compose.yaml with that of
+// Compose. It also lists the modules of a program.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 
 const usage = `usage: packages chart FOLDER PROGRAM     lint and render the chart, and let the program check the settings
        packages compose FILE             load compose.yaml with and without its secrets
-       packages workflows FILE...        refuse actions in workflows that are not pinned
+       packages workflows FILE...        reject actions in workflows that are not pinned
        packages contents PROGRAM FILE    list the modules of a program in the form of CycloneDX`
 
 func main() {

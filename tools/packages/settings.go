@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// drains checks that a pod is not killed before it has drained.
-func drains(settings string, grace *int64) error {
+// checkGracePeriod checks that a pod is not killed before it has drained.
+func checkGracePeriod(settings string, grace *int64) error {
 	var in struct {
 		Delay   string `json:"drain-delay"`
 		Timeout string `json:"drain-timeout"`
@@ -38,7 +38,7 @@ func drains(settings string, grace *int64) error {
 	return nil
 }
 
-// makeCertificate writes tls.crt and tls.key, as a Secret of the cluster has them.
+// makeCertificate writes tls.crt and tls.key, as in a Secret of the cluster.
 func makeCertificate(folder string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"regexp"
 )
 
-// A pinned action is named by its commit, with the version that it had beside it.
+// pinned matches an action that is named by its commit, followed by its version.
 var (
 	action = regexp.MustCompile(`(?m)uses: *.*$`)
 	pinned = regexp.MustCompile(`^uses: *[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 )
 
-// checkWorkflows refuses actions that others could change. What else a workflow
-// may get wrong is for actionlint.
+// checkWorkflows rejects actions that others could change. actionlint finds all other
+// faults of workflows.
 func checkWorkflows(paths []string) error {
 	for _, path := range paths {
 		text, err := os.ReadFile(path)

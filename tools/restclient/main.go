@@ -1,6 +1,6 @@
-// Restclient uses Atrium through the client that oapi-codegen writes for its OpenAPI document: it lists, pages and
-// patches, and fails where the client does not see what it must. The suite e2e/suites/oapi-codegen.mjs generates the
-// client beside this file and runs it, with ATRIUM_URL and ATRIUM_TOKEN set.
+// Command restclient uses Atrium through the client that oapi-codegen writes for its OpenAPI document. It lists, pages and
+// patches, and fails if an answer is not as expected. The suite e2e/suites/oapi-codegen.mjs generates the client in this
+// folder and runs it, with ATRIUM_URL and ATRIUM_TOKEN set.
 package main
 
 import (
@@ -31,15 +31,15 @@ func run(ctx context.Context, site, token string) error {
 	if err != nil {
 		return err
 	}
-	repos, err := all(ctx, client)
+	repos, err := readAll(ctx, client)
 	if err != nil {
 		return err
 	}
 	return patch(ctx, client, repos[0])
 }
 
-// all walks the repos in pages, and checks that it sees each once.
-func all(ctx context.Context, client *ClientWithResponses) ([]Repo, error) {
+// readAll reads the repos page by page, and checks that it sees each repo once.
+func readAll(ctx context.Context, client *ClientWithResponses) ([]Repo, error) {
 	var repos []Repo
 	seen := map[string]bool{}
 	size, order := int32(5), "name asc"
@@ -53,7 +53,7 @@ func all(ctx context.Context, client *ClientWithResponses) ([]Repo, error) {
 		}
 		for _, repo := range page.JSON200.Repos {
 			if seen[repo.Uid] {
-				return nil, fmt.Errorf("%s is there twice", repo.Uid)
+				return nil, fmt.Errorf("%s was listed twice", repo.Uid)
 			}
 			seen[repo.Uid] = true
 			repos = append(repos, repo)
@@ -62,13 +62,13 @@ func all(ctx context.Context, client *ClientWithResponses) ([]Repo, error) {
 			continue
 		}
 		if total := strconv.Itoa(len(repos)); len(repos) <= int(size) || total != page.JSON200.TotalCount {
-			return nil, fmt.Errorf("saw %s repos of %s", total, page.JSON200.TotalCount)
+			return nil, fmt.Errorf("the list has %s repos, want %s", total, page.JSON200.TotalCount)
 		}
 		return repos, nil
 	}
 }
 
-// patch changes a repo, reads it, and meets an error.
+// patch changes a repo, reads it, and expects an error for a missing one.
 func patch(ctx context.Context, client *ClientWithResponses, repo Repo) error {
 	text, mask := "changed by oapi-codegen", "description"
 	changed, err := client.UpdateRepoWithResponse(ctx, repo.Uid, &UpdateRepoParams{UpdateMask: &mask}, RepoUpdate{Description: &text})

@@ -130,7 +130,9 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
     }
     let current = true;
     reading.current = wanted;
-    void client.query<Data>(document, variables as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error, extensions }) => {
+    // What is read again is read as far as the reader has come, at most one page of the server's.
+    const far = state.key === wanted && 'first' in variables ? { first: Math.min(Math.max(variables.first as number, state.rows.length), 200) } : {};
+    void client.query<Data>(document, { ...variables, ...far } as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error, extensions }) => {
       reading.current = '';
       if (!current) return;
       const page = data && pick(data);

@@ -1,7 +1,7 @@
 // Forms for changes, and the buttons that open them. What a field takes, and which capabilities a change needs, comes from the
 // schema (generated/changes.ts): no rule is written here a second time. The server has the last word, at the field it names.
 
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useState, type FormEvent, type ReactNode, type RefObject } from 'react';
 import { nameOf, useChange, type Problem } from './client';
 import { changes, type Rule } from './generated/changes';
 import type { TypedDocument } from './generated/graphql';
@@ -117,6 +117,11 @@ function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Re
   return [faults, rest];
 }
 
+/** Has a dialog begin with the first element of a selector, where it would take the button that closes it. */
+function useFirst(within: RefObject<HTMLElement | null>, selector: string) {
+  useLayoutEffect(() => within.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
+}
+
 /** A form in a dialog. It is there while it is open, and asks before it drops what was typed. */
 export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, Input> & { open: boolean; onClose: () => void }) {
   const dirty = useRef(false), [leaving, setLeaving] = useState(false);
@@ -140,6 +145,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
   const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], at(resource, name))])));
   const [faults, setFaults] = useState<Record<string, string>>({}), [problems, setProblems] = useState<Problem[]>([]), [tries, setTries] = useState(0);
   const form = useRef<HTMLFormElement>(null), id = useId();
+  useFirst(form, '.fields :is(input, select, textarea)');
   useEffect(() => { form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(); }, [tries]);
   const fields = all.filter((field) => isShown(field, values));
 
@@ -216,7 +222,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   else if (rule.type === 'time') input = <input type="datetime-local" {...text} onChange={(event) => onChange(event.target.value)} />;
   else if ((rule.mostBytes ?? 0) >= 65_536) input = <textarea {...text} rows={10} onChange={(event) => onChange(event.target.value)} />;
   else input = <input type="text" {...text} onChange={(event) => onChange(event.target.value)} />;
-  const name = <>{label}{!rule.required && <span className="optional">optional</span>}</>;
+  const name = <>{label}{!rule.required && <> <span className="optional">optional</span></>}</>;
   const length = typeof value === 'string' && rule.most !== undefined && value.length > rule.most * 0.8 ? <span className="optional">{count([...value].length)} of {count(rule.most)}</span> : null;
   return grouped
     ? <fieldset className="field" aria-describedby={described} aria-invalid={fault ? true : undefined} tabIndex={fault ? -1 : undefined}><legend>{name}</legend>{note}{input}</fieldset>
@@ -298,6 +304,8 @@ export function ConfirmButton<Data, Input>({ label, icon, className, name, held,
 
 function Question<Data, Input>({ document, input, title, submit, harmless, obstacle, affects, immediately, children, onDone, onClose }: ConfirmProps<Data, Input> & { onClose: () => void }) {
   const { run, busy } = useChange(document, affects), [problems, setProblems] = useState<Problem[]>([]);
+  const body = useRef<HTMLDivElement>(null);
+  useFirst(body, 'footer button');
   const go = async () => {
     if (immediately) { onClose(); immediately(input); return; }
     setProblems([]);
@@ -307,10 +315,10 @@ function Question<Data, Input>({ document, input, title, submit, harmless, obsta
     onDone(data);
   };
   return (
-    <div className="question" aria-busy={busy}>
+    <div ref={body} aria-busy={busy}>
       <header><h2>{title}</h2></header>
       <div className="fields">{children}{obstacle && <div className="obstacle"><Icon name="warning" /><div>{obstacle}</div></div>}<Refusal problems={problems} /></div>
-      <footer><span className="grow" /><button type="button" autoFocus onClick={onClose}>{obstacle ? 'Close' : 'Cancel'}</button>
+      <footer><span className="grow" /><button type="button" onClick={onClose}>{obstacle ? 'Close' : 'Cancel'}</button>
         {!obstacle && <button type="button" className={harmless ? 'primary' : 'danger'} aria-disabled={busy} onClick={() => { if (!busy) void go(); }}>{busy ? 'One moment …' : submit}</button>}</footer>
     </div>
   );

@@ -43,7 +43,7 @@ function fieldOf(field, place) {
   return {
     type: isListType(inner) ? 'list' : isEnumType(named) ? 'choice' : scalars[named.name] ?? 'text',
     ...(isNonNullType(field.type) && { required: true }),
-    about: field.description,
+    about: /^One line of at most \d+ characters\.$/.test(field.description) ? '' : field.description, // which the form says once it is too long
     ...readRules(field.description, place),
     ...(isEnumType(named) && { values: Object.fromEntries(named.getValues().map(({ name, description }) => [name, description])) }),
   };

@@ -124,8 +124,10 @@ export function Dialog({ open, onClose, onLeave = () => true, label, className =
   useEffect(() => {
     if (open) dialog.current?.showModal(); else dialog.current?.close();
   }, [open]);
+  // The second Escape in a row closes a dialog whatever its page says.
+  const closed = () => { if (open && !onLeave()) dialog.current?.showModal(); else onClose(); };
   return (
-    <dialog ref={dialog} className={className} aria-label={label} onClose={onClose} onCancel={(event) => { if (!onLeave()) event.preventDefault(); }} onClick={(event) => { if (event.target === dialog.current && onLeave()) onClose(); }}>
+    <dialog ref={dialog} className={className} aria-label={label} onClose={closed} onCancel={(event) => { if (!onLeave()) event.preventDefault(); }} onClick={(event) => { if (event.target === dialog.current && onLeave()) onClose(); }}>
       {open && children}
     </dialog>
   );

@@ -1,6 +1,6 @@
-// Command generate compiles the protos of the contract and writes what the plugins
-// generate from them. It needs a few seconds to build, where buf, which checks the
-// contract, needs minutes. `make generate` runs it:
+// Command generate compiles the protos of the contract, and writes the files that plugins
+// generate from them. Building this command takes a few seconds, and building buf takes
+// minutes. `make generate` runs it:
 //
 //	go -C tools/proto run ./generate ../..
 package main
@@ -26,11 +26,11 @@ import (
 
 const (
 	sources = "schema/proto"
-	output  = "rpc/gen" // holds nothing but generated files
+	output  = "rpc/gen" // This folder contains only generated files.
 )
 
-// A plugin is a program that generates files. The versions of the first two are those
-// that Atrium runs with: its go.mod has them as tools.
+// A plugin is a program that generates files. The first two have the versions that Atrium
+// uses: its go.mod lists them as tools.
 type plugin struct {
 	command   []string
 	parameter string
@@ -84,8 +84,8 @@ func findProtos() (names []string, err error) {
 	return names, err
 }
 
-// compile returns the descriptors of the files and of all that they import. A file
-// comes after its imports.
+// compile returns the descriptors of the files and of their imports. A file comes after its
+// imports.
 func compile(names []string) (compiled []*descriptorpb.FileDescriptorProto, err error) {
 	compiler := protocompile.Compiler{
 		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{sources}}),
@@ -138,7 +138,7 @@ func (p plugin) generate(names []string, compiled []*descriptorpb.FileDescriptor
 	return nil
 }
 
-// replaceOutput removes what was generated before, and writes the files.
+// replaceOutput removes the files of the last run, and writes the new ones.
 func replaceOutput(files map[string]string) error {
 	if err := os.RemoveAll(output); err != nil {
 		return err

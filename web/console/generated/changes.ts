@@ -62,7 +62,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    }
   }
@@ -121,12 +121,12 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "company": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "claimMatch.issuer": {
@@ -209,7 +209,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "catalogTier": {
@@ -449,7 +449,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    }
   }
@@ -475,12 +475,12 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "company": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "claimMatch.issuer": {
@@ -563,7 +563,7 @@ export const changes: Record<string, Change> = {
    },
    "description": {
     "type": "text",
-    "about": "One line of at most 512 characters.",
+    "about": "",
     "most": 512
    },
    "catalogTier": {

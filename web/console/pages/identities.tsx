@@ -42,7 +42,7 @@ const unseenDays = 90;
 function People({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), query = search.get('q') ?? '', unseen = search.get('unseen') === 'yes', since = useDaysAgo(unseenDays);
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
-  const variables: IdentitiesQueryVariables = { uid, start: true, orderBy: sorts[sort], where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
+  const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorts[sort], where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
   const list = usePages<IdentitiesQuery, Row, IdentitiesQueryVariables>(IdentitiesDocument, variables, (data) => data.group?.identities, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount ?? 0, name = names.at(-1)!;
   const [open, setOpen] = useState(() => new Set<string>()), height = useNarrow() ? 84 : 58;
@@ -61,7 +61,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
           <button type="button" className="identity-columns" aria-expanded={open.has(row.uid)} onClick={() => toggle(row.uid)}>
             <span className="two"><b>{row.name}</b><small>{[row.email ?? row.emailUnverified, row.description].filter(Boolean).join(' · ') || ' '}</small></span>
             <span className="dim cut">{namesOf(row.group).join(' / ')}</span>
-            <span className="dim">{row.roleBindings ? (row.roleBindings.totalCount === 0 ? 'none' : plural(row.roleBindings.totalCount, 'binding')) : '–'}</span>
+            <span className="roles dim">{row.roleBindings ? (row.roleBindings.totalCount === 0 ? 'none' : plural(row.roleBindings.totalCount, 'binding')) : '–'}</span>
             <span className="when dim">{seen(row)}</span>
           </button>
           {open.has(row.uid) && <Details uid={row.uid} names={names} />}
@@ -77,7 +77,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
           <option value="name">By name</option><option value="seen">Last seen first</option><option value="unseen">Longest unseen first</option><option value="created">Newest first</option>
         </select>
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
-        <span className="total" role="status">{started && !loading ? plural(total, 'identity', 'identities') : ' '}</span>
+        <span className="total" role="status">{started && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
       </div>
       {body}
       {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
@@ -127,7 +127,7 @@ function Rules({ identity: { claimMatch: rule, staticKeys: keys } }: { identity:
 const matches = (pattern: string | null) => (pattern ? <>matches <code>{pattern}</code></> : null);
 
 function Invites({ uid, names }: { uid: string; names: string[] }) {
-  const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, start: true }, (data) => data.group?.invites, { start: false });
+  const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, first: 50, start: true }, (data) => data.group?.invites, { start: false });
   const { first, loading, started } = list, name = names.at(-1)!, [gone, setGone] = useState<string[]>([]), [problems, setProblems] = useState<Problem[]>([]);
   const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount ?? 0, height = useNarrow() ? 92 : 58;
   const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path));

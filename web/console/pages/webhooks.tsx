@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { Fragment, useEffect, useState, type ReactNode } from 'react';
 import { useChange, usePages, type Problem } from '../client';
 import { Action, ConfirmButton, FormButton, reasonAgainst, Refusal, type Field, type Held } from '../form';
 import {
@@ -47,7 +47,7 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
 const theSecret = <>It signs the deliveries, so that the sink can tell them from others. Keep it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that check it.</>;
 
 function All({ uid, names }: { uid: string; names: string[] }) {
-  const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, start: true }, (data) => data.group?.subscriptions, { start: false });
+  const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount ?? 0, name = names.at(-1)!;
   const height = useNarrow() ? 84 : 60;
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
@@ -95,7 +95,7 @@ const mostAtOnce = 200, mostAttempts = 10;
 
 function Webhook({ uid, page, name }: { uid: string; page: string; name: string }) {
   const { search } = useLocation(), state = states.find(({ value }) => value === search.get('state'))?.value, event = search.get('event') ?? undefined;
-  const variables: WebhookQueryVariables = { uid, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
+  const variables: WebhookQueryVariables = { uid, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
   const list = usePages<WebhookQuery, Delivery, WebhookQueryVariables>(WebhookDocument, variables, (data) => data.subscription?.deliveries, { start: false });
   const { first, started, loading } = list, hook = first?.subscription;
   const [again, setAgain] = useState<Record<string, string>>({}); // what the reader has sent again, with the attempts that it had, before the server says so
@@ -108,17 +108,18 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
 
   // What is under way is looked at again, for as long as the reader has not gone further down.
   const soon = Date.now() + 15_000, moving = started && !loading && rows.length <= 50 && (rows.some((row) => row.state === 'PENDING' || (row.state === 'RETRYING' && row.nextAttemptTime && Date.parse(row.nextAttemptTime) < soon)) || sent !== undefined && !rows.some(({ eventId }) => eventId === sent));
-  const waits = moving && !hook?.disableTime;
+  const waits = moving && !hook?.disableTime, [looks, setLooks] = useState(0);
   useEffect(() => {
     if (!waits) return;
-    const timer = setTimeout(list.reload, 1500);
+    const timer = setTimeout(() => { setLooks(looks + 1); list.reload(); }, Math.min(1000 * 1.3 ** looks, 20_000));
     return () => clearTimeout(timer);
-  }, [waits, list.rows]);
+  }, [waits, list.rows, looks]);
 
   if (!hook) return <div className="page">{started ? <Problems of={list} /> : <Lines rows={6} height={30} />}</div>;
   const held: Held = { capabilities: hook.viewerCapabilities, on: host(hook.sink) }, group = namesOf(hook.group), disabled = hook.disableTime !== enabled ? hook.disableTime : null;
   const act = async (made: Promise<{ problems: Problem[] }>, undo?: () => void) => {
     setProblems([]);
+    setLooks(0);
     const { problems: found } = await made;
     if (found.length > 0) { undo?.(); setProblems(found); }
   };
@@ -127,12 +128,13 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
     setAgain({ ...again, ...Object.fromEntries(which.map((row) => [row.uid, row.lastAttemptTime ?? ''])) });
     void act(redeliver.run({ uids: which.map((row) => row.uid) }), () => setAgain(before));
   };
+  const tested = rows.find(({ eventId }) => eventId === sent);
   const failed = rows.filter((row) => row.state === 'FAILED').slice(0, mostAtOnce);
   const toggle = (key: string) => setOpenRows((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
   return (
     <div className="page">
       <p className="back"><Link to={page}>Webhooks</Link></p>
-      <div className="title"><h1>{host(hook.sink)}</h1><CopyButton text={hook.sink} label="Copy the URL of the sink" />
+      <div className="title"><h1>{host(hook.sink).split('/').map((part, i) => <Fragment key={i}>{i > 0 && <>/<wbr /></>}{part}</Fragment>)}</h1><CopyButton text={hook.sink} label="Copy the URL of the sink" />
         <div className="actions">
           <Action icon="play" reason={disabled ? 'A webhook that is disabled is sent nothing: enable it first.' : reasonAgainst(TestSubscription, held)} busy={test.busy}
             onClick={() => void act(test.run({ uid }).then(({ data, problems: found }) => { setSent(data?.testSubscription?.eventId); return { problems: found }; }))}>Send a test event</Action>
@@ -155,14 +157,14 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
         <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {ago(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
-          <p>Repair the sink, then enable the webhook: it gets events from then on. What it missed while it was disabled stays unsent; what failed before can be redelivered below.</p>
+          <p>Repair the sink, then enable the webhook: it gets events from then on. What was under way when it was disabled is below as failed, and can be redelivered; what happened since is in the audit log alone.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
       <Refusal problems={problems} />
-      {sent && <p className="sent" role="status"><Icon name="done" />A test event is on its way: {ofTest(rows.find(({ eventId }) => eventId === sent))}</p>}
+      {sent && <p className="sent" role="status"><Icon name={delivered(tested) ? 'done' : 'webhook'} />{ofTest(tested)}</p>}
       <div className="filters">
         <h2>Deliveries</h2>
-        <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed ? count(hook.failed.totalCount) : undefined }))} />
+        <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed?.totalCount ? count(hook.failed.totalCount) : undefined }))} />
         {event && <Toggles label="Event" chosen={['event']} onChange={() => narrow({ event: undefined })} options={[{ value: 'event', name: 'Only one event ×' }]} />}
         <span className="total" role="status">{hook.deliveries ? plural(hook.deliveries.totalCount ?? 0, 'delivery', 'deliveries') : ''}</span>
         {failed.length > 0 && <ConfirmButton label={`Redeliver ${plural(failed.length, 'that failed', 'that failed')}`} icon="repeat" held={held} harmless document={Redeliver} input={{ uids: failed.map((row) => row.uid) }} title="Redeliver what failed?" submit={`Redeliver ${count(failed.length)}`} affects={['Delivery']} onDone={() => {}}>
@@ -178,10 +180,12 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   );
 }
 
+const delivered = (delivery?: Delivery) => delivery?.state === 'DELIVERED';
+
 function ofTest(delivery?: Delivery): string {
-  if (!delivery || delivery.state === 'PENDING') return 'waiting for the answer …';
-  if (delivery.state === 'DELIVERED') return `the sink has taken it and answered ${delivery.lastStatus}.`;
-  return `the sink has not taken it: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
+  if (!delivery || delivery.state === 'PENDING') return 'A test event is on its way. Waiting for the answer of the sink …';
+  if (delivered(delivery)) return `The sink has taken the test event and answered ${delivery.lastStatus}.`;
+  return `The sink has not taken the test event: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
 }
 
 function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: boolean; onToggle: () => void; redeliver: ReactNode }) {

@@ -7,18 +7,18 @@ import (
 	"atrium/platform"
 )
 
-// What each filter means, said once more in Go.
+// This file says in Go what each filter means.
 
-func (f *forest) groupSieves() []sieve[*platform.Group, *platform.GroupFilter] {
+func (f *forest) groupFilters() []filterCase[*platform.Group, *platform.GroupFilter] {
 	name := pick(f.d, f.groups).Name
-	return []sieve[*platform.Group, *platform.GroupFilter]{
+	return []filterCase[*platform.Group, *platform.GroupFilter]{
 		{}, {}, {&platform.GroupFilter{Name: name}, func(g *platform.Group) bool { return g.Name == name }},
 	}
 }
 
-func (f *forest) identitySieves() []sieve[*platform.Identity, *platform.IdentityFilter] {
+func (f *forest) identityFilters() []filterCase[*platform.Identity, *platform.IdentityFilter] {
 	since := platform.At(epoch.Add(moments[2]))
-	return []sieve[*platform.Identity, *platform.IdentityFilter]{
+	return []filterCase[*platform.Identity, *platform.IdentityFilter]{
 		{}, {}, {&platform.IdentityFilter{Name: "a-b"}, func(i *platform.Identity) bool { return i.Name == "a-b" }},
 		{&platform.IdentityFilter{RelationshipType: platform.RelationshipTypeClaimMatch}, func(i *platform.Identity) bool { return i.ClaimMatch != nil }},
 		{&platform.IdentityFilter{RelationshipType: platform.RelationshipTypeStatic}, func(i *platform.Identity) bool { return i.StaticKeys != nil }},
@@ -26,20 +26,20 @@ func (f *forest) identitySieves() []sieve[*platform.Identity, *platform.Identity
 	}
 }
 
-func (f *forest) roleSieves() []sieve[*platform.Role, *platform.RoleFilter] {
-	return []sieve[*platform.Role, *platform.RoleFilter]{
+func (f *forest) roleFilters() []filterCase[*platform.Role, *platform.RoleFilter] {
+	return []filterCase[*platform.Role, *platform.RoleFilter]{
 		{}, {}, {&platform.RoleFilter{Name: "a"}, func(r *platform.Role) bool { return r.Name == "a" }},
 		{&platform.RoleFilter{Name: "viewer"}, func(r *platform.Role) bool { return r.Name == "viewer" }},
 	}
 }
 
-func (f *forest) bindingSieves() []sieve[*platform.RoleBinding, *platform.RoleBindingFilter] {
+func (f *forest) bindingFilters() []filterCase[*platform.RoleBinding, *platform.RoleBindingFilter] {
 	one := pick(f.d, f.bindings)
 	holding := map[platform.UID]bool{}
 	for _, r := range slices.Concat(f.roles, f.builtIn) {
 		holding[r.UID] = slices.Contains(r.Capabilities, platform.CapTagList)
 	}
-	return []sieve[*platform.RoleBinding, *platform.RoleBindingFilter]{
+	return []filterCase[*platform.RoleBinding, *platform.RoleBindingFilter]{
 		{}, {},
 		{&platform.RoleBindingFilter{Identity: one.Identity.UID}, func(b *platform.RoleBinding) bool { return b.Identity.UID == one.Identity.UID }},
 		{&platform.RoleBindingFilter{Group: one.Group.UID}, func(b *platform.RoleBinding) bool { return b.Group.UID == one.Group.UID }},
@@ -48,37 +48,38 @@ func (f *forest) bindingSieves() []sieve[*platform.RoleBinding, *platform.RoleBi
 	}
 }
 
-// holding is whether texts of a row hold all words of a query.
-func holding[T any](query string, texts func(T) []string) func(T) bool {
+// containsWords returns a function that reports whether the texts of a row contain all
+// words of a query.
+func containsWords[T any](query string, texts func(T) []string) func(T) bool {
 	return func(row T) bool { return searchedRow{texts: texts(row)}.stage(query) > 0 }
 }
 
-// shares reports whether two lists have an element in common.
-func shares(a, b []string) bool {
+// intersects reports whether two lists have an element in common.
+func intersects(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-func (f *forest) repoSieves() []sieve[*platform.Repo, *platform.RepoFilter] {
+func (f *forest) repoFilters() []filterCase[*platform.Repo, *platform.RepoFilter] {
 	some := []string{"a/b", "z9", "none such"}
 	listed := []string{`says "pay"`, "pay_ments 100%", "back\\slash", "none such"}
-	return []sieve[*platform.Repo, *platform.RepoFilter]{
+	return []filterCase[*platform.Repo, *platform.RepoFilter]{
 		{}, {}, {&platform.RepoFilter{Name: "a.b"}, func(r *platform.Repo) bool { return r.Name == "a.b" }},
 		{&platform.RepoFilter{Names: some}, func(r *platform.Repo) bool { return slices.Contains(some, r.Name) }},
-		{&platform.RepoFilter{Query: "PAY team"}, holding("PAY team", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
-		{&platform.RepoFilter{Query: "a"}, holding("a", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
+		{&platform.RepoFilter{Query: "PAY team"}, containsWords("PAY team", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
+		{&platform.RepoFilter{Query: "a"}, containsWords("a", func(r *platform.Repo) []string { return append([]string{r.Name, r.Description}, r.Aliases...) })},
 		{&platform.RepoFilter{Tiers: []platform.CatalogTier{platform.CatalogTierAI, platform.CatalogTierFIPS}}, func(r *platform.Repo) bool { return r.CatalogTier == platform.CatalogTierAI }},
-		{&platform.RepoFilter{Bundles: listed, Aliases: listed[:2]}, func(r *platform.Repo) bool { return shares(r.Bundles, listed) && shares(r.Aliases, listed[:2]) }},
+		{&platform.RepoFilter{Bundles: listed, Aliases: listed[:2]}, func(r *platform.Repo) bool { return intersects(r.Bundles, listed) && intersects(r.Aliases, listed[:2]) }},
 	}
 }
 
-func (f *forest) tagSieves() []sieve[*platform.Tag, *platform.TagFilter] {
+func (f *forest) tagFilters() []filterCase[*platform.Tag, *platform.TagFilter] {
 	some, yes, no := []string{"a", "A", "_x"}, true, false
 	since := platform.At(epoch.Add(moments[2]))
 	classes := []platform.TagClass{platform.TagClassEpoch, platform.TagClassDate}
-	return []sieve[*platform.Tag, *platform.TagFilter]{
+	return []filterCase[*platform.Tag, *platform.TagFilter]{
 		{}, {}, {&platform.TagFilter{Name: "a"}, func(t *platform.Tag) bool { return t.Name == "a" }},
-		{&platform.TagFilter{Query: "A"}, holding("A", func(t *platform.Tag) []string { return []string{t.Name} })},
-		{&platform.TagFilter{Query: "LATE"}, holding("LATE", func(t *platform.Tag) []string { return []string{t.Name} })},
+		{&platform.TagFilter{Query: "A"}, containsWords("A", func(t *platform.Tag) []string { return []string{t.Name} })},
+		{&platform.TagFilter{Query: "LATE"}, containsWords("LATE", func(t *platform.Tag) []string { return []string{t.Name} })},
 		{&platform.TagFilter{Query: "0260 X-2", Without: classes[:1]}, func(t *platform.Tag) bool { return t.Name == "x-20260327" }},
 		{&platform.TagFilter{Names: some}, func(t *platform.Tag) bool { return slices.Contains(some, t.Name) }},
 		{&platform.TagFilter{UpdatedSince: since}, func(t *platform.Tag) bool { return !t.UpdateTime.Before(since.Time) }},
@@ -88,14 +89,15 @@ func (f *forest) tagSieves() []sieve[*platform.Tag, *platform.TagFilter] {
 	}
 }
 
-func (f *forest) subscriptionSieves() []sieve[*platform.Subscription, *platform.SubscriptionFilter] {
+func (f *forest) subscriptionFilters() []filterCase[*platform.Subscription, *platform.SubscriptionFilter] {
 	sink := "https://sink.example.com/0"
-	return []sieve[*platform.Subscription, *platform.SubscriptionFilter]{
+	return []filterCase[*platform.Subscription, *platform.SubscriptionFilter]{
 		{}, {}, {&platform.SubscriptionFilter{Sink: sink}, func(s *platform.Subscription) bool { return s.Sink == sink }},
 	}
 }
 
-// anyEvent is whether one of an advisory's events is as asked.
+// anyEvent returns a function that reports whether an event of an advisory meets a
+// condition.
 func anyEvent(is func(*platform.AdvisoryEvent) bool) func(*platform.Advisory) bool {
 	return func(a *platform.Advisory) bool {
 		for i := range a.Events {
@@ -111,7 +113,7 @@ func oneOf[T any, S comparable](values []S, of func(T) S) func(T) bool {
 	return func(row T) bool { return slices.Contains(values, of(row)) }
 }
 
-func (f *forest) advisorySieves() []sieve[*platform.Advisory, *platform.AdvisoryFilter] {
+func (f *forest) advisoryFilters() []filterCase[*platform.Advisory, *platform.AdvisoryFilter] {
 	type filter = platform.AdvisoryFilter
 	ids, names := []string{"GO-0", "GO-2"}, []string{"a", "a_b"}
 	bad, score, zero := []platform.SeverityRating{platform.SeverityHigh, platform.SeverityCritical, platform.SeverityHigh}, 6.55, 0.0
@@ -123,7 +125,7 @@ func (f *forest) advisorySieves() []sieve[*platform.Advisory, *platform.Advisory
 	in := func(states ...platform.AdvisoryState) func(*platform.Advisory) bool {
 		return oneOf(states, (*platform.Advisory).State)
 	}
-	return []sieve[*platform.Advisory, *filter]{
+	return []filterCase[*platform.Advisory, *filter]{
 		{}, {},
 		{&filter{AdvisoryIDs: ids}, oneOf(ids, func(a *platform.Advisory) string { return a.AdvisoryID })},
 		{&filter{ArtifactNames: names}, oneOf(names, func(a *platform.Advisory) string { return a.ArtifactName })},
