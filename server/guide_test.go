@@ -1,19 +1,40 @@
 package server
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"atrium/platform"
+	"atrium/web"
 )
 
 func TestTheTablesOfTheGuideAreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
-	roles, codes := rolesTable(), codesTable()
-	if n := strings.Count(roles, "\n"); n != 2+len(platform.Capabilities()) || !strings.Contains(roles, " owner |") || !strings.Contains(roles, "| `repo.list` | yes |") {
-		t.Errorf("%d lines of roles:\n%s, want a text with %q and a text with %q", n, roles, " owner |", "| `repo.list` | yes |")
-	}
-	if !strings.Contains(codes, "| `NOT_FOUND` | 5 | 404 Not Found |") || !strings.Contains(codes, "`UNAUTHENTICATED`") {
-		t.Errorf("codes:\n%s, want it to contain %q", codes, "| `NOT_FOUND` | 5 | 404 Not Found |")
+	handler := guide(web.Links{})
+	for path, want := range map[string]struct {
+		rows int
+		row  string
+	}{
+		"/guide/concepts": {len(platform.Capabilities()), "<tr>\n<td><code>repo.list</code></td>\n<td>yes</td>"},
+		"/guide/errors":   {12, "<tr>\n<td><code>NOT_FOUND</code></td>\n<td>5</td>\n<td>404 Not Found</td>\n</tr>"},
+	} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		_, table, _ := strings.Cut(w.Body.String(), want.row)
+		before, _, _ := strings.Cut(w.Body.String(), want.row)
+		start := strings.LastIndex(before, "<tbody>")
+		end := strings.Index(table, "</tbody>")
+		if start < 0 || end < 0 {
+			t.Errorf("%s has no row %q:\n%s", path, want.row, w.Body)
+			continue
+		}
+		if rows := 1 + strings.Count(before[start:], "<tr>") + strings.Count(table[:end], "<tr>"); rows != want.rows {
+			t.Errorf("%s: the table has %d rows, want %d", path, rows, want.rows)
+		}
+		if strings.Contains(w.Body.String(), "{{") {
+			t.Errorf("%s has a marker without a table", path)
+		}
 	}
 }
