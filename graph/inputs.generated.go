@@ -2653,6 +2653,12 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, va
 			return it, err
 		}
 	}
+	if v, ok := given["states"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("states"))
+		if it.States, err = ec.unmarshalOAdvisoryState2ᚕatriumᚋplatformᚐAdvisoryStateᚄ(ctx, v); err != nil {
+			return it, err
+		}
+	}
 	if v, ok := given["minScore"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minScore"))
 		if it.MinScore, err = ec.unmarshalOFloat2ᚖfloat64(ctx, v); err != nil {
@@ -5340,6 +5346,11 @@ func (ec *executionContext) unmarshalNAdvisoryOrderField2string(ctx context.Cont
 	return value, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx context.Context, v any) (platform.AdvisoryState, error) {
+	value, err := scalar.UnmarshalAdvisoryState(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNArtifactByUIDsInput2ᚕᚖatriumᚋgraphᚐArtifactByUIDsInput(ctx context.Context, v any) ([]*ArtifactByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*ArtifactByUIDsInput, len(list))
@@ -6263,6 +6274,22 @@ func (ec *executionContext) unmarshalOAdvisoryOrder2ᚖatriumᚋgraphᚋscalar�
 	}
 	value, err := ec.unmarshalInputAdvisoryOrder(ctx, v)
 	return &value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAdvisoryState2ᚕatriumᚋplatformᚐAdvisoryStateᚄ(ctx context.Context, v any) ([]platform.AdvisoryState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]platform.AdvisoryState, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOAmazonAccountInput2map(ctx context.Context, v any) (map[string]any, error) {

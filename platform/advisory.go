@@ -234,9 +234,9 @@ type AdvisoryState string
 
 // The states.
 const (
-	AdvisoryOpen        AdvisoryState = "OPEN"
-	AdvisoryFixed       AdvisoryState = "FIXED"
-	AdvisoryNotAffected AdvisoryState = "NOT_AFFECTED"
+	AdvisoryOpen        AdvisoryState = "ADVISORY_STATE_OPEN"
+	AdvisoryFixed       AdvisoryState = "ADVISORY_STATE_FIXED"
+	AdvisoryNotAffected AdvisoryState = "ADVISORY_STATE_NOT_AFFECTED"
 )
 
 var advisoryStates = []AdvisoryState{AdvisoryOpen, AdvisoryFixed, AdvisoryNotAffected}
@@ -244,19 +244,28 @@ var advisoryStates = []AdvisoryState{AdvisoryOpen, AdvisoryFixed, AdvisoryNotAff
 // AdvisoryStates lists the states.
 func AdvisoryStates() []AdvisoryState { return slices.Clone(advisoryStates) }
 
+// Values lists the states.
+func (AdvisoryState) Values() []string { return textsOf(advisoryStates) }
+
 // Rank returns the position of a state in the list of all states.
 func (s AdvisoryState) Rank() int { return slices.Index(advisoryStates, s) }
 
+// settlingEvents are the types of the latest event of an advisory that is not open.
+var settlingEvents = map[AdvisoryState]EventType{AdvisoryFixed: EventTypeFixed, AdvisoryNotAffected: EventTypeFalsePositiveDetermination}
+
+// SettlingEvent returns the type of the latest event of all advisories in a state,
+// or "" for the open ones, which have any other type or no event.
+func (s AdvisoryState) SettlingEvent() EventType { return settlingEvents[s] }
+
 // State returns the state that follows from the latest event.
 func (a *Advisory) State() AdvisoryState {
-	switch a.LatestEventType() {
-	case EventTypeFixed:
-		return AdvisoryFixed
-	case EventTypeFalsePositiveDetermination:
-		return AdvisoryNotAffected
-	default:
-		return AdvisoryOpen
+	latest := a.LatestEventType()
+	for state, settling := range settlingEvents {
+		if settling == latest {
+			return state
+		}
 	}
+	return AdvisoryOpen
 }
 
 // AdvisoryFilter restricts a list of advisories. An advisory must match one
@@ -283,6 +292,7 @@ type AdvisoryFilter struct {
 	Query                 string        `json:",omitempty"` // substring of id, alias, artifact or component name; case is ignored
 
 	Severities []SeverityRating `json:",omitempty"` // with one of these ratings
+	States     []AdvisoryState  `json:",omitempty"` // in one of these states
 	MinScore   *float64         `json:",omitempty"` // with at least this score
 	Withdrawn  bool             `json:",omitempty"` // include withdrawn advisories
 
@@ -315,6 +325,9 @@ func (f *AdvisoryFilter) check(v *violations) {
 	v.checkLine("query", f.Query)
 	for _, r := range f.Severities {
 		checkOneOf(v, "severities", r, severityRatings)
+	}
+	for _, s := range f.States {
+		checkOneOf(v, "states", s, advisoryStates)
 	}
 	if f.MinScore != nil && !(*f.MinScore >= 0 && *f.MinScore <= 10) {
 		v.add("minScore", "must be between 0 and 10")

@@ -151,6 +151,8 @@ func (w *populated) parameterValue(path, name string) string {
 		return "CATALOG_TIER_BASE"
 	case "severities":
 		return "SEVERITY_RATING_HIGH"
+	case "states":
+		return "ADVISORY_STATE_OPEN"
 	case "minScore":
 		return "7.5"
 	default:

@@ -69,7 +69,7 @@ var unpaged = map[string]bool{"ListDocuments": true, "ListResolvedVulnsReports":
 
 // ourParameters lists the parameters that are not in the reference.
 var ourParameters = map[string][]string{
-	"ListAdvisories": {"severities", "min_score", "withdrawn"},
+	"ListAdvisories": {"severities", "states", "min_score", "withdrawn"},
 	"ListGroups":     {"query"}, "ListIdentities": {"query"}, "ListRoles": {"query"}, "ListTags": {"query"},
 	"ListRepos": {"query", "tiers", "bundles", "aliases"},
 }

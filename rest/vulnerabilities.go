@@ -24,6 +24,7 @@ func vulnerabilitiesRoutes(p *platform.Platform) []route {
 			textFilter("latestEventType", func(f *filter) *platform.EventType { return &f.LatestEventType }),
 			textFilter("query", func(f *filter) *string { return &f.Query }),
 			textsFilter("severities", func(f *filter) *[]platform.SeverityRating { return &f.Severities }),
+			textsFilter("states", func(f *filter) *[]platform.AdvisoryState { return &f.States }),
 			numberFilter("minScore", func(f *filter) **float64 { return &f.MinScore }),
 			value("withdrawn", parseBool, func(l *platform.ListRequest[*filter]) *bool { return &l.Filter.Withdrawn }).withDefault(false)),
 		get("/vulnerabilities/v2/advisories/{uid=**}", p.Advisories),

@@ -20,13 +20,13 @@ var (
 	ourFields = []string{
 		"Subscription.types", "Subscription.secret", "Subscription.create_time", "Subscription.update_time", "ResolvedVulnsReport.image_ref",
 		"IdentityProvider.issuer_verified", "IdentityProvider.issuer_verify_time",
-		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn",
+		"Advisory.severity", "ListAdvisoriesRequest.severities", "ListAdvisoriesRequest.min_score", "ListAdvisoriesRequest.withdrawn", "ListAdvisoriesRequest.states",
 		"ListGroupsRequest.query", "ListIdentitiesRequest.query", "ListRolesRequest.query", "ListTagsRequest.query",
 		"ListReposRequest.query", "ListReposRequest.tiers", "ListReposRequest.bundles", "ListReposRequest.aliases",
 	}
 	ourRPCs     = []string{"AcceptGroupInvite", "VerifyIdentityProvider"}
 	ourMessages = []string{ // This also lists enums.
-		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource"}
+		"AcceptGroupInviteRequest", "VerifyIdentityProviderRequest", "AdvisorySeverity", "SeverityRating", "SeveritySource", "AdvisoryState"}
 	// Presence does not change the encoding. With it, a client can send false.
 	ourPresence = []string{"ListTagsRequest.include_referrers", "ListTagsRequest.include_dates", "ListTagsRequest.include_epochs"}
 	// answers has the responses of operations without their own response message.

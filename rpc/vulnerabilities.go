@@ -32,6 +32,7 @@ func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.Lis
 		EventAuthors:      r.GetEventAuthors(), ExcludeEventAuthors: r.GetExcludeEventAuthors(), EventReviewers: r.GetEventReviewers(),
 		EventTypes: names[platform.EventType](r.GetEventTypes()), LatestEventType: latestEventType(r),
 		Query: r.GetQuery(), Severities: names[platform.SeverityRating](r.GetSeverities()), MinScore: r.MinScore, Withdrawn: r.GetWithdrawn(),
+		States: names[platform.AdvisoryState](r.GetStates()),
 	}, checkNotEmpty("origin", r.Origin)))
 	return &vulnerabilitiesv2.ListAdvisoriesResponse{
 		Advisories:    convertEach(page.Items, advisory),

@@ -55,6 +55,20 @@ await check('the overview tells what there is', async () => {
   await page.context().close();
 });
 
+await check('a severity of the overview leads to the open advisories that it counts', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme');
+  const link = page.locator('.legend a').filter({ hasText: 'High' }), n = await link.locator('b').innerText();
+  await link.click();
+  await page.waitForURL(/severity=HIGH&stage=OPEN/);
+  await loaded(page);
+  assert.match(await page.locator('.filters .total').innerText(), new RegExp(`^${n} advisor`));
+  assert.equal(await page.locator('.row').count(), Number(n));
+  assert.doesNotMatch(await page.locator('.table').innerText(), /Fixed/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await check('search finds by the keyboard, and back leads back', async () => {
   const page = await newPage();
   await open(page, '/console/acme/~repos');

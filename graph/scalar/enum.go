@@ -161,6 +161,21 @@ func UnmarshalAdvisoryEventType(v any) (platform.EventType, error) {
 	return value[platform.EventType]("EVENT_TYPE_FILTER_", v)
 }
 
+// AppendAdvisoryState appends an advisory state as JSON.
+func AppendAdvisoryState(b []byte, v platform.AdvisoryState, _ bool) []byte {
+	return appendEnum(b, "ADVISORY_STATE_", v)
+}
+
+// MarshalAdvisoryState returns the marshaler of an advisory state.
+func MarshalAdvisoryState(v platform.AdvisoryState) graphql.Marshaler {
+	return marshal(AppendAdvisoryState(nil, v, true))
+}
+
+// UnmarshalAdvisoryState reads an advisory state.
+func UnmarshalAdvisoryState(v any) (platform.AdvisoryState, error) {
+	return value[platform.AdvisoryState]("ADVISORY_STATE_", v)
+}
+
 // AppendSeverityRating appends a severity rating as JSON.
 func AppendSeverityRating(b []byte, v platform.SeverityRating, _ bool) []byte {
 	return appendEnum(b, "SEVERITY_RATING_", v)

@@ -2373,7 +2373,7 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"advisoryIds", "legacyAdvisoryIds", "artifactNames", "artifactTypes", "artifactArchitectures", "componentNames", "componentTypes", "componentLocations", "aliases", "origin", "eventReviewStates", "eventAuthors", "excludeEventAuthors", "eventReviewers", "eventTypes", "latestEventType", "query", "severities", "minScore", "withdrawn", "uids", "ancestorsOf", "inRoot"}
+	fieldsInOrder := [...]string{"advisoryIds", "legacyAdvisoryIds", "artifactNames", "artifactTypes", "artifactArchitectures", "componentNames", "componentTypes", "componentLocations", "aliases", "origin", "eventReviewStates", "eventAuthors", "excludeEventAuthors", "eventReviewers", "eventTypes", "latestEventType", "query", "severities", "states", "minScore", "withdrawn", "uids", "ancestorsOf", "inRoot"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2506,6 +2506,13 @@ func (ec *executionContext) unmarshalInputAdvisoryFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.Severities = data
+		case "states":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("states"))
+			data, err := ec.unmarshalOAdvisoryState2ᚕatriumᚋplatformᚐAdvisoryStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.States = data
 		case "minScore":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minScore"))
 			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
@@ -3764,6 +3771,22 @@ func (ec *executionContext) marshalNAdvisorySeverity2atriumᚋplatformᚐAdvisor
 	return ec._AdvisorySeverity(ctx, sel, &v)
 }
 
+func (ec *executionContext) unmarshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx context.Context, v any) (platform.AdvisoryState, error) {
+	res, err := scalar.UnmarshalAdvisoryState(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx context.Context, sel ast.SelectionSet, v platform.AdvisoryState) graphql.Marshaler {
+	_ = sel
+	res := scalar.MarshalAdvisoryState(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNReviewState2atriumᚋplatformᚐReviewState(ctx context.Context, v any) (platform.ReviewState, error) {
 	res, err := scalar.UnmarshalReviewState(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -3959,6 +3982,42 @@ func (ec *executionContext) marshalOAdvisoryScanDetection2ᚖatriumᚋplatform�
 		return graphql.Null
 	}
 	return ec._AdvisoryScanDetection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAdvisoryState2ᚕatriumᚋplatformᚐAdvisoryStateᚄ(ctx context.Context, v any) ([]platform.AdvisoryState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]platform.AdvisoryState, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOAdvisoryState2ᚕatriumᚋplatformᚐAdvisoryStateᚄ(ctx context.Context, sel ast.SelectionSet, v []platform.AdvisoryState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAdvisoryState2atriumᚋplatformᚐAdvisoryState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOAdvisorySummary2ᚖatriumᚋplatformᚐAdvisorySummary(ctx context.Context, sel ast.SelectionSet, v *platform.AdvisorySummary) graphql.Marshaler {

@@ -957,6 +957,16 @@ type AdvisorySeverity {
   source: SeveritySource
 }
 
+"An advisory in one word, which follows from the event that became known last; of several at once, the last one in the list."
+enum AdvisoryState {
+  "Neither fixed nor found to be a false positive."
+  OPEN
+  "Fixed."
+  FIXED
+  "Found to be a false positive."
+  NOT_AFFECTED
+}
+
 "The severity of a vulnerability."
 enum SeverityRating {
   "9.0 to 10.0 by CVSS 3 or 4."
@@ -1075,6 +1085,8 @@ input AdvisoryFilter {
   query: String
   "Only with one of these ratings."
   severities: [SeverityRating!]
+  "Only in one of these states."
+  states: [AdvisoryState!]
   "Only with at least this score, from 0 to 10. What has no score is left out."
   minScore: Float
   "true: includes withdrawn advisories; default: false."

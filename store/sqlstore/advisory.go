@@ -88,6 +88,9 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	if len(f.Severities) > 0 {
 		addRatings(s, f.Severities)
 	}
+	if len(f.States) > 0 {
+		addStates(s, f.States, f.Withdrawn)
+	}
 	if f.MinScore != nil {
 		s.add(" AND substr(t.severity, 2) >= ?", platform.ScoreKey(*f.MinScore))
 	}

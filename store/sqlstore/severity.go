@@ -49,6 +49,33 @@ func addRatings(s *statement, ratings []platform.SeverityRating) {
 	s.add(")")
 }
 
+// addStates adds the condition that an advisory is in one of states. The open ones
+// are all that no event has settled. Those that are not withdrawn have indexes.
+func addStates(s *statement, wanted []platform.AdvisoryState, withdrawn bool) {
+	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
+	if !withdrawn && len(wanted) == 1 && wanted[0] == platform.AdvisoryOpen {
+		s.add(" AND t.count_class % 3 = 1") // as the indexes have it, without an argument
+		return
+	}
+	var settled, others []platform.EventType
+	for _, state := range platform.AdvisoryStates() {
+		switch settling := state.SettlingEvent(); {
+		case settling == "": // open
+		case slices.Contains(wanted, state):
+			settled = append(settled, settling)
+		default:
+			others = append(others, settling)
+		}
+	}
+	if !slices.Contains(wanted, platform.AdvisoryOpen) {
+		addAnyOf(s, "latest_event_type", settled)
+		return
+	}
+	for _, settling := range others {
+		s.add(" AND t.latest_event_type <> ?", string(settling))
+	}
+}
+
 // The class of an advisory determines its counters. It is 0 for withdrawn
 // advisories, and otherwise follows from the rating and the state. A scope has a
 // counter of all advisories that are not withdrawn, and one for each class. These
@@ -81,28 +108,29 @@ func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 // countersOfAdvisories returns the counters whose sum is the total of a filter, or
 // nil if the rows must be counted.
 func countersOfAdvisories(f *platform.AdvisoryFilter) []byte {
-	severities, withdrawn := f.Severities, f.Withdrawn
+	severities, wanted, withdrawn := f.Severities, f.States, f.Withdrawn
 	others := *f
-	others.Severities, others.Withdrawn = nil, true
+	others.Severities, others.States, others.Withdrawn = nil, nil, true
 	switch {
-	case restricts(whereAdvisory, &others), withdrawn && len(severities) > 0:
+	case restricts(whereAdvisory, &others), withdrawn && len(severities)+len(wanted) > 0:
 		return nil
 	case withdrawn:
 		return []byte{allAdvisories}
-	case len(severities) == 0:
+	case len(severities)+len(wanted) == 0:
 		return []byte{standing}
+	case len(severities) == 0:
+		severities = platform.SeverityRatings()
+	case len(wanted) == 0:
+		wanted = platform.AdvisoryStates()
 	}
-	counted := map[platform.SeverityRating]bool{}
 	var counters []byte
 	for _, r := range severities {
-		for state := range int64(states) {
-			if !counted[r] {
-				counters = append(counters, classCounter(1+int64(r.Rank())*states+state))
-			}
+		for _, state := range wanted {
+			counters = append(counters, classCounter(1+int64(r.Rank()*states+state.Rank())))
 		}
-		counted[r] = true
 	}
-	return counters
+	slices.Sort(counters)
+	return slices.Compact(counters)
 }
 
 // AdvisoriesInheriting reads the advisories that have one of names as id or alias,

@@ -89,10 +89,14 @@ func (b *bigWorld) fill(n sizes) {
 	chunks(b, n.advisories, platform.RowsOf[*platform.Advisory], func(i int) *platform.Advisory {
 		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)
 		artifact := b.repoNames[b.d.IntN(len(b.repoNames)/20)]
+		events := []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}
+		if i%200 == 0 { // few are open
+			events = []platform.AdvisoryEvent{{Detection: &platform.Detection{Manual: &struct{}{}}, Author: "someone"}}
+		}
 		b.artifacts, b.advisoryIDs = append(b.artifacts, artifact), append(b.advisoryIDs, id)
 		return &platform.Advisory{
 			UID: b.d.below(b.randomGroup()), AdvisoryID: id, ArtifactName: artifact, Aliases: []string{"CVE-" + id}, Origin: "osv",
-			Events: []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
+			Events: events, CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
 			Severities: severities[b.d.IntN(len(severities))],
 		}
 	})

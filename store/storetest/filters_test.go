@@ -121,6 +121,10 @@ func (f *forest) advisoryFilters() []filterCase[*platform.Advisory, *platform.Ad
 	scored := func(least float64) func(*platform.Advisory) bool {
 		return func(a *platform.Advisory) bool { return a.Severity.Score != nil && *a.Severity.Score >= least }
 	}
+	open, settled := []platform.AdvisoryState{platform.AdvisoryOpen}, []platform.AdvisoryState{platform.AdvisoryFixed, platform.AdvisoryNotAffected}
+	in := func(states ...platform.AdvisoryState) func(*platform.Advisory) bool {
+		return oneOf(states, (*platform.Advisory).State)
+	}
 	return []filterCase[*platform.Advisory, *filter]{
 		{}, {},
 		{&filter{AdvisoryIDs: ids}, oneOf(ids, func(a *platform.Advisory) string { return a.AdvisoryID })},
@@ -146,6 +150,10 @@ func (f *forest) advisoryFilters() []filterCase[*platform.Advisory, *platform.Ad
 		{&filter{Severities: bad, LatestEventType: platform.EventTypeFixed, MinScore: &score}, func(a *platform.Advisory) bool {
 			return rated(a) && scored(score)(a) && a.LatestEventType() == platform.EventTypeFixed
 		}},
+		{&filter{States: open}, in(open...)}, {&filter{States: settled}, in(settled...)}, {&filter{States: settled[:1], Withdrawn: true}, in(settled[0])},
+		{&filter{States: open, Withdrawn: true}, in(open...)}, {&filter{States: platform.AdvisoryStates()}, nil},
+		{&filter{States: open, Severities: bad}, func(a *platform.Advisory) bool { return rated(a) && in(open...)(a) }},
+		{&filter{States: []platform.AdvisoryState{open[0], settled[1], open[0]}, MinScore: &score}, func(a *platform.Advisory) bool { return scored(score)(a) && in(open[0], settled[1])(a) }},
 		{&filter{Query: "cve-2"}, func(a *platform.Advisory) bool { return a.Aliases[0] == "CVE-2" }},
 	}
 }

@@ -145,6 +145,10 @@ func (r *readList) addKinds() {
 	critical := &platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
 	r.add("advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
 	r.add("bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).maxTotalBuffers = 2 * totalBuffers
+	open := &platform.AdvisoryFilter{States: []platform.AdvisoryState{platform.AdvisoryOpen}}
+	r.add("open advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: open})).maxTotalBuffers = 6 * totalBuffers
+	openAndBad := &platform.AdvisoryFilter{States: open.States, Severities: critical.Severities}
+	r.add("open bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: openAndBad})).maxTotalBuffers = 2 * totalBuffers
 	r.add("advisories by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
 	r.add("vulnerabilities", pageBuffers, askList(p.Vulnerabilities.List, platform.ListRequest[*platform.VulnerabilityFilter]{}))
 	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))

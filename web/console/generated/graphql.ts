@@ -51,6 +51,15 @@ export type FalsePositiveType =
   /** Protection in the artifact keeps it from being exploited. */
   | 'INLINE_MITIGATIONS_EXIST';
 
+/** An advisory in one word, which follows from the event that became known last; of several at once, the last one in the list. */
+export type AdvisoryState =
+  /** Neither fixed nor found to be a false positive. */
+  | 'OPEN'
+  /** Fixed. */
+  | 'FIXED'
+  /** Found to be a false positive. */
+  | 'NOT_AFFECTED';
+
 /** The severity of a vulnerability. */
 export type SeverityRating =
   /** 9.0 to 10.0 by CVSS 3 or 4. */
@@ -104,6 +113,8 @@ export type AdvisoryFilter = {
   query?: string | null | undefined;
   /** Only with one of these ratings. */
   severities?: Array<SeverityRating> | null | undefined;
+  /** Only in one of these states. */
+  states?: Array<AdvisoryState> | null | undefined;
   /** Only with at least this score, from 0 to 10. What has no score is left out. */
   minScore?: number | null | undefined;
   /** true: includes withdrawn advisories; default: false. */

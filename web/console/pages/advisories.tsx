@@ -7,7 +7,9 @@ import { narrow, useLocation } from '../router';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { count, plural, ratings } from '../words';
 
-const stages: { value: AdvisoryEventType; name: string }[] = [
+// What an advisory can be narrowed by: open, which is a state, and the events of which the latest makes the state.
+const stages: { value: 'OPEN' | AdvisoryEventType; name: string }[] = [
+  { value: 'OPEN', name: 'Open' },
   { value: 'DETECTION', name: 'Detected' }, { value: 'TRUE_POSITIVE_DETERMINATION', name: 'Affected' }, { value: 'PENDING_UPSTREAM_FIX', name: 'Waits for upstream' },
   { value: 'FIX_NOT_PLANNED', name: 'No fix planned' }, { value: 'ANALYSIS_NOT_PLANNED', name: 'Not examined' }, { value: 'FIXED', name: 'Fixed' }, { value: 'PATCHED', name: 'Patched' },
   { value: 'FALSE_POSITIVE_DETERMINATION', name: 'Not affected' },
@@ -25,7 +27,7 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
   const variables: AdvisoriesQueryVariables = {
     uid, first: 50, start: true, orderBy: sorts[sort],
-    where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
+    where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(stage === 'OPEN' ? { states: ['OPEN'] } : stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
   };
   const list = usePages<AdvisoriesQuery, AdvisoryRowFragment, AdvisoriesQueryVariables>(AdvisoriesDocument, variables, (data) => data.group?.advisories, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount ?? 0, summary = first?.group?.advisorySummary;
@@ -33,8 +35,10 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
   const [open, setOpen] = useState(() => kept.get(key) ?? new Set<string>());
   const toggle = (one: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); kept.set(key, next); return next; });
   const filtered = query !== '' || rated.length > 0 || stage !== undefined || withdrawn || packages.length > 0;
+  // How many there are of each rating, in the state that is chosen: of what is no state of its own the summary has no number.
+  const states = summary && (stage === undefined ? [summary.open, summary.fixed, summary.notAffected] : stage === 'OPEN' ? [summary.open] : stage === 'FIXED' ? [summary.fixed] : stage === 'FALSE_POSITIVE_DETERMINATION' ? [summary.notAffected] : undefined);
+  const counted = (rating: SeverityRating, among = states) => (among ?? []).reduce((sum, one) => sum + one[rating.toLowerCase() as 'high'], 0);
   const all = { q: undefined, severity: undefined, stage: undefined, withdrawn: undefined, package: undefined };
-  const counted = (rating: SeverityRating) => { const name = rating.toLowerCase() as 'high'; return summary ? summary.open[name] + summary.fixed[name] + summary.notAffected[name] : 0; };
   return (
     <div className="page">
       <div className="title"><h1>Advisories</h1></div>
@@ -49,7 +53,7 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
       </div>
       <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: next.join(',') })}
-          options={ratings.filter((rating) => !['NONE', 'UNKNOWN'].includes(rating) || rated.includes(rating) || counted(rating) > 0).map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: summary ? count(counted(rating)) : undefined }))} />
+          options={ratings.filter((rating) => !['NONE', 'UNKNOWN'].includes(rating) || rated.includes(rating) || counted(rating, summary && [summary.open, summary.fixed, summary.notAffected]) > 0).map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: states ? count(counted(rating)) : undefined }))} />
         <Toggles label="Withdrawn ones" chosen={withdrawn ? ['yes'] : []} onChange={([one]) => narrow({ withdrawn: one })} options={[{ value: 'yes', name: 'With withdrawn ones' }]} />
         {packages.length > 0 && <Toggles label="Affected packages" chosen={packages} onChange={(next) => narrow({ package: next.join(',') })} options={packages.map((value) => ({ value, name: value }))} />}
       </div>

@@ -65,7 +65,7 @@ function Open({ group, names }: { group: Group; names: string[] }) {
       <p className="big"><b>{count(open.total)}</b> open<span className="dim">{count(fixed.total)} fixed · {count(notAffected.total)} not affected</span></p>
       {open.total > 0 && <div className="severity-bar large" aria-hidden="true"><span className="track"><span className="fill">{shown.map(({ rating, n }) => n > 0 && <i key={rating} className={rating.toLowerCase()} style={{ flexGrow: n }} />)}</span></span></div>}
       <ul className="legend">{shown.map(({ rating, n }) => (
-        <li key={rating}><Link to={groupAddress(names, group.uid, 'advisories', { severity: rating })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
+        <li key={rating}><Link to={groupAddress(names, group.uid, 'advisories', { severity: rating, stage: 'OPEN' })} className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}<b>{count(n)}</b></Link></li>
       ))}</ul>
     </>
   );

@@ -92,6 +92,63 @@ func (SeverityRating) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{0}
 }
 
+// An advisory in one word, which follows from its latest event.
+type AdvisoryState int32
+
+const (
+	// Unspecified.
+	AdvisoryState_ADVISORY_STATE_UNSPECIFIED AdvisoryState = 0
+	// Neither fixed nor found to be a false positive.
+	AdvisoryState_ADVISORY_STATE_OPEN AdvisoryState = 1
+	// Fixed.
+	AdvisoryState_ADVISORY_STATE_FIXED AdvisoryState = 2
+	// Found to be a false positive.
+	AdvisoryState_ADVISORY_STATE_NOT_AFFECTED AdvisoryState = 3
+)
+
+// Enum value maps for AdvisoryState.
+var (
+	AdvisoryState_name = map[int32]string{
+		0: "ADVISORY_STATE_UNSPECIFIED",
+		1: "ADVISORY_STATE_OPEN",
+		2: "ADVISORY_STATE_FIXED",
+		3: "ADVISORY_STATE_NOT_AFFECTED",
+	}
+	AdvisoryState_value = map[string]int32{
+		"ADVISORY_STATE_UNSPECIFIED":  0,
+		"ADVISORY_STATE_OPEN":         1,
+		"ADVISORY_STATE_FIXED":        2,
+		"ADVISORY_STATE_NOT_AFFECTED": 3,
+	}
+)
+
+func (x AdvisoryState) Enum() *AdvisoryState {
+	p := new(AdvisoryState)
+	*p = x
+	return p
+}
+
+func (x AdvisoryState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AdvisoryState) Descriptor() protoreflect.EnumDescriptor {
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1].Descriptor()
+}
+
+func (AdvisoryState) Type() protoreflect.EnumType {
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1]
+}
+
+func (x AdvisoryState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AdvisoryState.Descriptor instead.
+func (AdvisoryState) EnumDescriptor() ([]byte, []int) {
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1}
+}
+
 // Where a rating comes from.
 type SeveritySource int32
 
@@ -133,11 +190,11 @@ func (x SeveritySource) String() string {
 }
 
 func (SeveritySource) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2].Descriptor()
 }
 
 func (SeveritySource) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[1]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2]
 }
 
 func (x SeveritySource) Number() protoreflect.EnumNumber {
@@ -146,7 +203,7 @@ func (x SeveritySource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SeveritySource.Descriptor instead.
 func (SeveritySource) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{1}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2}
 }
 
 // The result of the review of an event.
@@ -194,11 +251,11 @@ func (x ReviewState) String() string {
 }
 
 func (ReviewState) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3].Descriptor()
 }
 
 func (ReviewState) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[2]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3]
 }
 
 func (x ReviewState) Number() protoreflect.EnumNumber {
@@ -207,7 +264,7 @@ func (x ReviewState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ReviewState.Descriptor instead.
 func (ReviewState) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{2}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{3}
 }
 
 // The type of an event.
@@ -271,11 +328,11 @@ func (x EventTypeFilter) String() string {
 }
 
 func (EventTypeFilter) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[4].Descriptor()
 }
 
 func (EventTypeFilter) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[3]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[4]
 }
 
 func (x EventTypeFilter) Number() protoreflect.EnumNumber {
@@ -284,7 +341,7 @@ func (x EventTypeFilter) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use EventTypeFilter.Descriptor instead.
 func (EventTypeFilter) EnumDescriptor() ([]byte, []int) {
-	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{3}
+	return file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP(), []int{4}
 }
 
 // A scoring system.
@@ -328,11 +385,11 @@ func (x Severity_Type) String() string {
 }
 
 func (Severity_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[4].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[5].Descriptor()
 }
 
 func (Severity_Type) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[4]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[5]
 }
 
 func (x Severity_Type) Number() protoreflect.EnumNumber {
@@ -401,11 +458,11 @@ func (x FalsePositiveDetermination_Type) String() string {
 }
 
 func (FalsePositiveDetermination_Type) Descriptor() protoreflect.EnumDescriptor {
-	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[5].Descriptor()
+	return file_platform_vulnerabilities_v2_advisories_proto_enumTypes[6].Descriptor()
 }
 
 func (FalsePositiveDetermination_Type) Type() protoreflect.EnumType {
-	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[5]
+	return &file_platform_vulnerabilities_v2_advisories_proto_enumTypes[6]
 }
 
 func (x FalsePositiveDetermination_Type) Number() protoreflect.EnumNumber {
@@ -1802,7 +1859,9 @@ type ListAdvisoriesRequest struct {
 	// Only advisories with at least this score, from 0 to 10.
 	MinScore *float64 `protobuf:"fixed64,101,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
 	// Whether withdrawn advisories are included.
-	Withdrawn     bool `protobuf:"varint,102,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	Withdrawn bool `protobuf:"varint,102,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	// Only advisories whose state is one of these.
+	States        []AdvisoryState `protobuf:"varint,103,rep,packed,name=states,proto3,enum=platform.vulnerabilities.v2.AdvisoryState" json:"states,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2012,6 +2071,13 @@ func (x *ListAdvisoriesRequest) GetWithdrawn() bool {
 	return false
 }
 
+func (x *ListAdvisoriesRequest) GetStates() []AdvisoryState {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
 // One page of advisories.
 type ListAdvisoriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2206,7 +2272,7 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\x10patched_versions\x18\x01 \x03(\tR\x0fpatchedVersions\x12\x12\n" +
 	"\x04note\x18\x02 \x01(\tR\x04note\"&\n" +
 	"\x12GetAdvisoryRequest\x12\x10\n" +
-	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xa2\t\n" +
+	"\x03uid\x18\x01 \x01(\tR\x03uid\"\xe6\t\n" +
 	"\x15ListAdvisoriesRequest\x120\n" +
 	"\x04uidp\x18\x01 \x01(\v2\x1c.platform.uidp.v2.UIDPFilterR\x04uidp\x12!\n" +
 	"\fadvisory_ids\x18\x02 \x03(\tR\vadvisoryIds\x12.\n" +
@@ -2237,7 +2303,8 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"severities\x18d \x03(\x0e2+.platform.vulnerabilities.v2.SeverityRatingR\n" +
 	"severities\x12 \n" +
 	"\tmin_score\x18e \x01(\x01H\x02R\bminScore\x88\x01\x01\x12\x1c\n" +
-	"\twithdrawn\x18f \x01(\bR\twithdrawnB\t\n" +
+	"\twithdrawn\x18f \x01(\bR\twithdrawn\x12B\n" +
+	"\x06states\x18g \x03(\x0e2*.platform.vulnerabilities.v2.AdvisoryStateR\x06statesB\t\n" +
 	"\a_originB\x14\n" +
 	"\x12_latest_event_typeB\f\n" +
 	"\n" +
@@ -2258,7 +2325,12 @@ const file_platform_vulnerabilities_v2_advisories_proto_rawDesc = "" +
 	"\x13SEVERITY_RATING_LOW\x10\x03\x12\x1a\n" +
 	"\x16SEVERITY_RATING_MEDIUM\x10\x04\x12\x18\n" +
 	"\x14SEVERITY_RATING_HIGH\x10\x05\x12\x1c\n" +
-	"\x18SEVERITY_RATING_CRITICAL\x10\x06*\x8c\x01\n" +
+	"\x18SEVERITY_RATING_CRITICAL\x10\x06*\x83\x01\n" +
+	"\rAdvisoryState\x12\x1e\n" +
+	"\x1aADVISORY_STATE_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13ADVISORY_STATE_OPEN\x10\x01\x12\x18\n" +
+	"\x14ADVISORY_STATE_FIXED\x10\x02\x12\x1f\n" +
+	"\x1bADVISORY_STATE_NOT_AFFECTED\x10\x03*\x8c\x01\n" +
 	"\x0eSeveritySource\x12\x1f\n" +
 	"\x1bSEVERITY_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18SEVERITY_SOURCE_ADVISORY\x10\x01\x12!\n" +
@@ -2296,75 +2368,77 @@ func file_platform_vulnerabilities_v2_advisories_proto_rawDescGZIP() []byte {
 	return file_platform_vulnerabilities_v2_advisories_proto_rawDescData
 }
 
-var file_platform_vulnerabilities_v2_advisories_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_platform_vulnerabilities_v2_advisories_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
 var file_platform_vulnerabilities_v2_advisories_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_platform_vulnerabilities_v2_advisories_proto_goTypes = []any{
 	(SeverityRating)(0),                  // 0: platform.vulnerabilities.v2.SeverityRating
-	(SeveritySource)(0),                  // 1: platform.vulnerabilities.v2.SeveritySource
-	(ReviewState)(0),                     // 2: platform.vulnerabilities.v2.ReviewState
-	(EventTypeFilter)(0),                 // 3: platform.vulnerabilities.v2.EventTypeFilter
-	(Severity_Type)(0),                   // 4: platform.vulnerabilities.v2.Severity.Type
-	(FalsePositiveDetermination_Type)(0), // 5: platform.vulnerabilities.v2.FalsePositiveDetermination.Type
-	(*Advisory)(nil),                     // 6: platform.vulnerabilities.v2.Advisory
-	(*AdvisorySeverity)(nil),             // 7: platform.vulnerabilities.v2.AdvisorySeverity
-	(*Severity)(nil),                     // 8: platform.vulnerabilities.v2.Severity
-	(*AdvisoryEvent)(nil),                // 9: platform.vulnerabilities.v2.AdvisoryEvent
-	(*Detection)(nil),                    // 10: platform.vulnerabilities.v2.Detection
-	(*NVDAPI)(nil),                       // 11: platform.vulnerabilities.v2.NVDAPI
-	(*Manual)(nil),                       // 12: platform.vulnerabilities.v2.Manual
-	(*ScanV1)(nil),                       // 13: platform.vulnerabilities.v2.ScanV1
-	(*Fixed)(nil),                        // 14: platform.vulnerabilities.v2.Fixed
-	(*TruePositiveDetermination)(nil),    // 15: platform.vulnerabilities.v2.TruePositiveDetermination
-	(*FalsePositiveDetermination)(nil),   // 16: platform.vulnerabilities.v2.FalsePositiveDetermination
-	(*AnalysisNotPlanned)(nil),           // 17: platform.vulnerabilities.v2.AnalysisNotPlanned
-	(*FixNotPlanned)(nil),                // 18: platform.vulnerabilities.v2.FixNotPlanned
-	(*PendingUpstreamFix)(nil),           // 19: platform.vulnerabilities.v2.PendingUpstreamFix
-	(*Patched)(nil),                      // 20: platform.vulnerabilities.v2.Patched
-	(*GetAdvisoryRequest)(nil),           // 21: platform.vulnerabilities.v2.GetAdvisoryRequest
-	(*ListAdvisoriesRequest)(nil),        // 22: platform.vulnerabilities.v2.ListAdvisoriesRequest
-	(*ListAdvisoriesResponse)(nil),       // 23: platform.vulnerabilities.v2.ListAdvisoriesResponse
-	(*timestamppb.Timestamp)(nil),        // 24: google.protobuf.Timestamp
-	(*v2.UIDPFilter)(nil),                // 25: platform.uidp.v2.UIDPFilter
+	(AdvisoryState)(0),                   // 1: platform.vulnerabilities.v2.AdvisoryState
+	(SeveritySource)(0),                  // 2: platform.vulnerabilities.v2.SeveritySource
+	(ReviewState)(0),                     // 3: platform.vulnerabilities.v2.ReviewState
+	(EventTypeFilter)(0),                 // 4: platform.vulnerabilities.v2.EventTypeFilter
+	(Severity_Type)(0),                   // 5: platform.vulnerabilities.v2.Severity.Type
+	(FalsePositiveDetermination_Type)(0), // 6: platform.vulnerabilities.v2.FalsePositiveDetermination.Type
+	(*Advisory)(nil),                     // 7: platform.vulnerabilities.v2.Advisory
+	(*AdvisorySeverity)(nil),             // 8: platform.vulnerabilities.v2.AdvisorySeverity
+	(*Severity)(nil),                     // 9: platform.vulnerabilities.v2.Severity
+	(*AdvisoryEvent)(nil),                // 10: platform.vulnerabilities.v2.AdvisoryEvent
+	(*Detection)(nil),                    // 11: platform.vulnerabilities.v2.Detection
+	(*NVDAPI)(nil),                       // 12: platform.vulnerabilities.v2.NVDAPI
+	(*Manual)(nil),                       // 13: platform.vulnerabilities.v2.Manual
+	(*ScanV1)(nil),                       // 14: platform.vulnerabilities.v2.ScanV1
+	(*Fixed)(nil),                        // 15: platform.vulnerabilities.v2.Fixed
+	(*TruePositiveDetermination)(nil),    // 16: platform.vulnerabilities.v2.TruePositiveDetermination
+	(*FalsePositiveDetermination)(nil),   // 17: platform.vulnerabilities.v2.FalsePositiveDetermination
+	(*AnalysisNotPlanned)(nil),           // 18: platform.vulnerabilities.v2.AnalysisNotPlanned
+	(*FixNotPlanned)(nil),                // 19: platform.vulnerabilities.v2.FixNotPlanned
+	(*PendingUpstreamFix)(nil),           // 20: platform.vulnerabilities.v2.PendingUpstreamFix
+	(*Patched)(nil),                      // 21: platform.vulnerabilities.v2.Patched
+	(*GetAdvisoryRequest)(nil),           // 22: platform.vulnerabilities.v2.GetAdvisoryRequest
+	(*ListAdvisoriesRequest)(nil),        // 23: platform.vulnerabilities.v2.ListAdvisoriesRequest
+	(*ListAdvisoriesResponse)(nil),       // 24: platform.vulnerabilities.v2.ListAdvisoriesResponse
+	(*timestamppb.Timestamp)(nil),        // 25: google.protobuf.Timestamp
+	(*v2.UIDPFilter)(nil),                // 26: platform.uidp.v2.UIDPFilter
 }
 var file_platform_vulnerabilities_v2_advisories_proto_depIdxs = []int32{
-	24, // 0: platform.vulnerabilities.v2.Advisory.create_time:type_name -> google.protobuf.Timestamp
-	24, // 1: platform.vulnerabilities.v2.Advisory.update_time:type_name -> google.protobuf.Timestamp
-	24, // 2: platform.vulnerabilities.v2.Advisory.delete_time:type_name -> google.protobuf.Timestamp
-	9,  // 3: platform.vulnerabilities.v2.Advisory.events:type_name -> platform.vulnerabilities.v2.AdvisoryEvent
-	8,  // 4: platform.vulnerabilities.v2.Advisory.severities:type_name -> platform.vulnerabilities.v2.Severity
-	7,  // 5: platform.vulnerabilities.v2.Advisory.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
+	25, // 0: platform.vulnerabilities.v2.Advisory.create_time:type_name -> google.protobuf.Timestamp
+	25, // 1: platform.vulnerabilities.v2.Advisory.update_time:type_name -> google.protobuf.Timestamp
+	25, // 2: platform.vulnerabilities.v2.Advisory.delete_time:type_name -> google.protobuf.Timestamp
+	10, // 3: platform.vulnerabilities.v2.Advisory.events:type_name -> platform.vulnerabilities.v2.AdvisoryEvent
+	9,  // 4: platform.vulnerabilities.v2.Advisory.severities:type_name -> platform.vulnerabilities.v2.Severity
+	8,  // 5: platform.vulnerabilities.v2.Advisory.severity:type_name -> platform.vulnerabilities.v2.AdvisorySeverity
 	0,  // 6: platform.vulnerabilities.v2.AdvisorySeverity.rating:type_name -> platform.vulnerabilities.v2.SeverityRating
-	1,  // 7: platform.vulnerabilities.v2.AdvisorySeverity.source:type_name -> platform.vulnerabilities.v2.SeveritySource
-	4,  // 8: platform.vulnerabilities.v2.Severity.type:type_name -> platform.vulnerabilities.v2.Severity.Type
-	24, // 9: platform.vulnerabilities.v2.AdvisoryEvent.create_time:type_name -> google.protobuf.Timestamp
-	2,  // 10: platform.vulnerabilities.v2.AdvisoryEvent.review_state:type_name -> platform.vulnerabilities.v2.ReviewState
-	10, // 11: platform.vulnerabilities.v2.AdvisoryEvent.detection:type_name -> platform.vulnerabilities.v2.Detection
-	14, // 12: platform.vulnerabilities.v2.AdvisoryEvent.fixed:type_name -> platform.vulnerabilities.v2.Fixed
-	16, // 13: platform.vulnerabilities.v2.AdvisoryEvent.false_positive_determination:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination
-	17, // 14: platform.vulnerabilities.v2.AdvisoryEvent.analysis_not_planned:type_name -> platform.vulnerabilities.v2.AnalysisNotPlanned
-	18, // 15: platform.vulnerabilities.v2.AdvisoryEvent.fix_not_planned:type_name -> platform.vulnerabilities.v2.FixNotPlanned
-	19, // 16: platform.vulnerabilities.v2.AdvisoryEvent.pending_upstream_fix:type_name -> platform.vulnerabilities.v2.PendingUpstreamFix
-	15, // 17: platform.vulnerabilities.v2.AdvisoryEvent.true_positive_determination:type_name -> platform.vulnerabilities.v2.TruePositiveDetermination
-	20, // 18: platform.vulnerabilities.v2.AdvisoryEvent.patched:type_name -> platform.vulnerabilities.v2.Patched
-	11, // 19: platform.vulnerabilities.v2.Detection.nvdapi:type_name -> platform.vulnerabilities.v2.NVDAPI
-	12, // 20: platform.vulnerabilities.v2.Detection.manual:type_name -> platform.vulnerabilities.v2.Manual
-	13, // 21: platform.vulnerabilities.v2.Detection.scanv1:type_name -> platform.vulnerabilities.v2.ScanV1
-	5,  // 22: platform.vulnerabilities.v2.FalsePositiveDetermination.type:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination.Type
-	25, // 23: platform.vulnerabilities.v2.ListAdvisoriesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
-	2,  // 24: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_review_states:type_name -> platform.vulnerabilities.v2.ReviewState
-	3,  // 25: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_types:type_name -> platform.vulnerabilities.v2.EventTypeFilter
-	3,  // 26: platform.vulnerabilities.v2.ListAdvisoriesRequest.latest_event_type:type_name -> platform.vulnerabilities.v2.EventTypeFilter
+	2,  // 7: platform.vulnerabilities.v2.AdvisorySeverity.source:type_name -> platform.vulnerabilities.v2.SeveritySource
+	5,  // 8: platform.vulnerabilities.v2.Severity.type:type_name -> platform.vulnerabilities.v2.Severity.Type
+	25, // 9: platform.vulnerabilities.v2.AdvisoryEvent.create_time:type_name -> google.protobuf.Timestamp
+	3,  // 10: platform.vulnerabilities.v2.AdvisoryEvent.review_state:type_name -> platform.vulnerabilities.v2.ReviewState
+	11, // 11: platform.vulnerabilities.v2.AdvisoryEvent.detection:type_name -> platform.vulnerabilities.v2.Detection
+	15, // 12: platform.vulnerabilities.v2.AdvisoryEvent.fixed:type_name -> platform.vulnerabilities.v2.Fixed
+	17, // 13: platform.vulnerabilities.v2.AdvisoryEvent.false_positive_determination:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination
+	18, // 14: platform.vulnerabilities.v2.AdvisoryEvent.analysis_not_planned:type_name -> platform.vulnerabilities.v2.AnalysisNotPlanned
+	19, // 15: platform.vulnerabilities.v2.AdvisoryEvent.fix_not_planned:type_name -> platform.vulnerabilities.v2.FixNotPlanned
+	20, // 16: platform.vulnerabilities.v2.AdvisoryEvent.pending_upstream_fix:type_name -> platform.vulnerabilities.v2.PendingUpstreamFix
+	16, // 17: platform.vulnerabilities.v2.AdvisoryEvent.true_positive_determination:type_name -> platform.vulnerabilities.v2.TruePositiveDetermination
+	21, // 18: platform.vulnerabilities.v2.AdvisoryEvent.patched:type_name -> platform.vulnerabilities.v2.Patched
+	12, // 19: platform.vulnerabilities.v2.Detection.nvdapi:type_name -> platform.vulnerabilities.v2.NVDAPI
+	13, // 20: platform.vulnerabilities.v2.Detection.manual:type_name -> platform.vulnerabilities.v2.Manual
+	14, // 21: platform.vulnerabilities.v2.Detection.scanv1:type_name -> platform.vulnerabilities.v2.ScanV1
+	6,  // 22: platform.vulnerabilities.v2.FalsePositiveDetermination.type:type_name -> platform.vulnerabilities.v2.FalsePositiveDetermination.Type
+	26, // 23: platform.vulnerabilities.v2.ListAdvisoriesRequest.uidp:type_name -> platform.uidp.v2.UIDPFilter
+	3,  // 24: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_review_states:type_name -> platform.vulnerabilities.v2.ReviewState
+	4,  // 25: platform.vulnerabilities.v2.ListAdvisoriesRequest.event_types:type_name -> platform.vulnerabilities.v2.EventTypeFilter
+	4,  // 26: platform.vulnerabilities.v2.ListAdvisoriesRequest.latest_event_type:type_name -> platform.vulnerabilities.v2.EventTypeFilter
 	0,  // 27: platform.vulnerabilities.v2.ListAdvisoriesRequest.severities:type_name -> platform.vulnerabilities.v2.SeverityRating
-	6,  // 28: platform.vulnerabilities.v2.ListAdvisoriesResponse.advisories:type_name -> platform.vulnerabilities.v2.Advisory
-	21, // 29: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:input_type -> platform.vulnerabilities.v2.GetAdvisoryRequest
-	22, // 30: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:input_type -> platform.vulnerabilities.v2.ListAdvisoriesRequest
-	6,  // 31: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:output_type -> platform.vulnerabilities.v2.Advisory
-	23, // 32: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:output_type -> platform.vulnerabilities.v2.ListAdvisoriesResponse
-	31, // [31:33] is the sub-list for method output_type
-	29, // [29:31] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	1,  // 28: platform.vulnerabilities.v2.ListAdvisoriesRequest.states:type_name -> platform.vulnerabilities.v2.AdvisoryState
+	7,  // 29: platform.vulnerabilities.v2.ListAdvisoriesResponse.advisories:type_name -> platform.vulnerabilities.v2.Advisory
+	22, // 30: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:input_type -> platform.vulnerabilities.v2.GetAdvisoryRequest
+	23, // 31: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:input_type -> platform.vulnerabilities.v2.ListAdvisoriesRequest
+	7,  // 32: platform.vulnerabilities.v2.AdvisoriesService.GetAdvisory:output_type -> platform.vulnerabilities.v2.Advisory
+	24, // 33: platform.vulnerabilities.v2.AdvisoriesService.ListAdvisories:output_type -> platform.vulnerabilities.v2.ListAdvisoriesResponse
+	32, // [32:34] is the sub-list for method output_type
+	30, // [30:32] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_platform_vulnerabilities_v2_advisories_proto_init() }
@@ -2396,7 +2470,7 @@ func file_platform_vulnerabilities_v2_advisories_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_vulnerabilities_v2_advisories_proto_rawDesc), len(file_platform_vulnerabilities_v2_advisories_proto_rawDesc)),
-			NumEnums:      6,
+			NumEnums:      7,
 			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
