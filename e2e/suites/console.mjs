@@ -1,13 +1,10 @@
-// The console in Chromium: its pages on demonstration data and in an empty organisation, as an owner, an editor, a viewer and a
-// stranger; signing in at a real OpenID provider; and a server that executes only trusted documents.
+// The console in Chromium: its pages on demonstration data, as an owner, an editor, a viewer and a stranger.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, violations } from '../browser.mjs';
-import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, program, reads, text, token, watchPage } from '../console.mjs';
-import { check, data, finish, run, site, temporary, temporaryFolder } from '../lib.mjs';
+import { enter, eventually, follow, loaded, look, maxRequests, newPage, open, reads, text, token, watchPage } from '../console.mjs';
+import { check, data, finish, run, site } from '../lib.mjs';
 
 const web = join(import.meta.dirname, '../../web');
 
@@ -235,137 +232,6 @@ await check('a token that is not taken signs out, in all tabs', async () => {
   assert.deepEqual([...page.faults, ...other.faults], []);
   await page.context().close();
 });
-
-// A server of its own: an empty organisation, whose owner signs in at a provider, and only trusted documents.
-
-const block = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8').match(/^```js provider\n(.*?)^```$/ms)[1];
-const port = 44000 + process.pid % 4000; // of the server, which the provider must know
-const host = `127.0.0.1:${23000 + (process.pid + 7) % 20000}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
-const database = `sqlite:${join(temporaryFolder(), 'empty.db')}`, module = join(import.meta.dirname, `../bin/console-provider-${process.pid}.mjs`);
-const children = [];
-process.on('exit', () => { children.forEach((child) => child.kill('SIGKILL')); rmSync(module, { force: true }); });
-function start(command, args, env) {
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  children.push(child);
-  child.said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { child.said += chunk; });
-  return child;
-}
-
-let other; // the server
-const page = await newPage();
-await check('a server with a provider for the console and with trusted documents starts', async () => {
-  const { code, text: said } = await run(program, ['bootstrap', '--org', 'empty', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
-  assert.equal(code, 0, said);
-  mkdirSync(join(module, '..'), { recursive: true });
-  const refreshing = [["token_endpoint_auth_method: 'none'", "token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token']"], ['clientBasedCORS:', 'issueRefreshToken: () => true,\n  clientBasedCORS:']];
-  for (const [before] of refreshing) assert.ok(block.includes(before), before);
-  writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replace('127.0.0.1:8080', `127.0.0.1:${port}`)));
-  const provider = start(process.execPath, [module], { ISSUER: issuer });
-  await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said, 15);
-  const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
-  const server = start(program, ['serve', '--audience', audience, '--allow-host', host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
-    '--console-issuer', issuer, '--console-client-id', 'console', '--trusted-documents', trusted]);
-  other = (await eventually(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), () => server.said, 15))[1];
-}, 40);
-
-let bearer;
-await check('an owner signs in at the provider, with a code and PKCE', async () => {
-  page.on('request', (request) => { if (request.url() === other + '/graphql') bearer = request.headers().authorization; });
-  page.on('request', (request) => { if (request.url().startsWith(issuer + '/auth?')) page.authorization = new URL(request.url()).searchParams; });
-  await page.goto(other + '/console/empty/~repos');
-  page.failing = /./; // the provider's own pages want fonts of other hosts
-  await page.getByRole('button', { name: `Continue with ${host}` }).click();
-  await page.fill('[name=login]', 'alice');
-  await page.fill('[name=password]', 'any');
-  await page.click('[type=submit]');
-  await page.locator('[type=submit]').click(); // consent
-  await page.waitForURL(other + '/console/empty/~repos');
-  await loaded(page);
-  assert.equal(page.authorization.get('code_challenge_method'), 'S256');
-  assert.match(await text(page), /No repos yet/);
-  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
-  assert.ok(!stored.includes(bearer.split('.')[2]) && !/verifier/.test(stored), 'a token or a verifier is stored: ' + stored);
-}, 30);
-
-await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
-  page.failing = undefined;
-  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /Quiet so far/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
-    await page.goto(other + '/console/empty' + path);
-    await page.locator('.shell').waitFor();
-    await loaded(page);
-    assert.equal(page.url(), other + '/console/empty' + path);
-    await eventually(async () => says.test(await text(page)), async () => `${path}: ${await text(page)}`);
-    assert.equal(await page.locator('.problem').count(), 0, path);
-    await look(page, 'empty' + path.replace(/\W+/g, '-'));
-    assert.deepEqual(await violations(page), [], path);
-  }
-  assert.deepEqual(page.faults, []);
-}, 40);
-
-await check('where only trusted documents are executed, those of the console are, and others are not', async () => {
-  const ask = async (query) => (await fetch(other + '/graphql', { method: 'POST', headers: { Authorization: bearer, 'Content-Type': 'application/json' }, body: JSON.stringify({ query }) })).json();
-  assert.equal((await ask('query Mine { ping }')).data.ping, 'pong');
-  assert.equal((await ask('{ ping }')).errors[0].extensions.code, 'PERMISSION_DENIED');
-});
-
-await check('a long list is read page by page, has few rows in the page, and keeps its place', async () => {
-  const { groups: [{ uid: parent }] } = await (await fetch(other + '/iam/v2/groups', { headers: { Authorization: bearer } })).json();
-  const create = (i) => fetch(`${other}/registry/v2/repos/${parent}`, { method: 'POST', headers: { Authorization: bearer, 'Content-Type': 'application/json' }, body: JSON.stringify({ name: `repo-${String(i).padStart(3, '0')}` }) });
-  for (let i = 0; i < 130; i += 10) {
-    for (const answer of await Promise.all(Array.from({ length: 10 }, (_, j) => create(i + j)))) assert.ok(answer.ok, `${answer.status} ${await answer.text()}`);
-  }
-  await page.goto(other + '/console/empty/~repos');
-  await page.getByText('130 repos').waitFor();
-  page.asked = [];
-  await eventually(async () => { await page.evaluate(() => scrollTo(0, document.body.scrollHeight)); return page.getByText('That is all: 130 repos.').count(); }, 'the end is never reached');
-  assert.equal(reads(page).length, 2, 'requests for two more pages');
-  const rows = await page.locator('.row').count();
-  assert.ok(rows < 60, `${rows} rows are in the page`);
-  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-  await page.getByText('repo-120').click();
-  await page.waitForURL(/repo-120$/);
-  await loaded(page);
-  await page.goBack();
-  await page.getByText('repo-120').waitFor();
-  const seen = await page.getByText('repo-120').boundingBox();
-  assert.ok(seen.y > 0 && seen.y < 900, `the row is at ${seen.y}`);
-  assert.deepEqual(page.faults, []);
-}, 40);
-
-await check('a refresh token renews the token before it expires, and a session that the provider ended is left', async () => {
-  const tab = watchPage(await page.context().newPage());
-  const bearers = [], grants = [];
-  tab.on('request', (request) => { if (request.url() === other + '/graphql') bearers.push(request.headers().authorization); });
-  tab.on('response', async (response) => { if (response.url() === issuer + '/token' && response.request().method() === 'POST') grants.push({ asked: new URLSearchParams(response.request().postData()), answer: await response.json() }); });
-  await tab.clock.install();
-  await tab.goto(other + '/console/empty/~repos');
-  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
-  await tab.waitForURL(other + '/console/empty/~repos');
-  await loaded(tab);
-  assert.ok(grants[0].answer.refresh_token, 'the provider gives no refresh token');
-  const lives = grants[0].answer.expires_in;
-  await tab.clock.fastForward((lives - 120) * 1000);
-  assert.equal(grants.length, 1, 'the token is renewed too early');
-  await tab.clock.fastForward(61_000);
-  await eventually(() => grants.length === 2, 'the token is not renewed');
-  assert.deepEqual([grants[1].asked.get('grant_type'), grants[1].asked.get('refresh_token')], ['refresh_token', grants[0].answer.refresh_token]);
-  await eventually(() => bearers.at(-1) === 'Bearer ' + grants[1].answer.access_token, 'the new token is not used');
-  await loaded(tab);
-  assert.equal(tab.url(), other + '/console/empty/~repos');
-  const stored = await tab.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
-  for (const { answer } of grants) assert.ok(!stored.includes(answer.refresh_token) && !stored.includes(answer.access_token), 'a token is stored');
-  assert.deepEqual(tab.faults, []);
-  // Who uses a refresh token a second time may be a thief: the provider ends the session.
-  const again = await fetch(issuer + '/token', { method: 'POST', body: new URLSearchParams({ client_id: 'console', grant_type: 'refresh_token', refresh_token: grants[0].answer.refresh_token }) });
-  assert.equal(again.status, 400);
-  tab.failing = /400/;
-  await tab.clock.fastForward((lives - 59) * 1000);
-  await tab.getByRole('alert').waitFor();
-  assert.match(await tab.getByRole('alert').innerText(), /Your session has ended/);
-  assert.deepEqual(tab.faults, []);
-  await tab.close();
-}, 40);
 
 await check('the types and the manifest are those of the documents and the schema, and the types hold', async () => {
   for (const { code, text: said } of await Promise.all([generating, typing])) assert.equal(code, 0, said);
