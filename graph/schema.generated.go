@@ -4884,7 +4884,8 @@ extend type Mutation {
     input: TestSubscriptionInput!
   ): TestSubscriptionPayload
   """
-  Lets an event subscription that was disabled get events again, from now on: what it missed comes by ` + "`" + `redeliver` + "`" + `.
+  Lets a disabled event subscription get events again, from now on. ` + "`" + `redeliver` + "`" + ` sends what was waiting when it was disabled; events since then
+  have no delivery.
   Needs subscriptions.create.
   """
   enableSubscription(

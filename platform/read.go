@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Get reads one resource. INVALID_ARGUMENT, PERMISSION_DENIED, NOT_FOUND.
+// Get reads one resource. It returns INVALID_ARGUMENT, PERMISSION_DENIED or
+// NOT_FOUND if it cannot.
 func (r *resources[T, F]) Get(ctx context.Context, uid UID) (T, error) {
 	rows, errs := r.GetMany(ctx, []UID{uid})
 	return rows[0], errs[0]
