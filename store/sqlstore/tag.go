@@ -36,8 +36,12 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 			// The index contains 64 bits of a digest.
 			s.add(" AND t.digest = ? AND substr(t.digest, 8, 16) = substr(?, 8, 16)", f.Digest, f.Digest)
 		}
-		if f.Deprecated != nil {
-			s.add(" AND t.deprecated = ?", *f.Deprecated)
+		switch { // The indexes of deprecated tags need a condition without an argument.
+		case f.Deprecated == nil:
+		case *f.Deprecated:
+			s.add(" AND t.deprecated")
+		default:
+			s.add(" AND NOT t.deprecated")
 		}
 		for _, class := range f.Without {
 			s.add(" AND t.class <> ?", string(class))

@@ -71,7 +71,7 @@ func (b *bigWorld) fill(n sizes) {
 		}
 		tag := &platform.Tag{
 			UID: b.d.below(repo), Name: fmt.Sprintf("%d.%d-r%d", b.d.IntN(100), b.d.IntN(100), i), Digest: "sha256:" + b.d.hex(32),
-			CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
+			CreateTime: b.randomTime(), UpdateTime: b.randomTime(), Deprecated: i%49 == 0,
 		}
 		if repo == b.busyRepo {
 			b.tagName, b.tagDigest = tag.Name, tag.Digest
