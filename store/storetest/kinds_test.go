@@ -64,21 +64,23 @@ func isLeftOut(row, filter any) bool {
 }
 
 func (k *kind[T, F]) sort(rows []T, order platform.Order) {
-	value := func(row T) any {
-		for _, o := range k.ops.Kind().Orders {
-			if o.Name == order.Field {
-				return o.Value(row)
-			}
-		}
-		return nil
-	}
 	slices.SortFunc(rows, func(a, b T) int {
-		c := cmp.Or(compareValues(value(a), value(b)), strings.Compare(string(k.uid(a)), string(k.uid(b))))
+		c := cmp.Or(compareValues(k.orderValue(a, order.Field), k.orderValue(b, order.Field)), strings.Compare(string(k.uid(a)), string(k.uid(b))))
 		if order.Desc {
 			return -c
 		}
 		return c
 	})
+}
+
+// orderValue returns the value that a row is sorted by.
+func (k *kind[T, F]) orderValue(row T, field string) any {
+	for _, o := range k.ops.Kind().Orders {
+		if o.Name == field {
+			return o.Value(row)
+		}
+	}
+	return nil
 }
 
 // compareValues compares texts by bytes. A missing time is before all others.
