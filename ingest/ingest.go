@@ -74,7 +74,7 @@ type Summary struct {
 	Unreadable int          // documents and lines whose kind could not be read
 }
 
-// A Kind counts the results for the records of one kind.
+// A KindCounts counts the results for the records of one kind.
 type KindCounts struct {
 	Name                              string // plural, such as "repos"
 	Added, Updated, Unchanged, Failed int

@@ -181,7 +181,7 @@ func followAll[T any, K comparable, V any](ctx context.Context, objects []T, l *
 				return nil, err
 			}
 		}
-		return slices.DeleteFunc(found, func(row V) bool { return isNil(row) }), nil
+		return slices.DeleteFunc(found, isNil), nil
 	})
 }
 

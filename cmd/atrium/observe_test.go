@@ -118,7 +118,7 @@ func TestTheLogForPeopleIsText(t *testing.T) {
 	out.Reset()
 	(&observeFlags{LogFormat: "text"}).logger(buffer, false).Error("plain")
 	if strings.Contains(out.String(), "\x1b") || !strings.HasSuffix(out.String(), "ERROR plain\n") {
-		t.Errorf("wrote %q, want it without ''", out.String())
+		t.Errorf("wrote %q, want it without '\x1b'", out.String())
 	}
 }
 
