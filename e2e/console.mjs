@@ -63,7 +63,7 @@ export const token = async (...who) => {
 
 /** Signs in with a token in the place of the one of development. */
 export async function enter(page, bearer, path = '/console') {
-  await page.goto(site + path);
+  await page.goto(path.startsWith('http') ? path : site + path);
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
   await page.evaluate(() => document.querySelector('[aria-label="Sign out"]').click());
   await page.getByLabel('Bearer token').fill(bearer);
