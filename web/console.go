@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strings"
 )
 
 //go:embed console/console.html console/missing.html console/missing.css console/generated/documents.json
@@ -104,6 +105,24 @@ func readModules(files fs.FS) []string {
 	return modules
 }
 
+// A consoleName is the name of a group or repo with its address.
+type consoleName struct{ Name, Address string }
+
+// namesOfAddress returns the names in a path such as /console/acme/shop/~repos. The HTML shows them as the script will, so that
+// readers see where they are before it has loaded.
+func namesOfAddress(address string) []consoleName {
+	var names []consoleName
+	at := "/console"
+	for name := range strings.SplitSeq(strings.TrimPrefix(address, at), "/") {
+		if name == "" || strings.HasPrefix(name, "~") {
+			continue
+		}
+		at += "/" + url.PathEscape(name)
+		names = append(names, consoleName{name, at})
+	}
+	return names
+}
+
 // newConsolePage serves the named template with the settings. It adds the token for a local browser only.
 func newConsolePage(opts ConsoleOptions, name string, modules []string, status int) http.Handler {
 	parsed := template.Must(template.ParseFS(consoleFiles, name))
@@ -116,7 +135,8 @@ func newConsolePage(opts ConsoleOptions, name string, modules []string, status i
 		values := struct {
 			Settings consoleSettings
 			Modules  []string
-		}{s, modules}
+			Names    []consoleName
+		}{s, modules, namesOfAddress(r.URL.Path)}
 		if err := parsed.ExecuteTemplate(&html, path.Base(name), values); err != nil {
 			http.Error(w, "the page of the console could not be generated", http.StatusInternalServerError)
 			return

@@ -12,8 +12,9 @@ import (
 
 // consoleBundle is a small bundle of the console.
 var consoleBundle = fstest.MapFS{
-	"dist/console/main.js.gz":   &fstest.MapFile{Data: compressText("script")},
-	"dist/console/style.css.gz": &fstest.MapFile{Data: compressText("styles")},
+	"dist/console/main.js.gz":      &fstest.MapFile{Data: compressText("script")},
+	"dist/console/modules.json.gz": &fstest.MapFile{Data: compressText(`["main.js", "chunk-A.js"]`)},
+	"dist/console/style.css.gz":    &fstest.MapFile{Data: compressText("styles")},
 }
 
 func askConsole(console http.Handler, path, host string) *httptest.ResponseRecorder {
@@ -39,6 +40,22 @@ func TestEveryAddressOfTheConsoleIsItsPage(t *testing.T) {
 	for path, want := range map[string]int{"/console/~assets/main.js": 200, "/console/~assets/style.css": 200, "/console/~assets/other.js": 404, "/consoles": 404} {
 		if w := askConsole(console, path, "localhost"); w.Code != want {
 			t.Errorf("%s: status %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+func TestThePageOfTheConsoleShowsWhereItIsBeforeItsScript(t *testing.T) {
+	t.Parallel()
+	console := web.ConsoleFrom(web.ConsoleOptions{}, consoleBundle)
+	for path, want := range map[string]string{
+		"/console":                       `<ol><li><strong>Console</strong></li></ol>`,
+		"/console/acme/a%3Cb%20c/~repos": `<ol><li><a href="/console/acme">acme</a></li><li><a href="/console/acme/a%3Cb%20c">a&lt;b c</a></li></ol>`,
+	} {
+		page := askConsole(console, path, "localhost").Body.String()
+		for _, part := range []string{want, `<link rel="modulepreload" href="/console/~assets/chunk-A.js">`} {
+			if !strings.Contains(page, part) {
+				t.Errorf("%s has no %s:\n%s", path, part, page)
+			}
 		}
 	}
 }
