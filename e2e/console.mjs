@@ -1,4 +1,5 @@
-// What the suites of the console share: pages that tell their faults and count their requests, and signing in with a token.
+// This file has the functions that the suites of the console share. They open pages that record their faults and requests, and
+// sign in with a token.
 
 import assert from 'node:assert/strict';
 import { browser } from './browser.mjs';

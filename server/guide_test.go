@@ -17,8 +17,8 @@ func TestTheTablesOfTheGuideAreThoseOfTheProgram(t *testing.T) {
 		rows int
 		row  string
 	}{
-		"/guide/concepts": {len(platform.Capabilities()), "<tr>\n<td><code>repo.list</code></td>\n<td>yes</td>"},
-		"/guide/errors":   {12, "<tr>\n<td><code>NOT_FOUND</code></td>\n<td>5</td>\n<td>404 Not Found</td>\n</tr>"},
+		"/guide/concepts": {len(platform.Capabilities()), "<tr><td><code>repo.list</code></td><td>yes</td>"},
+		"/guide/errors":   {12, "<tr><td><code>NOT_FOUND</code></td><td>5</td><td>404 Not Found</td></tr>"},
 	} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -4,6 +4,7 @@ import { build } from 'esbuild';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { readLicences } from './licences.mjs';
 
 // GraphiQL's style sheet holds its fonts for all scripts. Readers of others than the Latin one have fonts of their own.
 const isOtherScript = (face) => /unicode-range:/.test(face) && !/unicode-range:\s*U\+0000-00FF/i.test(face);
@@ -40,16 +41,8 @@ const { outputFiles, metafile } = await build({
   metafile: true,
 });
 
-// The licences ask for their text to go where the code goes.
-const packages = new Set(Object.keys(metafile.inputs).map((path) => path.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
-const licences = [...packages].sort().map((path) => {
-  const { name, version, license } = JSON.parse(readFileSync(path + '/package.json', 'utf8'));
-  const text = readdirSync(path).filter((file) => /^licen[cs]e/i.test(file)).map((file) => readFileSync(`${path}/${file}`, 'utf8'));
-  return [`${name} ${version} (${license})`, ...text].join('\n\n');
-});
-
 const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
-files.push(['licences.txt', licences.join(`\n\n${'-'.repeat(80)}\n\n`)]);
+files.push(['licences.txt', readLicences(metafile)]);
 // The program takes main.js as the sign that all the others are there.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 

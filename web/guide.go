@@ -26,9 +26,9 @@ type guidePage struct {
 type Links struct{ Playground, Console bool }
 
 // Guide serves the pages of the guide at /guide, in the order of names; the first is the start. A marker such as
-// {{roles}} in a page is replaced with the table of that name, which is HTML. Every other path is not found. Guide
+// {{roles}} in a page is replaced with the table of that name. Every other path is not found. Guide
 // panics if a page is missing, because the pages are embedded. links says which other pages there are.
-func Guide(files fs.FS, names []string, links Links, tables map[string]string) http.Handler {
+func Guide(files fs.FS, names []string, links Links, tables map[string]Table) http.Handler {
 	pages := make([]*guidePage, len(names))
 	for i, name := range names {
 		pages[i] = newGuidePage(files, name, tables)
@@ -64,16 +64,40 @@ func newGuideHandler(text []byte) http.Handler {
 }
 
 // newGuidePage makes a page of its HTML, which begins with its title.
-func newGuidePage(files fs.FS, name string, tables map[string]string) *guidePage {
+func newGuidePage(files fs.FS, name string, tables map[string]Table) *guidePage {
 	source, err := fs.ReadFile(files, "pages/"+name+".html")
 	if err != nil {
 		panic(err) // the page is not embedded, so the build is broken
 	}
 	body := string(source)
 	for marker, table := range tables {
-		body = strings.ReplaceAll(body, "<p>{{"+marker+"}}</p>", table)
+		body = strings.ReplaceAll(body, "<p>{{"+marker+"}}</p>", table.render())
 	}
 	heading, _, _ := strings.Cut(body, "</h1>")
 	_, title, _ := strings.Cut(heading, ">")
 	return &guidePage{Name: name, Title: html.UnescapeString(title), Body: template.HTML(body)} //nolint:gosec // it was made of embedded text
+}
+
+// A Table is a table of the guide whose rows the program knows. The first cell of each row is code.
+type Table struct {
+	Head []string
+	Rows [][]string
+}
+
+var tableLayout = template.Must(template.New("table").Parse(`<table>
+<thead>
+<tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>
+</thead>
+<tbody>
+{{range .Rows}}<tr>{{range $i, $cell := .}}<td>{{if $i}}{{$cell}}{{else}}<code>{{$cell}}</code>{{end}}</td>{{end}}</tr>
+{{end}}</tbody>
+</table>
+`))
+
+func (t Table) render() string {
+	var text strings.Builder
+	if err := tableLayout.Execute(&text, t); err != nil {
+		panic(err) // cannot fail with texts
+	}
+	return text.String()
 }

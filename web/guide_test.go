@@ -22,14 +22,14 @@ func TestTheGuideShowsPages(t *testing.T) {
 		"pages/start.html": {Data: []byte("<h1 id=\"the-start\">The &lt;start&gt;</h1>\n<p>{{table}}</p>\n")},
 		"pages/more.html":  {Data: []byte("<h1 id=\"more\">More</h1>\n")},
 	}
-	guide := Guide(files, []string{"start", "more"}, Links{Playground: true}, map[string]string{"table": "<table></table>"})
+	guide := Guide(files, []string{"start", "more"}, Links{Playground: true}, map[string]Table{"table": {Head: []string{"a"}, Rows: [][]string{{"<b>", "c"}}}})
 	for _, path := range []string{"/guide", "/guide/", "/guide/start"} {
 		status, page, header := getGuide(guide, path)
 		if status != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s: status %d, want 200: %v", path, status, header)
 		}
 		for _, part := range []string{
-			"<title>The &lt;start&gt; – Atrium guide</title>", "</h1>\n<table></table>",
+			"<title>The &lt;start&gt; – Atrium guide</title>", "</h1>\n<table>", "<tr><th>a</th></tr>", "<tr><td><code>&lt;b&gt;</code></td><td>c</td></tr>",
 			`<a href="/guide/start" aria-current="page">`, `Next: <a href="/guide/more">More</a>`,
 		} {
 			if !strings.Contains(page, part) {

@@ -25,7 +25,7 @@ const repos = records.filter(({ kind }) => kind === 'repo').length;
 let server, site;
 process.on('exit', () => server?.kill('SIGKILL'));
 
-const must = async (...args) => {
+const runProgram = async (...args) => {
   const { code, out, text: said } = await run(program, [...args, '--database-url', database]);
   assert.equal(code, 0, said);
   return out.trim();
@@ -37,8 +37,8 @@ await check('a server with the real data starts', async () => {
   for (const stream of [server.stdout, server.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
   site = (await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said, 20))[1];
   const group = said.match(/acme is ([0-9a-f]{40})/)[1];
-  await must('import', 'registry', '--group', group, registry);
-  await must('import', 'osv', '--group', group, advisories);
+  await runProgram('import', 'registry', '--group', group, registry);
+  await runProgram('import', 'osv', '--group', group, advisories);
 }, 120);
 
 const pages = { overview: '', repos: '/~repos', repo: '/node', advisories: '/~advisories', access: '/~access', identities: '/~identities', activity: '/~activity', log: '/~activity?show=log', webhooks: '/~webhooks' };
@@ -73,7 +73,7 @@ await check('the list of repos scrolls to its end with few rows in the page', as
 for (const who of ['editor', 'viewer']) {
   await check(`a ${who} sees the same pages`, async () => {
     const page = await newPage();
-    await enter(page, await must('token', '--as', who), site + '/console');
+    await enter(page, await runProgram('token', '--as', who), site + '/console');
     for (const [name, path] of Object.entries(pages)) {
       await follow(page, '/console/acme' + path);
       assert.equal(await page.locator('.problem').count(), 0, `${name}: ${await text(page)}`);
@@ -86,7 +86,7 @@ for (const who of ['editor', 'viewer']) {
 
 await check('a stranger sees none of it', async () => {
   const page = await newPage();
-  await enter(page, await must('token', '--subject', 'nobody'), site + '/console');
+  await enter(page, await runProgram('token', '--subject', 'nobody'), site + '/console');
   await follow(page, '/console/acme/node');
   await loaded(page);
   assert.match(await text(page), /There is nothing here/);

@@ -76,12 +76,11 @@ func (k storedKind[T, F]) newWriter(tx *transaction) any {
 // newTable makes the table of a kind of platform, whose number its rows are counted
 // under.
 //
-// The types of rows and filters are pointers (T is *platform.Repo), because Go
-// compiles a generic function once for all pointer types, but again for each struct
-// type.
+// The types of rows and filters are pointers, for the reason that resources in
+// platform/kind.go has.
 func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
 	var everything W
-	t.typed = typed[*V, *W]{
+	t.pointerFunctions = pointerFunctions[*V, *W]{
 		newRow:    func() *V { return new(V) },
 		assign:    func(to, from *V) { *to = *from },
 		newBuffer: newBuffer[V],

@@ -70,11 +70,12 @@ type table[T, F any] struct {
 	// derive sets what follows from a row's other fields, before it is written.
 	derive func(T)
 
-	typed[T, F]
+	pointerFunctions[T, F]
 }
 
-// typed holds what newTable adds because it knows the types that T and F point to.
-type typed[T, F any] struct {
+// pointerFunctions has the functions that newTable makes, because it knows the types
+// that T and F point to.
+type pointerFunctions[T, F any] struct {
 	newRow    func() T
 	assign    func(to, from T) // changes the row that to points to
 	newBuffer func() (through T, keep func() T)

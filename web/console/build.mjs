@@ -1,9 +1,10 @@
 // Bundles the console into dist/console, gzipped as the program embeds it. build.sh runs it.
 
 import { build } from 'esbuild';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { readLicences } from '../licences.mjs';
 
 const { outputFiles, metafile } = await build({
   entryPoints: { main: 'console/main.tsx', style: 'console/style.css' },
@@ -20,27 +21,20 @@ const { outputFiles, metafile } = await build({
   metafile: true,
 });
 
-const packages = new Set(Object.keys(metafile.inputs).map((path) => path.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0]).filter(Boolean));
-const licences = [...packages].sort().map((path) => {
-  const { name, version, license } = JSON.parse(readFileSync(path + '/package.json', 'utf8'));
-  const text = readdirSync(path).filter((file) => /^licen[cs]e/i.test(file)).map((file) => readFileSync(`${path}/${file}`, 'utf8'));
-  return [`${name} ${version} (${license})`, ...text].join('\n\n');
-});
-
 // The scripts that main.js imports: the HTML names them, so that browsers do not ask for one after the other.
 const outputs = Object.fromEntries(Object.entries(metafile.outputs).map(([path, { imports }]) => [basename(path), imports]));
 const modules = new Set(['main.js']);
 for (const name of modules) for (const { path, kind } of outputs[name]) if (kind === 'import-statement') modules.add(basename(path));
 
 const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
-files.push(['licences.txt', licences.join(`\n\n${'-'.repeat(80)}\n\n`)], ['modules.json', JSON.stringify([...modules])]);
+files.push(['licences.txt', readLicences(metafile)], ['modules.json', JSON.stringify([...modules])]);
 // The program takes main.js as the sign that all the others are there.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 
-const most = 300_000;
+const maxBytes = 300_000;
 const packed = files.map(([name, contents]) => [name, gzipSync(contents, { level: 9 })]);
 const total = packed.reduce((sum, [, { length }]) => sum + length, 0);
-if (total > most) throw new Error(`the console has ${total} bytes compressed, at most ${most}`);
+if (total > maxBytes) throw new Error(`the console has ${total} bytes compressed, at most ${maxBytes}`);
 rmSync('dist/console', { recursive: true, force: true });
 mkdirSync('dist/console');
 for (const [name, content] of packed) writeFileSync(`dist/console/${name}.gz`, content);

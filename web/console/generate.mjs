@@ -1,6 +1,7 @@
-// Writes generated/graphql.ts, generated/documents.json and generated/changes.ts from the documents of the pages and the schema of
-// the server. The last one has the rules of the changes, for the forms (rules.mjs). The text of each document is exactly what urql sends, so that a server that executes only trusted documents
-// accepts it. build.sh runs this before it bundles, and writes a file only if its content has changed.
+// This program writes generated/graphql.ts, generated/documents.json and generated/changes.ts from the documents of the pages and
+// the schema of the server. The last one has the rules of the changes, for the forms (rules.mjs). The text of each document is
+// exactly what urql sends, so that a server that executes only trusted documents accepts it. build.sh runs it before it bundles.
+// It writes a file only if its content has changed.
 
 import { codegen } from '@graphql-codegen/core';
 import * as operations from '@graphql-codegen/typescript-operations';
