@@ -16,6 +16,7 @@ type level struct {
 	lock    sync.Mutex
 	running int // calls that have not ended
 	waiting []*pendingCall
+	hasSlow bool        // one of the waiting calls has slow statements
 	timer   *time.Timer // sends the waiting statements if a call takes too long; nil: no call waits
 }
 
@@ -75,14 +76,24 @@ func (l *level) takeWaiting(isLate bool) []*pendingCall {
 		l.timer = nil
 	}
 	ready := l.waiting
-	l.waiting = nil
+	l.waiting, l.hasSlow = nil, false
 	return ready
 }
 
-// run runs the statements of a call together with those of the other calls.
+// run runs the statements of a call together with those of the other calls. One slow
+// call may be among them, as the last one: the response waits for it in any case. A
+// second one would wait for the first, so it runs outside of the level.
 func (l *level) run(d *pendingCall) error {
 	l.lock.Lock()
-	l.waiting = append(l.waiting, d)
+	switch isSlow := slices.ContainsFunc(d.statements, isSlow); {
+	case !isSlow:
+		l.waiting = slices.Insert(l.waiting, 0, d)
+	case !l.hasSlow:
+		l.waiting, l.hasSlow = append(l.waiting, d), true
+	default:
+		l.lock.Unlock()
+		return l.runOutside(func() error { return d.conn.Run(d.ctx, d.statements...) })
+	}
 	ready := l.takeWaiting(false)
 	if ready == nil && l.timer == nil {
 		l.timer = time.AfterFunc(maxLevelWait, l.sendLate)
@@ -156,18 +167,13 @@ func (d *pendingCall) isDone() bool {
 // A gatheringConn runs the statements of the calls of a level together.
 type gatheringConn struct{ Conn }
 
-// Run runs statements. Slow ones run outside of the level, so that other calls do
-// not wait for them.
+// Run runs statements.
 func (g gatheringConn) Run(ctx context.Context, statements ...*Statement) error {
 	l, _ := ctx.Value(levelKey{}).(*level)
-	switch {
-	case l == nil:
+	if l == nil {
 		return g.Conn.Run(ctx, statements...)
-	case slices.ContainsFunc(statements, isSlow):
-		return l.runOutside(func() error { return g.Conn.Run(ctx, statements...) })
-	default:
-		return l.run(&pendingCall{ctx: ctx, conn: g.Conn, statements: statements, done: make(chan struct{})})
 	}
+	return l.run(&pendingCall{ctx: ctx, conn: g.Conn, statements: statements, done: make(chan struct{})})
 }
 
 // isSlow reports whether a statement counts rows or searches for words.
