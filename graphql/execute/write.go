@@ -14,7 +14,8 @@ type writer struct {
 	*run
 	ctx   context.Context //nolint:containedctx // of the root
 	b     []byte
-	place []position // path of the value that is being written
+	place []position  // path of the value that is being written
+	outer [8]position // the memory of place, unless it is longer
 
 	count   func(ctx context.Context, n int) error // see EngineOptions.Count
 	counted int
@@ -25,6 +26,13 @@ type writer struct {
 type position struct {
 	field *plannedField // nil for an element of a list
 	index int
+}
+
+// newWriter returns the writer of the response of a run.
+func (e *engine) newWriter(ctx context.Context, r *run, p *plan) *writer {
+	w := &writer{run: r, ctx: ctx, count: e.Count, b: make([]byte, 0, p.size.Load())}
+	w.place = w.outer[:0]
+	return w
 }
 
 // countedAtOnce is the number of bytes that are counted in advance, because most
@@ -123,9 +131,7 @@ func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 		if f.Arguments == nil {
 			return f.Get(parent, nil), nil
 		}
-		var err error
-		if c.arguments, err = w.argumentsOf(w.currentContext(), f); err != nil {
-			c.malformed = true
+		if err := w.decodeArguments(w.currentContext(), f); err != nil {
 			return nil, err
 		}
 		return f.Get(parent, c.arguments), nil

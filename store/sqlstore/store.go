@@ -17,7 +17,7 @@ import (
 // Store is a platform.Store over an engine.
 type Store struct {
 	tables
-	engine  Engine
+	engine  *database
 	changed notifier
 	stored  chan struct{} // for Follow: holds one element if other processes must be notified of an event
 }
@@ -27,8 +27,8 @@ var _ platform.Store = (*Store)(nil)
 // New makes a store of an engine whose schema is up to date. The observers are
 // notified of each round trip.
 func New(engine Engine, observers ...Observer) *Store {
-	engine = newSharedEngine(observedEngine{engine, observers})
-	return &Store{tables: tables{measuredConn{gatheringConn{provingConn{engine, engine.Dialect()}}}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
+	d := newDatabase(engine, observers)
+	return &Store{tables: tables{d, d.Dialect()}, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
