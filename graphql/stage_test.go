@@ -61,8 +61,13 @@ func newStageEngine() execute.Engine {
 // Schema returns the schema of the stage.
 func (e stageEngine) Schema() *ast.Schema { return e.schema }
 
-// Answer executes a query or a mutation.
-func (stageEngine) Answer(ctx context.Context, operation *graphql.OperationContext) []byte {
+// Mutate executes a mutation.
+func (e stageEngine) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	return e.Query(ctx, operation)
+}
+
+// Query executes a query.
+func (stageEngine) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
 	data := map[string]any{}
 	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
 		switch data[field.Alias] = nil; field.Name {

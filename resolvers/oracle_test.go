@@ -40,8 +40,13 @@ func newOracle(p *platform.Platform) execute.Engine {
 // Schema returns the whole schema.
 func (oracleEngine) Schema() *ast.Schema { return graph.Schema() }
 
-// Answer executes a query or a mutation.
-func (o oracleEngine) Answer(ctx context.Context, operation *graphql.OperationContext) []byte {
+// Mutate executes a mutation.
+func (o oracleEngine) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	return o.Query(ctx, operation)
+}
+
+// Query executes a query.
+func (o oracleEngine) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
 	data, _ := o.Subscribe(ctx, operation)(ctx)
 	return data
 }

@@ -13,8 +13,10 @@ import (
 type Engine interface {
 	// Schema returns the schema as clients see it.
 	Schema() *ast.Schema
-	// Answer executes a query or a mutation and returns the data of its response.
-	Answer(ctx context.Context, operation *graphql.OperationContext) []byte
+	// Query executes a query and returns the data of its response.
+	Query(ctx context.Context, operation *graphql.OperationContext) []byte
+	// Mutate executes a mutation and returns the data of its response.
+	Mutate(ctx context.Context, operation *graphql.OperationContext) []byte
 	// Subscribe opens the source of a subscription.
 	Subscribe(ctx context.Context, operation *graphql.OperationContext) Next
 }
@@ -64,37 +66,33 @@ func NewEngine(s *Schema, o EngineOptions) Engine {
 // Schema returns the schema as clients see it.
 func (e *engine) Schema() *ast.Schema { return e.schema.Schema }
 
-// Answer executes a query or a mutation.
-func (e *engine) Answer(ctx context.Context, operation *graphql.OperationContext) []byte {
+// Query reads everything that a query selects, level by level, and then writes it.
+func (e *engine) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
 	p := e.plans.find(e.schema, operation)
-	r := e.newRun(operation, p)
-	w := e.newWriter(e.enterRoot(ctx, p), r, p)
-	if operation.Operation.Operation == ast.Mutation {
-		return e.mutate(w, p.root)
-	}
-	w.ctx = e.Start(w.ctx)
-	r.read(r.steps(w.ctx, nil, p.root, []any{e}))
+	w := e.newWriter(e.Start(ctx), operation, p)
+	w.read(w.steps(w.ctx, nil, p.root, []any{e}))
 	w.write(p.root, e)
 	p.size.Store(int64(len(w.b)))
 	return w.b
 }
 
-// enterRoot returns ctx with the root of a plan.
-func (*engine) enterRoot(ctx context.Context, p *plan) context.Context {
-	return graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
-}
-
-// mutate executes the fields of a mutation one after the other, each with all
-// that is selected below it.
-func (e *engine) mutate(w *writer, root *selection) []byte {
-	ctx, complete := w.ctx, true
+// Mutate executes the fields of a mutation one after the other, each with all that is
+// selected below it.
+func (e *engine) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	p := e.plans.find(e.schema, operation)
+	w, complete := e.newWriter(ctx, operation, p), true
+	ctx = w.ctx
 	w.b = append(w.b, '{')
-	for i, f := range root.fields {
+	for i, f := range p.root.fields {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
 		w.ctx = e.Start(ctx)
-		w.read(w.steps(w.ctx, nil, &selection{root.object, []*plannedField{f}, f.reads}, []any{e}))
+		if f.Resolve != nil { // all but __typename
+			entered := w.enter(w.ctx, f)
+			w.resolve(step{entered, f, []any{e}})
+			w.read(w.stepsBelow(entered, nil, f, w.columns[f.number].values))
+		}
 		if !w.writeField(f, e) && f.returns.NonNull {
 			complete = false
 		}
@@ -110,16 +108,16 @@ var errStreams = errors.New("must subscribe to exactly one stream")
 // Subscribe opens the source of a subscription. Each event is answered by itself.
 func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationContext) Next {
 	p := e.plans.find(e.schema, operation)
-	ctx = e.enterRoot(ctx, p)
+	w := e.newWriter(ctx, operation, p)
 	if len(p.root.fields) != 1 {
-		graphql.AddError(ctx, errStreams)
+		graphql.AddError(w.ctx, errStreams)
 		return nil
 	}
-	r, f := e.newRun(operation, p), p.root.fields[0]
-	ctx = r.enter(ctx, f)
-	source, err := r.open(ctx, f)
+	f := p.root.fields[0]
+	entered := w.enter(w.ctx, f)
+	source, err := w.open(entered, f)
 	if err != nil {
-		graphql.AddError(ctx, err)
+		graphql.AddError(entered, err)
 		return nil
 	}
 	return func(ctx context.Context) ([]byte, bool) {
@@ -131,18 +129,17 @@ func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationCont
 	}
 }
 
-// answerEvent returns the data of the response to one event of a subscription.
+// answerEvent returns the data of the response to one event of a subscription. The
+// executor counts its bytes.
 func (e *engine) answerEvent(ctx context.Context, operation *graphql.OperationContext, p *plan, event any) []byte {
 	ctx = e.Start(ctx)
 	if e.StartEvent != nil {
 		ctx = e.StartEvent(ctx, event)
 	}
-	ctx = e.enterRoot(ctx, p)
-	r, f := e.newRun(operation, p), p.root.fields[0]
-	r.columns[f.number] = column{values: []any{event}, errorOf: noError}
-	r.read(r.stepsBelow(r.enter(ctx, f), nil, f, []any{event}))
-	w := e.newWriter(ctx, r, p)
-	w.count = nil // the executor counts the responses of a subscription
+	w, f := e.newWriter(ctx, operation, p), p.root.fields[0]
+	w.count = nil
+	w.columns[f.number] = column{values: []any{event}, errorOf: noError}
+	w.read(w.stepsBelow(w.enter(w.ctx, f), nil, f, []any{event}))
 	w.b = append(w.b, '{')
 	w.writeField(f, nil)
 	return append(w.b, '}')

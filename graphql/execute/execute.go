@@ -12,7 +12,8 @@
 //	          the order of the document; a null in a non-null position removes what
 //	          was written since the nearest nullable field
 //
-// engine.go combines them for queries, mutations and subscriptions. schema.go is the
+// engine.go combines them for queries, mutations and subscriptions; execute.go prepares
+// requests and limits the time and the memory of responses. schema.go is the
 // interface to generated code: how each field is read from Go values. A panic of a
 // resolver becomes an error of its field. A panic while the response is written
 // becomes an internal error that replaces the response.
@@ -123,7 +124,11 @@ func (x *Executor) Answer(ctx context.Context, operation *graphql.OperationConte
 		return nil, end
 	}
 	ctx = graphql.WithResponseContext(ctx, x.Present, PanicError)
-	data := x.engine.Answer(ctx, operation)
+	execute := x.engine.Query
+	if operation.Operation.Operation == ast.Mutation {
+		execute = x.engine.Mutate
+	}
+	data := execute(ctx, operation)
 	if err := finish(); err != nil {
 		return x.errorResponse(ctx, err), end
 	}

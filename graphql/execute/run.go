@@ -259,7 +259,3 @@ func (r *run) decodeArguments(ctx context.Context, f *plannedField) error {
 	graphql.GetFieldContext(ctx).Args = arguments
 	return nil
 }
-
-func (e *engine) newRun(operation *graphql.OperationContext, p *plan) *run {
-	return &run{engine: e, operation: operation, columns: make([]column, p.fields)}
-}

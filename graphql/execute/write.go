@@ -11,7 +11,7 @@ import (
 // A writer writes the response of a run, depth first. It continues after an error, so
 // that the response names all errors, and removes what has become null.
 type writer struct {
-	*run
+	run
 	ctx   context.Context //nolint:containedctx // of the root
 	b     []byte
 	place []position  // path of the value that is being written
@@ -28,9 +28,14 @@ type position struct {
 	index int
 }
 
-// newWriter returns the writer of the response of a run.
-func (e *engine) newWriter(ctx context.Context, r *run, p *plan) *writer {
-	w := &writer{run: r, ctx: ctx, count: e.Count, b: make([]byte, 0, p.size.Load())}
+// newWriter returns a writer for the response to an operation, of which nothing has been
+// read.
+func (e *engine) newWriter(ctx context.Context, operation *graphql.OperationContext, p *plan) *writer {
+	w := &writer{
+		run: run{engine: e, operation: operation, columns: make([]column, p.fields)},
+		ctx: graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name}),
+		b:   make([]byte, 0, p.size.Load()), count: e.Count,
+	}
 	w.place = w.outer[:0]
 	return w
 }

@@ -92,9 +92,11 @@ func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error)
 		return err
 	}
 	defer func() { _ = e.withTimeout(ctx, tx.Rollback) }() // has no effect after a commit
-	t := &transaction{conn: conn{querier: tx}, tx: tx, inTime: e.withTimeout}
+	t := &transaction{conn: conn{querier: tx}, tx: tx, limit: e.limitResponse}
 	if err := unit(t); err != nil {
 		return err
 	}
-	return t.inTime(ctx, tx.Commit)
+	within, cancel := t.limit(ctx)
+	defer cancel()
+	return explainTimeout(ctx, within, tx.Commit(within))
 }

@@ -157,8 +157,14 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	if err := platform.Prove(ctx); err != nil {
 		return err
 	}
+	release, err := s.engine.acquire(ctx)
+	defer release()
+	if err != nil {
+		return err
+	}
 	recorded := 0
-	err := s.engine.Write(ctx, func(conn TxConn) error {
+	err = s.engine.Engine.Write(ctx, func(conn TxConn) error {
+		conn = observedTx{conn, s.engine}
 		tx := &transaction{tables: tables{conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
 		if err := unit(tx); err != nil {
 			return err
