@@ -44,8 +44,8 @@ const costExtension = "cost"
 
 // findings are what was found out about an operation.
 type findings struct {
-	cost, values int
-	selected     []string // fields of Schema.Watched
+	limit, cost, values int
+	selected            []string // fields of Schema.Watched
 }
 
 func findingsOf(operation *graphql.OperationContext) *findings {
@@ -96,7 +96,7 @@ func (g *costGuard) check(operation *graphql.OperationContext) *gqlerror.Error {
 	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}}
 	whole := p.set(operation.Operation.SelectionSet)
 	cost := whole.flat
-	operation.Stats.SetExtension(costExtension, &findings{cost, whole.values, p.selected})
+	operation.Stats.SetExtension(costExtension, &findings{g.Cost, cost, whole.values, p.selected})
 	if p.refused != nil {
 		return p.refused
 	}
@@ -116,19 +116,13 @@ func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
 	if found == nil || operation.Operation.Operation == ast.Subscription {
 		return nil
 	}
-	return map[string]any{costExtension: shownCost{g.limits.Cost, found.cost}}
+	return map[string]any{costExtension: found}
 }
 
-// A shownCost is the extension that shows a cost.
-type shownCost struct {
-	Limit     int `json:"limit"`
-	Requested int `json:"requested"`
-}
-
-// AppendJSON appends the extension.
-func (c shownCost) AppendJSON(b []byte) []byte {
-	b = strconv.AppendInt(append(b, `{"limit":`...), int64(c.Limit), 10)
-	b = strconv.AppendInt(append(b, `,"requested":`...), int64(c.Requested), 10)
+// AppendJSON appends the extension that shows the cost.
+func (f *findings) AppendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"limit":`...), int64(f.limit), 10)
+	b = strconv.AppendInt(append(b, `,"requested":`...), int64(f.cost), 10)
 	return append(b, '}')
 }
 
