@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
 	endpoint "atrium/graphql"
+	"atrium/graphql/execute"
 	"atrium/internal/oracle"
 	"atrium/platform"
 )
@@ -26,31 +26,49 @@ import (
 // These tests compare our executor with gqlgen's, which is the oracle. Both use the same
 // resolvers and must give the same answers.
 
-// newOracle returns gqlgen's executor.
-func newOracle(p *platform.Platform, errors *Presenter) *executor.Executor {
-	// Its introspection shows the client schema, but it executes documents of the whole
-	// schema.
-	shown := oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(root{p}), Schema: graph.ClientSchema()})
-	x := executor.New(wholeSchema{shown})
-	x.SetErrorPresenter(errors.Present)
-	x.SetRecoverFunc(panicError)
-	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-		return next(withReads(ctx, p))
-	})
-	x.AroundRootFields(func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-		if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
-			ctx = withReads(ctx, p)
-		}
-		return next(ctx)
-	})
-	return x
+// An oracleEngine is gqlgen's executor for the schema. Its introspection shows the client
+// schema, but it executes documents of the whole schema.
+type oracleEngine struct {
+	p        *platform.Platform
+	executor graphql.ExecutableSchema
 }
 
-// A wholeSchema executes documents of the whole schema, even if its introspection shows
-// less.
-type wholeSchema struct{ graphql.ExecutableSchema }
+func newOracle(p *platform.Platform) execute.Engine {
+	return oracleEngine{p, oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(root{p}), Schema: graph.ClientSchema()})}
+}
 
-func (wholeSchema) Schema() *ast.Schema { return graph.Schema() }
+// Schema returns the whole schema.
+func (oracleEngine) Schema() *ast.Schema { return graph.Schema() }
+
+// Mutate executes a mutation.
+func (o oracleEngine) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	return o.Query(ctx, operation)
+}
+
+// Query executes a query.
+func (o oracleEngine) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
+	data, _ := o.Subscribe(ctx, operation)(ctx)
+	return data
+}
+
+// Subscribe opens the source of a subscription.
+func (o oracleEngine) Subscribe(ctx context.Context, operation *graphql.OperationContext) execute.Next {
+	operation.ResolverMiddleware = func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
+	operation.RootResolverMiddleware = func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+		if operation.Operation.Operation == ast.Mutation {
+			ctx = withReads(ctx, o.p)
+		}
+		return next(ctx)
+	}
+	respond := o.executor.Exec(ctx)
+	return func(ctx context.Context) ([]byte, bool) {
+		response := respond(withReads(ctx, o.p))
+		if response == nil {
+			return nil, false
+		}
+		return response.Data, true
+	}
+}
 
 // A pair is an endpoint with our executor, and the same one with the oracle. If oracle is
 // nil, nothing is compared.
@@ -60,8 +78,8 @@ func newPair(p *platform.Platform, logger *slog.Logger, settings endpoint.Settin
 	presenter := newPresenter(logger)
 	silent := newPresenter(nil)
 	return pair{
-		tested: serveExecutor(NewExecutor(p, presenter, nil), presenter, settings, readSDL),
-		oracle: serveExecutor(newOracle(p, silent), silent, settings, readSDL),
+		tested: serveEngine(NewEngine(p, nil), presenter, settings, readSDL),
+		oracle: serveEngine(newOracle(p), silent, settings, readSDL),
 	}
 }
 

@@ -25,7 +25,7 @@ var rules = map[string]rule{
 	"graphql":           {[]string{"graphql/refusal", "graphql/limit", "graphql/execute", "graphql/transport"}, "it only puts the parts of an endpoint together"},
 	"graphql/refusal":   {nil, "every part of the endpoint refuses with it"},
 	"graphql/limit":     {[]string{"graphql/refusal"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
-	"graphql/execute":   {[]string{"graphql/refusal"}, "execution is the same for every schema"},
+	"graphql/execute":   {[]string{"graphql/refusal", "graphql/limit"}, "execution is the same for every schema"},
 	"graphql/transport": {[]string{"graphql/refusal", "graphql/limit", "graphql/execute"}, "a transport is the same for every schema"},
 	"edge":              {[]string{"platform"}, "what adapters share knows no protocol and no kind"},
 	"resolvers":         {[]string{"platform", "edge", "graph", "graph/scalar", "graphql/execute", "graphql/limit", "graphql/refusal"}, adapter},

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
@@ -15,22 +13,16 @@ import (
 	"atrium/platform"
 )
 
-// NewExecutor returns an executor of documents over p. Each response has loaders
-// of its own, so that no caller sees objects that were read for another caller or
-// before a change. The executor calls around for each field that reads, with the
-// number of objects that have the field; around may be nil.
-func NewExecutor(p *platform.Platform, errors *Presenter, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) *executor.Executor {
-	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
-	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
-		Start: start, Gather: p.Gather, Around: around, Count: countBytes,
+// NewEngine returns the engine that executes operations over p. Each response has
+// loaders of its own, so that no caller sees objects that were read for another caller
+// or before a change. The engine calls around for each field that reads, with the number
+// of objects that have the field; around may be nil.
+func NewEngine(p *platform.Platform, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) execute.Engine {
+	return execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
+		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
+		Gather: p.Gather, Around: around, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
-	}))
-	x.SetErrorPresenter(errors.Present)
-	x.SetRecoverFunc(panicError)
-	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-		return next(start(ctx))
 	})
-	return x
 }
 
 // Limits returns the facts of the schema that the document limits need.
