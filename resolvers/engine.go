@@ -8,8 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
+	"atrium/graphql/analysis"
 	"atrium/graphql/execute"
-	"atrium/graphql/limit"
 	"atrium/platform"
 )
 
@@ -26,8 +26,8 @@ func NewEngine(p *platform.Platform, around func(ctx context.Context, object, fi
 }
 
 // Limits returns the facts of the schema that the document limits need.
-func Limits() limit.Schema {
-	return limit.Schema{
+func Limits() analysis.Schema {
+	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:      []string{"SeverityCount"},
 		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(longTexts)),
