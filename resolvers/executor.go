@@ -20,11 +20,19 @@ import (
 // before a change. The executor calls around for each field that reads, with the
 // number of objects that have the field; around may be nil.
 func NewExecutor(p *platform.Platform, errors *Presenter, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) *executor.Executor {
+	return NewExecutorOf(p, errors, func(resolvers graph.ResolverRoot, start func(context.Context) context.Context) graphql.ExecutableSchema {
+		return execute.NewEngine(graph.NewSchema(resolvers), execute.EngineOptions{
+			Start: start, Gather: p.Gather, Around: around, Count: countBytes,
+			StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
+		})
+	})
+}
+
+// NewExecutorOf returns an executor over p with the engine that newEngine returns.
+// start returns the context of a response, and that of each field of a mutation.
+func NewExecutorOf(p *platform.Platform, errors *Presenter, newEngine func(resolvers graph.ResolverRoot, start func(context.Context) context.Context) graphql.ExecutableSchema) *executor.Executor {
 	start := func(ctx context.Context) context.Context { return withReads(ctx, p) }
-	x := executor.New(execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
-		Start: start, Gather: p.Gather, Around: around, Count: countBytes,
-		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
-	}))
+	x := executor.New(newEngine(root{p}, start))
 	x.SetErrorPresenter(errors.Present)
 	x.SetRecoverFunc(panicError)
 	x.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
