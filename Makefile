@@ -71,9 +71,11 @@ scale: ## Test with PostgreSQL 15 to 18, pgbouncer and a promotion (PARTS='versi
 	scripts/scale $(PARTS)
 
 KILLS ?= 5
+DOCUMENTS ?= 20000
 .PHONY: proof
-proof: ## Kill the server during writes, and check that no event is lost (KILLS=20)
+proof: ## Kill the server during writes, and check that no event is lost (KILLS=20); compare the executors on 20,000 random documents (DOCUMENTS)
 	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
+	ATRIUM_DOCUMENTS=$(DOCUMENTS) $(WITH_POSTGRES) go test ./resolvers -run='^FuzzExecutorsAgree$$' -count=1 -timeout=30m
 
 .PHONY: memory
 memory: ## Keep large answers of a server open, and check its memory

@@ -21,11 +21,16 @@ import (
 // number of objects that have the field; around may be nil.
 func NewExecutor(p *platform.Platform, errors *Presenter, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) *executor.Executor {
 	return NewExecutorOf(p, errors, func(resolvers graph.ResolverRoot, start func(context.Context) context.Context) graphql.ExecutableSchema {
-		return execute.NewEngine(graph.NewSchema(resolvers), execute.EngineOptions{
-			Start: start, Gather: p.Gather, Around: around, Count: countBytes,
-			StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
-		})
+		return execute.NewEngine(graph.NewSchema(resolvers), engineOptions(p, start, around))
 	})
+}
+
+// engineOptions connects the engine with p.
+func engineOptions(p *platform.Platform, start func(context.Context) context.Context, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) execute.EngineOptions {
+	return execute.EngineOptions{
+		Start: start, Gather: p.Gather, Around: around, Count: countBytes,
+		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
+	}
 }
 
 // NewExecutorOf returns an executor over p with the engine that newEngine returns.

@@ -8,10 +8,10 @@
 // errors. Only these differences are intended, and Difference ignores them:
 //
 //   - Errors are in the order of the document. gqlgen's are in the order in which its
-//     goroutines end.
+//     goroutines end. So of too many errors, each shows the first in its own order.
 //   - A cursor contains the time at which it was sealed.
 //   - The errors of fields below the root have locations. gqlgen omits those of fields
-//     that are resolved for several objects together.
+//     that are resolved for several objects together, and those of panics.
 //   - A missing entity is null. gqlgen gives it to batches of resolvers as nil, and
 //     they panic: MustIgnore reports such an answer.
 //
@@ -59,11 +59,19 @@ func MustIgnore(request, wanted []byte) bool {
 	return bytes.Contains(request, []byte("_entities")) && bytes.Contains(wanted, []byte(`"INTERNAL"`))
 }
 
-// sortedErrors returns errors as sorted texts.
+// sortedErrors returns errors as sorted texts, or their number if not all are shown.
 func sortedErrors(errs []map[string]any) string {
+	if len(errs) > 0 {
+		hidden := 0
+		if last, _ := errs[len(errs)-1]["message"].(string); strings.HasSuffix(last, " more errors are not shown.") {
+			_, _ = fmt.Sscan(last, &hidden)
+			return fmt.Sprintf("%d errors", len(errs)-1+hidden)
+		}
+	}
 	texts := make([]string, len(errs))
 	for i, err := range errs {
-		if path, _ := err["path"].([]any); len(path) > 1 {
+		extensions, _ := err["extensions"].(map[string]any)
+		if path, _ := err["path"].([]any); len(path) > 1 || extensions["code"] == "INTERNAL" {
 			delete(err, "locations")
 		}
 		text, _ := json.Marshal(err) // It was JSON before.
