@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -144,6 +145,7 @@ type randomDocument struct {
 	named  map[string]string // These are the uids by what they name.
 
 	isCareless bool // Most arguments of this document are invalid.
+	isMutation bool // This document selects no lists, because their order differs between databases.
 
 	fields    int // This number of fields may still be selected.
 	names     int // This is the number of names given so far.
@@ -166,8 +168,11 @@ func newRandomDocument(seed uint64, known []any) *randomDocument {
 }
 
 func (d *randomDocument) text() string {
-	selected := d.selection(d.schema.Query, 0)
-	head := "query"
+	root, head := d.schema.Query, "query"
+	if d.isMutation {
+		root, head = d.schema.Mutation, "mutation"
+	}
+	selected := d.selection(root, 0)
 	if len(d.declared) > 0 {
 		head += "(" + strings.Join(d.declared, ", ") + ")"
 	}
@@ -221,7 +226,7 @@ func (d *randomDocument) field(definition *ast.Definition, depth int) string {
 	}
 	f := definition.Fields[d.rand.IntN(len(definition.Fields))]
 	result := d.schema.Types[f.Type.Name()]
-	if f.Name == "_service" || result.IsCompositeType() && (depth > 6 || d.fields < 0) {
+	if f.Name == "_service" || d.isMutation && strings.HasSuffix(result.Name, "Connection") || result.IsCompositeType() && (depth > 6 || d.fields < 0) {
 		return "__typename"
 	}
 	arguments := d.arguments(f)
@@ -320,6 +325,9 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 			if f.Type.NonNull || d.oneIn(3) && depth < 2 {
 				object[f.Name] = d.value(f.Type, depth+1)
 			}
+			if valid := d.validValues(definition.Name, f.Name); len(valid) > 0 && !d.isCareless {
+				object[f.Name] = valid[d.rand.IntN(len(valid))]
+			}
 		}
 		return object
 	case typ.NamedType == "Int":
@@ -331,6 +339,23 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 	default:
 		return d.values[d.rand.IntN(len(d.values))]
 	}
+}
+
+// validValues returns values that a field of an input can have: a new name, or uids of
+// what exists.
+func (d *randomDocument) validValues(input, field string) []string {
+	switch field {
+	case "name":
+		return []string{d.name("name-")}
+	case "parent", "group":
+		return []string{d.named["org"], d.named["team"], d.named["repo"], d.named["provider"]}
+	case "uid":
+		name := strings.TrimSuffix(input[strings.IndexFunc(input[1:], unicode.IsUpper)+1:], "Input")
+		if uid, ok := d.named[strings.ToLower(name[:1])+name[1:]]; ok {
+			return []string{uid}
+		}
+	}
+	return nil
 }
 
 // literal returns a value in the syntax of documents.

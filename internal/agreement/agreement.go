@@ -21,6 +21,7 @@ package agreement
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -102,12 +103,21 @@ func withoutCursors(a, b []byte) (string, string) {
 }
 
 // random matches what every database makes for itself: times, webhook secrets, codes of
-// invites, UIDs, IDs of events and global IDs.
-var random = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|whsec_[A-Za-z0-9+/]{43}=|[0-9a-f]{16}\.[0-9a-f]{48}|[0-9a-f]{40}(/[0-9a-f]{16})*|\b[0-9a-f]{16}\b|\b[0-9a-f]{8}-[0-9a-f-]{27}\b`)
+// invites, UIDs and IDs of events.
+var random = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|whsec_[A-Za-z0-9+/]{43}=|[0-9a-f]{16}\.[0-9a-f]{48}|[0-9a-f]{40}(/[0-9a-f]{16})*|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{16}\b`)
 
-// Mask replaces what a database makes for itself by the position of its first
-// occurrence in the answer.
+// encoded matches texts in base64, which may be global IDs.
+var encoded = regexp.MustCompile(`"[A-Za-z0-9_-]{20,}"`)
+
+// Mask replaces what a database makes for itself by a number for each value.
 func Mask(sent []byte) []byte {
+	sent = encoded.ReplaceAllFunc(sent, func(found []byte) []byte {
+		decoded, err := base64.RawURLEncoding.DecodeString(string(found[1 : len(found)-1]))
+		if err != nil || !bytes.ContainsRune(decoded, ':') || !random.Match(decoded) {
+			return found
+		}
+		return fmt.Appendf(nil, "%q", decoded)
+	})
 	var known []string
 	return random.ReplaceAllFunc(sent, func(found []byte) []byte {
 		if found[4] == '-' {
