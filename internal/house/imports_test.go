@@ -74,7 +74,8 @@ var testsMay = map[string][]string{
 	"client":         {"rpc"},                                                                          // The tests serve what the client calls.
 	"cmd":            {"auth", "events", "rpc/gen"},                                                    // Tests call the program with them, and serve what it calls.
 	"internal/house": {"platform", "store/storetest"},
-	"web":            {"docs"}, // The tests read the pages that it shows.
+	"internal/cases": {"edge", "graphql", "graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
+	"web":            {"docs"},                                                       // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.
