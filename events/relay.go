@@ -43,11 +43,9 @@ func (d *Deliverer) relayEvents(ctx context.Context) {
 // relayAll relays and queues until no event is left.
 func (d *Deliverer) relayAll(ctx context.Context) error {
 	for {
-		var events int
-		err := d.withTimeout(ctx, func(ctx context.Context) (err error) {
-			events, err = d.webhooks.Relay(ctx)
-			return err
-		})
+		within, cancel := context.WithTimeout(ctx, databaseTimeout)
+		events, err := d.webhooks.Relay(within)
+		cancel()
 		if err != nil {
 			return err
 		}
@@ -60,23 +58,26 @@ func (d *Deliverer) relayAll(ctx context.Context) error {
 // queueReady queues all deliveries that are ready.
 func (d *Deliverer) queueReady(ctx context.Context) error {
 	for {
-		var count int
-		err := d.withTimeout(ctx, func(ctx context.Context) error {
-			ready, err := d.webhooks.ListReady(ctx, queueBatch)
-			if err != nil || len(ready) == 0 {
-				return err
-			}
-			queued, err := d.insert(ctx, ready)
-			if err != nil || len(queued) == 0 {
-				return err
-			}
-			count = len(queued)
-			return d.webhooks.MarkQueued(ctx, queued)
-		})
+		count, err := d.queueOnce(ctx)
 		if err != nil || count < queueBatch {
 			return err
 		}
 	}
+}
+
+// queueOnce queues at most queueBatch deliveries that are ready, and returns their number.
+func (d *Deliverer) queueOnce(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, databaseTimeout)
+	defer cancel()
+	ready, err := d.webhooks.ListReady(ctx, queueBatch)
+	if err != nil || len(ready) == 0 {
+		return 0, err
+	}
+	queued, err := d.insert(ctx, ready)
+	if err != nil || len(queued) == 0 {
+		return 0, err
+	}
+	return len(queued), d.webhooks.MarkQueued(ctx, queued)
 }
 
 // insert adds tickets to the queue and returns those that are now in it. A

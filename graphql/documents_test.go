@@ -110,7 +110,7 @@ func TestOnlyTrustedDocumentsAreExecutedIfThereAreAny(t *testing.T) {
 	if err := os.WriteFile(manifest, fmt.Appendf(nil, `{"ping": %q, %q: %q}`, query, hashOf(query), query), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	trusted, err := limit.ReadTrustedDocuments(manifest, stageSchema().Schema())
+	trusted, err := limit.ReadTrustedDocuments(manifest, newStageEngine().Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +144,12 @@ func TestAManifestIsReadAndChecked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(manifest), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := limit.ReadTrustedDocuments(path, stageSchema().Schema())
+		_, err := limit.ReadTrustedDocuments(path, newStageEngine().Schema())
 		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
 			t.Errorf("%s gives %v, want %s", manifest, err, want)
 		}
 	}
-	if _, err := limit.ReadTrustedDocuments(path+"x", stageSchema().Schema()); err == nil {
+	if _, err := limit.ReadTrustedDocuments(path+"x", newStageEngine().Schema()); err == nil {
 		t.Error("a manifest that is missing is no error")
 	}
 }

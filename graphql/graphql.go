@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graphql/execute"
@@ -53,30 +52,21 @@ func DefaultSettings() Settings {
 	return Settings{Limits: limit.DefaultLimits(), Bounds: transport.DefaultBounds()}
 }
 
-// New returns the handler of an endpoint that executes operations with x. It adds the
-// limits to x.
-func New(x *executor.Executor, o Options) http.Handler {
-	limit.Guard(x, limit.Options{
+// New returns the handler of an endpoint that executes operations with engine.
+func New(engine execute.Engine, o Options) http.Handler {
+	guard := limit.NewGuard(engine.Schema(), limit.Options{
 		Limits: o.Limits, Schema: o.Schema, Trusted: o.Trusted, HideSchema: o.HideSchema,
 		IsKnown: func(ctx context.Context) bool { return o.Identify(ctx) != transport.Caller{} },
 		ReadSDL: o.ReadSDL,
 	})
-	x.SetErrorPresenter(o.Present)
+	options := execute.Options{Guard: guard, Present: o.Present, Budget: o.Budget, Timeout: o.Bounds.Timeout}
 	if o.Observe != nil {
-		x.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-			ctx, end := o.Observe(ctx, describeOperation(graphql.GetOperationContext(ctx)))
-			respond := next(ctx)
-			if end == nil {
-				return respond
-			}
-			return func(ctx context.Context) (response *graphql.Response) {
-				defer func() { end(response) }()
-				return respond(ctx)
-			}
-		})
+		options.Observe = func(ctx context.Context, operation *graphql.OperationContext) (context.Context, func(*graphql.Response)) {
+			return o.Observe(ctx, describeOperation(operation))
+		}
 	}
-	return transport.New(x, transport.Options{
-		Bounds: o.Bounds, Present: o.Present, Identify: o.Identify, Budget: o.Budget, CheckJSON: o.CheckJSON,
+	return transport.New(execute.New(engine, options), transport.Options{
+		Bounds: o.Bounds, Present: o.Present, Identify: o.Identify, CheckJSON: o.CheckJSON,
 		Authorize: o.Authorize, Admit: o.Admit, Origins: o.Origins, Closing: o.Closing,
 	})
 }

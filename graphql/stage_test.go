@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -27,7 +26,7 @@ import (
 )
 
 // stage is a schema that has everything that transports, limits and costs treat
-// differently. Its fields are null, except those in stageExec.
+// differently. Its fields are null, except those in stageEngine.
 const stage = `
 	type Query {
 		ping: String
@@ -52,76 +51,75 @@ const stage = `
 	input ItemFilter { name: String ids: [ID!] }
 `
 
-// stageSchema returns an executable schema of the stage.
-func stageSchema() graphql.ExecutableSchema {
-	schema := gqlparser.MustLoadSchema(&ast.Source{Input: stage})
-	return &graphql.ExecutableSchemaMock{
-		SchemaFunc:     func() *ast.Schema { return schema },
-		ComplexityFunc: func(context.Context, string, string, int, map[string]any) (int, bool) { return 0, false },
-		ExecFunc:       stageExec,
-	}
+// A stageEngine executes operations on the stage.
+type stageEngine struct{ schema *ast.Schema }
+
+func newStageEngine() execute.Engine {
+	return stageEngine{gqlparser.MustLoadSchema(&ast.Source{Input: stage})}
 }
 
-func stageExec(ctx context.Context) graphql.ResponseHandler {
-	operation := graphql.GetOperationContext(ctx)
-	fields := graphql.CollectFields(operation, operation.Operation.SelectionSet, nil)
-	if operation.Operation.Operation == ast.Subscription {
-		return stageStream(fields[0])
-	}
-	done := false
-	return func(ctx context.Context) *graphql.Response {
-		if done {
-			return nil
-		}
-		done = true
-		data := map[string]any{}
-		for _, field := range fields {
-			switch data[field.Alias] = nil; field.Name {
-			case "__typename":
-				data[field.Alias] = "Query"
-			case "ping":
-				data[field.Alias] = "pong"
-			case "panic":
-				panic("of the stage")
-			case "wait":
-				<-ctx.Done()
-			case "wrong":
-				for i := range field.ArgumentMap(operation.Variables)["times"].(int64) {
-					graphql.AddErrorf(ctx, "wrong %d: %s", i, strings.Repeat("long ", 1000))
-				}
+// Schema returns the schema of the stage.
+func (e stageEngine) Schema() *ast.Schema { return e.schema }
+
+// Mutate executes a mutation.
+func (e stageEngine) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	return e.Query(ctx, operation)
+}
+
+// Query executes a query.
+func (stageEngine) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
+	data := map[string]any{}
+	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
+		switch data[field.Alias] = nil; field.Name {
+		case "__typename":
+			data[field.Alias] = "Query"
+		case "ping":
+			data[field.Alias] = "pong"
+		case "panic":
+			panic("of the stage")
+		case "wait":
+			<-ctx.Done()
+		case "wrong":
+			for i := range field.ArgumentMap(operation.Variables)["times"].(int64) {
+				graphql.AddErrorf(ctx, "wrong %d: %s", i, strings.Repeat("long ", 1000))
 			}
 		}
-		encoded, _ := json.Marshal(data)
-		return &graphql.Response{Data: encoded}
 	}
+	encoded, _ := json.Marshal(data)
+	return encoded
 }
 
-func stageStream(field graphql.CollectedField) graphql.ResponseHandler {
+// Subscribe opens the source of a subscription.
+func (stageEngine) Subscribe(_ context.Context, operation *graphql.OperationContext) execute.Next {
+	return stageStream(graphql.CollectFields(operation, operation.Operation.SelectionSet, nil)[0])
+}
+
+func stageStream(field graphql.CollectedField) execute.Next {
 	if field.Name == "countdown" {
 		arguments := field.ArgumentMap(nil)
 		left := arguments["n"].(int64)
 		pause := time.Duration(arguments["delayMs"].(int64) * int64(time.Millisecond))
-		return func(ctx context.Context) *graphql.Response {
+		return func(ctx context.Context) ([]byte, bool) {
 			select {
 			case <-ctx.Done():
-				return nil
+				return nil, false
 			case <-time.After(pause):
 			}
 			if left--; left < 0 {
-				return nil
+				return nil, false
 			}
-			return &graphql.Response{Data: fmt.Appendf(nil, `{"countdown":%d}`, left)}
+			return fmt.Appendf(nil, `{"countdown":%d}`, left), true
 		}
 	}
-	return func(ctx context.Context) *graphql.Response {
+	return func(ctx context.Context) ([]byte, bool) {
 		switch field.Name {
 		case "panics":
 			panic("of the stage")
 		case "breaks":
 			execute.EndWith(ctx, platform.Unavailable("the stage is away", nil))
-			return nil
+			return nil, false
 		}
-		return &graphql.Response{Data: fmt.Appendf(nil, `{"floods":"%s"}`, strings.Repeat("x", 1<<20))}
+		return fmt.Appendf(nil, `{"floods":"%s"}`, strings.Repeat("x", 1<<20)), true
 	}
 }
 
@@ -168,9 +166,7 @@ func stageHandler(o stageOptions) http.Handler {
 		return platform.WithActor(ctx, a), nil
 	}
 	presenter := &resolvers.Presenter{Errors: edge.Errors{Logger: o.Logger}, RequestID: func(context.Context) string { return "" }}
-	x := executor.New(stageSchema())
-	x.SetErrorPresenter(presenter.Present)
-	e := New(x, Options{
+	e := New(newStageEngine(), Options{
 		Settings: o.settings(), Schema: limit.Schema{DefaultPage: 50, MaxPage: 200}, CheckJSON: platform.CheckJSON, Present: presenter.Present,
 		Identify: func(ctx context.Context) transport.Caller {
 			if actor := platform.ActorOf(ctx); actor != nil {

@@ -192,8 +192,8 @@ func TestAPanicIsAnInternalErrorThatIsLogged(t *testing.T) {
 	if r.status != http.StatusInternalServerError || strings.Contains(r.body, "stage") {
 		t.Errorf("got status %d, want 500: %s, want it without 'stage'", r.status, r.body)
 	}
-	if !strings.Contains(logs.String(), "panic: of the stage") || !strings.Contains(logs.String(), "stageExec") {
-		t.Errorf("the log says %s, want a text with 'panic: of the stage' and a text with 'stageExec'", &logs)
+	if !strings.Contains(logs.String(), "panic: of the stage") || !strings.Contains(logs.String(), "stageEngine") {
+		t.Errorf("the log says %s, want a text with 'panic: of the stage' and a text with 'stageEngine'", &logs)
 	}
 }
 

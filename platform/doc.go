@@ -80,21 +80,23 @@
 // and calls the operation: Repos.List, which is resources.List (list.go). That
 // checks the request, decides the scope from the grants of the caller (access.go),
 // and reads the table (store.go). Here the store begins: reader.List in
-// store/sqlstore/list.go builds one statement, and Run of the connection sends it.
-// That connection is a chain in store/sqlstore/store.go: measure, gather with what
-// others read (level.go), prove the caller (presumption.go), limit background work
-// (share.go), report (observe.go), and the driver in store/postgres or store/sqlite.
+// store/sqlstore/list.go builds one statement, and Run of the database
+// (store/sqlstore/database.go) sends it: together with those of the same level
+// (level.go) and with the proof of who the caller is (presumption.go), through the
+// engine in store/postgres or store/sqlite.
 //
-// A nested GraphQL list, { groups { nodes { repos { nodes { name } } } } }. The
-// endpoint (graphql/transport) hands the operation to graphql/execute, which plans
-// it once and reads it level by level. For each field that reads it calls the
+// A nested GraphQL list, { groups { nodes { repos { nodes { name } } } } }. ServeHTTP
+// in graphql/transport reads the request, and Prepare in graphql/execute has it checked
+// by graphql/limit. Answer executes it: Query (engine.go) plans the operation once and
+// reads it level by level (run.go). For each field that reads, resolve calls the
 // generated entry (graph/fields.generated.go), which calls the resolver with all
 // objects of the level: groups.Repos in resolvers/group.go. That calls
 // resources.ListEach (list.go), which decides a scope for each group and reads all
 // pages with one statement (store/sqlstore/each.go).
 //
-// A mutation, createRepo. The executor calls mutations.CreateRepo in
-// resolvers/repo.go with the decoded input, as REST and gRPC do with their bodies.
+// A mutation, createRepo. Mutate (engine.go) executes the fields one after the other
+// and calls mutations.CreateRepo in resolvers/repo.go, which decodes the input and calls
+// the operation, as REST and gRPC do with their bodies.
 // Repos.Create is resources.create (write.go): authorizeCreate checks the rights and
 // the fields (mask.go, check.go). insert then opens a transaction (Write in
 // store/sqlstore/store.go), which first proves the caller, writes the row

@@ -7,12 +7,8 @@ import (
 )
 
 // List reads one page of the resources that the caller may see.
-func (r *resources[T, F]) List(ctx context.Context, req ListRequest[F]) (Page[T], error) {
-	page, err := r.list(ctx, req)
-	return page, r.kind.addArea(err)
-}
-
-func (r *resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T], error) {
+func (r *resources[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page[T], err error) {
+	defer func() { err = r.kind.addArea(err) }()
 	q, err := r.query(ctx, req)
 	if err != nil {
 		return Page[T]{}, err
@@ -30,7 +26,7 @@ func (r *resources[T, F]) list(ctx context.Context, req ListRequest[F]) (Page[T]
 // read reads the page of an authorised query.
 func (r *resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
-	if len(q.Scope.branches) > 0 && !matchesNothing(q.Filter) {
+	if !q.isEmpty() {
 		var err error
 		if rows, err = r.table(r.p.store).List(ctx, q); err != nil {
 			return Page[T]{}, err
@@ -62,7 +58,7 @@ func (r *resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scop
 			errs[i] = r.kind.addArea(err)
 			continue
 		}
-		if q = scoped; len(scoped.Scope.branches) == 0 || matchesNothing(scoped.Filter) {
+		if q = scoped; q.isEmpty() {
 			pages[i] = r.newPage(req, scoped, Rows[T]{})
 			continue
 		}

@@ -200,14 +200,6 @@ func (x *Presumption) finish(s presumptionState, err error) error {
 	return x.err
 }
 
-// proveForWrite proves the presumption for operations that do more than read.
-func proveForWrite(ctx context.Context, capabilities []Capability) error {
-	if slices.ContainsFunc(capabilities, func(c Capability) bool { return !c.reads() }) {
-		return Prove(ctx)
-	}
-	return nil
-}
-
 // equal reports whether both actors have the same identities and grants.
 func (a *Actor) equal(b *Actor) bool {
 	return slices.Equal(a.Identities, b.Identities) && slices.Equal(a.grants, b.grants) && slices.Equal(a.mappedGroups, b.mappedGroups)

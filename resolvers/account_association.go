@@ -33,21 +33,25 @@ func (q queries) AccountAssociation(ctx context.Context, uid platform.UID) (*pla
 
 func (q queries) AccountAssociations(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AccountAssociationConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.AccountAssociations.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.AccountAssociationFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.AccountAssociations.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AccountAssociationFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.CreateAccountAssociationPayload, error) {
 	input, apps := indexApps(input)
-	return create(ctx, apps.wrapWrite(m.p.AccountAssociations.Create), m.p.AccountAssociations.ListEach, input)
+	parent, in := decodeInput[*platform.AccountAssociation](input)
+	made, err := m.p.AccountAssociations.Create(ctx, parent, in.Malformed(apps.findDuplicates()...))
+	return newCreated(ctx, m.p.AccountAssociations.ListEach, parent, made, renameFields(err, apps.listField))
 }
 
 func (m mutations) UpdateAccountAssociation(ctx context.Context, input map[string]any) (*scalar.UpdateAccountAssociationPayload, error) {
 	input, apps := indexApps(input)
-	return update(ctx, apps.wrapWrite(m.p.AccountAssociations.Update), input)
+	uid, in := decodeInput[*platform.AccountAssociation](input)
+	changed, err := m.p.AccountAssociations.Update(ctx, uid, in.Malformed(apps.findDuplicates()...))
+	return newUpdated(changed, renameFields(err, apps.listField))
 }
 
 func (m mutations) DeleteAccountAssociation(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.AccountAssociations.Delete, "AccountAssociation", input)
+	return newDeleted("AccountAssociation", input, m.p.AccountAssociations.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyAccountAssociationByUIDs(ctx context.Context, reps []*graph.AccountAssociationByUIDsInput) ([]*platform.AccountAssociation, error) {
@@ -95,18 +99,6 @@ func indexApps(input map[string]any) (map[string]any, apps) {
 	input = maps.Clone(input)
 	input["github"] = map[string]any{"appInstallations": installed}
 	return input, ids
-}
-
-type writeFunc[T any] func(context.Context, platform.UID, platform.Input[T]) (T, error)
-
-// wrapWrite wraps a write operation of the core, which knows the map only: each
-// violation about an app names the app's index in the list of the client. The
-// write also fails when an app is in the list twice.
-func (a apps) wrapWrite(write writeFunc[*platform.AccountAssociation]) writeFunc[*platform.AccountAssociation] {
-	return func(ctx context.Context, uid platform.UID, in platform.Input[*platform.AccountAssociation]) (*platform.AccountAssociation, error) {
-		written, err := write(ctx, uid, in.Malformed(a.findDuplicates()...))
-		return written, renameFields(err, a.listField)
-	}
 }
 
 // findDuplicates finds apps that are in the list more than once. It reports each

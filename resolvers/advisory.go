@@ -30,7 +30,7 @@ func (q queries) Advisory(ctx context.Context, uid platform.UID) (*platform.Advi
 
 func (q queries) Advisories(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Advisories.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Advisories.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (q queries) AdvisorySummary(ctx context.Context, within *platform.UID) (*platform.AdvisorySummary, error) {

@@ -27,7 +27,7 @@ func (q queries) Artifact(ctx context.Context, uid platform.UID) (*platform.Arti
 }
 
 func (q queries) Artifacts(ctx context.Context, where platform.ArtifactFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ArtifactConnection, error) {
-	return list(ctx, q.p.Artifacts.List, platform.UIDFilter{}, &where, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Artifacts.List(ctx, request(ctx, platform.UIDFilter{}, &where, window{orderBy, first, after, last, before, skip})))
 }
 
 func (q queries) ArtifactCounts(ctx context.Context, ecosystems []platform.Ecosystem) ([]*platform.EcosystemCount, error) {
@@ -44,5 +44,5 @@ func artifactScope(a *platform.Artifact) platform.UIDFilter {
 }
 
 func (r artifacts) Versions(ctx context.Context, all []*platform.Artifact, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ArtifactVersionConnection, error) {
-	return listNested(ctx, r.p.ArtifactVersions.ListEach, mapEach(all, artifactScope), &platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.ArtifactVersions.ListEach(ctx, request(ctx, platform.UIDFilter{}, &platform.ArtifactVersionFilter{}, window{orderBy, first, after, last, before, skip}), mapEach(all, artifactScope)))
 }

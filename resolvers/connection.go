@@ -87,19 +87,12 @@ func listScope(descendantsOf, childrenOf *platform.UID, by scalar.ByUID) platfor
 	}
 }
 
-// list reads one page for a root field.
-func list[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), scope platform.UIDFilter, filter F, w window) (*scalar.Connection[T], error) {
-	page, err := read(ctx, request(ctx, scope, filter, w))
+// newConnection makes a connection of the page of a root field.
+func newConnection[T any](page platform.Page[T], err error) (*scalar.Connection[T], error) {
 	if err != nil {
 		return nil, err
 	}
 	return scalar.NewConnection(page), nil
-}
-
-// listNested reads one page for each parent, in one read. The keys identify the
-// parents.
-func listNested[K, T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []K) ([]platform.Page[T], []error), keys []K, filter F, w window) ([]*scalar.Connection[T], error) {
-	return newConnections(read(ctx, request(ctx, platform.UIDFilter{}, filter, w), keys))
 }
 
 // newConnections makes a connection of each page and joins the errors.

@@ -7,7 +7,7 @@
 //
 // There is one file per kind. The other files hold what kinds share:
 //
-//	executor.go    the executor of the schema, with new loaders for each response
+//	engine.go      the engine of the schema, with new loaders for each response
 //	root.go        resolvers of types that are not kinds, such as Query
 //	area.go        the service area of each root field, for errors
 //	connection.go  conversion of list arguments into requests of the core

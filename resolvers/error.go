@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"atrium/edge"
+	"atrium/graphql/execute"
 	"atrium/graphql/refusal"
 	"atrium/platform"
 )
@@ -115,17 +114,12 @@ func (o *Presenter) report(ctx context.Context, e *platform.Error) {
 	o.Report(ctx, e, o.RequestID(ctx), "path", graphql.GetPath(ctx).String())
 }
 
-// panicError converts a panic into an error with the stack.
-func panicError(_ context.Context, panicked any) error {
-	return fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
-}
-
 // recoverPanics wraps read so that a panic becomes the error of every key.
 func recoverPanics[K, V any](read func(context.Context, []K) ([]V, []error)) func(context.Context, []K) ([]V, []error) {
 	return func(ctx context.Context, keys []K) (values []V, errs []error) {
 		defer func() {
 			if panicked := recover(); panicked != nil {
-				values, errs = make([]V, len(keys)), slices.Repeat([]error{panicError(ctx, panicked)}, len(keys))
+				values, errs = make([]V, len(keys)), slices.Repeat([]error{execute.PanicError(ctx, panicked)}, len(keys))
 			}
 		}()
 		return read(ctx, keys)

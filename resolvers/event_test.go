@@ -94,7 +94,7 @@ func (w *world) follow(ctx context.Context, query string) (events []answer, stat
 	presenter := newPresenter(slog.New(slog.DiscardHandler))
 	settings := endpoint.DefaultSettings()
 	settings.Limits = limit.Limits{}
-	handler := serveExecutor(NewExecutor(w.p, presenter, nil), presenter, settings, func(context.Context) error { return nil })
+	handler := serveEngine(NewEngine(w.p, nil), presenter, settings, func(context.Context) error { return nil })
 	body, _ := json.Marshal(map[string]any{"query": query})
 	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

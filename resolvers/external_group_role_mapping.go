@@ -29,15 +29,17 @@ func (q queries) ExternalGroupRoleMapping(ctx context.Context, uid platform.UID)
 
 func (q queries) ExternalGroupRoleMappings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.ExternalGroupRoleMappings.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.ExternalGroupRoleMappings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateExternalGroupRoleMapping(ctx context.Context, input map[string]any) (*scalar.CreateExternalGroupRoleMappingPayload, error) {
-	return create(ctx, m.p.ExternalGroupRoleMappings.Create, m.p.ExternalGroupRoleMappings.ListEach, input)
+	parent, in := decodeInput[*platform.ExternalGroupRoleMapping](input)
+	made, err := m.p.ExternalGroupRoleMappings.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.ExternalGroupRoleMappings.ListEach, parent, made, err)
 }
 
 func (m mutations) DeleteExternalGroupRoleMapping(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.ExternalGroupRoleMappings.Delete, "ExternalGroupRoleMapping", input)
+	return newDeleted("ExternalGroupRoleMapping", input, m.p.ExternalGroupRoleMappings.Delete(ctx, input.UID))
 }
 
 func (m mutations) BatchDeleteExternalGroupRoleMappings(ctx context.Context, input graph.BatchDeleteExternalGroupRoleMappingsInput) (*scalar.BatchDeleteExternalGroupRoleMappingsPayload, error) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
 
 	"atrium/graph"
 	"atrium/graphql/execute"
@@ -62,19 +61,18 @@ func uidOf(object any) string {
 	return ""
 }
 
-// newFaultyExecutor returns our executor with faults.
-func newFaultyExecutor(p *platform.Platform, errors *Presenter) *executor.Executor {
-	return NewExecutorOf(p, errors, func(resolvers graph.ResolverRoot, start func(context.Context) context.Context) graphql.ExecutableSchema {
-		schema := graph.NewSchema(resolvers)
-		for _, object := range schema.Objects {
-			for name, field := range object.Fields {
-				if field.Resolve != nil {
-					addFaults(object.Name, name, field)
-				}
+// newFaultyEngine returns our engine with faults.
+func newFaultyEngine(p *platform.Platform) execute.Engine {
+	resolvers, options := Connect(p)
+	schema := graph.NewSchema(resolvers)
+	for _, object := range schema.Objects {
+		for name, field := range object.Fields {
+			if field.Resolve != nil {
+				addFaults(object.Name, name, field)
 			}
 		}
-		return execute.NewEngine(schema, engineOptions(p, start, nil))
-	})
+	}
+	return execute.NewEngine(schema, options)
 }
 
 // addFaults adds the faults of a field for each of its parents.
@@ -112,9 +110,9 @@ func addFaults(object, name string, field *execute.Field) {
 }
 
 // newFaultyOracle returns gqlgen's executor with the same faults.
-func newFaultyOracle(p *platform.Platform, errors *Presenter) *executor.Executor {
-	x := NewExecutorOf(p, errors, agreement.NewOracle)
-	x.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+func newFaultyOracle(p *platform.Platform) execute.Engine {
+	oracle := agreement.NewOracle(Connect(p))
+	oracle.AroundFields = func(ctx context.Context, next graphql.Resolver) (any, error) {
 		field := graphql.GetFieldContext(ctx)
 		if field.IsResolver {
 			if err := faultAt(ctx, field.Object, field.Field.Name, resultOfParent(field)); err != nil {
@@ -122,8 +120,8 @@ func newFaultyOracle(p *platform.Platform, errors *Presenter) *executor.Executor
 			}
 		}
 		return next(ctx)
-	})
-	return x
+	}
+	return oracle
 }
 
 // resultOfParent returns the object that has a field, or nil for a root field.

@@ -29,19 +29,22 @@ func (q queries) Group(ctx context.Context, uid *platform.UID, path *string) (*p
 
 func (q queries) Groups(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Groups.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Groups.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateGroup(ctx context.Context, input map[string]any) (*scalar.CreateGroupPayload, error) {
-	return create(ctx, m.p.Groups.Create, m.p.Groups.ListEach, input)
+	parent, in := decodeInput[*platform.Group](input)
+	made, err := m.p.Groups.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.Groups.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateGroup(ctx context.Context, input map[string]any) (*scalar.UpdateGroupPayload, error) {
-	return update(ctx, m.p.Groups.Update, input)
+	uid, in := decodeInput[*platform.Group](input)
+	return newUpdated(m.p.Groups.Update(ctx, uid, in))
 }
 
 func (m mutations) DeleteGroup(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.Groups.Delete, "Group", input)
+	return newDeleted("Group", input, m.p.Groups.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyGroupByUIDs(ctx context.Context, reps []*graph.GroupByUIDsInput) ([]*platform.Group, error) {
@@ -113,7 +116,7 @@ func readPaths[T any](ctx context.Context, objects []*T, uid func(*T) platform.U
 
 func (r groups) Children(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Groups.ListEach, childScopes(all, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Groups.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupFilter, window{orderBy, first, after, last, before, skip}), childScopes(all, f.ByUID)))
 }
 
 func (r groups) Child(ctx context.Context, all []*platform.Group, name string) ([]*platform.Group, error) {
@@ -122,22 +125,22 @@ func (r groups) Child(ctx context.Context, all []*platform.Group, name string) (
 
 func (r groups) Descendants(ctx context.Context, all []*platform.Group, where *scalar.GroupFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Groups.ListEach, descendantScopes(all, f.ByUID), &f.GroupFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Groups.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupFilter, window{orderBy, first, after, last, before, skip}), descendantScopes(all, f.ByUID)))
 }
 
 func (r groups) Identities(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Identities.ListEach, groupScopes(all, directOnly, f.ByUID), &f.IdentityFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Identities.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.IdentityFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) Roles(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Roles.ListEach, groupScopes(all, directOnly, f.ByUID), &f.RoleFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Roles.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RoleFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) RoleBindings(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.RoleBindings.ListEach, groupScopes(all, directOnly, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.RoleBindings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) EffectiveBindings(ctx context.Context, all []*platform.Group, capability *platform.Capability, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
@@ -151,7 +154,7 @@ func (r groups) WhoCan(ctx context.Context, all []*platform.Group, capability pl
 
 func (r groups) Repos(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Repos.ListEach, groupScopes(all, directOnly, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Repos.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.RepoFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) Repo(ctx context.Context, all []*platform.Group, name string) ([]*platform.Repo, error) {
@@ -160,17 +163,17 @@ func (r groups) Repo(ctx context.Context, all []*platform.Group, name string) ([
 
 func (r groups) Tags(ctx context.Context, all []*platform.Group, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Tags.ListEach, descendantScopes(all, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, platform.UIDFilter{}, f.Tags(), window{orderBy, first, after, last, before, skip}), descendantScopes(all, f.ByUID)))
 }
 
 func (r groups) Advisories(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.AdvisoryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.AdvisoryConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Advisories.ListEach, groupScopes(all, directOnly, f.ByUID), &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Advisories.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.AdvisoryFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) IdentityProviders(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.IdentityProviders.ListEach, groupScopes(all, directOnly, f.ByUID), &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.IdentityProviders.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 // AccountAssociation reads the associations by the uids of the groups, because an
@@ -182,16 +185,16 @@ func (groups) AccountAssociation(ctx context.Context, all []*platform.Group) ([]
 
 func (r groups) Invites(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.GroupInvites.ListEach, groupScopes(all, directOnly, f.ByUID), &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.GroupInvites.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) TermsAcceptances(ctx context.Context, all []*platform.Group, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TermsAcceptanceConnection, error) {
-	return listNested(ctx, r.p.Terms.ListOfEach, mapEach(all, groupUID), &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Terms.ListOfEach(ctx, request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip}), mapEach(all, groupUID)))
 }
 
 func (r groups) Subscriptions(ctx context.Context, all []*platform.Group, directOnly *bool, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Subscriptions.ListEach, groupScopes(all, directOnly, f.ByUID), &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Subscriptions.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip}), groupScopes(all, directOnly, f.ByUID)))
 }
 
 func (r groups) AdvisorySummary(ctx context.Context, all []*platform.Group) ([]*platform.AdvisorySummary, error) {

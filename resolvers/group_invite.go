@@ -28,16 +28,18 @@ func (q queries) GroupInvite(ctx context.Context, uid platform.UID) (*platform.G
 
 func (q queries) GroupInvites(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.GroupInviteFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.GroupInviteConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.GroupInvites.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.GroupInvites.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.GroupInviteFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 // CreateGroupInvite creates an invite. Its response is the only one that shows the code.
 func (m mutations) CreateGroupInvite(ctx context.Context, input map[string]any) (*scalar.CreateGroupInvitePayload, error) {
-	return create(ctx, m.p.GroupInvites.Create, m.p.GroupInvites.ListEach, input)
+	parent, in := decodeInput[*platform.GroupInvite](input)
+	made, err := m.p.GroupInvites.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.GroupInvites.ListEach, parent, made, err)
 }
 
 func (m mutations) DeleteGroupInvite(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.GroupInvites.Delete, "GroupInvite", input)
+	return newDeleted("GroupInvite", input, m.p.GroupInvites.Delete(ctx, input.UID))
 }
 
 func (m mutations) AcceptGroupInvite(ctx context.Context, input graph.AcceptGroupInviteInput) (*scalar.AcceptGroupInvitePayload, error) {

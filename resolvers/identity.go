@@ -29,19 +29,22 @@ func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Iden
 
 func (q queries) Identities(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Identities.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Identities.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateIdentity(ctx context.Context, input map[string]any) (*scalar.CreateIdentityPayload, error) {
-	return create(ctx, m.p.Identities.Create, m.p.Identities.ListEach, input)
+	parent, in := decodeInput[*platform.Identity](input)
+	made, err := m.p.Identities.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.Identities.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateIdentity(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityPayload, error) {
-	return update(ctx, m.p.Identities.Update, input)
+	uid, in := decodeInput[*platform.Identity](input)
+	return newUpdated(m.p.Identities.Update(ctx, uid, in))
 }
 
 func (m mutations) DeleteIdentity(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.Identities.Delete, "Identity", input)
+	return newDeleted("Identity", input, m.p.Identities.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyIdentityByUIDs(ctx context.Context, reps []*graph.IdentityByUIDsInput) ([]*platform.Identity, error) {

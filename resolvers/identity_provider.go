@@ -28,15 +28,18 @@ func (q queries) IdentityProvider(ctx context.Context, uid platform.UID) (*platf
 
 func (q queries) IdentityProviders(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.IdentityProviderFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.IdentityProviderConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.IdentityProviders.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.IdentityProviders.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.IdentityProviderFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.CreateIdentityProviderPayload, error) {
-	return create(ctx, m.p.IdentityProviders.Create, m.p.IdentityProviders.ListEach, input)
+	parent, in := decodeInput[*platform.IdentityProvider](input)
+	made, err := m.p.IdentityProviders.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.IdentityProviders.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateIdentityProvider(ctx context.Context, input map[string]any) (*scalar.UpdateIdentityProviderPayload, error) {
-	return update(ctx, m.p.IdentityProviders.Update, input)
+	uid, in := decodeInput[*platform.IdentityProvider](input)
+	return newUpdated(m.p.IdentityProviders.Update(ctx, uid, in))
 }
 
 func (m mutations) VerifyIdentityProvider(ctx context.Context, input graph.VerifyIdentityProviderInput) (*graph.VerifyIdentityProviderPayload, error) {
@@ -48,7 +51,7 @@ func (m mutations) VerifyIdentityProvider(ctx context.Context, input graph.Verif
 }
 
 func (m mutations) DeleteIdentityProvider(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.IdentityProviders.Delete, "IdentityProvider", input)
+	return newDeleted("IdentityProvider", input, m.p.IdentityProviders.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyIdentityProviderByUIDs(ctx context.Context, reps []*graph.IdentityProviderByUIDsInput) ([]*platform.IdentityProvider, error) {
@@ -66,5 +69,5 @@ func (identityProviders) DefaultRole(ctx context.Context, all []*platform.Identi
 func (r identityProviders) Mappings(ctx context.Context, all []*platform.IdentityProvider, where *scalar.ExternalGroupRoleMappingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.ExternalGroupRoleMappingConnection, error) {
 	f := valueOrZero(where)
 	scopes := mapEach(all, func(i *platform.IdentityProvider) platform.UIDFilter { return listScope(nil, &i.UID, f.ByUID) })
-	return listNested(ctx, r.p.ExternalGroupRoleMappings.ListEach, scopes, &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.ExternalGroupRoleMappings.ListEach(ctx, request(ctx, platform.UIDFilter{}, &f.ExternalGroupRoleMappingFilter, window{orderBy, first, after, last, before, skip}), scopes))
 }

@@ -34,29 +34,25 @@ func inputTarget(input map[string]any) platform.UID {
 
 type listEach[T, F any] func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
 
-// create answers a mutation that creates an object below a parent.
-func create[T, F any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (T, error), siblings listEach[T, F], input map[string]any) (*scalar.Created[T], error) {
-	parent, in := decodeInput[T](input)
-	made, err := do(ctx, parent, in)
+// newCreated returns the result of a mutation that creates an object below a parent.
+func newCreated[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made T, err error) (*scalar.Created[T], error) {
 	if err != nil {
 		return nil, err
 	}
 	return &scalar.Created[T]{Node: made, Edge: newEdges(ctx, siblings, parent, made)[0]}, nil
 }
 
-// update answers a mutation that updates an object.
-func update[T any](ctx context.Context, do func(context.Context, platform.UID, platform.Input[T]) (T, error), input map[string]any) (*scalar.Updated[T], error) {
-	uid, in := decodeInput[T](input)
-	changed, err := do(ctx, uid, in)
+// newUpdated returns the result of a mutation that updates an object.
+func newUpdated[T any](changed T, err error) (*scalar.Updated[T], error) {
 	if err != nil {
 		return nil, err
 	}
 	return &scalar.Updated[T]{Node: changed}, nil
 }
 
-// remove answers a mutation that deletes an object of a GraphQL type.
-func remove(ctx context.Context, do func(context.Context, platform.UID) error, typeName string, input scalar.Delete) (*scalar.Deleted, error) {
-	if err := do(ctx, input.UID); err != nil {
+// newDeleted returns the result of a mutation that deletes an object of a GraphQL type.
+func newDeleted(typeName string, input scalar.Delete, err error) (*scalar.Deleted, error) {
+	if err != nil {
 		return nil, err
 	}
 	return &scalar.Deleted{DeletedID: scalar.GlobalID(typeName, string(input.UID)), DeletedUID: input.UID}, nil

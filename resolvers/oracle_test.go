@@ -26,8 +26,8 @@ func newPair(p *platform.Platform, logger *slog.Logger, settings endpoint.Settin
 	presenter := newPresenter(logger)
 	silent := newPresenter(nil)
 	return pair{
-		tested: serveExecutor(newFaultyExecutor(p, presenter), presenter, settings, readSDL),
-		oracle: serveExecutor(newFaultyOracle(p, silent), silent, settings, readSDL),
+		tested: serveEngine(newFaultyEngine(p), presenter, settings, readSDL),
+		oracle: serveEngine(newFaultyOracle(p), silent, settings, readSDL),
 	}
 }
 

@@ -26,19 +26,22 @@ func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*pl
 
 func (q queries) Repos(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RepoFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RepoConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Repos.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Repos.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RepoFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateRepo(ctx context.Context, input map[string]any) (*scalar.CreateRepoPayload, error) {
-	return create(ctx, m.p.Repos.Create, m.p.Repos.ListEach, input)
+	parent, in := decodeInput[*platform.Repo](input)
+	made, err := m.p.Repos.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.Repos.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRepo(ctx context.Context, input map[string]any) (*scalar.UpdateRepoPayload, error) {
-	return update(ctx, m.p.Repos.Update, input)
+	uid, in := decodeInput[*platform.Repo](input)
+	return newUpdated(m.p.Repos.Update(ctx, uid, in))
 }
 
 func (m mutations) DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.Repos.Delete, "Repo", input)
+	return newDeleted("Repo", input, m.p.Repos.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyRepoByUIDs(ctx context.Context, reps []*graph.RepoByUIDsInput) ([]*platform.Repo, error) {
@@ -80,7 +83,7 @@ func repoScopes(all []*platform.Repo, by scalar.ByUID) []platform.UIDFilter {
 
 func (r repos) Tags(ctx context.Context, all []*platform.Repo, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return listNested(ctx, r.p.Tags.ListEach, repoScopes(all, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Tags.ListEach(ctx, request(ctx, platform.UIDFilter{}, f.Tags(), window{orderBy, first, after, last, before, skip}), repoScopes(all, f.ByUID)))
 }
 
 func (r repos) Tag(ctx context.Context, all []*platform.Repo, name string) ([]*platform.Tag, error) {

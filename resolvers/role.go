@@ -24,19 +24,22 @@ func (q queries) Role(ctx context.Context, uid platform.UID) (*platform.Role, er
 
 func (q queries) Roles(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Roles.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Roles.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateRole(ctx context.Context, input map[string]any) (*scalar.CreateRolePayload, error) {
-	return create(ctx, m.p.Roles.Create, m.p.Roles.ListEach, input)
+	parent, in := decodeInput[*platform.Role](input)
+	made, err := m.p.Roles.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.Roles.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRole(ctx context.Context, input map[string]any) (*scalar.UpdateRolePayload, error) {
-	return update(ctx, m.p.Roles.Update, input)
+	uid, in := decodeInput[*platform.Role](input)
+	return newUpdated(m.p.Roles.Update(ctx, uid, in))
 }
 
 func (m mutations) DeleteRole(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.Roles.Delete, "Role", input)
+	return newDeleted("Role", input, m.p.Roles.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyRoleByUIDs(ctx context.Context, reps []*graph.RoleByUIDsInput) ([]*platform.Role, error) {

@@ -30,19 +30,22 @@ func (q queries) RoleBinding(ctx context.Context, uid platform.UID) (*platform.R
 
 func (q queries) RoleBindings(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.RoleBindings.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.RoleBindings.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateRoleBinding(ctx context.Context, input map[string]any) (*scalar.CreateRoleBindingPayload, error) {
-	return create(ctx, m.p.RoleBindings.Create, m.p.RoleBindings.ListEach, input)
+	parent, in := decodeInput[*platform.RoleBinding](input)
+	made, err := m.p.RoleBindings.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.RoleBindings.ListEach, parent, made, err)
 }
 
 func (m mutations) UpdateRoleBinding(ctx context.Context, input map[string]any) (*scalar.UpdateRoleBindingPayload, error) {
-	return update(ctx, m.p.RoleBindings.Update, input)
+	uid, in := decodeInput[*platform.RoleBinding](input)
+	return newUpdated(m.p.RoleBindings.Update(ctx, uid, in))
 }
 
 func (m mutations) DeleteRoleBinding(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.RoleBindings.Delete, "RoleBinding", input)
+	return newDeleted("RoleBinding", input, m.p.RoleBindings.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {

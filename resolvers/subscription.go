@@ -28,21 +28,23 @@ func (q queries) Subscription(ctx context.Context, uid platform.UID) (*platform.
 
 func (q queries) Subscriptions(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.EventSubscriptionFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.EventSubscriptionConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Subscriptions.List, listScope(descendantsOf, childrenOf, f.ByUID), &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Subscriptions.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), &f.SubscriptionFilter, window{orderBy, first, after, last, before, skip})))
 }
 
 // CreateSubscription creates a subscription. Besides RotateSubscriptionSecret, its
 // response is the only one that shows the secret.
 func (m mutations) CreateSubscription(ctx context.Context, input map[string]any) (*graph.CreateSubscriptionPayload, error) {
-	made, err := create(ctx, m.p.Subscriptions.Create, m.p.Subscriptions.ListEach, input)
+	parent, in := decodeInput[*platform.Subscription](input)
+	made, err := m.p.Subscriptions.Create(ctx, parent, in)
 	if err != nil {
 		return nil, err
 	}
-	return &graph.CreateSubscriptionPayload{Subscription: made.Node, SubscriptionEdge: made.Edge, Secret: made.Node.Secret}, nil
+	edge := newEdges(ctx, m.p.Subscriptions.ListEach, parent, made)[0]
+	return &graph.CreateSubscriptionPayload{Subscription: made, SubscriptionEdge: edge, Secret: made.Secret}, nil
 }
 
 func (m mutations) DeleteSubscription(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.Subscriptions.Delete, "EventSubscription", input)
+	return newDeleted("EventSubscription", input, m.p.Subscriptions.Delete(ctx, input.UID))
 }
 
 // RotateSubscriptionSecret replaces the secret. Its response is the only one that
@@ -81,5 +83,5 @@ func (eventSubscriptions) Group(ctx context.Context, all []*platform.Subscriptio
 
 func (r eventSubscriptions) Deliveries(ctx context.Context, all []*platform.Subscription, where *platform.DeliveryFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.DeliveryConnection, error) {
 	scopes := mapEach(all, func(s *platform.Subscription) platform.UIDFilter { return platform.UIDFilter{ChildrenOf: s.UID} })
-	return listNested(ctx, r.p.Deliveries.ListEach, scopes, where, window{orderBy, first, after, last, before, skip})
+	return newConnections(r.p.Deliveries.ListEach(ctx, request(ctx, platform.UIDFilter{}, where, window{orderBy, first, after, last, before, skip}), scopes))
 }

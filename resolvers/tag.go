@@ -24,15 +24,17 @@ func (q queries) Tag(ctx context.Context, uid platform.UID) (*platform.Tag, erro
 
 func (q queries) Tags(ctx context.Context, descendantsOf, childrenOf *platform.UID, where *scalar.TagFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TagConnection, error) {
 	f := valueOrZero(where)
-	return list(ctx, q.p.Tags.List, listScope(descendantsOf, childrenOf, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Tags.List(ctx, request(ctx, listScope(descendantsOf, childrenOf, f.ByUID), f.Tags(), window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) CreateTag(ctx context.Context, input map[string]any) (*scalar.CreateTagPayload, error) {
-	return create(ctx, m.p.Tags.Create, m.p.Tags.ListEach, input)
+	parent, in := decodeInput[*platform.Tag](input)
+	made, err := m.p.Tags.Create(ctx, parent, in)
+	return newCreated(ctx, m.p.Tags.ListEach, parent, made, err)
 }
 
 func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
-	return remove(ctx, m.p.Tags.Delete, "Tag", input)
+	return newDeleted("Tag", input, m.p.Tags.Delete(ctx, input.UID))
 }
 
 func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*platform.Tag, error) {

@@ -16,7 +16,7 @@ func (q queries) TermsAcceptances(ctx context.Context, group platform.UID, order
 	accepted := func(ctx context.Context, req platform.ListRequest[*platform.TermsFilter]) (platform.Page[*platform.TermsAcceptance], error) {
 		return q.p.Terms.ListOf(ctx, group, req)
 	}
-	return list(ctx, accepted, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+	return newConnection(accepted(ctx, request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})))
 }
 
 func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput) (*platform.AcceptedTerms, error) {

@@ -26,7 +26,7 @@ func (v viewers) Identities(ctx context.Context, all []*platform.Actor) ([][]*pl
 func (v viewers) RoleBindings(ctx context.Context, all []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
 	return forEach(all, func(*platform.Actor) (*scalar.RoleBindingConnection, error) {
-		return list(ctx, v.p.RoleBindings.ListOwn, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})
+		return newConnection(v.p.RoleBindings.ListOwn(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})))
 	})
 }
 

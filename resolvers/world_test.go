@@ -13,10 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/99designs/gqlgen/graphql/executor"
-
 	"atrium/edge"
 	endpoint "atrium/graphql"
+	"atrium/graphql/execute"
 	"atrium/graphql/limit"
 	"atrium/graphql/transport"
 	"atrium/platform"
@@ -73,9 +72,9 @@ func newPresenter(logger *slog.Logger) *Presenter {
 	return &Presenter{Errors: edge.Errors{ServiceDomain: "example.org", Logger: logger}, RequestID: func(context.Context) string { return "req-1" }}
 }
 
-// serveExecutor returns an endpoint for an executor.
-func serveExecutor(x *executor.Executor, presenter *Presenter, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
-	return endpoint.New(x, endpoint.Options{
+// serveEngine returns an endpoint for an engine.
+func serveEngine(engine execute.Engine, presenter *Presenter, settings endpoint.Settings, readSDL func(context.Context) error) http.Handler {
+	return endpoint.New(engine, endpoint.Options{
 		Settings: settings, Present: presenter.Present,
 		Schema: Limits(), ReadSDL: readSDL, Budget: Budget{}, CheckJSON: platform.CheckJSON,
 		Identify: func(ctx context.Context) transport.Caller {

@@ -39,7 +39,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 	if !c.NoConsole {
 		settings.Trusted = settings.Trusted.With(web.ConsoleDocuments())
 	}
-	return graphql.New(resolvers.NewExecutor(p, presenter, c.recorder.fieldObserver()), graphql.Options{
+	return graphql.New(resolvers.NewEngine(p, c.recorder.fieldObserver()), graphql.Options{
 		Settings:  settings,
 		Schema:    resolvers.Limits(),
 		ReadSDL:   c.mayReadSDL,

@@ -8,16 +8,32 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// An Engine executes operations of one schema. It compiles each operation once,
-// resolves each field for all objects of a level together, and writes the response
-// in one pass.
-type Engine struct {
+// An Engine executes the operations of one schema. It adds errors to the response context
+// of ctx, in which graphql.AddError finds them.
+type Engine interface {
+	// Schema returns the schema as clients see it.
+	Schema() *ast.Schema
+	// Query executes a query and returns the data of its response.
+	Query(ctx context.Context, operation *graphql.OperationContext) []byte
+	// Mutate executes a mutation and returns the data of its response.
+	Mutate(ctx context.Context, operation *graphql.OperationContext) []byte
+	// Subscribe opens the source of a subscription.
+	Subscribe(ctx context.Context, operation *graphql.OperationContext) Next
+}
+
+// Next returns the data of the response to the next event of a subscription, and false at
+// the end. Each call has a response context of its own.
+type Next func(ctx context.Context) (data []byte, ok bool)
+
+// An engine compiles each operation once, resolves each field for all objects of a level
+// together, and writes the response in one pass.
+type engine struct {
 	schema *Schema
 	plans  plans
 	EngineOptions
 }
 
-// EngineOptions connect an Engine with the resolvers.
+// EngineOptions connect an engine with the resolvers.
 type EngineOptions struct {
 	// Start returns the context of a response. For a mutation it is called for each
 	// field.
@@ -36,64 +52,48 @@ type EngineOptions struct {
 	Count func(ctx context.Context, n int) error
 }
 
-// NewEngine returns an Engine for a schema.
-func NewEngine(s *Schema, o EngineOptions) *Engine {
-	if o.Gather == nil {
-		o.Gather = func(int) (func(context.Context) context.Context, func()) {
-			return func(ctx context.Context) context.Context { return ctx }, func() {}
-		}
+// NewEngine returns the engine of a schema.
+func NewEngine(s *Schema, o EngineOptions) Engine {
+	if o.Start == nil {
+		o.Start = func(ctx context.Context) context.Context { return ctx }
 	}
-	return &Engine{schema: s, EngineOptions: o}
+	if o.Gather == nil {
+		o.Gather = func(int) (func(context.Context) context.Context, func()) { return o.Start, func() {} }
+	}
+	return &engine{schema: s, EngineOptions: o}
 }
 
 // Schema returns the schema as clients see it.
-func (e *Engine) Schema() *ast.Schema { return e.schema.Schema }
+func (e *engine) Schema() *ast.Schema { return e.schema.Schema }
 
-// Complexity is not used: package limit computes the cost of documents.
-func (e *Engine) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
-	return 0, false
-}
-
-// Exec starts an operation. The handler returns its responses one by one.
-func (e *Engine) Exec(ctx context.Context) graphql.ResponseHandler {
-	operation := graphql.GetOperationContext(ctx)
+// Query reads everything that a query selects, level by level, and then writes it.
+func (e *engine) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
 	p := e.plans.find(e.schema, operation)
-	if operation.Operation.Operation == ast.Subscription {
-		return e.subscribe(ctx, p)
-	}
-	done := false
-	return func(ctx context.Context) *graphql.Response {
-		if done {
-			return nil
-		}
-		done = true
-		return e.answer(ctx, p, operation.Operation.Operation == ast.Mutation)
-	}
-}
-
-// answer executes a query or a mutation and returns its response.
-func (e *Engine) answer(ctx context.Context, p *plan, isMutation bool) *graphql.Response {
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
-	r := e.newRun(ctx, p)
-	w := &writer{run: r, ctx: ctx, count: e.Count}
-	if isMutation {
-		return &graphql.Response{Data: e.mutate(r, w, p.root)}
-	}
-	r.read(ctx, p.root, []any{e})
+	w := e.newWriter(e.Start(ctx), operation, p)
+	w.read(w.steps(w.ctx, nil, p.root, []any{e}))
 	w.write(p.root, e)
-	return &graphql.Response{Data: w.b}
+	p.size.Store(int64(len(w.b)))
+	return w.b
 }
 
-// mutate executes the fields of a mutation one after the other, each with all
-// that is selected below it.
-func (e *Engine) mutate(r *run, w *writer, root *selection) []byte {
-	ctx, complete := w.ctx, true
+// Mutate executes the fields of a mutation one after the other, each with all that is
+// selected below it.
+func (e *engine) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	p := e.plans.find(e.schema, operation)
+	w, complete := e.newWriter(ctx, operation, p), true
+	ctx = w.ctx
 	w.b = append(w.b, '{')
-	for i, f := range root.fields {
+	for i, f := range p.root.fields {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
-		if !e.mutateField(ctx, r, w, &selection{root.object, []*plannedField{f}, f.reads}) && f.returns.NonNull {
+		w.ctx = e.Start(ctx)
+		if f.Resolve != nil { // all but __typename
+			entered := w.enter(w.ctx, f)
+			w.resolve(step{entered, f, []any{e}})
+			w.read(w.stepsBelow(entered, nil, f, w.columns[f.number].values))
+		}
+		if !w.writeField(f, e) && f.returns.NonNull {
 			complete = false
 		}
 	}
@@ -103,70 +103,44 @@ func (e *Engine) mutate(r *run, w *writer, root *selection) []byte {
 	return append(w.b, '}')
 }
 
-// mutateField executes the one field of a selection, and reports whether it is
-// not null.
-func (e *Engine) mutateField(ctx context.Context, r *run, w *writer, s *selection) bool {
-	if w.ctx = ctx; e.Start != nil {
-		w.ctx = e.Start(ctx)
-	}
-	r.read(w.ctx, s, []any{e})
-	return w.writeField(s.fields[0], e)
-}
-
 var errStreams = errors.New("must subscribe to exactly one stream")
 
-// subscribe opens the source of a subscription. Each event is answered by itself.
-func (e *Engine) subscribe(ctx context.Context, p *plan) graphql.ResponseHandler {
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
+// Subscribe opens the source of a subscription. Each event is answered by itself.
+func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationContext) Next {
+	p := e.plans.find(e.schema, operation)
+	w := e.newWriter(ctx, operation, p)
 	if len(p.root.fields) != 1 {
-		graphql.AddError(ctx, errStreams)
+		graphql.AddError(w.ctx, errStreams)
 		return nil
 	}
 	f := p.root.fields[0]
-	source, err := e.open(ctx, e.newRun(ctx, p), f)
+	entered := w.enter(w.ctx, f)
+	source, err := w.open(entered, f)
 	if err != nil {
+		graphql.AddError(entered, err)
 		return nil
 	}
-	return func(ctx context.Context) *graphql.Response {
+	return func(ctx context.Context) ([]byte, bool) {
 		event, ok := source(ctx)
 		if !ok {
-			return nil
+			return nil, false
 		}
-		return e.answerEvent(ctx, p, event)
+		return e.answerEvent(ctx, operation, p, event), true
 	}
 }
 
-// open opens the source of the one field of a subscription.
-func (e *Engine) open(ctx context.Context, r *run, f *plannedField) (source Source, err error) {
-	ctx = r.enter(ctx, f)
-	if f.Stream == nil { // __typename has no events
-		graphql.AddError(ctx, errStreams)
-		return nil, errStreams
-	}
-	_, err = r.recoverPanics(ctx, func() ([]any, error) {
-		arguments, err := r.argumentsOf(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		graphql.GetFieldContext(ctx).Args = arguments
-		source, err = f.Stream(ctx, arguments)
-		return nil, graphql.AddFieldLocationToError(ctx, err)
-	})
-	graphql.AddError(ctx, err)
-	return source, err
-}
-
-// answerEvent makes the response for one event of a subscription.
-func (e *Engine) answerEvent(ctx context.Context, p *plan, event any) *graphql.Response {
+// answerEvent returns the data of the response to one event of a subscription. The
+// executor counts its bytes.
+func (e *engine) answerEvent(ctx context.Context, operation *graphql.OperationContext, p *plan, event any) []byte {
+	ctx = e.Start(ctx)
 	if e.StartEvent != nil {
 		ctx = e.StartEvent(ctx, event)
 	}
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name})
-	r, f := e.newRun(ctx, p), p.root.fields[0]
-	r.columns[f.number] = column{values: []any{event}, errorOf: func(int) error { return nil }}
-	r.readLevels(r.stepsBelow(r.enter(ctx, f), nil, f, []any{event}))
-	w := &writer{run: r, ctx: ctx}
+	w, f := e.newWriter(ctx, operation, p), p.root.fields[0]
+	w.count = nil
+	w.columns[f.number] = column{values: []any{event}, errorOf: noError}
+	w.read(w.stepsBelow(w.enter(w.ctx, f), nil, f, []any{event}))
 	w.b = append(w.b, '{')
 	w.writeField(f, nil)
-	return &graphql.Response{Data: append(w.b, '}')}
+	return append(w.b, '}')
 }

@@ -12,7 +12,8 @@
 //	          the order of the document; a null in a non-null position removes what
 //	          was written since the nearest nullable field
 //
-// engine.go combines them for queries, mutations and subscriptions. schema.go is the
+// engine.go combines them for queries, mutations and subscriptions; execute.go prepares
+// requests and limits the time and the memory of responses. schema.go is the
 // interface to generated code: how each field is read from Go values. A panic of a
 // resolver becomes an error of its field. A panic while the response is written
 // becomes an internal error that replaces the response.
@@ -29,44 +30,61 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"atrium/graphql/limit"
 	"atrium/graphql/refusal"
 )
 
 // An Executor runs the operations of one schema.
 type Executor struct {
-	engine graphql.GraphExecutor
+	engine Engine
 	Options
 }
 
 // Options are the settings of an Executor.
 type Options struct {
-	Present graphql.ErrorPresenterFunc // converts errors that do not come from the engine
+	Guard   *limit.Guard               // accepts or rejects requests
+	Present graphql.ErrorPresenterFunc // converts errors into what clients see
 	Budget  Budget                     // nil counts nothing
 	Timeout time.Duration              // for a query or a mutation; 0 means none
+
+	// Observe is called before each operation and returns the context of the operation.
+	// If it also returns a function, that is called with the response. A subscription
+	// ends with its context instead. Observe may be nil.
+	Observe func(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, end func(*graphql.Response))
 }
 
 // New returns an Executor that uses engine.
-func New(engine graphql.GraphExecutor, o Options) *Executor {
+func New(engine Engine, o Options) *Executor {
 	if o.Budget == nil {
 		o.Budget = unlimitedBudget{}
+	}
+	if o.Observe == nil {
+		o.Observe = func(ctx context.Context, _ *graphql.OperationContext) (context.Context, func(*graphql.Response)) {
+			return ctx, nil
+		}
 	}
 	return &Executor{engine, o}
 }
 
 // Prepare parses, validates and checks a request. If the request is rejected, it
 // returns the response with the errors.
-func (x *Executor) Prepare(ctx context.Context, raw *graphql.RawParams) (_ context.Context, operation *graphql.OperationContext, refused *graphql.Response) {
-	ctx = graphql.StartOperationTrace(ctx)
-	var errs gqlerror.List
-	refused, _ = x.recoverPanics(ctx, func() *graphql.Response {
-		operation, errs = x.engine.CreateOperationContext(ctx, raw)
-		return nil
-	})
-	ctx = graphql.WithOperationContext(ctx, operation)
-	if errs != nil {
-		refused, _ = x.recoverPanics(ctx, func() *graphql.Response { return x.engine.DispatchError(ctx, withDetails(errs)) })
+func (x *Executor) Prepare(ctx context.Context, raw *graphql.RawParams) (prepared context.Context, operation *graphql.OperationContext, refused *graphql.Response) {
+	operation = &graphql.OperationContext{DisableIntrospection: true, RecoverFunc: PanicError}
+	prepared = graphql.WithOperationContext(ctx, operation)
+	defer x.recoverPanic(prepared, &refused)
+	if errs := x.Guard.Accept(prepared, raw, operation); errs != nil {
+		refused = x.reject(prepared, operation, withDetails(errs))
 	}
-	return ctx, operation, refused
+	return prepared, operation, refused
+}
+
+// reject returns the response to a request that is not executed.
+func (x *Executor) reject(ctx context.Context, operation *graphql.OperationContext, errs gqlerror.List) *graphql.Response {
+	ctx = graphql.WithResponseContext(ctx, x.Present, PanicError)
+	for _, err := range errs {
+		graphql.AddError(ctx, err)
+	}
+	return &graphql.Response{Errors: graphql.GetErrors(ctx), Extensions: x.Guard.Extensions(operation)}
 }
 
 // Run executes an operation and returns its responses: one, or those of a
@@ -77,25 +95,44 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 			x.runSubscription(ctx, operation, yield)
 			return
 		}
-		ctx, cancel := x.withTimeout(ctx)
-		defer cancel()
-		ctx, finish, end, err := x.Budget.Open(ctx, operation)
-		defer end() // when the client has received the response
-		if err != nil {
-			yield(x.errorResponse(ctx, err))
-			return
-		}
-		response, _ := x.recoverPanics(ctx, func() *graphql.Response {
-			next, ctx := x.engine.DispatchOperation(ctx, operation)
-			return next(ctx)
-		})
-		if err := finish(); err != nil && response != nil {
-			response = x.errorResponse(ctx, err)
-		}
+		response, end := x.Answer(ctx, operation)
+		defer end()
 		if response != nil {
 			yield(response)
 		}
 	}
+}
+
+// Answer executes a query or a mutation. The caller calls end when the client has
+// received the response. There is no response if ctx ends before the operation begins.
+func (x *Executor) Answer(ctx context.Context, operation *graphql.OperationContext) (response *graphql.Response, end func()) {
+	if x.Timeout > 0 {
+		within, cancel := context.WithTimeout(ctx, x.Timeout)
+		defer cancel()
+		ctx = within
+	}
+	ctx, finish, end, err := x.Budget.Open(ctx, operation)
+	if err != nil {
+		return x.errorResponse(ctx, err), end
+	}
+	ctx, observe := x.Observe(ctx, operation)
+	if observe != nil {
+		defer func() { observe(response) }()
+	}
+	defer x.recoverPanic(ctx, &response)
+	if ctx.Err() != nil {
+		return nil, end
+	}
+	ctx = graphql.WithResponseContext(ctx, x.Present, PanicError)
+	execute := x.engine.Query
+	if operation.Operation.Operation == ast.Mutation {
+		execute = x.engine.Mutate
+	}
+	data := execute(ctx, operation)
+	if err := finish(); err != nil {
+		return x.errorResponse(ctx, err), end
+	}
+	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx), Extensions: x.Guard.Extensions(operation)}, end
 }
 
 // runSubscription returns the responses of a subscription. Its reads are not
@@ -103,14 +140,12 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 func (x *Executor) runSubscription(ctx context.Context, operation *graphql.OperationContext, yield func(*graphql.Response) bool) {
 	ctx, open := x.Budget.Stream(ctx)
 	ctx, ending := withEnding(ctx)
-	var next graphql.ResponseHandler
-	for {
-		response, panicked := x.recoverPanics(ctx, func() *graphql.Response {
-			if next == nil {
-				next, ctx = x.engine.DispatchOperation(ctx, operation)
-			}
-			return next(ctx)
-		})
+	ctx, _ = x.Observe(ctx, operation)
+	next, response := x.subscribe(ctx, operation)
+	for goesOn := next != nil; ; {
+		if goesOn {
+			response, goesOn = x.nextResponse(ctx, next)
+		}
 		if response == nil {
 			if err := ending.reason(); err != nil {
 				yield(x.errorResponse(ctx, err))
@@ -123,10 +158,37 @@ func (x *Executor) runSubscription(ctx context.Context, operation *graphql.Opera
 		}
 		taken := yield(response)
 		end()
-		if !taken || panicked || err != nil {
+		if !taken || !goesOn || err != nil {
 			return
 		}
 	}
+}
+
+// subscribe opens the source of a subscription. If that fails, it returns the response
+// with the errors instead.
+func (x *Executor) subscribe(ctx context.Context, operation *graphql.OperationContext) (next Next, refused *graphql.Response) {
+	defer x.recoverPanic(ctx, &refused)
+	ctx = graphql.WithResponseContext(ctx, x.Present, PanicError)
+	next = x.engine.Subscribe(ctx, operation)
+	if errs := graphql.GetErrors(ctx); errs != nil {
+		return nil, &graphql.Response{Errors: errs}
+	}
+	return next, nil
+}
+
+// nextResponse returns the response to the next event of a subscription, or nil at the
+// end. The subscription does not go on after a panic.
+func (x *Executor) nextResponse(ctx context.Context, next Next) (response *graphql.Response, goesOn bool) {
+	if ctx.Err() != nil {
+		return nil, false
+	}
+	defer x.recoverPanic(ctx, &response)
+	ctx = graphql.WithResponseContext(ctx, x.Present, PanicError)
+	data, ok := next(ctx)
+	if !ok {
+		return nil, false
+	}
+	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx)}, true
 }
 
 // errorResponse returns a response that contains only an error.
@@ -134,22 +196,17 @@ func (x *Executor) errorResponse(ctx context.Context, err error) *graphql.Respon
 	return &graphql.Response{Errors: gqlerror.List{x.Present(ctx, err)}}
 }
 
-func (x *Executor) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if x.Timeout <= 0 {
-		return ctx, func() {}
+// recoverPanic is deferred. It converts a panic into a response with an internal error.
+// On a stream, an unrecovered panic would end the process.
+func (x *Executor) recoverPanic(ctx context.Context, response **graphql.Response) {
+	if cause := recover(); cause != nil {
+		*response = x.errorResponse(ctx, PanicError(ctx, cause))
 	}
-	return context.WithTimeout(ctx, x.Timeout)
 }
 
-// recoverPanics calls do and converts a panic into an internal error. On a stream,
-// an unrecovered panic would end the process.
-func (x *Executor) recoverPanics(ctx context.Context, do func() *graphql.Response) (response *graphql.Response, panicked bool) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			response, panicked = x.errorResponse(ctx, fmt.Errorf("panic: %v\n%s", cause, debug.Stack())), true
-		}
-	}()
-	return do(), false
+// PanicError converts the cause of a panic into an error with the stack.
+func PanicError(_ context.Context, cause any) error {
+	return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 }
 
 // withDetails adds the details of INVALID_ARGUMENT to errors that gqlgen finds in a

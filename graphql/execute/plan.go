@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"sync/atomic"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -9,7 +11,8 @@ import (
 // each possible type of an object, in the order of the response.
 type plan struct {
 	root   *selection
-	fields int // fields of all selections, numbered from 0
+	fields int          // fields of all selections, numbered from 0
+	size   atomic.Int64 // bytes of the last response
 }
 
 // A selection holds the fields that are selected of objects of one type in one
@@ -53,7 +56,7 @@ type planner struct {
 func (s *Schema) plan(operation *graphql.OperationContext) *plan {
 	p := &planner{Schema: s, operation: operation}
 	root := p.selection(s.rootOf(operation.Operation.Operation), operation.Operation.SelectionSet)
-	return &plan{root, p.fields}
+	return &plan{root: root, fields: p.fields}
 }
 
 func (s *Schema) rootOf(operation ast.Operation) *Object {

@@ -15,7 +15,7 @@ import (
 // in the same order, so the values that were read for an object are found by
 // counting.
 type run struct {
-	engine    *Engine
+	engine    *engine
 	operation *graphql.OperationContext
 	columns   []column // by the number of a field
 }
@@ -36,35 +36,25 @@ type step struct {
 	parents []any
 }
 
-// read reads everything that is selected of objects. ctx contains their position.
-func (r *run) read(ctx context.Context, s *selection, objects []any) {
-	r.readLevels(r.steps(ctx, nil, s, objects))
-}
-
-// readLevels reads a level, and all levels below it.
-func (r *run) readLevels(level []step) {
+// read reads the fields of a level, and of all levels below it. It reads a field only
+// once if several positions of the document select it for the same objects.
+func (r *run) read(level []step) {
 	for len(level) > 0 {
-		r.resolveAll(level)
+		first, shared := splitShared(level)
+		if len(first) == 1 {
+			r.resolve(first[0])
+		} else {
+			r.resolveTogether(first)
+		}
+		for _, s := range shared {
+			c := r.columns[s.of.number]
+			r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments, malformed: c.malformed}
+		}
 		var below []step
 		for _, done := range level {
 			below = r.stepsBelow(done.ctx, below, done.field, r.columns[done.field.number].values)
 		}
 		level = below
-	}
-}
-
-// resolveAll resolves the fields of one level concurrently. It resolves a field only
-// once if several positions of the document select it for the same objects.
-func (r *run) resolveAll(level []step) {
-	first, shared := splitShared(level)
-	if len(first) == 1 {
-		r.resolve(first[0])
-	} else {
-		r.resolveTogether(first)
-	}
-	for _, s := range shared {
-		c := r.columns[s.of.number]
-		r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments, malformed: c.malformed}
 	}
 }
 
@@ -87,6 +77,9 @@ type sharedStep struct{ field, of *plannedField }
 // splitShared splits the fields of a level into those that are resolved, with all
 // selections below them, and those that share the values of these.
 func splitShared(level []step) (first []step, shared []sharedStep) {
+	if len(level) == 1 {
+		return level, nil
+	}
 	for i, s := range level {
 		same := slices.IndexFunc(level[:i], s.isSame)
 		if same < 0 {
@@ -182,49 +175,68 @@ func (r *run) enter(ctx context.Context, f *plannedField) context.Context {
 // get stores the values that objects contain in a field, because fields below it
 // must be resolved.
 func (r *run) get(ctx context.Context, f *plannedField, objects []any) {
-	r.fill(ctx, f, objects, func(arguments map[string]any) ([]any, error) {
-		held := make([]any, len(objects))
-		for i, object := range objects {
-			held[i] = f.Get(object, arguments)
-		}
-		return held, nil
-	})
+	var held []any
+	var err error
+	defer func() { r.keep(ctx, f, len(objects), held, err, recover()) }()
+	if err = r.decodeArguments(ctx, f); err != nil {
+		return
+	}
+	held = make([]any, len(objects))
+	for i, object := range objects {
+		held[i] = f.Get(object, r.columns[f.number].arguments)
+	}
 }
 
 // resolve resolves a field for all of its parents.
 func (r *run) resolve(s step) {
-	r.fill(s.ctx, s.field, s.parents, func(arguments map[string]any) (values []any, err error) {
-		ctx := s.ctx
-		if r.engine.Around != nil {
-			around, end := r.engine.Around(ctx, s.field.object.Name, s.field.collected.Name, len(s.parents))
-			ctx = around
-			defer func() { end(err) }()
+	var values []any
+	var err error
+	defer func() { r.keep(s.ctx, s.field, len(s.parents), values, err, recover()) }()
+	if err = r.decodeArguments(s.ctx, s.field); err != nil {
+		return
+	}
+	ctx := s.ctx
+	if r.engine.Around != nil {
+		around, end := r.engine.Around(ctx, s.field.object.Name, s.field.collected.Name, len(s.parents))
+		ctx = around
+		defer func() { end(err) }()
+	}
+	values, err = s.field.Resolve(ctx, s.parents, r.columns[s.field.number].arguments)
+}
+
+// open opens the source of a subscription.
+func (r *run) open(ctx context.Context, f *plannedField) (source Source, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = r.operation.Recover(ctx, cause)
 		}
-		return s.field.Resolve(ctx, s.parents, arguments)
-	})
+	}()
+	if f.Stream == nil { // __typename has no events
+		return nil, errStreams
+	}
+	if err = r.decodeArguments(ctx, f); err != nil {
+		return nil, err
+	}
+	source, err = f.Stream(ctx, r.columns[f.number].arguments)
+	return source, graphql.AddFieldLocationToError(ctx, err)
 }
 
 var errCount = errors.New("a resolver did not return one value for each parent")
 
-// fill fills the column of a field with the results of give. A panic becomes an
-// error of every parent.
-func (r *run) fill(ctx context.Context, f *plannedField, parents []any, give func(arguments map[string]any) ([]any, error)) {
-	c := &r.columns[f.number]
-	values, err := r.recoverPanics(ctx, func() (values []any, err error) {
-		if c.arguments, err = r.argumentsOf(ctx, f); err != nil {
-			c.malformed = true
-			return nil, err
-		}
-		graphql.GetFieldContext(ctx).Args = c.arguments
-		return give(c.arguments)
-	})
-	if len(values) != len(parents) {
+// keep stores the values of a field in its column. The cause of a panic becomes an error
+// of all n parents.
+func (r *run) keep(ctx context.Context, f *plannedField, n int, values []any, err error, cause any) {
+	if cause != nil {
+		values, err = nil, r.operation.Recover(ctx, cause)
+	}
+	if len(values) != n {
 		if err == nil {
 			err = fmt.Errorf("%s.%s: %w", f.object.Name, f.collected.Name, errCount)
 		}
-		values = make([]any, len(parents))
+		values = make([]any, n)
 	}
-	c.values, c.errorOf = values, errorsOf(err, len(parents))
+	c := &r.columns[f.number]
+	c.values, c.errorOf = values, errorsOf(err, n)
 	for i := range values {
 		if err != nil && c.errorOf(i) != nil {
 			values[i] = nil
@@ -232,24 +244,18 @@ func (r *run) fill(ctx context.Context, f *plannedField, parents []any, give fun
 	}
 }
 
-// recoverPanics converts a panic into an error.
-func (r *run) recoverPanics(ctx context.Context, give func() ([]any, error)) (values []any, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			values, err = nil, r.operation.Recover(ctx, cause)
-		}
-	}()
-	return give()
-}
-
-// argumentsOf decodes the arguments of a field, once for all of its parents.
-func (r *run) argumentsOf(ctx context.Context, f *plannedField) (map[string]any, error) {
+// decodeArguments decodes the arguments of a field, once for all of its parents.
+func (r *run) decodeArguments(ctx context.Context, f *plannedField) error {
 	if f.Arguments == nil {
-		return nil, nil
+		return nil
 	}
-	return f.Arguments(ctx, f.collected.ArgumentMap(r.operation.Variables))
-}
-
-func (e *Engine) newRun(ctx context.Context, p *plan) *run {
-	return &run{engine: e, operation: graphql.GetOperationContext(ctx), columns: make([]column, p.fields)}
+	c := &r.columns[f.number]
+	arguments, err := f.Arguments(ctx, f.collected.ArgumentMap(r.operation.Variables))
+	if err != nil {
+		c.malformed = true
+		return err
+	}
+	c.arguments = arguments
+	graphql.GetFieldContext(ctx).Args = arguments
+	return nil
 }

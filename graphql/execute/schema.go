@@ -156,13 +156,17 @@ func Receive[T any](events <-chan T, err error, give func(T) any) (Source, error
 // errorsOf returns a function that returns the error of each of n parents: the errors
 // of a batch, or one error for all of them.
 func errorsOf(err error, n int) func(i int) error {
+	if err == nil {
+		return noError
+	}
 	var each graphql.BatchErrors
 	switch {
-	case err == nil:
-		return func(int) error { return nil }
 	case errors.As(err, &each) && len(each.Errors()) == n:
 		return func(i int) error { return each.Errors()[i] }
 	default:
 		return func(int) error { return err }
 	}
 }
+
+// noError is the function of errorsOf for a field without errors.
+func noError(int) error { return nil }

@@ -11,10 +11,11 @@ import (
 // A writer writes the response of a run, depth first. It continues after an error, so
 // that the response names all errors, and removes what has become null.
 type writer struct {
-	*run
+	run
 	ctx   context.Context //nolint:containedctx // of the root
 	b     []byte
-	place []position // path of the value that is being written
+	place []position  // path of the value that is being written
+	outer [8]position // the memory of place, unless it is longer
 
 	count   func(ctx context.Context, n int) error // see EngineOptions.Count
 	counted int
@@ -25,6 +26,18 @@ type writer struct {
 type position struct {
 	field *plannedField // nil for an element of a list
 	index int
+}
+
+// newWriter returns a writer for the response to an operation, of which nothing has been
+// read.
+func (e *engine) newWriter(ctx context.Context, operation *graphql.OperationContext, p *plan) *writer {
+	w := &writer{
+		run: run{engine: e, operation: operation, columns: make([]column, p.fields)},
+		ctx: graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name}),
+		b:   make([]byte, 0, p.size.Load()), count: e.Count,
+	}
+	w.place = w.outer[:0]
+	return w
 }
 
 // countedAtOnce is the number of bytes that are counted in advance, because most
@@ -123,9 +136,7 @@ func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 		if f.Arguments == nil {
 			return f.Get(parent, nil), nil
 		}
-		var err error
-		if c.arguments, err = w.argumentsOf(w.currentContext(), f); err != nil {
-			c.malformed = true
+		if err := w.decodeArguments(w.currentContext(), f); err != nil {
 			return nil, err
 		}
 		return f.Get(parent, c.arguments), nil

@@ -1,7 +1,6 @@
 package limit
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +25,18 @@ type costGuard struct {
 	names  map[*ast.FieldDefinition]string // of the fields of objects: Repo.readme
 }
 
-func newCostGuard(l Limits, s Schema) *costGuard { return &costGuard{Limits: l, Schema: s} }
+func newCostGuard(schema *ast.Schema, l Limits, s Schema) *costGuard {
+	g := &costGuard{l, s, schema, map[*ast.FieldDefinition]string{}}
+	for _, object := range schema.Types {
+		if object.Kind != ast.Object {
+			continue
+		}
+		for _, field := range object.Fields {
+			g.names[field] = object.Name + "." + field.Name
+		}
+	}
+	return g
+}
 
 // costExtension is the name under which the cost is shown, and under which an
 // operation keeps what was found out about it until its response.
@@ -73,24 +83,6 @@ const (
 	typeCost   = 100
 )
 
-// ExtensionName names the extension to the executor.
-func (*costGuard) ExtensionName() string { return "CostGuard" }
-
-// Validate stores the schema.
-func (g *costGuard) Validate(schema graphql.ExecutableSchema) error {
-	g.schema = schema.Schema()
-	g.names = map[*ast.FieldDefinition]string{}
-	for _, object := range g.schema.Types {
-		if object.Kind != ast.Object {
-			continue
-		}
-		for _, field := range object.Fields {
-			g.names[field] = object.Name + "." + field.Name
-		}
-	}
-	return nil
-}
-
 // nameOf returns the name of a field with that of its object.
 func (g *costGuard) nameOf(f *ast.Field) string {
 	if name := g.names[f.Definition]; name != "" && strings.HasPrefix(name, f.ObjectDefinition.Name+".") {
@@ -99,8 +91,8 @@ func (g *costGuard) nameOf(f *ast.Field) string {
 	return f.ObjectDefinition.Name + "." + f.Name // __typename, and the fields of interfaces
 }
 
-// MutateOperationContext computes the cost of a valid operation.
-func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+// check computes the cost of a valid operation, and rejects it if it costs too much.
+func (g *costGuard) check(operation *graphql.OperationContext) *gqlerror.Error {
 	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}}
 	whole := p.set(operation.Operation.SelectionSet)
 	cost := whole.flat
@@ -117,17 +109,14 @@ func (g *costGuard) MutateOperationContext(_ context.Context, operation *graphql
 	return nil
 }
 
-// InterceptResponse adds the cost to every response except the events of a
-// subscription.
-func (g *costGuard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	if graphql.HasOperationContext(ctx) {
-		operation := graphql.GetOperationContext(ctx)
-		found := findingsOf(operation)
-		if found != nil && operation.Operation.Operation != ast.Subscription {
-			graphql.RegisterExtension(ctx, costExtension, shownCost{g.Cost, found.cost})
-		}
+// Extensions returns the extensions of the response to an operation: its cost. The events
+// of a subscription have none.
+func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
+	found := findingsOf(operation)
+	if found == nil || operation.Operation.Operation == ast.Subscription {
+		return nil
 	}
-	return next(ctx)
+	return map[string]any{costExtension: shownCost{g.limits.Cost, found.cost}}
 }
 
 // A shownCost is the extension that shows a cost.

@@ -62,14 +62,8 @@ type persistedQueries struct {
 	kept *documentCache[string]
 }
 
-// ExtensionName names the extension to the executor.
-func (persistedQueries) ExtensionName() string { return "PersistedQueries" }
-
-// Validate accepts every schema.
-func (persistedQueries) Validate(graphql.ExecutableSchema) error { return nil }
-
-// MutateOperationParameters finds the document of a hash.
-func (q persistedQueries) MutateOperationParameters(ctx context.Context, raw *graphql.RawParams) *gqlerror.Error {
+// find finds the document of a hash.
+func (q persistedQueries) find(ctx context.Context, raw *graphql.RawParams) *gqlerror.Error {
 	hash, err := documentOf(raw)
 	switch {
 	case err != nil:
@@ -88,13 +82,11 @@ func (q persistedQueries) MutateOperationParameters(ctx context.Context, raw *gr
 	return nil
 }
 
-// MutateOperationContext caches a document by its hash after it was validated and
-// found within the limits.
-func (q persistedQueries) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+// keep caches a document by its hash.
+func (q persistedQueries) keep(ctx context.Context, operation *graphql.OperationContext) {
 	if operation.Extensions[PersistedQuery] != nil && len(operation.RawQuery) <= maxKeptBytes {
 		q.kept.Add(ctx, hashOf(operation.RawQuery), operation.RawQuery)
 	}
-	return nil
 }
 
 func hashOf(document string) string {
@@ -162,14 +154,7 @@ func (t *TrustedDocuments) With(byID map[string]string) *TrustedDocuments {
 	return all
 }
 
-// ExtensionName names the extension to the executor.
-func (*TrustedDocuments) ExtensionName() string { return "TrustedDocuments" }
-
-// Validate fails for documents that are not valid under the schema.
-func (t *TrustedDocuments) Validate(schema graphql.ExecutableSchema) error {
-	return t.check(schema.Schema())
-}
-
+// check returns an error for documents that are not valid under the schema.
 func (t *TrustedDocuments) check(schema *ast.Schema) error {
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(t.byID)) {
@@ -180,9 +165,9 @@ func (t *TrustedDocuments) check(schema *ast.Schema) error {
 	return errors.Join(errs...)
 }
 
-// MutateOperationParameters finds the document that a request names, or checks that the
-// document in the request is trusted.
-func (t *TrustedDocuments) MutateOperationParameters(_ context.Context, raw *graphql.RawParams) *gqlerror.Error {
+// find finds the document that a request names, or checks that the document in the
+// request is trusted.
+func (t *TrustedDocuments) find(_ context.Context, raw *graphql.RawParams) *gqlerror.Error {
 	id, err := documentOf(raw)
 	if err != nil {
 		return gqlerror.WrapIfUnwrapped(err)
@@ -198,3 +183,6 @@ func (t *TrustedDocuments) MutateOperationParameters(_ context.Context, raw *gra
 	}
 	return nil
 }
+
+// keep does nothing, because all documents are known from the start.
+func (*TrustedDocuments) keep(context.Context, *graphql.OperationContext) {}

@@ -7,7 +7,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"atrium/graphql/refusal"
 )
@@ -21,14 +20,8 @@ type introspection struct {
 	readSDL func(context.Context) error
 }
 
-// ExtensionName names the extension to the executor.
-func (introspection) ExtensionName() string { return "Introspection" }
-
-// Validate accepts every schema.
-func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
-
-// MutateOperationContext rejects operations that read the schema without permission.
-func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+// check rejects operations that read the schema without permission.
+func (i introspection) check(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	known := i.isKnown(ctx)
 	operation.DisableIntrospection = !known
 	if !selectsSchema(operation.Operation.SelectionSet) {
@@ -71,14 +64,4 @@ func selectsSchema(set ast.SelectionSet) bool {
 			return true
 		}
 	})
-}
-
-// rulesWithoutSuggestions returns validation rules that do not suggest names. If
-// introspection is off, suggestions would reveal the schema bit by bit.
-func rulesWithoutSuggestions() *rules.Rules {
-	silent := rules.NewDefaultRules()
-	silent.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)
-	silent.ReplaceRule(rules.KnownTypeNamesRule.Name, rules.KnownTypeNamesRuleWithoutSuggestions.RuleFunc)
-	silent.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
-	return silent // the executor replaces the rules for fields
 }

@@ -1,15 +1,12 @@
 package limit
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/lexer"
-	"github.com/vektah/gqlparser/v2/parser"
 
 	"atrium/graphql/refusal"
 )
@@ -59,37 +56,8 @@ func withDetails(refused *gqlerror.Error) *gqlerror.Error {
 	return refused
 }
 
-// documentLimits checks documents against Limits before they are validated. Validation
-// takes quadratic time: 10,000 fields take seconds.
-type documentLimits struct {
-	Limits
-	known graphql.Cache[*ast.QueryDocument] // the cache of the executor; its documents were accepted before
-}
-
-// ExtensionName names the extension to the executor.
-func (documentLimits) ExtensionName() string { return "DocumentLimits" }
-
-// Validate fits every schema.
-func (documentLimits) Validate(graphql.ExecutableSchema) error { return nil }
-
-// MutateOperationParameters rejects a document that exceeds the limits. It leaves a
-// document that cannot be parsed to the executor.
-func (l documentLimits) MutateOperationParameters(ctx context.Context, raw *graphql.RawParams) *gqlerror.Error {
-	if _, ok := l.known.Get(ctx, raw.Query); ok {
-		return nil
-	}
-	source := &ast.Source{Input: raw.Query}
-	if err := l.lex(source); err != nil {
-		return err
-	}
-	if document, err := parser.ParseQuery(source); err == nil {
-		return l.check(document)
-	}
-	return nil
-}
-
-// lex counts tokens up to the limit.
-func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
+// checkTokens counts the tokens of a document up to the limit.
+func (l Limits) checkTokens(source *ast.Source) *gqlerror.Error {
 	tokens := 0
 	for input := lexer.New(source); ; {
 		token, _ := input.ReadToken() // a token with an error is Invalid
@@ -111,7 +79,8 @@ func (l documentLimits) lex(source *ast.Source) *gqlerror.Error {
 
 func exceeds(n, limit int) bool { return limit > 0 && n > limit }
 
-func (l documentLimits) check(document *ast.QueryDocument) *gqlerror.Error {
+// check rejects a document that exceeds a limit on its size.
+func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
 	m := meter{document: document, shapes: map[*ast.FragmentDefinition]selectionSize{}}
 	var most selectionSize
 	for _, operation := range document.Operations {

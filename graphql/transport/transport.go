@@ -20,7 +20,7 @@ import (
 
 // An endpoint serves GraphQL over HTTP: POST, GET for queries, server-sent events for both
 // (graphql-sse, distinct connections mode), and websockets with the protocol
-// graphql-transport-ws. All of them call Prepare and Run of the executor.
+// graphql-transport-ws. All of them call Prepare, and then Answer or Run, of the executor.
 type endpoint struct {
 	Options
 	executor *execute.Executor
@@ -41,8 +41,6 @@ type Options struct {
 
 	// Present converts errors that do not come from the executor.
 	Present graphql.ErrorPresenterFunc
-	// Budget counts the memory of responses; nil counts nothing.
-	Budget execute.Budget
 	// CheckJSON returns an error for a value that decoding would change silently,
 	// such as half of a surrogate pair. nil accepts every value.
 	CheckJSON func(value []byte) error
@@ -86,9 +84,7 @@ func DefaultBounds() Bounds {
 }
 
 // New returns the handler of an endpoint that executes operations with x.
-func New(x graphql.GraphExecutor, o Options) http.Handler {
-	return &endpoint{Options: o, executor: execute.New(x, execute.Options{Present: o.Present, Budget: o.Budget, Timeout: o.Timeout})}
-}
+func New(x *execute.Executor, o Options) http.Handler { return &endpoint{Options: o, executor: x} }
 
 // ServeHTTP answers one request, or one websocket for as long as it is open.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -97,59 +93,58 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	accepts := negotiate(r.Header.Values("Accept"))
-	if accepts.bestType == "" {
-		e.refuse(w, r, mediaJSON, &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaJSON+", "+mediaResponse+" or "+mediaEvents)})
-		return
-	}
-	var raw *graphql.RawParams
-	var err error
-	switch r.Method {
-	case http.MethodPost:
-		raw, err = e.readBody(w, r)
-	case http.MethodGet:
-		raw, err = e.readQuery(r)
-	default:
-		w.Header().Set("Allow", "GET, POST")
-		err = &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("GraphQL supports only GET and POST")}
-	}
+	raw, err := e.read(w, r, accepts)
 	if err != nil {
 		e.refuse(w, r, accepts.json(), err)
 		return
 	}
-	e.answer(w, r, accepts, raw)
-}
-
-// answer executes a request and writes its response or stream.
-func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, accepts acceptedTypes, raw *graphql.RawParams) {
 	ctx, operation, refused := e.executor.Prepare(r.Context(), raw)
-	if refused != nil {
-		if accepts.bestType == mediaEvents { // an EventSource accepts no other response
-			ctx, end := e.lifetime(ctx)
-			e.stream(ctx, end, w, slices.Values([]*graphql.Response{refused}))
-			return
-		}
-		write(w, statusOf(refused, accepts.bestType), accepts.bestType, refused)
-		return
-	}
-	kind := operation.Operation.Operation
 	switch {
-	case kind == ast.Mutation && r.Method != http.MethodPost:
+	case refused != nil && accepts.bestType == mediaEvents: // an EventSource accepts no other response
+		ctx, end := e.lifetime(ctx)
+		e.stream(ctx, end, w, slices.Values([]*graphql.Response{refused}))
+	case refused != nil:
+		write(w, statusOf(refused, accepts.bestType), accepts.bestType, refused)
+	case operation.Operation.Operation == ast.Mutation && r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		e.refuse(w, r, accepts.json(), &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("a mutation must be sent by POST")})
-	case kind == ast.Subscription && !accepts.allowsEvents:
-		e.refuse(w, r, accepts.json(), &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaEvents+" for a subscription")})
-	case kind == ast.Subscription:
+	case operation.Operation.Operation == ast.Subscription:
 		e.streamSubscription(ctx, w, r, accepts, operation)
 	case accepts.bestType == mediaEvents:
 		ctx, end := e.lifetime(ctx)
 		e.stream(ctx, end, w, e.executor.Run(ctx, operation))
 	default:
-		e.writeOnce(ctx, w, r, accepts.bestType, operation)
+		response, end := e.executor.Answer(ctx, operation)
+		defer end()
+		if response == nil { // the time limit has passed
+			e.refuse(w, r, accepts.bestType, context.DeadlineExceeded)
+			return
+		}
+		write(w, statusOf(response, accepts.bestType), accepts.bestType, response)
+	}
+}
+
+// read reads the GraphQL request in an HTTP request.
+func (e *endpoint) read(w http.ResponseWriter, r *http.Request, accepts acceptedTypes) (*graphql.RawParams, error) {
+	switch {
+	case accepts.bestType == "":
+		return nil, &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaJSON+", "+mediaResponse+" or "+mediaEvents)}
+	case r.Method == http.MethodPost:
+		return e.readBody(w, r)
+	case r.Method == http.MethodGet:
+		return e.readQuery(r)
+	default:
+		w.Header().Set("Allow", "GET, POST")
+		return nil, &statusError{http.StatusMethodNotAllowed, refusal.NewUnimplemented("GraphQL supports only GET and POST")}
 	}
 }
 
 // streamSubscription streams a subscription if the caller has not reached the limit.
 func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter, r *http.Request, accepts acceptedTypes, operation *graphql.OperationContext) {
+	if !accepts.allowsEvents {
+		e.refuse(w, r, accepts.json(), &statusError{http.StatusNotAcceptable, refusal.NewInvalid("Accept", "must allow "+mediaEvents+" for a subscription")})
+		return
+	}
 	caller := e.Identify(ctx).Key
 	leave, err := e.sockets.enter(caller, "sockets", e.Sockets)
 	if err != nil {
@@ -165,13 +160,4 @@ func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter
 	defer leaveAll()
 	ctx, end := e.lifetime(ctx)
 	e.stream(ctx, end, w, e.executor.Run(ctx, operation))
-}
-
-// writeOnce writes the only response of a query or a mutation.
-func (e *endpoint) writeOnce(ctx context.Context, w http.ResponseWriter, r *http.Request, media string, operation *graphql.OperationContext) {
-	for response := range e.executor.Run(ctx, operation) {
-		write(w, statusOf(response, media), media, response)
-		return
-	}
-	e.refuse(w, r, media, context.DeadlineExceeded) // the executor returns no response after its time limit
 }

@@ -7,33 +7,60 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
+	"atrium/graphql/execute"
 	"atrium/internal/oracle"
 )
 
-// NewOracle returns gqlgen's engine over resolvers. start returns the context of a
-// response, and that of each field of a mutation.
-func NewOracle(resolvers graph.ResolverRoot, start func(context.Context) context.Context) graphql.ExecutableSchema {
+// An Oracle is gqlgen's executor for the schema. Its introspection shows the client
+// schema, but it executes documents of the whole schema.
+type Oracle struct {
+	// AroundFields is called for each field of each object; it may be nil.
+	AroundFields graphql.FieldMiddleware
+
+	executor graphql.ExecutableSchema
+	options  execute.EngineOptions
+}
+
+var _ execute.Engine = (*Oracle)(nil)
+
+// NewOracle returns an Oracle over resolvers.
+func NewOracle(resolvers graph.ResolverRoot, o execute.EngineOptions) *Oracle {
 	shown := oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(resolvers), Schema: graph.ClientSchema()})
-	return wholeSchema{shown, start}
+	return &Oracle{executor: shown, options: o}
 }
 
-// A wholeSchema executes documents of the whole schema, although its introspection
-// shows the client schema.
-type wholeSchema struct {
-	graphql.ExecutableSchema
-	start func(context.Context) context.Context
+// Schema returns the whole schema.
+func (*Oracle) Schema() *ast.Schema { return graph.Schema() }
+
+// Mutate executes a mutation.
+func (o *Oracle) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	return o.Query(ctx, operation)
 }
 
-// Schema returns the schema that documents are validated against.
-func (wholeSchema) Schema() *ast.Schema { return graph.Schema() }
+// Query executes a query.
+func (o *Oracle) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
+	data, _ := o.Subscribe(ctx, operation)(ctx)
+	return data
+}
 
-// Exec executes an operation. Each field of a mutation has a new context.
-func (s wholeSchema) Exec(ctx context.Context) graphql.ResponseHandler {
-	if operation := graphql.GetOperationContext(ctx); operation.Operation.Operation == ast.Mutation {
-		around := operation.RootResolverMiddleware
-		operation.RootResolverMiddleware = func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-			return around(s.start(ctx), next)
-		}
+// Subscribe opens the source of a subscription.
+func (o *Oracle) Subscribe(ctx context.Context, operation *graphql.OperationContext) execute.Next {
+	operation.ResolverMiddleware = o.AroundFields
+	if operation.ResolverMiddleware == nil {
+		operation.ResolverMiddleware = func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 	}
-	return s.ExecutableSchema.Exec(ctx)
+	operation.RootResolverMiddleware = func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+		if operation.Operation.Operation == ast.Mutation {
+			ctx = o.options.Start(ctx)
+		}
+		return next(ctx)
+	}
+	respond := o.executor.Exec(ctx)
+	return func(ctx context.Context) ([]byte, bool) {
+		response := respond(o.options.Start(ctx))
+		if response == nil {
+			return nil, false
+		}
+		return response.Data, true
+	}
 }

@@ -32,7 +32,7 @@ func newOracle(p *platform.Platform, issuer *auth.Issuer) http.Handler {
 		Errors:    edge.Errors{ServiceDomain: strings.TrimPrefix(serviceDomain, ".")},
 		RequestID: func(context.Context) string { return requestID },
 	}
-	endpoint := graphql.New(resolvers.NewExecutorOf(p, presenter, agreement.NewOracle), graphql.Options{
+	endpoint := graphql.New(agreement.NewOracle(resolvers.Connect(p)), graphql.Options{
 		Settings: graphql.DefaultSettings(), Schema: resolvers.Limits(), Budget: resolvers.Budget{}, CheckJSON: platform.CheckJSON,
 		Present: presenter.Present, ReadSDL: func(context.Context) error { return nil },
 		Identify: func(ctx context.Context) transport.Caller {

@@ -19,12 +19,22 @@ const answerTimeout = 4500 * time.Millisecond
 
 // withTimeout calls do with a context that ends after the response timeout.
 func (e *Engine) withTimeout(ctx context.Context, do func(context.Context) error) error {
-	if e.responseTimeout == 0 {
-		return do(ctx)
-	}
-	within, cancel := context.WithTimeout(ctx, e.responseTimeout)
+	within, cancel := e.limitResponse(ctx)
 	defer cancel()
-	err := do(within)
+	return explainTimeout(ctx, within, do(within))
+}
+
+// limitResponse returns a context that ends after the response timeout.
+func (e *Engine) limitResponse(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.responseTimeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, e.responseTimeout)
+}
+
+// explainTimeout returns the error of work within a context from limitResponse: the
+// server is unavailable if that context has ended before ctx.
+func explainTimeout(ctx, within context.Context, err error) error {
 	var said *pgconn.PgError
 	if err != nil && within.Err() != nil && ctx.Err() == nil && !errors.As(err, &said) {
 		return platform.Unavailable("the database does not answer", err)
@@ -35,18 +45,18 @@ func (e *Engine) withTimeout(ctx context.Context, do func(context.Context) error
 // Run reads outside of any transaction. If the connection is lost before it has
 // returned a row, Run tries again with a new one.
 func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	return e.withTimeout(ctx, func(ctx context.Context) error {
-		run := e.run
-		if e.prepares {
-			run = e.runPrepared
-		}
-		rows, err := run(ctx, statements)
-		if rows == 0 && isConnectionLost(err) {
-			e.pool.Reset() // the others are likely to be lost too
-			_, err = run(ctx, statements)
-		}
-		return err
-	})
+	run := e.run
+	if e.prepares {
+		run = e.runPrepared
+	}
+	within, cancel := e.limitResponse(ctx)
+	defer cancel()
+	rows, err := run(within, statements)
+	if rows == 0 && isConnectionLost(err) {
+		e.pool.Reset() // the others are likely to be lost too
+		_, err = run(within, statements)
+	}
+	return explainTimeout(ctx, within, err)
 }
 
 // isConnectionLost reports whether err is the loss of an existing connection.
@@ -82,9 +92,11 @@ func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error)
 		return err
 	}
 	defer func() { _ = e.withTimeout(ctx, tx.Rollback) }() // has no effect after a commit
-	t := &transaction{conn: conn{querier: tx}, tx: tx, inTime: e.withTimeout}
+	t := &transaction{conn: conn{querier: tx}, tx: tx, limit: e.limitResponse}
 	if err := unit(t); err != nil {
 		return err
 	}
-	return t.inTime(ctx, tx.Commit)
+	within, cancel := t.limit(ctx)
+	defer cancel()
+	return explainTimeout(ctx, within, tx.Commit(within))
 }

@@ -96,26 +96,26 @@ func bind(args []any) []any {
 type transaction struct {
 	conn
 	tx          pgx.Tx
-	inTime      func(context.Context, func(context.Context) error) error
-	customPlans bool // a statement has looked up a batch: plan for each execution
+	limit       func(context.Context) (context.Context, context.CancelFunc) // limits the time without a response
+	customPlans bool                                                        // a statement has looked up a batch: plan for each execution
 }
 
 // Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	return t.inTime(ctx, func(ctx context.Context) error {
-		_, err := t.run(ctx, t.planBatches(statements))
-		return err
-	})
+	within, cancel := t.limit(ctx)
+	defer cancel()
+	_, err := t.run(within, t.planBatches(statements))
+	return explainTimeout(ctx, within, err)
 }
 
 // Copy adds rows by COPY.
 func (t *transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	platform.TraceOf(ctx).NoteStatements(1)
 	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return bind(rows[i]), nil })
-	return t.inTime(ctx, func(ctx context.Context) error {
-		_, err := t.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, from)
-		return translate(err)
-	})
+	within, cancel := t.limit(ctx)
+	defer cancel()
+	_, err := t.tx.CopyFrom(within, pgx.Identifier{table}, columns, from)
+	return explainTimeout(ctx, within, translate(err))
 }
 
 // Lock waits for other transactions with the same name.
@@ -135,15 +135,15 @@ func (t *transaction) LockCounters(ctx context.Context) error {
 	if err := t.exec(ctx, removeLimits); err != nil {
 		return err
 	}
-	t.inTime = func(ctx context.Context, do func(context.Context) error) error { return do(ctx) }
+	t.limit = func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} }
 	return t.exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
 }
 
 func (t *transaction) exec(ctx context.Context, sql string, args ...any) error {
-	return t.inTime(ctx, func(ctx context.Context) error {
-		_, err := t.tx.Exec(ctx, sql, args...)
-		return translate(err)
-	})
+	within, cancel := t.limit(ctx)
+	defer cancel()
+	_, err := t.tx.Exec(within, sql, args...)
+	return explainTimeout(ctx, within, translate(err))
 }
 
 // errConflict is the error of a transaction that conflicts with a concurrent one.

@@ -22,13 +22,19 @@ type level struct {
 // A pendingCall holds the statements that one call waits for.
 type pendingCall struct {
 	ctx        context.Context //nolint:containedctx // of the call
-	conn       Conn
+	database   *database
 	statements []*Statement
 	err        error
 	done       chan struct{}
 }
 
 type levelKey struct{}
+
+// levelOf returns the level that a call belongs to, or nil.
+func levelOf(ctx context.Context) *level {
+	l, _ := ctx.Value(levelKey{}).(*level)
+	return l
+}
 
 // maxLevelWait limits how long a call waits for the other calls of its level. They
 // may be waiting for something other than statements.
@@ -47,12 +53,11 @@ func (s *Store) Gather(n int) (join func(context.Context) context.Context, end f
 // AwaitOther calls wait while a call waits for the read of another call. In the
 // meantime, the level does not wait for this call.
 func (*Store) AwaitOther(ctx context.Context, wait func()) {
-	l, _ := ctx.Value(levelKey{}).(*level)
-	if l == nil {
-		wait()
-		return
+	if l := levelOf(ctx); l != nil {
+		l.end()
+		defer l.rejoin()
 	}
-	_ = l.runOutside(func() error { wait(); return nil })
+	wait()
 }
 
 // end records that a call has ended.
@@ -100,14 +105,7 @@ func (l *level) sendLate() {
 	sendAll(ready)
 }
 
-// runOutside runs work of a call outside of the level: the other calls do not wait
-// for it.
-func (l *level) runOutside(work func() error) error {
-	l.end()
-	defer l.rejoin()
-	return work()
-}
-
+// rejoin reverses end: the level waits for the call again.
 func (l *level) rejoin() {
 	l.lock.Lock()
 	l.running++
@@ -125,49 +123,32 @@ func sendAll(all []*pendingCall) {
 	for _, d := range all {
 		statements = append(statements, d.statements...)
 	}
-	err, isTold := runSafely(all[0].ctx, all[0].conn, statements), false
+	err, isTold := all[0].send(statements), false
 	for _, d := range all {
 		switch {
 		case d.isDone():
 		case !isTold:
 			d.err, isTold = err, true
 		default:
-			d.err = runSafely(d.ctx, d.conn, d.statements)
+			d.err = d.send(d.statements)
 		}
 		close(d.done)
 	}
 }
 
-// runSafely converts a panic into an error. The goroutine can belong to another
-// call, and an unrecovered panic would end the process.
-func runSafely(ctx context.Context, conn Conn, statements []*Statement) (err error) {
+// send sends statements as the call, and converts a panic into an error. The goroutine
+// can belong to another call, and an unrecovered panic would end the process.
+func (d *pendingCall) send(statements []*Statement) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return conn.Run(ctx, statements...)
+	return d.database.send(d.ctx, statements)
 }
 
 func (d *pendingCall) isDone() bool {
 	return !slices.ContainsFunc(d.statements, func(s *Statement) bool { return !s.Done })
-}
-
-// A gatheringConn runs the statements of the calls of a level together.
-type gatheringConn struct{ Conn }
-
-// Run runs statements. Slow ones run outside of the level, so that other calls do
-// not wait for them.
-func (g gatheringConn) Run(ctx context.Context, statements ...*Statement) error {
-	l, _ := ctx.Value(levelKey{}).(*level)
-	switch {
-	case l == nil:
-		return g.Conn.Run(ctx, statements...)
-	case slices.ContainsFunc(statements, isSlow):
-		return l.runOutside(func() error { return g.Conn.Run(ctx, statements...) })
-	default:
-		return l.run(&pendingCall{ctx: ctx, conn: g.Conn, statements: statements, done: make(chan struct{})})
-	}
 }
 
 // isSlow reports whether a statement counts rows or searches for words.

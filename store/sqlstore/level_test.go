@@ -10,24 +10,29 @@ import (
 	"time"
 )
 
-// A scriptedConn records which statements are sent together. A statement "bad" fails and
+// A scriptedEngine records which statements are sent together. A statement "bad" fails and
 // prevents the statements after it; "panic" panics while its rows are read.
-type scriptedConn struct {
+type scriptedEngine struct {
+	Engine
 	lock  sync.Mutex
 	trips [][]string
 }
 
+func (e *scriptedEngine) Connections() int { return 4 }
+
+func (e *scriptedEngine) Dialect() *Dialect { return &Dialect{} }
+
 var errBad = errors.New("bad")
 
-func (c *scriptedConn) Run(_ context.Context, statements ...*Statement) error {
+func (e *scriptedEngine) Run(_ context.Context, statements ...*Statement) error {
 	var trip []string
 	for _, s := range statements {
 		trip = append(trip, s.SQL)
 	}
 	slices.Sort(trip)
-	c.lock.Lock()
-	c.trips = append(c.trips, trip)
-	c.lock.Unlock()
+	e.lock.Lock()
+	e.trips = append(e.trips, trip)
+	e.lock.Unlock()
 	for _, s := range statements {
 		switch s.SQL {
 		case "bad":
@@ -41,7 +46,7 @@ func (c *scriptedConn) Run(_ context.Context, statements ...*Statement) error {
 }
 
 // runLevel runs calls concurrently and returns their errors.
-func runLevel(conn *scriptedConn, calls ...func(ctx context.Context, conn Conn) error) []error {
+func runLevel(engine *scriptedEngine, calls ...func(ctx context.Context, conn Conn) error) []error {
 	s := &Store{tables: tables{dialect: &Dialect{Pipelines: true}}}
 	join, end := s.Gather(len(calls))
 	errs := make([]error, len(calls))
@@ -49,7 +54,7 @@ func runLevel(conn *scriptedConn, calls ...func(ctx context.Context, conn Conn) 
 	for i, call := range calls {
 		all.Go(func() {
 			defer end()
-			errs[i] = call(join(context.Background()), gatheringConn{conn})
+			errs[i] = call(join(context.Background()), newDatabase(engine, nil))
 		})
 	}
 	all.Wait()
@@ -69,13 +74,13 @@ func askFor(sql ...string) func(context.Context, Conn) error {
 func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		conn := &scriptedConn{}
+		engine := &scriptedEngine{}
 		nothing := func(context.Context, Conn) error { return nil }
 		twice := func(ctx context.Context, conn Conn) error {
 			return errors.Join(askFor("c")(ctx, conn), askFor("d")(ctx, conn))
 		}
 		began := time.Now()
-		for i, err := range runLevel(conn, askFor("a", "b"), nothing, twice, askFor("SELECT COUNT(*) FROM x")) {
+		for i, err := range runLevel(engine, askFor("a", "b"), nothing, twice, askFor("SELECT COUNT(*) FROM x")) {
 			if err != nil {
 				t.Errorf("call %d: %v", i, err)
 			}
@@ -83,10 +88,10 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("calls waited for %v, want 0", took)
 		}
-		slices.SortFunc(conn.trips, slices.Compare)
+		slices.SortFunc(engine.trips, slices.Compare)
 		want := [][]string{{"SELECT COUNT(*) FROM x"}, {"a", "b", "c"}, {"d"}}
-		if !slices.EqualFunc(conn.trips, want, slices.Equal) {
-			t.Errorf("round trips %v, want %v", conn.trips, want)
+		if !slices.EqualFunc(engine.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", engine.trips, want)
 		}
 	})
 }
@@ -96,8 +101,8 @@ func TestAnErrorIsThatOfItsCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, broken := range []string{"bad", "panic"} {
-			conn := &scriptedConn{}
-			errs := runLevel(conn, askFor("a"), askFor("b", broken), askFor("c"), askFor("d"))
+			engine := &scriptedEngine{}
+			errs := runLevel(engine, askFor("a"), askFor("b", broken), askFor("c"), askFor("d"))
 			for i, err := range errs {
 				if (err != nil) != (i == 1) {
 					t.Errorf("%s: call %d ends with %v", broken, i, err)
@@ -125,13 +130,13 @@ func TestACallWithoutAStatementDelaysNobody(t *testing.T) {
 			return nil
 		}
 		began := time.Now()
-		runLevel(&scriptedConn{}, read, aside)
+		runLevel(&scriptedEngine{}, read, aside)
 		if took := time.Since(began); took != 0 {
 			t.Errorf("a call waited for %v, want 0", took)
 		}
 		there = make(chan struct{})
 		stuck := func(context.Context, Conn) error { <-there; return nil }
-		runLevel(&scriptedConn{}, read, stuck)
+		runLevel(&scriptedEngine{}, read, stuck)
 		if took := time.Since(began); took != maxLevelWait {
 			t.Errorf("a call waited for %v, want %v", took, maxLevelWait)
 		}

@@ -8,20 +8,18 @@ import (
 	"atrium/platform"
 )
 
-// A measuredConn counts the bytes that it reads for the response of its context. It
-// stops reading when the response exceeds its limit.
-type measuredConn struct{ Conn }
-
-// Run runs statements.
-func (m measuredConn) Run(ctx context.Context, statements ...*Statement) error {
-	if answer := platform.AnswerOf(ctx); answer != nil {
-		for _, s := range statements {
-			if s.Row != nil {
-				s.Row = (&meter{ctx: ctx, answer: answer, row: s.Row}).measure
-			}
+// countRows makes statements count the bytes that they read for the response of ctx.
+// They stop reading when the response exceeds its limit.
+func countRows(ctx context.Context, statements []*Statement) {
+	answer := platform.AnswerOf(ctx)
+	if answer == nil {
+		return
+	}
+	for _, s := range statements {
+		if s.Row != nil {
+			s.Row = (&meter{ctx: ctx, answer: answer, row: s.Row}).measure
 		}
 	}
-	return m.Conn.Run(ctx, statements...)
 }
 
 // rowBytes estimates the memory of a row without its texts.

@@ -7,10 +7,17 @@ import (
 	"atrium/platform"
 )
 
-// A rowsConn answers every statement with the same rows.
-type rowsConn struct{ rows int }
+// A rowsEngine answers every statement with the same rows.
+type rowsEngine struct {
+	Engine
+	rows int
+}
 
-func (c rowsConn) Run(_ context.Context, statements ...*Statement) error {
+func (e rowsEngine) Connections() int { return 1 }
+
+func (e rowsEngine) Dialect() *Dialect { return &Dialect{} }
+
+func (e rowsEngine) Run(_ context.Context, statements ...*Statement) error {
 	scan := func(to ...any) error {
 		for _, column := range to {
 			switch column := column.(type) {
@@ -25,7 +32,7 @@ func (c rowsConn) Run(_ context.Context, statements ...*Statement) error {
 		return nil
 	}
 	for _, s := range statements {
-		for range c.rows {
+		for range e.rows {
 			if err := s.Row(scan); err != nil {
 				return err
 			}
@@ -52,7 +59,7 @@ func TestMeasuringAllocatesIndependentlyOfRows(t *testing.T) {
 	allocations := func(rows int) float64 {
 		ctx := countingContext(t)
 		return testing.AllocsPerRun(10, func() {
-			if err := readPage(ctx, measuredConn{rowsConn{rows}}); err != nil {
+			if err := readPage(ctx, newDatabase(rowsEngine{rows: rows}, nil)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -64,7 +71,7 @@ func TestMeasuringAllocatesIndependentlyOfRows(t *testing.T) {
 
 // BenchmarkMeasure measures what the meter adds to a page of 200 rows.
 func BenchmarkMeasure(b *testing.B) {
-	for name, conn := range map[string]Conn{"plain": rowsConn{200}, "measured": measuredConn{rowsConn{200}}} {
+	for name, conn := range map[string]Conn{"plain": rowsEngine{rows: 200}, "measured": newDatabase(rowsEngine{rows: 200}, nil)} {
 		b.Run(name, func(b *testing.B) {
 			ctx := countingContext(b)
 			b.ReportAllocs()

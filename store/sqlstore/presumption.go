@@ -6,32 +6,47 @@ import (
 	"atrium/platform"
 )
 
-// A provingConn adds, to the first statements of a request with a presumption, the
-// statement that proves it.
-type provingConn struct {
-	Conn
-	dialect *Dialect
+// A presumptionProof adds, to the first statements of a request with a presumption,
+// the statement that proves it. A nil presumptionProof adds nothing.
+type presumptionProof struct {
+	presumption *platform.Presumption
+	statement   Statement
+	found       signIns
 }
 
-// Run runs statements. It fails once the presumption is refuted or cannot be proven.
-func (c provingConn) Run(ctx context.Context, statements ...*Statement) error {
+// takeProof returns the proof that the next statements of ctx must include, or nil if
+// there is none. It fails once the presumption is refuted or cannot be proven.
+func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error) {
 	presumption := platform.PresumptionOf(ctx)
 	proof := presumption.TakeProof()
 	if proof == nil {
-		if err := presumption.Err(); err != nil {
-			return err
-		}
-		return c.Conn.Run(ctx, statements...)
+		return nil, presumption.Err()
 	}
-	var found signIns
-	built, _ := proof.Statement(func(b platform.Bearer) any { return signInStatement(c.dialect, b) }).(*Statement)
-	first := &Statement{SQL: built.SQL, Args: built.Args, Row: found.add}
-	err := c.Conn.Run(ctx, append([]*Statement{first}, statements...)...)
-	if !first.Done {
-		presumption.Fail(ctx, err)
+	built, _ := proof.Statement(func(b platform.Bearer) any { return signInStatement(dialect, b) }).(*Statement)
+	p := &presumptionProof{presumption: presumption}
+	p.statement = Statement{SQL: built.SQL, Args: built.Args, Row: p.found.add}
+	return p, nil
+}
+
+// addTo returns statements with the one that proves the presumption.
+func (p *presumptionProof) addTo(statements []*Statement) []*Statement {
+	if p == nil {
+		return statements
+	}
+	return append([]*Statement{&p.statement}, statements...)
+}
+
+// resolve compares what was read with the presumption. err is the error of the round
+// trip. The result is err, or the reason why the request cannot be answered.
+func (p *presumptionProof) resolve(ctx context.Context, err error) error {
+	switch {
+	case p == nil:
+		return err
+	case !p.statement.Done:
+		p.presumption.Fail(ctx, err)
 		return err
 	}
-	if refuted := presumption.Resolve(&found); refuted != nil {
+	if refuted := p.presumption.Resolve(&p.found); refuted != nil {
 		return refuted
 	}
 	return err

@@ -17,7 +17,7 @@ import (
 // Store is a platform.Store over an engine.
 type Store struct {
 	tables
-	engine  Engine
+	engine  *database
 	changed notifier
 	stored  chan struct{} // for Follow: holds one element if other processes must be notified of an event
 }
@@ -27,8 +27,8 @@ var _ platform.Store = (*Store)(nil)
 // New makes a store of an engine whose schema is up to date. The observers are
 // notified of each round trip.
 func New(engine Engine, observers ...Observer) *Store {
-	engine = newSharedEngine(observedEngine{engine, observers})
-	return &Store{tables: tables{measuredConn{gatheringConn{provingConn{engine, engine.Dialect()}}}, engine.Dialect()}, engine: engine, stored: make(chan struct{}, 1)}
+	d := newDatabase(engine, observers)
+	return &Store{tables: tables{d, d.Dialect()}, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -157,8 +157,14 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	if err := platform.Prove(ctx); err != nil {
 		return err
 	}
+	release, err := s.engine.acquire(ctx)
+	defer release()
+	if err != nil {
+		return err
+	}
 	recorded := 0
-	err := s.engine.Write(ctx, func(conn TxConn) error {
+	err = s.engine.Engine.Write(ctx, func(conn TxConn) error {
+		conn = observedTx{conn, s.engine}
 		tx := &transaction{tables: tables{conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
 		if err := unit(tx); err != nil {
 			return err

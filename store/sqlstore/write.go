@@ -18,7 +18,7 @@ type writer[T, F any] struct {
 // copyThreshold is the number of rows from which an insert uses COPY.
 const copyThreshold = 16
 
-// Insert adds rows.
+// Insert adds rows with their aliases: one by one, or with COPY if there are many.
 func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 	columns := w.insertColumns()
 	values := make([][]any, len(rows))
@@ -28,13 +28,17 @@ func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 		}
 		values[i] = w.values(row)
 	}
-	if err := w.add(ctx, w.name, columns, values); err != nil {
-		if errors.Is(err, ErrForeignKey) {
-			return platform.ErrNoParent
-		}
-		return err
+	aliases := w.aliasValues(rows)
+	var err error
+	if len(rows) < copyThreshold {
+		err = w.conn.Run(ctx, append(w.dialect.insertAll(w.name, columns, values), w.dialect.insertAll(w.aliasTable, aliasColumns, aliases)...)...)
+	} else if err = w.tx.conn.Copy(ctx, w.name, columns, values); err == nil && len(aliases) > 0 {
+		err = w.tx.conn.Copy(ctx, w.aliasTable, aliasColumns, aliases)
 	}
-	if err := w.addAliases(ctx, rows); err != nil {
+	switch {
+	case errors.Is(err, ErrForeignKey):
+		return platform.ErrNoParent
+	case err != nil:
 		return err
 	}
 	for _, row := range rows {
@@ -80,16 +84,13 @@ func (w *writer[T, F]) reclassify(ctx context.Context, row T) error {
 	}))
 }
 
-// add inserts rows one by one, or with COPY if there are many.
-func (w *writer[T, F]) add(ctx context.Context, table string, columns []string, values [][]any) error {
-	if len(values) >= copyThreshold {
-		return w.tx.conn.Copy(ctx, table, columns, values)
+// insertAll adds rows one by one.
+func (d *Dialect) insertAll(table string, columns []string, rows [][]any) []*Statement {
+	run := make([]*Statement, len(rows))
+	for i, values := range rows {
+		run[i] = d.insert(table, columns, values)
 	}
-	run := make([]*Statement, len(values))
-	for i, row := range values {
-		run[i] = w.dialect.insert(table, columns, row)
-	}
-	return w.conn.Run(ctx, run...)
+	return run
 }
 
 // insert adds one row.
@@ -169,15 +170,17 @@ func (t *table[T, F]) treeUID(uid platform.UID) platform.UID {
 	return uid
 }
 
-func (w *writer[T, F]) addAliases(ctx context.Context, rows []T) error {
-	if w.aliases == nil {
+var aliasColumns = []string{"alias", "uid"}
+
+// aliasValues returns the rows of the table of aliases for rows.
+func (t *table[T, F]) aliasValues(rows []T) (values [][]any) {
+	if t.aliases == nil {
 		return nil
 	}
-	var values [][]any
 	for _, row := range rows {
-		names := slices.Clone(w.aliases(row))
+		names := slices.Clone(t.aliases(row))
 		slices.Sort(names)
-		key := w.key(w.uid(row))
+		key := t.key(t.uid(row))
 		if u, ok := key.(platform.UID); ok {
 			key = packUID(u)
 		}
@@ -185,7 +188,7 @@ func (w *writer[T, F]) addAliases(ctx context.Context, rows []T) error {
 			values = append(values, []any{alias, key})
 		}
 	}
-	return w.add(ctx, w.aliasTable, []string{"alias", "uid"}, values)
+	return values
 }
 
 // Update writes the named fields and reads the row back.
@@ -246,7 +249,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	if err := w.conn.Run(ctx, w.dialect.statement().add("DELETE FROM "+w.aliasTable+" WHERE uid = ?", w.key(w.uid(row))).build(nil)); err != nil {
 		return err
 	}
-	return w.addAliases(ctx, []T{row})
+	return w.conn.Run(ctx, w.dialect.insertAll(w.aliasTable, aliasColumns, w.aliasValues([]T{row}))...)
 }
 
 // updateSearchText updates the search text after a change of searched fields.

@@ -17,6 +17,8 @@ type busyEngine struct {
 
 func (e *busyEngine) Connections() int { return 4 }
 
+func (e *busyEngine) Dialect() *Dialect { return &Dialect{} }
+
 func (e *busyEngine) Run(context.Context, ...*Statement) error {
 	e.running <- struct{}{}
 	<-e.release
@@ -29,7 +31,7 @@ func (e *busyEngine) Write(ctx context.Context, _ func(TxConn) error) error { re
 func TestBackgroundWorkLeavesConnectionsToRequests(t *testing.T) {
 	t.Parallel()
 	busy := &busyEngine{running: make(chan struct{}), release: make(chan struct{})}
-	s := newSharedEngine(busy)
+	s := newDatabase(busy, nil)
 	background, cancel := context.WithCancel(platform.InBackground(t.Context()))
 	ended := make(chan error, 8)
 	go func() { ended <- s.Run(background) }()

@@ -1,0 +1,90 @@
+package graphql
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/graphql/limit"
+)
+
+// gqlgen's executor is the reference for the errors of requests that are not valid.
+func TestRequestsThatAreNotValidGetTheErrorsOfGqlgen(t *testing.T) {
+	t.Parallel()
+	schema := newStageEngine().Schema()
+	reference := executor.New(&graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return schema }})
+	guard := limit.NewGuard(schema, limit.Options{Limits: limit.DefaultLimits(), IsKnown: func(context.Context) bool { return true }})
+	rejected := 0
+	for _, c := range []struct{ query, name, variables string }{
+		{`{ping}`, "", `{}`},
+		{`{ping`, "", `{}`},
+		{``, "", `{}`},
+		{`# nothing`, "", `{}`},
+		{`{ping "`, "", `{}`},
+		{`fragment F on Item {id}`, "", `{}`},
+		{`{pin}`, "", `{}`},
+		{`{item}`, "", `{}`},
+		{`{ping{id}}`, "", `{}`},
+		{`{item(uid: 1){id}}`, "", `{}`},
+		{`{item(id: {a: 1}){id}}`, "", `{}`},
+		{`{items(first: "x"){totalCount}}`, "", `{}`},
+		{`{item{...F}}`, "", `{}`},
+		{`{item{...F}} fragment F on Thing {id}`, "", `{}`},
+		{`{item{...F}} fragment F on Item {item{...F}}`, "", `{}`},
+		{`{nodes{id}}`, "", `{}`},
+		{`{a: ping a: wait}`, "", `{}`},
+		{`{ping} {ping}`, "", `{}`},
+		{`query A {ping} query A {ping}`, "A", `{}`},
+		{`query A {ping} query B {ping}`, "B", `{}`},
+		{`query A {ping} query B {ping}`, "C", `{}`},
+		{`query A {ping} query B {ping}`, "", `{}`},
+		{`query($id: ID!) {item(id: $id){id}}`, "", `{}`},
+		{`query($id: ID!) {item(id: $id){id}}`, "", `{"id": null}`},
+		{`query($id: ID!) {item(id: $id){id}}`, "", `{"id": {"a": 1}}`},
+		{`query($n: Int) {items(first: $n){totalCount}}`, "", `{"n": "many"}`},
+		{`query($n: Int) {items(first: $n){totalCount}}`, "", `{"n": 4.5}`},
+		{`query($where: ItemFilter) {items(where: $where){totalCount}}`, "", `{"where": {"nam": "x"}}`},
+		{`query($where: ItemFilter) {items(where: $where){totalCount}}`, "", `{"where": {"ids": ["x", null]}}`},
+		{`query($id: Thing) {item(id: $id){id}}`, "", `{}`},
+		{`query($id: ID) {ping}`, "", `{}`},
+		{`{item(id: $id){id}}`, "", `{}`},
+		{`query($n: Int) {item(id: $n){id}}`, "", `{}`},
+		{`subscription {panics floods}`, "", `{}`},
+		{`{ping @skip}`, "", `{}`},
+		{`{ping @unknown}`, "", `{}`},
+		{`{pin item{nam} items(frist: 1){totalCount}}`, "", `{}`},
+	} {
+		var variables map[string]any
+		if err := json.Unmarshal([]byte(c.variables), &variables); err != nil {
+			t.Fatal(err)
+		}
+		request := func() *graphql.RawParams {
+			return &graphql.RawParams{Query: c.query, OperationName: c.name, Variables: variables}
+		}
+		_, want := reference.CreateOperationContext(graphql.StartOperationTrace(t.Context()), request())
+		got := guard.Accept(t.Context(), request(), &graphql.OperationContext{})
+		if describe(t, got) != describe(t, want) {
+			t.Errorf("%s with %s: got %s, want %s", c.query, c.variables, describe(t, got), describe(t, want))
+		}
+		if len(want) > 0 {
+			rejected++
+		}
+	}
+	if rejected < 30 {
+		t.Errorf("%d requests were rejected, want at least 30", rejected)
+	}
+}
+
+func describe(t *testing.T, errs gqlerror.List) string {
+	t.Helper()
+	text, err := json.Marshal(errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,53 @@
+package resolvers
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/graph"
+	"atrium/graphql/execute"
+	"atrium/graphql/limit"
+	"atrium/platform"
+)
+
+// NewEngine returns the engine that executes operations over p. Each response has
+// loaders of its own, so that no caller sees objects that were read for another caller
+// or before a change. The engine calls around for each field that reads, with the number
+// of objects that have the field; around may be nil.
+func NewEngine(p *platform.Platform, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) execute.Engine {
+	resolvers, options := Connect(p)
+	options.Around = around
+	return execute.NewEngine(graph.NewSchema(resolvers), options)
+}
+
+// Connect returns the resolvers over p, and the options that an engine needs to call
+// them.
+func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
+	return root{p}, execute.EngineOptions{
+		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
+		Gather: p.Gather, Count: countBytes,
+		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
+	}
+}
+
+// Limits returns the facts of the schema that the document limits need.
+func Limits() limit.Schema {
+	return limit.Schema{
+		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
+		Parts:      []string{"SeverityCount"},
+		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(longTexts)),
+	}
+}
+
+// uniqueNames names the lists in which a name identifies at most one object,
+// each with the argument that limits the list to children of one parent.
+var uniqueNames = map[string]string{
+	"Query.groups": "childrenOf", "Query.repos": "childrenOf", "Query.tags": "childrenOf",
+	"Group.children": "", "Group.repos": "directOnly", "Repo.tags": "",
+}
+
+// Schema returns the schema that documents are validated against.
+func Schema() *ast.Schema { return graph.Schema() }

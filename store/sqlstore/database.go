@@ -1,0 +1,83 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"atrium/platform"
+)
+
+// A database sends the statements of a Store to its engine. It gathers the statements
+// of concurrent calls, proves who the caller is, reserves connections for requests, and
+// notifies observers.
+type database struct {
+	Engine
+	observers []Observer
+	slots     chan struct{} // holds one element for each statement or transaction in the background
+}
+
+// newDatabase returns a database that limits background work to half of the
+// connections of an engine. Requests may use all of them.
+func newDatabase(e Engine, observers []Observer) *database {
+	return &database{e, observers, make(chan struct{}, max(1, e.Connections()/2))}
+}
+
+// Run reads outside of any transaction. A call of a level waits for the other calls of
+// the level, unless one of its statements is slow.
+func (d *database) Run(ctx context.Context, statements ...*Statement) error {
+	countRows(ctx, statements)
+	l := levelOf(ctx)
+	switch {
+	case l == nil:
+		return d.send(ctx, statements)
+	case slices.ContainsFunc(statements, isSlow):
+		l.end()
+		defer l.rejoin()
+		return d.send(ctx, statements)
+	default:
+		return l.run(&pendingCall{ctx: ctx, database: d, statements: statements, done: make(chan struct{})})
+	}
+}
+
+// send sends statements in one round trip. If nothing has proven the presumption about
+// the caller yet, the statement that proves it comes first.
+func (d *database) send(ctx context.Context, statements []*Statement) error {
+	proof, err := takeProof(ctx, d.Dialect())
+	if err != nil {
+		return err
+	}
+	release, err := d.acquire(ctx)
+	defer release()
+	if err == nil {
+		start := time.Now()
+		statements = proof.addTo(statements)
+		err = d.Engine.Run(ctx, statements...)
+		d.report(ctx, statements, start, err)
+	}
+	return proof.resolve(ctx, err)
+}
+
+// Write runs unit in a transaction.
+func (d *database) Write(ctx context.Context, unit func(TxConn) error) error {
+	release, err := d.acquire(ctx)
+	defer release()
+	if err != nil {
+		return err
+	}
+	return d.Engine.Write(ctx, func(conn TxConn) error { return unit(observedTx{conn, d}) })
+}
+
+// acquire takes a slot for background work, and waits until one is free. Requests
+// need none. The caller calls release in any case.
+func (d *database) acquire(ctx context.Context) (release func(), err error) {
+	if !platform.IsBackground(ctx) {
+		return func() {}, nil
+	}
+	select {
+	case d.slots <- struct{}{}:
+		return func() { <-d.slots }, nil
+	case <-ctx.Done():
+		return func() {}, ctx.Err()
+	}
+}
