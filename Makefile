@@ -67,7 +67,7 @@ workloads: ## Compare the allocations and round trips of the workloads with serv
 	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
-scale: ## Test with PostgreSQL 15 to 18, pgbouncer and a promotion (PARTS='versions pooler promotion'; needs npm)
+scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights and a promotion (PARTS='versions pooler authority promotion'; needs npm)
 	scripts/scale $(PARTS)
 
 KILLS ?= 5
