@@ -49,7 +49,7 @@ func faultAt(ctx context.Context, object, field string, parent any) error {
 // uidOf returns the UID of an object, or "" if it has none.
 func uidOf(object any) string {
 	v := reflect.ValueOf(object)
-	for v.Kind() == reflect.Pointer && !v.IsNil() {
+	for (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() {
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct {
