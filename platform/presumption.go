@@ -58,13 +58,12 @@ func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.C
 }
 
 // A Proof keeps what the requests with one token need to prove their presumptions,
-// so that the same statement is not built again, and the same rows are not decoded
-// again. It is safe for concurrent use.
+// so that nothing is built or decoded again that has not changed. It is safe for
+// concurrent use.
 type Proof struct {
-	bearer    Bearer
-	build     sync.Once
-	statement any
-	last      atomic.Pointer[provenRows]
+	bearer Bearer
+	kept   atomic.Pointer[any]
+	last   atomic.Pointer[provenRows]
 }
 
 // provenRows are the rows that proved a presumption.
@@ -73,10 +72,18 @@ type provenRows struct {
 	seen   []*Identity
 }
 
-// Statement returns what build made of the bearer when it was first called.
-func (p *Proof) Statement(build func(Bearer) any) any {
-	p.build.Do(func() { p.statement = build(p.bearer) })
-	return p.statement
+// Bearer returns the values by which the store finds the identities of the token.
+func (p *Proof) Bearer() Bearer { return p.bearer }
+
+// Keep stores what the store needs for the next request with the token.
+func (p *Proof) Keep(kept any) { p.kept.Store(&kept) }
+
+// Kept returns what the store has kept, or nil.
+func (p *Proof) Kept() any {
+	if kept := p.kept.Load(); kept != nil {
+		return *kept
+	}
+	return nil
 }
 
 // BearerRows are the rows that a store has read for a bearer.
@@ -126,6 +133,10 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 	x.by.noteAllSeen(last.seen)
 	return nil
 }
+
+// Confirm records that nothing has changed since Resolve proved a presumption with the
+// same Proof.
+func (x *Presumption) Confirm() { x.transition(isPending, isProven) }
 
 // Fail records that the statement of TakeProof has failed. If ctx has
 // ended, another call may take the proof. Otherwise the store has failed,

@@ -31,27 +31,33 @@ func isPlannedOnce(sql string) bool {
 	return false
 }
 
-// pipeline adds the planning settings to statements. Statements with generic plans
-// come first. The statements of a pipeline do not depend on each other.
+// pipeline adds the planning settings to statements. The first statement stays the first,
+// because it proves who the caller is. Those with the same setting follow it. The
+// statements of a pipeline do not depend on each other.
 func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
-	if !c.prepares {
+	if !c.prepares || len(statements) == 0 {
+		return statements
+	}
+	once := isPlannedOnce(statements[0].SQL)
+	differs := func(s *sqlstore.Statement) bool { return isPlannedOnce(s.SQL) != once }
+	if !once && !slices.ContainsFunc(statements, differs) {
 		return statements
 	}
 	all := make([]*sqlstore.Statement, 0, len(statements)+2)
-	all = append(all, &sqlstore.Statement{SQL: planOnce})
-	var each []*sqlstore.Statement
+	other := planOnce
+	if once {
+		all, other = append(all, &sqlstore.Statement{SQL: planOnce}), planEach
+	}
+	var others []*sqlstore.Statement
 	for _, s := range statements {
-		if isPlannedOnce(s.SQL) {
-			all = append(all, s)
+		if differs(s) {
+			others = append(others, s)
 		} else {
-			each = append(each, s)
+			all = append(all, s)
 		}
 	}
-	switch {
-	case len(all) == 1:
-		return each
-	case len(each) > 0:
-		all = append(append(all, &sqlstore.Statement{SQL: planEach}), each...)
+	if len(others) > 0 {
+		all = append(append(all, &sqlstore.Statement{SQL: other}), others...)
 	}
 	return all
 }

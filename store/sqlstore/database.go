@@ -47,7 +47,7 @@ func (d *database) send(ctx context.Context, statements []*Statement) error {
 		err = d.Engine.Run(ctx, statements...)
 		d.report(ctx, statements, start, err)
 	}
-	return proof.resolve(ctx, err)
+	return proof.resolve(ctx, d, err)
 }
 
 // Write runs unit in a transaction.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"time"
 
 	"atrium/platform"
 )
@@ -10,6 +11,9 @@ import (
 // the statement that proves it. A nil presumptionProof adds nothing.
 type presumptionProof struct {
 	presumption *platform.Presumption
+	proof       *platform.Proof
+	known       *knownAuthority
+	comparing   bool // the statement reads nothing but versions
 	statement   Statement
 	found       signIns
 }
@@ -22,10 +26,23 @@ func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error)
 	if proof == nil {
 		return nil, presumption.Err()
 	}
-	built, _ := proof.Statement(func(b platform.Bearer) any { return signInStatement(dialect, b) }).(*Statement)
-	p := &presumptionProof{presumption: presumption}
-	p.statement = Statement{SQL: built.SQL, Args: built.Args, Row: p.found.add}
+	known, _ := proof.Kept().(*knownAuthority)
+	if known == nil {
+		known = newKnownAuthority(dialect, proof.Bearer(), nil)
+		proof.Keep(known)
+	}
+	p := &presumptionProof{presumption: presumption, proof: proof, known: known}
+	if p.comparing = known.isBound(time.Now()); p.comparing {
+		p.statement = Statement{SQL: known.compare.SQL, Args: known.compare.Args, Row: p.found.addVersion}
+	} else {
+		p.statement = p.readAll()
+	}
 	return p, nil
+}
+
+// readAll returns the statement that reads everything about the bearer.
+func (p *presumptionProof) readAll() Statement {
+	return Statement{SQL: p.known.read.SQL, Args: p.known.read.Args, Row: p.found.add}
 }
 
 // addTo returns statements with the one that proves the presumption.
@@ -38,16 +55,26 @@ func (p *presumptionProof) addTo(statements []*Statement) []*Statement {
 
 // resolve compares what was read with the presumption. err is the error of the round
 // trip. The result is err, or the reason why the request cannot be answered.
-func (p *presumptionProof) resolve(ctx context.Context, err error) error {
+func (p *presumptionProof) resolve(ctx context.Context, d *database, err error) error {
 	switch {
 	case p == nil:
 		return err
 	case !p.statement.Done:
 		p.presumption.Fail(ctx, err)
 		return err
+	case p.comparing && string(p.found.versions) == p.known.versions:
+		p.presumption.Confirm()
+		return err
+	case p.comparing: // a right has changed, perhaps of somebody else
+		p.found, p.statement = signIns{}, p.readAll()
+		if failed := d.send(ctx, []*Statement{&p.statement}); failed != nil {
+			p.presumption.Fail(ctx, failed)
+			return failed
+		}
 	}
 	if refuted := p.presumption.Resolve(&p.found); refuted != nil {
 		return refuted
 	}
+	p.proof.Keep(p.known.bind(d.Dialect(), p.proof.Bearer(), &p.found, time.Now()))
 	return err
 }

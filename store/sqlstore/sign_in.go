@@ -15,7 +15,7 @@ import (
 // provisioned, and the mappings of the bearer's external groups.
 func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
 	var found signIns
-	statement := signInStatement(s.dialect, b)
+	statement := signInStatement(s.dialect, b, nil)
 	statement.Row = found.add
 	if err := s.conn.Run(ctx, statement); err != nil {
 		return nil, nil, err
@@ -24,8 +24,8 @@ func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.C
 }
 
 // signInStatement builds the statement. Its rows are sorted, so that the results of
-// two reads can be compared.
-func signInStatement(d *Dialect, b platform.Bearer) *Statement {
+// two reads can be compared. It also reads the versions of scopes, in the same snapshot.
+func signInStatement(d *Dialect, b platform.Bearer, scopes []string) *Statement {
 	q := d.statement()
 	if len(b.Static) > 0 {
 		q.add("SELECT 0, '', '', '', '', i.uid, i.claim_match, i.static_keys, '', i.last_seen_time, "+boundColumns+" FROM identity i"+boundJoins+" WHERE i.uid ?", uidKeyList(b.Static))
@@ -34,6 +34,9 @@ func signInStatement(d *Dialect, b platform.Bearer) *Statement {
 		addCandidates(q, b)
 		q.add(") c JOIN identity i ON i.uid = c.uid" + boundJoins)
 		addSignInOptions(q, b)
+	}
+	if len(scopes) > 0 {
+		q.add(" UNION ALL SELECT 3, '', '', a.version, a.scope, '', '', '', '', NULL, '', '', '' FROM authority a WHERE a.scope ?", valueList(scopes))
 	}
 	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
 	return q.build(nil)
@@ -86,7 +89,9 @@ type signIns struct {
 	text    []byte // the columns of all rows, from which their digest is computed
 	row     signInRow
 	columns [signInTexts]rawColumn
-	to      [signInTexts + 2]any
+
+	versions []byte // of the scopes of the statement
+	to       [signInTexts + 2]any
 
 	candidates []platform.Candidate
 	entrances  []platform.SignInOption
@@ -96,8 +101,11 @@ type signIns struct {
 type signInRow struct {
 	part  int64
 	seen  platform.Time
-	texts [signInTexts]struct{ start, end int }
+	texts [signInTexts]textRange
 }
+
+// A textRange is a part of the text of all rows.
+type textRange struct{ start, end int }
 
 // signInTexts is the number of columns that are texts, UIDs or JSON.
 const signInTexts = 11
@@ -150,8 +158,17 @@ func (found *signIns) add(scan func(...any) error) error {
 			found.to[at] = &found.columns[i]
 		}
 	}
+	start := len(found.text)
 	if err := scan(found.to[:]...); err != nil {
 		return err
+	}
+	if found.row.part == 3 {
+		column := versionColumn{&found.versions}
+		for _, text := range []textRange{found.row.texts[3], found.row.texts[2]} { // the scope and its version
+			_, _ = column.AppendText(nil, found.text[text.start:text.end])
+		}
+		found.text = found.text[:start] // versions are no part of the digest
+		return nil
 	}
 	found.rows = append(found.rows, found.row)
 	found.text = binary.AppendVarint(found.text, found.row.part)

@@ -1,0 +1,114 @@
+package sqlstore
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"atrium/platform"
+)
+
+// Triggers give a scope of the table authority a new version with every change that can
+// decide who a caller is and what they hold: see the migration. Thus a request reads all
+// about its bearer only if a version differs from the one of an earlier request.
+
+// knownAuthority is what one token has needed before. It does not change.
+type knownAuthority struct {
+	scopes   []string   // sorted; nil until the rows of the bearer have been read
+	read     *Statement // reads everything about the bearer, and the versions of scopes
+	compare  *Statement // reads only the versions
+	versions string     // the versions with which the rows have proven the presumption
+	until    time.Time  // when everything must be read again; zero if there are no such versions
+}
+
+const (
+	// maxScopes limits the scopes of a bearer whose versions are compared.
+	maxScopes = 16
+	// rootBytes is the length of the UID of a root group.
+	rootBytes = 20
+	// boundFor is how long versions are compared. Then everything is read again, which
+	// also notes that the identities were seen.
+	boundFor = 30 * time.Second
+)
+
+func newKnownAuthority(d *Dialect, b platform.Bearer, scopes []string) *knownAuthority {
+	known := &knownAuthority{scopes: scopes, read: signInStatement(d, b, scopes)}
+	if len(scopes) > 0 {
+		q := d.statement()
+		q.add("SELECT a.scope, a.version FROM authority a WHERE a.scope IN (")
+		for i, scope := range scopes {
+			if i > 0 {
+				q.add(", ")
+			}
+			q.add("?", scope)
+		}
+		known.compare = q.add(") ORDER BY 1").build(nil)
+	}
+	return known
+}
+
+// isBound reports whether comparing versions proves the presumption.
+func (k *knownAuthority) isBound(now time.Time) bool { return now.Before(k.until) }
+
+// bind returns what is known after rows have proven the presumption. If the scopes of
+// the rows are those of the statement, their versions are known, too.
+func (k *knownAuthority) bind(d *Dialect, b platform.Bearer, found *signIns, now time.Time) *knownAuthority {
+	scopes := found.scopes(b)
+	switch {
+	case len(scopes) > maxScopes:
+		return &knownAuthority{read: k.read}
+	case !slices.Equal(scopes, k.scopes):
+		return newKnownAuthority(d, b, scopes)
+	}
+	bound := *k
+	bound.versions, bound.until = string(found.versions), now.Add(boundFor)
+	return &bound
+}
+
+// scopes returns the scopes of everything that decides what the bearer holds: the issuers
+// that rules for it can name, and the root groups of its rows. The built-in roles have
+// the root "".
+func (found *signIns) scopes(b platform.Bearer) []string {
+	scopes := []string{"root:", "issuer:" + b.Issuer}
+	for _, issuer := range b.Issuers {
+		scopes = append(scopes, "issuer:"+issuer)
+	}
+	for _, row := range found.rows {
+		for _, column := range []int{0, 4} { // the UIDs of a provider and an identity
+			if uid := found.text[row.texts[column].start:row.texts[column].end]; len(uid) >= rootBytes {
+				scopes = append(scopes, "root:"+hex.EncodeToString(uid[:rootBytes]))
+			}
+		}
+	}
+	slices.Sort(scopes)
+	return slices.Compact(scopes)
+}
+
+// addVersion keeps the version of a scope.
+func (found *signIns) addVersion(scan func(...any) error) error {
+	return scan(versionColumn{&found.versions}, versionColumn{&found.versions})
+}
+
+// A versionColumn appends the bytes of a column to versions.
+type versionColumn struct{ versions *[]byte }
+
+// AppendText keeps the bytes.
+func (c versionColumn) AppendText(b, src []byte) ([]byte, error) {
+	*c.versions = append(binary.AppendUvarint(*c.versions, uint64(len(src))), src...)
+	return b, nil
+}
+
+// SetText does nothing: the bytes have been kept.
+func (versionColumn) SetText(string) {}
+
+// Scan keeps the bytes.
+func (c versionColumn) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("cannot read a version from %T", src)
+	}
+	_, err := c.AppendText(nil, []byte(text))
+	return err
+}
