@@ -41,8 +41,8 @@ func (f *Findings) Keep(operation *graphql.OperationContext) {
 	operation.Stats.SetExtension(Extension, f)
 }
 
-// Of returns the findings about an operation, or nil if there are none.
-func Of(operation *graphql.OperationContext) *Findings {
+// FindingsOf returns the findings about an operation, or nil if there are none.
+func FindingsOf(operation *graphql.OperationContext) *Findings {
 	found, _ := operation.Stats.GetExtension(Extension).(*Findings)
 	return found
 }
@@ -50,7 +50,7 @@ func Of(operation *graphql.OperationContext) *Findings {
 // CountValues returns the maximum number of scalars in the response to an operation,
 // or 0 if they were not counted.
 func CountValues(operation *graphql.OperationContext) int {
-	if found := Of(operation); found != nil {
+	if found := FindingsOf(operation); found != nil {
 		return found.Values
 	}
 	return 0
@@ -58,7 +58,7 @@ func CountValues(operation *graphql.OperationContext) int {
 
 // Cost returns the cost of an operation, or 0 if it was not computed.
 func Cost(operation *graphql.OperationContext) int {
-	if found := Of(operation); found != nil {
+	if found := FindingsOf(operation); found != nil {
 		return found.Cost
 	}
 	return 0
@@ -67,7 +67,7 @@ func Cost(operation *graphql.OperationContext) int {
 // Selects reports whether an operation selects a field of Schema.Watched anywhere. It
 // returns true if that is not known.
 func Selects(operation *graphql.OperationContext, field string) bool {
-	found := Of(operation)
+	found := FindingsOf(operation)
 	return found == nil || slices.Contains(found.Selected, field)
 }
 

@@ -74,7 +74,7 @@ func (g *costGuard) check(operation *graphql.OperationContext) *gqlerror.Error {
 // Extensions returns the extensions of the response to an operation: its cost. The events
 // of a subscription have none.
 func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
-	found := analysis.Of(operation)
+	found := analysis.FindingsOf(operation)
 	if found == nil || operation.Operation.Operation == ast.Subscription {
 		return nil
 	}

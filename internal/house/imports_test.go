@@ -58,6 +58,7 @@ var rules = map[string]rule{
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
+	"internal/agreement":           {[]string{"graph", "graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
 	"internal/oracle":              {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
 	"internal/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
 	"internal/house":               {nil, "it looks at the house from outside"},
@@ -69,12 +70,13 @@ var rules = map[string]rule{
 // applies to them too.
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":      {"graph", "internal/oracle", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
-	"graphql":        {"resolvers", "edge"},                                                         // Tests check the errors of the endpoint.
-	"client":         {"rpc"},                                                                       // The tests serve what the client calls.
-	"cmd":            {"auth", "events", "rpc/gen"},                                                 // Tests call the program with them, and serve what it calls.
+	"resolvers":      {"graph", "internal/agreement", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
+	"graphql":        {"resolvers", "edge"},                                                            // Tests check the errors of the endpoint.
+	"client":         {"rpc"},                                                                          // The tests serve what the client calls.
+	"cmd":            {"auth", "events", "rpc/gen"},                                                    // Tests call the program with them, and serve what it calls.
 	"internal/house": {"platform", "store/storetest"},
-	"web":            {"docs"}, // The tests read the pages that it shows.
+	"internal/cases": {"edge", "graphql", "graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
+	"web":            {"docs"},                                                       // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.
