@@ -18,10 +18,10 @@ func (r *resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []error
 	return r.GetManyWithout(ctx, uids, 0)
 }
 
-// GetManyWithout is like GetMany, but leaves the given long texts empty.
-func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts LongTexts) ([]T, []error) {
+// GetManyWithout is like GetMany, but leaves the given fields empty.
+func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
 	read := func(ctx context.Context, keys Keys) ([]T, error) {
-		keys.without = texts
+		keys.without = fields
 		return r.table(r.p.store).Get(ctx, keys)
 	}
 	return readEach(ctx, r, uids, read, r.kind.UID)

@@ -30,7 +30,7 @@ func Limits() limit.Schema {
 	return limit.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:      []string{"SeverityCount"},
-		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(longTexts)),
+		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
 	}
 }
 

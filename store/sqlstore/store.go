@@ -86,6 +86,9 @@ func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
 		newBuffer: newBuffer[V],
 		fill:      func(f *W) *W { return cmp.Or(f, &everything) },
 	}
+	for _, c := range t.costly {
+		t.omissible |= c.field
+	}
 	for _, kind := range platform.Kinds() {
 		if kind.Row == reflect.TypeFor[V]() {
 			t.number = kind.Number

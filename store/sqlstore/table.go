@@ -16,9 +16,11 @@ type table[T, F any] struct {
 	name    string
 	number  byte // of the kind, in counters
 	columns []column[T]
-	lists   sync.Map // of *columnList, by the long texts that they leave out
-	// long columns hold these texts, which a read may leave out.
-	long map[string]platform.LongTexts
+
+	projections sync.Map                // of *projection[T, F], by the fields that they leave out
+	costly      map[string]costlyColumn // by their SQL
+	omissible   platform.CostlyFields   // the fields of costly
+
 	// writeOnly columns serve filters; they are not read.
 	writeOnly []column[T]
 	joins     string            // what the columns of other tables need, joined to t

@@ -68,8 +68,8 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
 	q := s.dialect.statement()
-	q.add("SELECT "+tags.selectColumns(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
-	err := s.conn.Run(ctx, q.build(tags.collect(&found)))
+	q.add("SELECT "+tags.whole().selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
+	err := s.conn.Run(ctx, q.build(tags.whole().collect(&found)))
 	return found, err
 }
 
