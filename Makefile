@@ -49,9 +49,12 @@ packages: ## Build archives, Debian and RPM packages, SBOMs and checksums into b
 release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)
 	$(GORELEASER) release --clean
 
+# Many tests wait for a timer or another process, so more of them run at once than there are cores.
+PARALLEL ?= 6
+
 .PHONY: test
 test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
-	$(WITH_POSTGRES) go test $(GOTESTFLAGS) ./...
+	$(WITH_POSTGRES) go test -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
@@ -67,13 +70,15 @@ workloads: ## Compare the allocations and round trips of the workloads with serv
 	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
-scale: ## Test with PostgreSQL 15 to 18, pgbouncer and a promotion (PARTS='versions pooler promotion'; needs npm)
+scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights and a promotion (PARTS='versions pooler authority promotion'; needs npm)
 	scripts/scale $(PARTS)
 
 KILLS ?= 5
+DOCUMENTS ?= 20000
 .PHONY: proof
-proof: ## Kill the server during writes, and check that no event is lost (KILLS=20)
+proof: ## Kill the server during writes, and check that no event is lost (KILLS=20); compare the executors on 20,000 random documents (DOCUMENTS)
 	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
+	ATRIUM_DOCUMENTS=$(DOCUMENTS) $(WITH_POSTGRES) go test ./resolvers -run='^FuzzExecutorsAgree$$' -count=1 -timeout=30m
 
 .PHONY: memory
 memory: ## Keep large answers of a server open, and check its memory

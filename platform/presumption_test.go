@@ -33,6 +33,19 @@ func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
 	provider := w.providerOf(team, workplace, w.role(team)).UID
 	mapping := w.mappingTo(provider, "admins", platform.EditorRole, team)
 	nothing := w.role(acme.uid)
+	elsewhere, below := w.group(acme.uid), w.group(team)
+	moving := w.mappingTo(provider, "moving", platform.EditorRole, team)
+	mappedRole := reader()
+	w.mappingTo(provider, "weakened", mappedRole, team)
+	bound := w.bind(team, w.member(acme.uid, "moved"), reader())
+	otherProvider := w.providerOf(team, workplace+"/moving", w.role(team)).UID
+	w.mappingTo(otherProvider, "guests", platform.EditorRole, team)
+	deletedProvider := w.providerOf(team, workplace+"/deleted", w.role(team)).UID
+	deletedMapping := w.mappingTo(deletedProvider, "guests", platform.EditorRole, team)
+	outside := func(issuer, group string) platform.Claims {
+		values := map[string]any{"iss": issuer, "sub": "outside", "groups": []any{group}}
+		return platform.Claims{Issuer: issuer, Subject: "outside", Audience: []string{"client"}, Values: values, Name: "Bob", Email: "bob@example.com", EmailVerified: true}
+	}
 	w.member(acme.uid, "patterned")
 	return []rightsChange{
 		{"a binding is revoked", claims("revoked"), [2]bool{true, false}, func() error { return w.p.RoleBindings.Delete(acme.owner, revoked) }},
@@ -65,6 +78,26 @@ func (w *world) rightsChanges(acme org, team platform.UID) []rightsChange {
 		}},
 		{"a mapping is deleted", visitor("mapped", map[string]any{"groups": []any{"admins"}}), [2]bool{true, false}, func() error {
 			return w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping)
+		}},
+		{"a mapping moves to another group", visitor("mover", map[string]any{"groups": []any{"moving"}}), [2]bool{true, false}, func() error {
+			w.mappingTo(provider, "moving", platform.EditorRole, below)
+			return w.p.ExternalGroupRoleMappings.Delete(acme.owner, moving)
+		}},
+		{"the role of a mapping loses a capability", visitor("weakened", map[string]any{"groups": []any{"weakened"}}), [2]bool{true, false}, func() error {
+			_, err := w.p.Roles.Update(acme.owner, mappedRole, body[*platform.Role](`{"capabilities": ["tag.list"]}`))
+			return err
+		}},
+		{"a right moves to another group", claims("moved"), [2]bool{true, false}, func() error {
+			w.bind(elsewhere, w.memberUID("moved"), reader())
+			return w.p.RoleBindings.Delete(acme.owner, bound)
+		}},
+		{"a provider moves to another issuer", outside(workplace+"/moving", "guests"), [2]bool{true, false}, func() error {
+			_, err := w.p.IdentityProviders.Update(acme.owner, otherProvider, body[*platform.IdentityProvider](
+				`{"oidc": {"issuer": %q, "clientId": "client", "groupsClaim": "groups"}}`, workplace+"/moved"))
+			return err
+		}},
+		{"a provider is deleted with its mapping", outside(workplace+"/deleted", "guests"), [2]bool{true, false}, func() error {
+			return errors.Join(w.p.ExternalGroupRoleMappings.Delete(acme.owner, deletedMapping), w.p.IdentityProviders.Delete(acme.owner, deletedProvider))
 		}},
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
+	"atrium/graphql/analysis"
 	"atrium/graphql/execute"
-	"atrium/graphql/limit"
 	"atrium/platform"
 )
 
@@ -18,16 +18,24 @@ import (
 // or before a change. The engine calls around for each field that reads, with the number
 // of objects that have the field; around may be nil.
 func NewEngine(p *platform.Platform, around func(ctx context.Context, object, field string, objects int) (context.Context, func(error))) execute.Engine {
-	return execute.NewEngine(graph.NewSchema(root{p}), execute.EngineOptions{
+	resolvers, options := Connect(p)
+	options.Around = around
+	return execute.NewEngine(graph.NewSchema(resolvers), options)
+}
+
+// Connect returns the resolvers over p, and the options that an engine needs to call
+// them.
+func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
+	return root{p}, execute.EngineOptions{
 		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
-		Gather: p.Gather, Around: around, Count: countBytes,
+		Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
-	})
+	}
 }
 
 // Limits returns the facts of the schema that the document limits need.
-func Limits() limit.Schema {
-	return limit.Schema{
+func Limits() analysis.Schema {
+	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:      []string{"SeverityCount"},
 		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),

@@ -145,24 +145,35 @@ func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]V, []error) {
 	return rows, errs
 }
 
-// load returns the object of one key, which needs no batch.
+// A keyRead is the read of one key, which needs no batch.
+type keyRead[V any] struct {
+	done sync.WaitGroup
+	row  V
+	err  error
+}
+
+func (r *keyRead[V]) wait() (V, error) {
+	r.done.Wait()
+	return r.row, r.err
+}
+
+// load returns the object of one key.
 func (l *loader[K, V]) load(ctx context.Context, key K) (row V, err error) {
 	l.queue.Lock()
 	asked, isKnown := l.asked[key]
-	own := &dataloader.Result[V]{}
-	var read sync.WaitGroup
-	if !isKnown {
-		read.Add(1)
-		l.asked[key] = func() (V, error) { read.Wait(); return own.Data, own.Error }
-	}
-	l.queue.Unlock()
 	if isKnown {
+		l.queue.Unlock()
 		l.reads.p.AwaitOther(ctx, func() { row, err = asked() })
 		return row, err
 	}
-	defer read.Done()
-	*own = *l.read(ctx, []K{key})[0]
-	return own.Data, own.Error
+	read := &keyRead[V]{}
+	read.done.Add(1)
+	defer read.done.Done()
+	l.asked[key] = read.wait
+	l.queue.Unlock()
+	rows, errs := recoverPanics(l.getMany)(ctx, []K{key})
+	read.row, read.err = rows[0], errs[0]
+	return read.row, read.err
 }
 
 // follow reads the object that key of each object names. The zero key names no

@@ -6,7 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/graph"
-	"atrium/graphql/limit"
+	"atrium/graphql/analysis"
 	"atrium/platform"
 )
 
@@ -58,7 +58,7 @@ func unselectedFields(ctx context.Context) platform.CostlyFields {
 	operation := graphql.GetOperationContext(ctx)
 	var all, selected platform.CostlyFields
 	for field, costly := range costlyFields {
-		if all |= costly; limit.Selects(operation, field) {
+		if all |= costly; analysis.Selects(operation, field) {
 			selected |= costly
 		}
 	}

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -16,8 +18,10 @@ import (
 )
 
 // FuzzExecutorsAgree sends random documents to our executor and to the oracle: fields of
-// all types, fragments, directives with variables, and arguments of which many are
-// invalid. The callers may see everything, something or nothing.
+// all types, fragments, directives with variables, and arguments of which some are
+// invalid. The callers may see everything, something or nothing, and resolvers fail and
+// panic. Each document is sent on both engines. ATRIUM_DOCUMENTS is the number of documents
+// (`make proof` sends 20,000).
 func FuzzExecutorsAgree(f *testing.F) {
 	var worlds []*world
 	urls := []string{storetest.SQLite(f)}
@@ -29,46 +33,146 @@ func FuzzExecutorsAgree(f *testing.F) {
 		w := newWorldAt(f, url)
 		worlds, known = append(worlds, w), append(known, w.furnish())
 	}
-	for seed := range uint64(400) {
+	documents := uint64(300)
+	if given := os.Getenv("ATRIUM_DOCUMENTS"); given != "" {
+		documents = must(strconv.ParseUint(given, 10, 64))(f)
+	}
+	for seed := range documents {
 		f.Add(seed)
 	}
+	covered := features{}
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		n := int(seed % uint64(len(worlds)))
-		w := *worlds[n]
-		w.t = t
-		d := newRandomDocument(seed, known[n])
-		caller, text := []string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text()
-		w.askAs(caller, text, d.variables...)
-		w.askAs(caller, text, d.otherConditions()...) // With other variables, the same document selects something else.
+		for n := range worlds {
+			w := *worlds[n]
+			w.t = t
+			d := newRandomDocument(seed, known[n])
+			caller, text := []string{theOwner, theOwner, "ann", nobody}[d.rand.IntN(4)], d.text()
+			if d.oneIn(2) {
+				w.faults = seed + 1
+			}
+			covered.add(w.askAs(caller, text, d.variables...), d)
+			w.askAs(caller, text, d.otherConditions()...) // With other variables, the same document selects something else.
+		}
 	})
+	if covered["documents"] >= int(documents) { // A process that only mutates seeds covers less.
+		covered.check(f)
+	}
+}
+
+// features counts what the documents and their answers contain.
+type features map[string]int
+
+func (c features) add(a answer, d *randomDocument) {
+	c["documents"]++
+	if a.Data == nil {
+		c["without data"]++
+	}
+	for feature := range d.features {
+		c[feature]++
+	}
+	for _, failure := range a.Errors {
+		depth := 0
+		for _, step := range failure.Path {
+			if _, isField := step.(string); isField {
+				depth++
+			}
+		}
+		c[fmt.Sprintf("error at depth %d", depth)]++
+		c[failure.Extensions.Code]++
+		if isPropagated(a.Data, failure.Path) {
+			c["null propagation"]++
+		}
+		if failure.Extensions.Code == "PERMISSION_DENIED" && !isNull(a.Data) {
+			c["partial permission"]++
+		}
+	}
+}
+
+// isPropagated reports whether the data is null above the field that has failed.
+func isPropagated(data any, path []any) bool {
+	for _, step := range path {
+		switch inner := data.(type) {
+		case map[string]any:
+			name, _ := step.(string)
+			data = inner[name]
+		case []any:
+			index, _ := step.(float64)
+			data = inner[int(index)]
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// isNull reports whether data contains only nulls.
+func isNull(data any) bool {
+	switch data := data.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, value := range data {
+			if !isNull(value) {
+				return false
+			}
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// check expects that the documents contained everything that executors can do differently.
+func (c features) check(t testing.TB) {
+	t.Helper()
+	for _, wanted := range []string{
+		"fragment", "inline fragment", "alias", "directive with a variable", "interface", "nested list",
+		"error at depth 1", "error at depth 2", "error at depth 3", "error at depth 4", "error at depth 5",
+		"null propagation", "partial permission", "INVALID_ARGUMENT", "NOT_FOUND", "UNAVAILABLE", "INTERNAL",
+	} {
+		if c[wanted] == 0 {
+			t.Errorf("no document has this: %s", wanted)
+		}
+	}
+	t.Log(c)
 }
 
 // A randomDocument is a query that the schema allows.
 type randomDocument struct {
 	rand   *rand.Rand
 	schema *ast.Schema
-	values []string // These are uids and other texts with a meaning.
+	values []string          // These are uids and other texts with a meaning.
+	named  map[string]string // These are the uids by what they name.
+
+	isCareless bool // Most arguments of this document are invalid.
+	isMutation bool // This document selects no lists, because their order differs between databases.
 
 	fields    int // This number of fields may still be selected.
 	names     int // This is the number of names given so far.
+	lists     int // This is the number of lists around the current field.
 	declared  []string
 	variables []any
 	fragments []string
+	features  map[string]bool // This document contains these.
 }
 
 func newRandomDocument(seed uint64, known []any) *randomDocument {
-	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema()} //nolint:gosec // The same seed makes the same document.
-	d.fields = 5 + d.rand.IntN(40)
-	for i := 1; i < len(known); i += 2 {
-		d.values = append(d.values, fmt.Sprint(known[i]))
+	d := &randomDocument{rand: rand.New(rand.NewPCG(seed, seed)), schema: graph.Schema(), named: map[string]string{}, features: map[string]bool{}} //nolint:gosec // The same seed makes the same document.
+	d.fields, d.isCareless = 5+d.rand.IntN(60), d.oneIn(3)
+	for i := 0; i < len(known); i += 2 {
+		d.values = append(d.values, fmt.Sprint(known[i+1]))
+		d.named[fmt.Sprint(known[i])] = fmt.Sprint(known[i+1])
 	}
 	d.values = append(d.values, "GO-01", "CVE-01", "r01", "t00", "acme", "team", "nothing", "2026-03-27T13:55:00.785Z", "60s")
 	return d
 }
 
 func (d *randomDocument) text() string {
-	selected := d.selection(d.schema.Query, 0)
-	head := "query"
+	root, head := d.schema.Query, "query"
+	if d.isMutation {
+		root, head = d.schema.Mutation, "mutation"
+	}
+	selected := d.selection(root, 0)
 	if len(d.declared) > 0 {
 		head += "(" + strings.Join(d.declared, ", ") + ")"
 	}
@@ -91,10 +195,12 @@ func (d *randomDocument) selection(definition *ast.Definition, depth int) string
 		selected := d.field(definition, depth)
 		switch d.rand.IntN(12) {
 		case 0:
+			d.features["inline fragment"] = true
 			selected = "..." + d.directive() + " { " + selected + " }"
 		case 1:
 			selected = "... on " + definition.Name + d.directive() + " { " + selected + " }"
 		case 2:
+			d.features["fragment"] = true
 			name := d.name("F")
 			d.fragments = append(d.fragments, "fragment "+name+" on "+definition.Name+" { "+selected+" }")
 			selected = "..." + name + d.directive()
@@ -109,6 +215,7 @@ func (d *randomDocument) selection(definition *ast.Definition, depth int) string
 // possible types.
 func (d *randomDocument) field(definition *ast.Definition, depth int) string {
 	if definition.IsAbstractType() && !d.oneIn(4) {
+		d.features["interface"] = true
 		possible := d.schema.GetPossibleTypes(definition)
 		object := possible[d.rand.IntN(len(possible))]
 		return "... on " + object.Name + " { " + d.field(object, depth) + " }"
@@ -119,16 +226,24 @@ func (d *randomDocument) field(definition *ast.Definition, depth int) string {
 	}
 	f := definition.Fields[d.rand.IntN(len(definition.Fields))]
 	result := d.schema.Types[f.Type.Name()]
-	if f.Name == "_service" || result.IsCompositeType() && (depth > 6 || d.fields < 0) {
+	if f.Name == "_service" || d.isMutation && strings.HasSuffix(result.Name, "Connection") || result.IsCompositeType() && (depth > 6 || d.fields < 0) {
 		return "__typename"
 	}
 	arguments := d.arguments(f)
 	text := f.Name + arguments + d.directive()
 	if arguments != "" || d.oneIn(8) {
+		d.features["alias"] = true
 		text = d.name("a") + ": " + text
 	}
 	if result.IsCompositeType() {
+		if f.Type.Elem != nil {
+			d.features["nested list"] = d.features["nested list"] || d.lists > 0
+			d.lists++
+		}
 		text += " " + d.selection(result, depth+1)
+		if f.Type.Elem != nil {
+			d.lists--
+		}
 	}
 	return text
 }
@@ -139,6 +254,7 @@ func (d *randomDocument) directive() string {
 	}
 	condition := fmt.Sprint(d.oneIn(2))
 	if d.oneIn(2) {
+		d.features["directive with a variable"] = true
 		condition = d.variable("Boolean!", d.oneIn(2))
 	}
 	return " @" + []string{"include", "skip"}[d.rand.IntN(2)] + "(if: " + condition + ")"
@@ -165,10 +281,13 @@ func (d *randomDocument) otherConditions() []any {
 func (d *randomDocument) arguments(f *ast.FieldDefinition) string {
 	var given []string
 	for _, a := range f.Arguments {
-		if !a.Type.NonNull && !d.oneIn(5) {
+		if !a.Type.NonNull && (!d.isCareless && !d.oneIn(20) || !d.oneIn(5)) {
 			continue
 		}
 		value := d.value(a.Type, 0)
+		if uid, ok := d.named[f.Name]; ok && a.Name == "uid" && !d.isCareless {
+			value = uid
+		}
 		text := literal(value)
 		if d.oneIn(3) {
 			text = d.variable(a.Type.String(), plainValue(value))
@@ -206,6 +325,9 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 			if f.Type.NonNull || d.oneIn(3) && depth < 2 {
 				object[f.Name] = d.value(f.Type, depth+1)
 			}
+			if valid := d.validValues(definition.Name, f.Name); len(valid) > 0 && !d.isCareless {
+				object[f.Name] = valid[d.rand.IntN(len(valid))]
+			}
 		}
 		return object
 	case typ.NamedType == "Int":
@@ -217,6 +339,23 @@ func (d *randomDocument) value(typ *ast.Type, depth int) any {
 	default:
 		return d.values[d.rand.IntN(len(d.values))]
 	}
+}
+
+// validValues returns values that a field of an input can have: a new name, or uids of
+// what exists.
+func (d *randomDocument) validValues(input, field string) []string {
+	switch field {
+	case "name":
+		return []string{d.name("name-")}
+	case "parent", "group":
+		return []string{d.named["org"], d.named["team"], d.named["repo"], d.named["provider"]}
+	case "uid":
+		name := strings.TrimSuffix(input[strings.IndexFunc(input[1:], unicode.IsUpper)+1:], "Input")
+		if uid, ok := d.named[strings.ToLower(name[:1])+name[1:]]; ok {
+			return []string{uid}
+		}
+	}
+	return nil
 }
 
 // literal returns a value in the syntax of documents.

@@ -204,11 +204,12 @@ func (w *world) furnish() []any {
 	artifact, version := w.addLibraries(2)
 	found := w.ask(`query($org: ID!) { group(uid: $org) { id } repos(where: {name: "r01"}) { nodes { uid tags { nodes { uid } } } } advisories { nodes { uid } } }`, "org", w.org)
 	return []any{
-		"org", w.org, "team", team, "owner", w.owner, "binding", w.binding, "ann", ann,
+		"org", w.org, "team", team, "group", team, "owner", w.owner, "binding", w.binding, "roleBinding", w.binding, "ann", ann, "identity", ann,
 		"repo", found.text("repos.nodes.0.uid"), "tag", found.text("repos.nodes.0.tags.nodes.0.uid"),
 		"artifact", artifact, "version", version,
 		"advisory", found.text("advisories.nodes.0.uid"), "sink", sink, "delivery", delivery, "id", found.text("group.id"),
-		"provider", provider, "mapping", mapping, "invite", invite,
+		"provider", provider, "identityProvider", provider, "mapping", mapping, "externalGroupRoleMapping", mapping, "invite", invite, "groupInvite", invite,
+		"role", string(platform.ViewerRole), "subscription", sink,
 		"since", platform.At(time.Now().Add(-time.Hour)).String(), "until", platform.At(time.Now().Add(time.Hour)).String(),
 	}
 }

@@ -37,6 +37,7 @@ type world struct {
 	binding platform.UID // This is the binding of the owner.
 	owner   platform.UID // This is the identity of the owner.
 	logs    *bytes.Buffer
+	faults  uint64 // If it is not zero, resolvers fail; see withFaults.
 }
 
 func newWorld(t testing.TB) *world {
@@ -138,6 +139,9 @@ func (w *world) send(subject, query string, r *http.Request) answer {
 			w.t.Fatal(err)
 		}
 		ctx = platform.WithActor(ctx, actor)
+	}
+	if w.faults > 0 {
+		ctx = withFaults(ctx, w.faults)
 	}
 	var cost platform.Trace
 	rw := httptest.NewRecorder()

@@ -195,6 +195,9 @@ func (r *run) resolve(s step) {
 	if err = r.decodeArguments(s.ctx, s.field); err != nil {
 		return
 	}
+	if err = s.ctx.Err(); err != nil { // the request has ended between two levels
+		return
+	}
 	ctx := s.ctx
 	if r.engine.Around != nil {
 		around, end := r.engine.Around(ctx, s.field.object.Name, s.field.collected.Name, len(s.parents))
@@ -227,7 +230,7 @@ var errCount = errors.New("a resolver did not return one value for each parent")
 // of all n parents.
 func (r *run) keep(ctx context.Context, f *plannedField, n int, values []any, err error, cause any) {
 	if cause != nil {
-		values, err = nil, r.operation.Recover(ctx, cause)
+		values, err = nil, PanicError(ctx, cause)
 	}
 	if len(values) != n {
 		if err == nil {

@@ -15,6 +15,7 @@ func TestEveryRowHoldsInEveryProtocol(t *testing.T) {
 			t.Run(k.name, func(t *testing.T) {
 				t.Parallel()
 				e := w.newEnv(t)
+				e.twin = w.newEnv(t)
 				for part, rows := range k.rowsByOperation(w) {
 					t.Run(part, func(t *testing.T) {
 						for _, r := range rows {

@@ -30,6 +30,7 @@ type env struct {
 	w     *world
 	token string            // This is the token of the owner of the organisation.
 	made  map[string]fields // These are the answers to the creations, by name.
+	twin  *env              // This is another organisation, where the oracle runs the rows of mutations.
 }
 
 // newEnv creates an organisation.

@@ -61,7 +61,7 @@ func newWorldWith(t *testing.T, url string, o platform.Options) *world {
 		Audience: []string{audience}, ServiceDomain: "atrium.dev", GraphQL: server.DefaultGraphQL(), Logger: slog.New(slog.DiscardHandler),
 	}, w.issuer)
 	r := rest{handler, w.ledger}
-	w.protocols = []protocol{r, graphQL{handler, schema(t)}, newGRPC(t, handler)}
+	w.protocols = []protocol{r, graphQL{handler, newOracle(p, w.issuer), schema(t)}, newGRPC(t, handler)}
 	w.setup = r
 	return w
 }

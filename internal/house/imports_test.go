@@ -22,13 +22,14 @@ var rules = map[string]rule{
 	"platform":          {nil, "the core stands alone: rules and permissions are the same for every protocol and engine"},
 	"graph":             {[]string{"platform", "graph/scalar", "graphql/execute"}, "it is generated from the schema, over the core's types"},
 	"graph/scalar":      {[]string{"platform", "graphql/execute"}, "it is the leaf that the generated code stands on"},
-	"graphql":           {[]string{"graphql/refusal", "graphql/limit", "graphql/execute", "graphql/transport"}, "it only puts the parts of an endpoint together"},
+	"graphql":           {[]string{"graphql/refusal", "graphql/analysis", "graphql/limit", "graphql/execute", "graphql/transport"}, "it only puts the parts of an endpoint together"},
 	"graphql/refusal":   {nil, "every part of the endpoint refuses with it"},
-	"graphql/limit":     {[]string{"graphql/refusal"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
+	"graphql/analysis":  {nil, "limits find out what it holds, and resolvers read it; neither needs to know the other"},
+	"graphql/limit":     {[]string{"graphql/refusal", "graphql/analysis"}, "a limit is about documents and the schema; a kind or a permission in it would be a rule of the product outside of the core"},
 	"graphql/execute":   {[]string{"graphql/refusal", "graphql/limit"}, "execution is the same for every schema"},
 	"graphql/transport": {[]string{"graphql/refusal", "graphql/limit", "graphql/execute"}, "a transport is the same for every schema"},
 	"edge":              {[]string{"platform"}, "what adapters share knows no protocol and no kind"},
-	"resolvers":         {[]string{"platform", "edge", "graph", "graph/scalar", "graphql/execute", "graphql/limit", "graphql/refusal"}, adapter},
+	"resolvers":         {[]string{"platform", "edge", "graph", "graph/scalar", "graphql/execute", "graphql/analysis", "graphql/refusal"}, adapter + "; what may be asked is decided before a resolver runs (graphql/limit)"},
 	"rest":              {[]string{"platform", "edge"}, adapter},
 	"rpc":               {[]string{"platform", "edge", "rpc/gen"}, adapter},
 	"rpc/gen":           {[]string{"rpc/gen"}, "it is generated from schema/proto alone"},
@@ -57,6 +58,7 @@ var rules = map[string]rule{
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
+	"internal/agreement":           {[]string{"graph", "graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
 	"internal/oracle":              {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
 	"internal/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
 	"internal/house":               {nil, "it looks at the house from outside"},
@@ -68,12 +70,13 @@ var rules = map[string]rule{
 // applies to them too.
 var testsMay = map[string][]string{
 	"":               {"platform", "store", "store/sqlstore", "store/storetest"},
-	"resolvers":      {"graph", "internal/oracle", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
-	"graphql":        {"resolvers", "edge"},                                                         // Tests check the errors of the endpoint.
-	"client":         {"rpc"},                                                                       // The tests serve what the client calls.
-	"cmd":            {"auth", "events", "rpc/gen"},                                                 // Tests call the program with them, and serve what it calls.
+	"resolvers":      {"graph", "internal/agreement", "graphql", "graphql/limit", "graphql/transport"}, // Tests send requests to the endpoint.
+	"graphql":        {"resolvers", "edge"},                                                            // Tests check the errors of the endpoint.
+	"client":         {"rpc"},                                                                          // The tests serve what the client calls.
+	"cmd":            {"auth", "events", "rpc/gen"},                                                    // Tests call the program with them, and serve what it calls.
 	"internal/house": {"platform", "store/storetest"},
-	"web":            {"docs"}, // The tests read the pages that it shows.
+	"internal/cases": {"edge", "graphql", "graphql/transport", "internal/agreement"}, // Tests compare the endpoint with one that has the other executor.
+	"web":            {"docs"},                                                       // The tests read the pages that it shows.
 }
 
 // ruleOf finds the rule of a folder.

@@ -58,10 +58,9 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 
 // runPrepared sends all statements at once and reads their results. It returns the
 // number of rows. If the server has dropped or outgrown a prepared statement, it
-// prepares all of them again.
+// prepares the statements again and repeats those that are not done.
 func (e *Engine) runPrepared(ctx context.Context, statements []*sqlstore.Statement) (count int, err error) {
 	platform.TraceOf(ctx).NoteStatements(len(statements))
-	statements = e.pipeline(statements)
 	pooled, err := e.pool.Acquire(ctx)
 	if err != nil {
 		return 0, translate(err)
@@ -69,14 +68,18 @@ func (e *Engine) runPrepared(ctx context.Context, statements []*sqlstore.Stateme
 	defer pooled.Release()
 	conn := pooled.Conn()
 	prepared := preparedOf(conn.PgConn())
-	if count, err = prepared.run(ctx, conn, statements); err == nil {
+	sent := e.pipeline(statements)
+	if count, err = prepared.run(ctx, conn, sent); err == nil {
 		return count, nil
 	}
-	prepared.forget(statements)
-	if count == 0 && isOutgrown(err) && !conn.IsClosed() {
-		if count, err = prepared.run(ctx, conn, statements); err != nil {
-			prepared.forget(statements)
+	prepared.forget(sent)
+	if isOutgrown(err) && !conn.IsClosed() { // such a statement fails before its first row
+		sent = e.pipeline(slices.DeleteFunc(slices.Clone(statements), func(s *sqlstore.Statement) bool { return s.Done && s.Row != nil }))
+		var more int
+		if more, err = prepared.run(ctx, conn, sent); err != nil {
+			prepared.forget(sent)
 		}
+		count += more
 	}
 	return count, translate(err)
 }

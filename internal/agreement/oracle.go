@@ -1,0 +1,66 @@
+package agreement
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/graph"
+	"atrium/graphql/execute"
+	"atrium/internal/oracle"
+)
+
+// An Oracle is gqlgen's executor for the schema. Its introspection shows the client
+// schema, but it executes documents of the whole schema.
+type Oracle struct {
+	// AroundFields is called for each field of each object; it may be nil.
+	AroundFields graphql.FieldMiddleware
+
+	executor graphql.ExecutableSchema
+	options  execute.EngineOptions
+}
+
+var _ execute.Engine = (*Oracle)(nil)
+
+// NewOracle returns an Oracle over resolvers.
+func NewOracle(resolvers graph.ResolverRoot, o execute.EngineOptions) *Oracle {
+	shown := oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(resolvers), Schema: graph.ClientSchema()})
+	return &Oracle{executor: shown, options: o}
+}
+
+// Schema returns the whole schema.
+func (*Oracle) Schema() *ast.Schema { return graph.Schema() }
+
+// Mutate executes a mutation.
+func (o *Oracle) Mutate(ctx context.Context, operation *graphql.OperationContext) []byte {
+	return o.Query(ctx, operation)
+}
+
+// Query executes a query.
+func (o *Oracle) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
+	data, _ := o.Subscribe(ctx, operation)(ctx)
+	return data
+}
+
+// Subscribe opens the source of a subscription.
+func (o *Oracle) Subscribe(ctx context.Context, operation *graphql.OperationContext) execute.Next {
+	operation.ResolverMiddleware = o.AroundFields
+	if operation.ResolverMiddleware == nil {
+		operation.ResolverMiddleware = func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
+	}
+	operation.RootResolverMiddleware = func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+		if operation.Operation.Operation == ast.Mutation {
+			ctx = o.options.Start(ctx)
+		}
+		return next(ctx)
+	}
+	respond := o.executor.Exec(ctx)
+	return func(ctx context.Context) ([]byte, bool) {
+		response := respond(o.options.Start(ctx))
+		if response == nil {
+			return nil, false
+		}
+		return response.Data, true
+	}
+}

@@ -1,0 +1,234 @@
+package resolvers
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/graph"
+	"atrium/internal/agreement"
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// A document is a valid document with one operation.
+type document struct {
+	file      string
+	text      string
+	operation *ast.OperationDefinition
+}
+
+// suites are the folders with documents: the suites, the guide, the console, the pages
+// and the examples.
+var suites = []string{"../e2e", "../docs", "../web/console/generated", "../web/graphiql", "../demo/examples", "../server", "../cmd/atrium"}
+
+// quoted matches the texts of scripts, JSON and Go, and unescapes nothing.
+var quoted = regexp.MustCompile("(?s)`[^`]*`|'(?:[^'\\\\\n]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"")
+
+// documentsIn returns all documents in the files of a folder that are valid by
+// themselves.
+func documentsIn(t testing.TB, folder string) (found []document) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "node_modules":
+			return filepath.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		content, err := os.ReadFile(path) //nolint:gosec // It is a file of this repository.
+		if err != nil {
+			return err
+		}
+		texts := []string{string(content)}
+		for _, text := range quoted.FindAllString(string(content), -1) {
+			texts = append(texts, unquote(text))
+		}
+		for _, text := range texts {
+			parsed, invalid := gqlparser.LoadQueryWithRules(graph.Schema(), text, nil)
+			if invalid == nil && len(parsed.Operations) == 1 && strings.Contains(text, "{") {
+				found = append(found, document{path, text, parsed.Operations[0]})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// unquote removes the quotes of a text and its escapes.
+func unquote(text string) string {
+	inner := text[1 : len(text)-1]
+	var plain string
+	if text[0] == '"' && json.Unmarshal([]byte(text), &plain) == nil {
+		return plain
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
+}
+
+// variables returns random values for the variables of the document. A variable that names
+// an object usually names one that exists.
+func (d document) variables(seed uint64, known []any) []any {
+	random := newRandomDocument(seed, known)
+	random.isCareless = seed%4 == 3
+	uids := map[string]string{}
+	random.findUIDs(d.operation.SelectionSet, uids)
+	var values []any
+	for _, v := range d.operation.VariableDefinitions {
+		value := plainValue(random.value(v.Type, 0))
+		if uid, ok := uids[v.Variable]; ok && !random.isCareless {
+			value = uid
+		}
+		values = append(values, v.Variable, value)
+	}
+	return values
+}
+
+// findUIDs finds the variables that are the uid of a root field.
+func (d *randomDocument) findUIDs(selections ast.SelectionSet, uids map[string]string) {
+	for _, selection := range selections {
+		field, ok := selection.(*ast.Field)
+		if !ok {
+			continue
+		}
+		for _, a := range field.Arguments {
+			if uid, known := d.named[field.Name]; known && a.Name == "uid" && a.Value.Kind == ast.Variable {
+				uids[a.Value.Raw] = uid
+			}
+		}
+	}
+}
+
+// Every document of the suites gets the same answer from both executors. Those that change
+// something are sent to a database of each executor.
+func TestExecutorsAgreeOnTheDocumentsOfTheSuites(t *testing.T) {
+	t.Parallel()
+	var documents []document
+	for _, folder := range suites {
+		found := documentsIn(t, folder)
+		if len(found) == 0 {
+			t.Errorf("no document found in %s, want at least one", folder)
+		}
+		documents = append(documents, found...)
+	}
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		known := w.furnish()
+		twins := newTwins(t, url)
+		counts := map[ast.Operation]int{}
+		for i, d := range documents {
+			counts[d.operation.Operation]++
+			for round := range uint64(4) {
+				seed := uint64(i)*4 + round
+				switch d.operation.Operation {
+				case ast.Query:
+					caller := []string{theOwner, theOwner, "ann", theOwner}[round]
+					w.askAs(caller, d.text, d.variables(seed, known)...)
+				case ast.Mutation:
+					if round < 2 {
+						twins.expectAgreement(theOwner, d.text, d.variables(seed, twins.known[0]), d.variables(seed, twins.known[1]))
+					}
+				case ast.Subscription: // The tests of feeds send these.
+				}
+			}
+		}
+		t.Log(counts)
+		if counts[ast.Query] < 100 || counts[ast.Mutation] < 20 {
+			t.Errorf("%v documents found, want at least 100 queries and 20 mutations", counts)
+		}
+	})
+}
+
+// Random mutations get the same answers from both executors.
+func TestExecutorsAgreeOnRandomMutations(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		twins := newTwins(t, url)
+		for seed := range uint64(150) {
+			var texts [2]string
+			var variables [2][]any
+			for i, known := range twins.known {
+				d := newRandomDocument(seed, known)
+				d.isMutation, d.fields = true, 3+d.rand.IntN(20)
+				texts[i], variables[i] = d.text(), d.variables
+			}
+			twins.expectAgreementOn([]string{theOwner, theOwner, theOwner, "ann"}[seed%4], texts, variables)
+		}
+		if twins.succeeded < 20 {
+			t.Errorf("%d mutations succeeded, want at least 20: the others change nothing", twins.succeeded)
+		}
+	})
+}
+
+// A twins is two databases with the same contents: one for each executor.
+type twins struct {
+	t         testing.TB
+	worlds    [2]*world
+	handlers  [2]http.Handler
+	known     [2][]any
+	succeeded int
+}
+
+func newTwins(t testing.TB, url string) *twins {
+	t.Helper()
+	pair := &twins{t: t}
+	create := storetest.Postgres
+	if strings.HasPrefix(url, "sqlite:") {
+		create = storetest.SQLite
+	}
+	for i := range pair.worlds {
+		w := newWorldAt(t, create(t))
+		pair.worlds[i], pair.known[i] = w, w.furnish()
+		pair.handlers[i] = []http.Handler{w.handler.tested, w.handler.oracle}[i]
+	}
+	return pair
+}
+
+func (p *twins) expectAgreement(caller, text string, ours, oracles []any) {
+	p.t.Helper()
+	p.expectAgreementOn(caller, [2]string{text, text}, [2][]any{ours, oracles})
+}
+
+func (p *twins) expectAgreementOn(caller string, texts [2]string, variables [2][]any) {
+	p.t.Helper()
+	var answers [2][]byte
+	for i, w := range p.worlds {
+		answers[i] = agreement.Mask(w.answerTo(p.handlers[i], caller, texts[i], variables[i]))
+	}
+	if difference := agreement.Difference(answers[0], answers[1]); difference != "" {
+		p.t.Errorf("the executors do not agree on %s %v\n%s", texts[0], variables[0], difference)
+	}
+	if !bytes.Contains(answers[0], []byte(`"errors"`)) {
+		p.succeeded++
+	}
+}
+
+// answerTo returns the answer of a handler.
+func (w *world) answerTo(handler http.Handler, caller, text string, variables []any) []byte {
+	w.t.Helper()
+	given := map[string]any{}
+	for i := 0; i < len(variables); i += 2 {
+		given[variables[i].(string)] = variables[i+1]
+	}
+	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(must(json.Marshal(map[string]any{"query": text, "variables": given}))(w.t)))
+	r.Header.Set("Content-Type", "application/json")
+	actor := must(w.p.Authenticate(w.t.Context(), platform.Claims{Issuer: testIssuer, Subject: caller, ServiceAudience: true}))(w.t)
+	rw := httptest.NewRecorder()
+	rw.Header().Set("X-Request-Id", "req-1")
+	handler.ServeHTTP(rw, r.WithContext(platform.WithActor(w.t.Context(), actor)))
+	return rw.Body.Bytes()
+}

@@ -1,0 +1,125 @@
+package storetest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"atrium/store/postgres"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+// A preparedReader reads through one connection, so that every statement is prepared there
+// after its first run.
+type preparedReader struct {
+	*world
+	t      *testing.T
+	engine *postgres.Engine
+}
+
+func newPreparedReader(t *testing.T) *preparedReader {
+	t.Helper()
+	w := &world{t: t, url: storetest.Postgres(t)}
+	engine, err := postgres.Open(t.Context(), w.url, postgres.Options{MaxConnections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	return &preparedReader{w, t, engine}
+}
+
+// selectText returns a statement that reads one text from each row.
+func selectText(found *[]string, query string, args ...any) *sqlstore.Statement {
+	return &sqlstore.Statement{SQL: query, Args: args, Row: func(scan func(...any) error) error {
+		var text string
+		err := scan(&text)
+		*found = append(*found, text)
+		return err
+	}}
+}
+
+// A migration beside a running server changes the result of a prepared statement. The
+// statement is prepared again, also after other statements of the same round trip have
+// returned rows.
+func TestAStatementIsPreparedAgainAfterAMigration(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, before, after string }{
+		{"alone", "", ""},
+		{"after a statement with rows", "SELECT 'proof'", ""},
+		{"before a statement with rows", "", "SELECT 'proof'"},
+		{"between statements with rows", "SELECT 'proof'", "SELECT 'more'"},
+		{"after a statement that is planned once", "SELECT 'proof' UNION ALL SELECT 'again'", "SELECT 'more'"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newPreparedReader(t)
+			r.exec(r.openDirect(), "CREATE TABLE thing (name varchar(40))")
+			r.exec(r.openDirect(), "INSERT INTO thing VALUES ('a'), ('b')")
+			run := func() string {
+				t.Helper()
+				var before, things, after []string
+				var statements []*sqlstore.Statement
+				if c.before != "" {
+					statements = append(statements, selectText(&before, c.before))
+				}
+				statements = append(statements, selectText(&things, "SELECT name FROM thing ORDER BY name"))
+				if c.after != "" {
+					statements = append(statements, selectText(&after, c.after))
+				}
+				if err := r.engine.Run(t.Context(), statements...); err != nil {
+					t.Fatal(err)
+				}
+				for i, s := range statements {
+					if !s.Done {
+						t.Errorf("statement %d is not done", i)
+					}
+				}
+				return fmt.Sprint(before, things, after)
+			}
+			want := run()
+			for _, migration := range []string{
+				"ALTER TABLE thing ALTER COLUMN name TYPE text",
+				"ALTER TABLE thing ALTER COLUMN name TYPE varchar(50)",
+				"DEALLOCATE ALL", // A pooler gives another server to the connection.
+			} {
+				if migration == "DEALLOCATE ALL" {
+					if err := r.engine.Run(t.Context(), &sqlstore.Statement{SQL: migration}); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					r.exec(r.openDirect(), migration)
+				}
+				for range 2 {
+					if got := run(); got != want {
+						t.Errorf("after %s it reads %s, want %s", migration, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Equal statements in one round trip are prepared once, and each is answered.
+func TestEqualStatementsInOneRoundTripAreAnsweredEach(t *testing.T) {
+	t.Parallel()
+	r := newPreparedReader(t)
+	for range 2 { // They are prepared in the first run.
+		found := make([][]string, 3)
+		statements := []*sqlstore.Statement{
+			selectText(&found[0], "SELECT $1::text", "first"), selectText(&found[1], "SELECT $1::text", "second"), selectText(&found[2], "SELECT 'third'"),
+		}
+		if err := r.engine.Run(t.Context(), statements...); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(found); got != "[[first] [second] [third]]" {
+			t.Errorf("they are answered with %s, want [[first] [second] [third]]", got)
+		}
+	}
+	var prepared []string
+	if err := r.engine.Run(t.Context(), selectText(&prepared, "SELECT statement FROM pg_prepared_statements WHERE statement = 'SELECT $1::text'")); err != nil {
+		t.Fatal(err)
+	}
+	if len(prepared) != 1 {
+		t.Errorf("it is prepared %d times, want once", len(prepared))
+	}
+}
