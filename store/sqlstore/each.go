@@ -180,9 +180,9 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		s.add(shown.joins)
 	}
 	var n, i int64
-	read := shown.scanner(&n, &i)
+	rows := shown.scanner(&n, &i)
 	return s.build(func(scan func(...any) error) error {
-		row, err := read(scan)
+		row, err := rows.scan(scan)
 		if err != nil {
 			return err
 		}

@@ -65,44 +65,61 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 
 // collect returns a function that appends the rows that it scans.
 func (p *projection[T, F]) collect(into *[]T) func(scan func(...any) error) error {
-	scan := p.scanner()
-	return func(scanRow func(...any) error) error {
-		row, err := scan(scanRow)
+	rows := p.scanner()
+	return func(scan func(...any) error) error {
+		row, err := rows.scan(scan)
 		*into = append(*into, row)
 		return err
 	}
 }
 
-// scanner returns a function that scans rows, each after extra. All rows are
-// scanned through one row value, so that the scan destinations are made only once.
-func (p *projection[T, F]) scanner(extra ...any) func(scan func(...any) error) (T, error) {
-	through, keep := p.newBuffer()
-	to := slices.Grow(extra, len(p.columns))
-	for _, c := range p.columns {
-		to = append(to, c.to(through))
-	}
-	return func(scan func(...any) error) (T, error) {
-		err := scan(to...)
-		return keep(), err
-	}
+// A rowScanner scans rows. All of them are scanned through one row value, so that the
+// scan destinations are made only once.
+type rowScanner[T any] struct {
+	buffer rowBuffer[T]
+	to     []any
 }
 
-// newBuffer makes a row to scan through, and a function that moves what was scanned
-// into a row of its own.
-func newBuffer[V any]() (through *V, keep func() *V) {
-	through = new(V)
-	var free []V
-	made := 1
-	return through, func() *V {
-		if len(free) == 0 {
-			free = make([]V, made)
-			made = min(2*made, maxRowsAtOnce)
-		}
-		row := &free[0]
-		*row, free = *through, free[1:]
-		*through = *new(V)
-		return row
+// scanner returns a rowScanner whose rows follow extra.
+func (p *projection[T, F]) scanner(extra ...any) rowScanner[T] {
+	s := rowScanner[T]{p.newBuffer(), slices.Grow(extra, len(p.columns))}
+	through := s.buffer.through()
+	for _, c := range p.columns {
+		s.to = append(s.to, c.to(through))
 	}
+	return s
+}
+
+func (s rowScanner[T]) scan(scan func(...any) error) (T, error) {
+	err := scan(s.to...)
+	return s.buffer.keep(), err
+}
+
+// A rowBuffer is a row to scan through.
+type rowBuffer[T any] interface {
+	through() T
+	keep() T // moves what was scanned into a row of its own
+}
+
+// A buffer is a rowBuffer of pointers to V. It allocates several rows at once.
+type buffer[V any] struct {
+	row  V
+	free []V
+	made int
+}
+
+func (b *buffer[V]) through() *V { return &b.row }
+
+func (b *buffer[V]) keep() *V {
+	if len(b.free) == 0 {
+		b.made = max(1, min(2*b.made, maxRowsAtOnce))
+		b.free = make([]V, b.made)
+	}
+	row := &b.free[0]
+	b.free = b.free[1:]
+	*row = b.row
+	b.row = *new(V)
+	return row
 }
 
 // maxRowsAtOnce is the number of rows that are allocated together. Their memory is

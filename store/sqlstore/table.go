@@ -80,7 +80,7 @@ type table[T, F any] struct {
 type pointerFunctions[T, F any] struct {
 	newRow    func() T
 	assign    func(to, from T) // changes the row that to points to
-	newBuffer func() (through T, keep func() T)
+	newBuffer func() rowBuffer[T]
 	fill      func(f F) F // replaces a filter that is nil by one that restricts nothing
 }
 
