@@ -20,7 +20,7 @@ func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error)
 	var rows []T
 	s := r.dialect.statement()
 	p := r.project(keys.Without())
-	s.add("SELECT " + p.selected + " FROM " + r.name + " t" + p.joins)
+	s.add("SELECT ").add(p.selected).add(" FROM ").add(r.name).add(" t").add(p.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
 		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
