@@ -110,8 +110,8 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 	}
 	var found []*platform.Identity
 	q := s.dialect.statement()
-	q.add("SELECT "+identities.whole().selected+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), maxStatic)
-	err := s.conn.Run(ctx, q.build(identities.whole().collect(&found)))
+	q.add("SELECT "+identities.projectAll().selected+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), maxStatic)
+	err := s.conn.Run(ctx, q.build(identities.projectAll().collect(&found)))
 	return found, err
 }
 

@@ -239,7 +239,7 @@ func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns 
 	one.args = q.args
 	one.add(found+" LIMIT 1", args...)
 	q.args = one.args
-	whole := t.whole()
+	whole := t.projectAll()
 	q.add("SELECT " + whole.selected + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent(parents, t.name, whole.names, one.sql.String()))
 	var rows []T

@@ -36,8 +36,8 @@ func (t *table[T, F]) project(without platform.CostlyFields) *projection[T, F] {
 	return p
 }
 
-// whole returns the projection of all columns.
-func (t *table[T, F]) whole() *projection[T, F] { return t.project(0) }
+// projectAll returns the projection of all columns.
+func (t *table[T, F]) projectAll() *projection[T, F] { return t.project(0) }
 
 func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
 	p := &projection[T, F]{table: t}
@@ -83,9 +83,9 @@ type rowScanner[T any] struct {
 // scanner returns a rowScanner whose rows follow extra.
 func (p *projection[T, F]) scanner(extra ...any) rowScanner[T] {
 	s := rowScanner[T]{p.newBuffer(), slices.Grow(extra, len(p.columns))}
-	through := s.buffer.through()
+	target := s.buffer.target()
 	for _, c := range p.columns {
-		s.to = append(s.to, c.to(through))
+		s.to = append(s.to, c.to(target))
 	}
 	return s
 }
@@ -97,7 +97,7 @@ func (s rowScanner[T]) scan(scan func(...any) error) (T, error) {
 
 // A rowBuffer is a row to scan through.
 type rowBuffer[T any] interface {
-	through() T
+	target() T
 	keep() T // moves what was scanned into a row of its own
 }
 
@@ -108,7 +108,7 @@ type buffer[V any] struct {
 	made int
 }
 
-func (b *buffer[V]) through() *V { return &b.row }
+func (b *buffer[V]) target() *V { return &b.row }
 
 func (b *buffer[V]) keep() *V {
 	if len(b.free) == 0 {

@@ -67,8 +67,8 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
 	q := s.dialect.statement()
-	q.add("SELECT "+tags.whole().selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
-	err := s.conn.Run(ctx, q.build(tags.whole().collect(&found)))
+	q.add("SELECT "+tags.projectAll().selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
+	err := s.conn.Run(ctx, q.build(tags.projectAll().collect(&found)))
 	return found, err
 }
 
