@@ -59,6 +59,7 @@ func countStatements(t *testing.T, url string) {
 		{"images of tags of repos", `{ repos { nodes { tags(first: 10) { nodes { image { digest size } } } } } }`, 3},
 		{"the same edge under aliases", `{ repos { nodes {
 			a: tags(first: 10) { nodes { image { digest } } } b: tags(first: 10) { nodes { image { size } } } } } }`, 3},
+		{"the same list under aliases", `{ a: repos(first: 5) { totalCount nodes { name } } b: repos(first: 5) { totalCount nodes { uid } } }`, 2},
 		{"one edge with different arguments", `{ repos { nodes { a: tags(first: 1) { nodes { name } } b: tags(first: 2) { nodes { name } } } } }`, 3},
 		{"edges in fragments", `
 			{ repos { ...A nodes { ...B } } }
