@@ -49,9 +49,12 @@ packages: ## Build archives, Debian and RPM packages, SBOMs and checksums into b
 release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)
 	$(GORELEASER) release --clean
 
+# Many tests wait for a timer or another process, so more of them run at once than there are cores.
+PARALLEL ?= 6
+
 .PHONY: test
 test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
-	$(WITH_POSTGRES) go test $(GOTESTFLAGS) ./...
+	$(WITH_POSTGRES) go test -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)

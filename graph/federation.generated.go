@@ -3,6 +3,7 @@
 package graph
 
 import (
+	"atrium/graph/scalar"
 	"context"
 	"errors"
 	"fmt"
@@ -37,8 +38,8 @@ func (ec *executionContext) __resolve__service(ctx context.Context) (fedruntime.
 	}, nil
 }
 
-func (ec *executionContext) __resolve_entities(ctx context.Context, representations []map[string]any) []fedruntime.Entity {
-	list := make([]fedruntime.Entity, len(representations))
+func (ec *executionContext) __resolve_entities(ctx context.Context, representations []map[string]any) []scalar.Node {
+	list := make([]scalar.Node, len(representations))
 
 	repsMap := ec.buildRepresentationGroups(ctx, representations)
 
@@ -105,7 +106,7 @@ func (ec *executionContext) resolveEntityGroup(
 	ctx context.Context,
 	typeName string,
 	reps []EntityWithIndex,
-	list []fedruntime.Entity,
+	list []scalar.Node,
 ) {
 	if isMulti(typeName) {
 		err := ec.resolveManyEntities(ctx, typeName, reps, list)
@@ -182,7 +183,7 @@ func (ec *executionContext) resolveEntity(
 	ctx context.Context,
 	typeName string,
 	rep EntityRepresentation,
-) (e fedruntime.Entity, err error) {
+) (e scalar.Node, err error) {
 	// we need to do our own panic handling, because we may be called in a
 	// goroutine, where the usual panic handling can't catch us
 	defer func() {
@@ -201,7 +202,7 @@ func (ec *executionContext) resolveManyEntities(
 	ctx context.Context,
 	typeName string,
 	reps []EntityWithIndex,
-	list []fedruntime.Entity,
+	list []scalar.Node,
 ) (err error) {
 	// we need to do our own panic handling, because we may be called in a
 	// goroutine, where the usual panic handling can't catch us

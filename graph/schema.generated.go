@@ -11,7 +11,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
-	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -282,7 +281,7 @@ type EntityResolver interface {
 
 // A EventResolver reads the fields of Event that its objects do not hold.
 type EventResolver interface {
-	Resource(ctx context.Context, objs []*platform.Event) ([]fedruntime.Entity, error)
+	Resource(ctx context.Context, objs []*platform.Event) ([]scalar.Node, error)
 	GroupNode(ctx context.Context, objs []*platform.Event) ([]*platform.Group, error)
 }
 
@@ -434,8 +433,8 @@ type MutationResolver interface {
 // A QueryResolver reads the fields of Query that its objects do not hold.
 type QueryResolver interface {
 	Ping(ctx context.Context) (string, error)
-	Node(ctx context.Context, id platform.UID) (fedruntime.Entity, error)
-	Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Entity, error)
+	Node(ctx context.Context, id platform.UID) (scalar.Node, error)
+	Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, error)
 	Viewer(ctx context.Context) (*platform.Actor, error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
 	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AccountAssociation], error)

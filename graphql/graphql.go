@@ -10,6 +10,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"atrium/graphql/analysis"
 	"atrium/graphql/execute"
 	"atrium/graphql/limit"
 	"atrium/graphql/transport"
@@ -18,7 +19,7 @@ import (
 // Options are the settings of an endpoint.
 type Options struct {
 	Settings
-	Schema    limit.Schema                    // facts about the schema for the limits
+	Schema    analysis.Schema                 // facts about the schema for the limits
 	ReadSDL   func(ctx context.Context) error // returns an error if the caller may not read the SDL
 	Budget    execute.Budget                  // counts the memory of responses; nil counts nothing
 	CheckJSON func(value []byte) error        // see transport.Options
@@ -80,5 +81,5 @@ type Operation struct {
 }
 
 func describeOperation(o *graphql.OperationContext) Operation {
-	return Operation{Name: o.Operation.Name, Type: string(o.Operation.Operation), IsSubscription: o.Operation.Operation == ast.Subscription, Cost: limit.Cost(o)}
+	return Operation{Name: o.Operation.Name, Type: string(o.Operation.Operation), IsSubscription: o.Operation.Operation == ast.Subscription, Cost: analysis.Cost(o)}
 }

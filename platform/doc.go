@@ -25,7 +25,6 @@
 //
 //	platform.go    Platform, which has all operations of all kinds
 //	kind.go        the facts about a kind, as data; kinds.go lists all kinds
-//	entity.go      the kinds that other systems can store a key of
 //	uid.go         a UID contains the path of its resource; path.go reads a resource
 //	               by names; reference.go checks UIDs that name another resource
 //	read.go        get; list.go lists, also for many scopes at once

@@ -8,8 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
+	"atrium/graphql/analysis"
 	"atrium/graphql/execute"
-	"atrium/graphql/limit"
 	"atrium/platform"
 )
 
@@ -34,8 +34,8 @@ func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 }
 
 // Limits returns the facts of the schema that the document limits need.
-func Limits() limit.Schema {
-	return limit.Schema{
+func Limits() analysis.Schema {
+	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:      []string{"SeverityCount"},
 		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(longTexts)),

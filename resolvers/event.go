@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
-
+	"atrium/graph/scalar"
 	"atrium/graphql/execute"
 	"atrium/platform"
 )
@@ -40,7 +39,7 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types []
 // a live feed delivers together. An edge to a deleted object is null.
 
 // Resource reads the objects that the events are about.
-func (events) Resource(ctx context.Context, all []*platform.Event) ([]fedruntime.Entity, error) {
+func (events) Resource(ctx context.Context, all []*platform.Event) ([]scalar.Node, error) {
 	r := readsOf(ctx)
 	if burst := burstOf(all); burst != nil {
 		r.objects(ctx, resourcesOf(burst.Events)) // loads all; the read below finds them

@@ -64,7 +64,7 @@ func loaderOf[K comparable, V any](r *reads, getMany func(context.Context, []K) 
 			return l
 		}
 	}
-	l := &loader[K, V]{reads: r, getMany: getMany}
+	l := &loader[K, V]{reads: r, getMany: getMany, asked: memo[K, V]{}}
 	r.loaders = append(r.loaders, l)
 	return l
 }
@@ -76,7 +76,7 @@ type loader[K comparable, V any] struct {
 	reads   *reads
 	getMany func(context.Context, []K) ([]V, []error)
 	queue   sync.Mutex
-	batch   *dataloader.Loader[K, V] // nil until the first read
+	batch   *dataloader.Loader[K, V] // nil until several keys are read
 	asked   memo[K, V]
 }
 
@@ -122,7 +122,6 @@ func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]V, []error) {
 	pending := make([]dataloader.Thunk[V], len(keys))
 	l.queue.Lock()
 	if l.batch == nil {
-		l.asked = memo[K, V]{}
 		l.batch = dataloader.NewBatchedLoader(l.read, dataloader.WithWait[K, V](noTimeout), dataloader.WithInputCapacity[K, V](inputCapacity), dataloader.WithCache[K, V](l.asked))
 	}
 	known := len(l.asked)
@@ -146,10 +145,35 @@ func (l *loader[K, V]) loadMany(ctx context.Context, keys []K) ([]V, []error) {
 	return rows, errs
 }
 
-// load reads a single object.
-func (l *loader[K, V]) load(ctx context.Context, key K) (V, error) {
-	rows, errs := l.loadMany(ctx, []K{key})
-	return rows[0], errs[0]
+// A keyRead is the read of one key, which needs no batch.
+type keyRead[V any] struct {
+	done sync.WaitGroup
+	row  V
+	err  error
+}
+
+func (r *keyRead[V]) wait() (V, error) {
+	r.done.Wait()
+	return r.row, r.err
+}
+
+// load returns the object of one key.
+func (l *loader[K, V]) load(ctx context.Context, key K) (row V, err error) {
+	l.queue.Lock()
+	asked, isKnown := l.asked[key]
+	if isKnown {
+		l.queue.Unlock()
+		l.reads.p.AwaitOther(ctx, func() { row, err = asked() })
+		return row, err
+	}
+	read := &keyRead[V]{}
+	read.done.Add(1)
+	defer read.done.Done()
+	l.asked[key] = read.wait
+	l.queue.Unlock()
+	rows, errs := recoverPanics(l.getMany)(ctx, []K{key})
+	read.row, read.err = rows[0], errs[0]
+	return read.row, read.err
 }
 
 // follow reads the object that key of each object names. The zero key names no

@@ -6,7 +6,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"atrium/graph"
-	"atrium/graphql/limit"
+	"atrium/graphql/analysis"
 	"atrium/platform"
 )
 
@@ -47,7 +47,7 @@ func unselectedTexts(ctx context.Context) (texts platform.LongTexts) {
 	}
 	operation := graphql.GetOperationContext(ctx)
 	for field, text := range longTexts {
-		if !limit.Selects(operation, field) {
+		if !analysis.Selects(operation, field) {
 			texts |= text
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"atrium/graphql/limit"
+	"atrium/graphql/analysis"
 	"atrium/platform"
 )
 
@@ -27,7 +27,7 @@ func (Budget) Open(ctx context.Context, operation *graphql.OperationContext) (_ 
 		answer.ReleaseRead()
 		return nil
 	}
-	if err := answer.Read(ctx, valueBytes*limit.CountValues(operation)); err != nil {
+	if err := answer.Read(ctx, valueBytes*analysis.CountValues(operation)); err != nil {
 		return ctx, finish, end, blameQuery(err)
 	}
 	return ctx, finish, end, nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 
 	"atrium/graph/scalar"
 	"atrium/platform"
@@ -21,14 +20,14 @@ func tooManyKeys(field string) error {
 }
 
 // Node reads the object that a global id names.
-func (queries) Node(ctx context.Context, id platform.UID) (fedruntime.Entity, error) {
+func (queries) Node(ctx context.Context, id platform.UID) (scalar.Node, error) {
 	found, errs := readsOf(ctx).nodes(ctx, "id", []platform.UID{id})
 	return found[0], errs[0]
 }
 
 // Nodes reads the objects that global ids name. An object that cannot be read is
 // null, with an error whose path ends in its index.
-func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Entity, error) {
+func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, error) {
 	if len(ids) > maxKeys {
 		return nil, tooManyKeys("ids")
 	}
@@ -42,7 +41,7 @@ func (queries) Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Enti
 }
 
 // nodes reads objects by their global ids, one read for each type.
-func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]fedruntime.Entity, []error) {
+func (r *reads) nodes(ctx context.Context, field string, ids []platform.UID) ([]scalar.Node, []error) {
 	objects := make([]object, len(ids))
 	for i, id := range ids {
 		objects[i].typeName, objects[i].key, _ = scalar.ParseGlobalID(string(id))
@@ -61,8 +60,8 @@ type object struct{ typeName, key string }
 
 // objects reads objects, with one read for each type. Objects of unknown types
 // are nil.
-func (r *reads) objects(ctx context.Context, objects []object) ([]fedruntime.Entity, []error) {
-	found, errs := make([]fedruntime.Entity, len(objects)), make([]error, len(objects))
+func (r *reads) objects(ctx context.Context, objects []object) ([]scalar.Node, []error) {
+	found, errs := make([]scalar.Node, len(objects)), make([]error, len(objects))
 	keys, indices := map[string][]string{}, map[string][]int{}
 	for i, o := range objects {
 		if nodeReaders[o.typeName] != nil {
@@ -79,7 +78,7 @@ func (r *reads) objects(ctx context.Context, objects []object) ([]fedruntime.Ent
 }
 
 // A nodeReader reads objects of one GraphQL type by the keys in their global ids.
-type nodeReader func(ctx context.Context, r *reads, keys []string) ([]fedruntime.Entity, []error)
+type nodeReader func(ctx context.Context, r *reads, keys []string) ([]scalar.Node, []error)
 
 // nodeReaders has the reader of each GraphQL type with a global id.
 var nodeReaders = map[string]nodeReader{
@@ -105,20 +104,20 @@ var nodeReaders = map[string]nodeReader{
 }
 
 // readNodes returns a reader of objects whose keys are those of their global ids.
-func readNodes[K ~string, V fedruntime.Entity](loaderOf func(*reads) *loader[K, V]) nodeReader {
+func readNodes[K ~string, V any](loaderOf func(*reads) *loader[K, V]) nodeReader {
 	return readNodesByKey[K, V](loaderOf, func(name string) K { return K(name) })
 }
 
 // readNodesByKey returns a reader of objects. The function parse converts the key of
 // a global id into the key of the loader.
-func readNodesByKey[K comparable, V fedruntime.Entity](loaderOf func(*reads) *loader[K, V], parse func(string) K) nodeReader {
-	return func(ctx context.Context, r *reads, names []string) ([]fedruntime.Entity, []error) {
+func readNodesByKey[K comparable, V any](loaderOf func(*reads) *loader[K, V], parse func(string) K) nodeReader {
+	return func(ctx context.Context, r *reads, names []string) ([]scalar.Node, []error) {
 		keys := make([]K, len(names))
 		for i, name := range names {
 			keys[i] = parse(name)
 		}
 		rows, errs := loaderOf(r).loadMany(ctx, keys)
-		found := make([]fedruntime.Entity, len(rows))
+		found := make([]scalar.Node, len(rows))
 		for i, row := range rows {
 			if !isNil(row) { // an interface that holds a nil pointer is not nil
 				found[i] = row

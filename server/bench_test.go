@@ -64,7 +64,8 @@ func BenchmarkProtocols(b *testing.B) {
 			return httptest.NewRequest(http.MethodGet, "/registry/v2/repos/"+repo, http.NoBody)
 		}},
 		{"get/grpc", procedures, func() *http.Request {
-			return grpcRequest("GetRepo", protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), repo))
+			r, _ := grpcRequest("GetRepo", protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), repo))
+			return r
 		}},
 		{"get/graphql", graph, func() *http.Request {
 			return graphqlRequest(`{ repo(uid: \"` + repo + `\") { uid name description createTime updateTime } }`)
@@ -73,7 +74,8 @@ func BenchmarkProtocols(b *testing.B) {
 			return httptest.NewRequest(http.MethodGet, "/registry/v2/repos?page_size=50", http.NoBody)
 		}},
 		{"page/grpc", procedures, func() *http.Request {
-			return grpcRequest("ListRepos", protowire.AppendVarint(protowire.AppendTag(nil, 4, protowire.VarintType), 50))
+			r, _ := grpcRequest("ListRepos", protowire.AppendVarint(protowire.AppendTag(nil, 4, protowire.VarintType), 50))
+			return r
 		}},
 		{"page/graphql", graph, func() *http.Request {
 			return graphqlRequest(`{ repos(first: 50) { totalCount pageInfo { endCursor } nodes { uid name description createTime updateTime } } }`)
@@ -99,11 +101,11 @@ func graphqlRequest(query string) *http.Request {
 	return r
 }
 
-// grpcRequest frames a message for a procedure of repos.
-func grpcRequest(procedure string, message []byte) *http.Request {
+// grpcRequest returns a request of a procedure of repos, and its body.
+func grpcRequest(procedure string, message []byte) (*http.Request, []byte) {
 	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 	r := httptest.NewRequest(http.MethodPost, "/platform.registry.v2.ReposService/"+procedure, bytes.NewReader(frame))
 	r.ProtoMajor, r.Proto = 2, "HTTP/2.0"
 	r.Header.Set("Content-Type", "application/grpc")
-	return r
+	return r, frame
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"atrium/auth"
 	"atrium/platform"
@@ -27,7 +29,8 @@ import (
 )
 
 // workloads are the requests of a dashboard: one repo, a page with its total, nested
-// lists, role bindings with their objects, five lists in one query, and a page by REST.
+// lists, role bindings with their objects, five lists in one query, and a page by REST and
+// by gRPC.
 // The benchmark that compares servers has the same ones.
 var workloads = []struct{ name, query string }{
 	{"W1 one repo", `query($repo: ID!) { repo(uid: $repo) { name description createTime } }`},
@@ -41,6 +44,7 @@ var workloads = []struct{ name, query string }{
 		repos(childrenOf: $org, first: 10) { edges { node { uid name updateTime } } totalCount }
 		advisories(where: {artifactNames: ["repo-1"]}, orderBy: {field: ADVISORY_ID}, first: 10) { edges { node { uid advisoryId updateTime } } totalCount } }`},
 	{"W7 50 repos by REST", ""},
+	{"W8 50 repos by gRPC", ""},
 }
 
 // A workbench is a server with an organisation for the workloads.
@@ -136,6 +140,15 @@ func (w *workbench) request(query string) *preparedRequest {
 	return &preparedRequest{*r, body}
 }
 
+// grpcPage returns the request of W8.
+func (w *workbench) grpcPage() *preparedRequest {
+	scope := protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), string(w.org)) // children_of
+	message := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), scope)
+	r, body := grpcRequest("ListRepos", protowire.AppendVarint(protowire.AppendTag(message, 4, protowire.VarintType), 50))
+	r.Header.Set("Authorization", "Bearer "+w.token)
+	return &preparedRequest{*r, string(body)}
+}
+
 // A sink keeps the answer to a request.
 type sink struct {
 	header http.Header
@@ -158,7 +171,7 @@ func (p *preparedRequest) send(tb testing.TB, handler http.Handler, to *sink) {
 		r.Body = io.NopCloser(strings.NewReader(p.body))
 	}
 	handler.ServeHTTP(to, &r)
-	if to.status != http.StatusOK || bytes.Contains(to.body.Bytes(), []byte(`"errors"`)) {
+	if to.status != http.StatusOK || bytes.Contains(to.body.Bytes(), []byte(`"errors"`)) || cmp.Or(to.header.Get("Grpc-Status"), to.header.Get(http.TrailerPrefix+"Grpc-Status"), "0") != "0" {
 		tb.Fatalf("got %v %v, want status 200", to.status, to.body.String())
 	}
 }
@@ -175,7 +188,11 @@ type workload struct {
 func (w *workbench) workloads(tb testing.TB, url string) []workload {
 	all := []workload{{"bare", w.request(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })}}
 	for _, load := range workloads {
-		all = append(all, workload{strings.Fields(load.name)[0], w.request(load.query), w.handler})
+		request := w.request(load.query)
+		if strings.HasSuffix(load.name, "by gRPC") {
+			request = w.grpcPage()
+		}
+		all = append(all, workload{strings.Fields(load.name)[0], request, w.handler})
 	}
 	if strings.HasPrefix(url, "postgres") {
 		pool := check(pgxpool.New(tb.Context(), url))(tb)

@@ -1,10 +1,9 @@
 package scalar
 
-import (
-	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
+import "atrium/platform"
 
-	"atrium/platform"
-)
+// A Node is an object of a kind: a pointer to a type of package platform.
+type Node any
 
 // A SearchConnection represents a page of search results.
 type SearchConnection struct{ page platform.SearchPage }
@@ -16,24 +15,18 @@ func NewSearchConnection(page platform.SearchPage) *SearchConnection { return &S
 func (c *SearchConnection) Edges() []SearchEdge {
 	edges := make([]SearchEdge, len(c.page.Hits))
 	for i, hit := range c.page.Hits {
-		edges[i] = SearchEdge{Node: node(hit), MatchedField: hit.Field, connection: c, i: i}
+		edges[i] = SearchEdge{Node: hit.Object, MatchedField: hit.Field, connection: c, i: i}
 	}
 	return edges
 }
 
 // Nodes returns the results of the page.
-func (c *SearchConnection) Nodes() []fedruntime.Entity {
-	nodes := make([]fedruntime.Entity, len(c.page.Hits))
+func (c *SearchConnection) Nodes() []Node {
+	nodes := make([]Node, len(c.page.Hits))
 	for i, hit := range c.page.Hits {
-		nodes[i] = node(hit)
+		nodes[i] = hit.Object
 	}
 	return nodes
-}
-
-// node returns the object that was found.
-func node(hit platform.SearchHit) fedruntime.Entity {
-	entity, _ := hit.Object.(fedruntime.Entity) // all searched kinds are entities
-	return entity
 }
 
 // PageInfo returns the position of the page in the results.
@@ -48,7 +41,7 @@ func (c *SearchConnection) PageInfo() *PageInfo {
 
 // A SearchEdge is one result of a page.
 type SearchEdge struct {
-	Node         fedruntime.Entity
+	Node         Node
 	MatchedField platform.SearchField
 
 	connection *SearchConnection // contains the result

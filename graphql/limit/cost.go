@@ -2,12 +2,13 @@ package limit
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/graphql/analysis"
 )
 
 // A costGuard rejects operations that cost more than Limits.Cost, and returns the
@@ -20,12 +21,12 @@ import (
 // set once, while the guard of gqlgen visits a fragment as often as it is spread.
 type costGuard struct {
 	Limits
-	Schema
+	analysis.Schema
 	schema *ast.Schema
 	names  map[*ast.FieldDefinition]string // of the fields of objects: Repo.readme
 }
 
-func newCostGuard(schema *ast.Schema, l Limits, s Schema) *costGuard {
+func newCostGuard(schema *ast.Schema, l Limits, s analysis.Schema) *costGuard {
 	g := &costGuard{l, s, schema, map[*ast.FieldDefinition]string{}}
 	for _, object := range schema.Types {
 		if object.Kind != ast.Object {
@@ -36,45 +37,6 @@ func newCostGuard(schema *ast.Schema, l Limits, s Schema) *costGuard {
 		}
 	}
 	return g
-}
-
-// costExtension is the name under which the cost is shown, and under which an
-// operation keeps what was found out about it until its response.
-const costExtension = "cost"
-
-// findings are what was found out about an operation.
-type findings struct {
-	cost, values int
-	selected     []string // fields of Schema.Watched
-}
-
-func findingsOf(operation *graphql.OperationContext) *findings {
-	found, _ := operation.Stats.GetExtension(costExtension).(*findings)
-	return found
-}
-
-// CountValues returns the maximum number of scalars in the response to an operation,
-// or 0 if they were not counted.
-func CountValues(operation *graphql.OperationContext) int {
-	if found := findingsOf(operation); found != nil {
-		return found.values
-	}
-	return 0
-}
-
-// Cost returns the cost of an operation, or 0 if it was not computed.
-func Cost(operation *graphql.OperationContext) int {
-	if found := findingsOf(operation); found != nil {
-		return found.cost
-	}
-	return 0
-}
-
-// Selects reports whether an operation selects a field of Schema.Watched anywhere. It
-// returns true if that is not known.
-func Selects(operation *graphql.OperationContext, field string) bool {
-	found := findingsOf(operation)
-	return found == nil || slices.Contains(found.selected, field)
 }
 
 // Costs of introspection, which has no pages.
@@ -96,7 +58,7 @@ func (g *costGuard) check(operation *graphql.OperationContext) *gqlerror.Error {
 	p := pricing{costGuard: g, operation: operation, fragments: map[string]price{}}
 	whole := p.set(operation.Operation.SelectionSet)
 	cost := whole.flat
-	operation.Stats.SetExtension(costExtension, &findings{cost, whole.values, p.selected})
+	(&analysis.Findings{Limit: g.Cost, Cost: cost, Values: whole.values, Selected: p.selected}).Keep(operation)
 	if p.refused != nil {
 		return p.refused
 	}
@@ -112,24 +74,11 @@ func (g *costGuard) check(operation *graphql.OperationContext) *gqlerror.Error {
 // Extensions returns the extensions of the response to an operation: its cost. The events
 // of a subscription have none.
 func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
-	found := findingsOf(operation)
+	found := analysis.FindingsOf(operation)
 	if found == nil || operation.Operation.Operation == ast.Subscription {
 		return nil
 	}
-	return map[string]any{costExtension: shownCost{g.limits.Cost, found.cost}}
-}
-
-// A shownCost is the extension that shows a cost.
-type shownCost struct {
-	Limit     int `json:"limit"`
-	Requested int `json:"requested"`
-}
-
-// AppendJSON appends the extension.
-func (c shownCost) AppendJSON(b []byte) []byte {
-	b = strconv.AppendInt(append(b, `{"limit":`...), int64(c.Limit), 10)
-	b = strconv.AppendInt(append(b, `,"requested":`...), int64(c.Requested), 10)
-	return append(b, '}')
+	return map[string]any{analysis.Extension: found}
 }
 
 // A price is the cost of a selection set: a flat cost, and a cost per row if it

@@ -6,6 +6,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"atrium/graphql/analysis"
 )
 
 // The error for an operation that costs too much names the most expensive field and a
@@ -24,7 +26,7 @@ func (g *costGuard) costError(p *pricing, set ast.SelectionSet, cost int) *gqler
 	again := pricing{costGuard: g, operation: p.operation, fragments: map[string]price{}, prices: map[*ast.Field]price{}}
 	again.set(set)
 	way := again.costliestPath(set, "")
-	refused := NewExceeded(costExtension, g.Cost, cost)
+	refused := NewExceeded(analysis.Extension, g.Cost, cost)
 	help := again.suggestReduction(way)
 	refused.Message += fmt.Sprintf("; this operation costs %d", cost)
 	if help != "" {

@@ -12,12 +12,14 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"atrium/graphql/analysis"
 )
 
 // Options are the settings of a Guard.
 type Options struct {
 	Limits     Limits
-	Schema     Schema
+	Schema     analysis.Schema
 	Trusted    *TrustedDocuments // the only documents that are executed; nil means any
 	HideSchema bool              // no introspection, and no suggestions in errors
 
@@ -25,20 +27,6 @@ type Options struct {
 	IsKnown func(ctx context.Context) bool
 	// ReadSDL returns an error if the caller may not read the SDL by _service.
 	ReadSDL func(ctx context.Context) error
-}
-
-// A Schema holds the facts that determine the cost of a document and are not part of
-// the GraphQL schema. Fields are named as in Repo.readme.
-type Schema struct {
-	DefaultPage int            // number of rows on a page if the field has no page size
-	MaxPage     int            // largest number of rows on a page, whatever the field requests
-	LongFields  map[string]int // cost of scalars that may be long; other scalars cost nothing
-	Parts       []string       // types of objects that are read together with their parent, and cost nothing
-	Watched     []string       // fields that Selects can find
-
-	// UniqueNames are lists that contain a name at most once: always (""), or if the
-	// named argument is given. Such a list has one row if it is filtered by a name.
-	UniqueNames map[string]string
 }
 
 // A Guard accepts the requests that may be executed and rejects all others.

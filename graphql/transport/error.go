@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,42 +113,43 @@ func encode(response *graphql.Response) []byte {
 // copied, and what stands before and after it. Data is left out if nothing was
 // executed, as the specification requires, and the errors are limited.
 func encodeParts(response *graphql.Response) (before, data, after []byte) {
-	separator := byte('{')
-	member := func(b []byte, name string) []byte {
-		b = append(append(append(b, separator, '"'), name...), '"', ':')
-		separator = ','
-		return b
-	}
-	before = make([]byte, 0, 64)
+	ends := make([]byte, 0, 128) // before and after share it, unless there are errors
+	ends = append(ends, '{')
 	if len(response.Errors) > 0 {
-		before = append(member(before, "errors"), encodeErrors(response.Errors)...)
+		ends = append(append(append(ends, `"errors":`...), encodeErrors(response.Errors)...), ',')
 	}
 	if response.Data != nil {
-		before = member(before, "data")
+		ends = append(ends, `"data":`...)
 	}
-	after = make([]byte, 0, 64)
+	before, after = ends, ends[len(ends):]
 	if len(response.Extensions) > 0 {
-		if extensions, err := encodeExtensions(response.Extensions); err == nil {
-			after = append(member(after, "extensions"), extensions...)
+		if response.Data != nil {
+			after = append(after, ',')
 		}
+		after = append(appendExtensions(append(after, `"extensions":`...), response.Extensions), '}')
+		return before, response.Data, after
 	}
-	if separator == '{' {
-		after = append(after, '{')
+	if response.Data == nil {
+		before = bytes.TrimSuffix(before, []byte(","))
 	}
 	return before, response.Data, append(after, '}')
 }
 
-// encodeExtensions encodes the extensions of a response. Most have one.
-func encodeExtensions(extensions map[string]any) ([]byte, error) {
+// appendExtensions appends the extensions of a response. Most have one.
+func appendExtensions(b []byte, extensions map[string]any) []byte {
 	for name, value := range extensions {
 		text, ok := value.(interface{ AppendJSON(b []byte) []byte })
 		if !ok || len(extensions) > 1 {
 			break
 		}
-		b := append(append(make([]byte, 0, 64), `{"`...), name...)
-		return append(text.AppendJSON(append(b, `":`...)), '}'), nil
+		b = append(append(append(b, '{', '"'), name...), '"', ':')
+		return append(text.AppendJSON(b), '}')
 	}
-	return json.Marshal(extensions)
+	encoded, err := json.Marshal(extensions)
+	if err != nil {
+		return append(b, "null"...)
+	}
+	return append(b, encoded...)
 }
 
 // Limits of errors in a response. A message can repeat many long names of the

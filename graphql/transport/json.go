@@ -28,6 +28,21 @@ func (m *requestMembers) set(name string, value []byte) {
 	}
 }
 
+// setQuoted sets the member whose name is the JSON of a string.
+func (m *requestMembers) setQuoted(name, value []byte) {
+	for i, known := range memberNames {
+		if string(name[1:len(name)-1]) == known {
+			m[i] = value
+			return
+		}
+	}
+	if bytes.IndexByte(name, '\\') >= 0 {
+		var text string
+		_ = decodeText(name, &text) // it is a string
+		m.set(text, value)
+	}
+}
+
 // readMembers finds the members of a request, and reports whether body is a JSON
 // object.
 func readMembers(body []byte) (members requestMembers, ok bool) {
@@ -42,9 +57,7 @@ func readMembers(body []byte) (members requestMembers, ok bool) {
 		var name, value []byte
 		name, rest = cutValue(rest)
 		value, rest = cutValue(skipSpace(skipSpace(rest)[1:])) // after the colon
-		var text string
-		_ = decodeText(name, &text) // it is a string
-		members.set(text, value)
+		members.setQuoted(name, value)
 	}
 	return members, true
 }

@@ -170,6 +170,12 @@ func (g generator) abstract() []*codegen.Interface {
 	return found
 }
 
+// objects lists the objects of an interface or union. gqlgen lists an object a second time
+// if both its Go type and a pointer to it satisfy the interface.
+func (g generator) objects(i *codegen.Interface) []codegen.InterfaceImplementor {
+	return slices.CompactFunc(slices.Clone(i.Implementors), func(a, b codegen.InterfaceImplementor) bool { return a.Name == b.Name })
+}
+
 // objectType returns the Go type of an object of an interface or union.
 func (g generator) objectType(i codegen.InterfaceImplementor) string {
 	if _, isPointer := i.Type.(*types.Pointer); isPointer {

@@ -2,7 +2,11 @@ package main
 
 import (
 	"embed"
+	"fmt"
+	"go/format"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/99designs/gqlgen/codegen"
 	"github.com/99designs/gqlgen/codegen/config"
@@ -23,10 +27,17 @@ type graphPlugin struct {
 // Name returns the name of the plugin.
 func (graphPlugin) Name() string { return "graph" }
 
+// MutateConfig binds the union _Entity, whose objects are those of Node. gqlgen would bind
+// it to an interface with a method IsEntity.
+func (graphPlugin) MutateConfig(settings *config.Config) error {
+	settings.Models["_Entity"] = config.TypeMapEntry{Model: config.StringList{scalars + "." + nodeType}}
+	return nil
+}
+
 // GenerateCode writes the files of package graph.
 func (p graphPlugin) GenerateCode(data *codegen.Data) error {
 	g := generator{data}
-	functions := map[string]any{"code": g.field, "abstract": g.abstract, "goType": g.objectType, "reads": g.reads, "isInput": isInput}
+	functions := map[string]any{"code": g.field, "abstract": g.abstract, "objects": g.objects, "goType": g.objectType, "reads": g.reads, "isInput": isInput}
 	for _, name := range []string{"schema", "fields", "inputs"} {
 		if err := p.render(data, name, functions); err != nil {
 			return err
@@ -64,7 +75,30 @@ func (p graphPlugin) renderFederation(data *codegen.Data) error {
 	defer func() { data.Config.Federation = oracle }()
 	data.Config.Federation.Filename = filepath.Join(data.Config.Model.Dir(), "federation.generated.go")
 	data.Config.Federation.Package = data.Config.Model.Package
-	return p.federation.GenerateCode(data)
+	if err := p.federation.GenerateCode(data); err != nil {
+		return err
+	}
+	for _, file := range []string{oracle.Filename, data.Config.Federation.Filename} {
+		if err := useNode(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// useNode replaces the Go type of entities in gqlgen's code for federation, because the
+// template of gqlgen ignores how the union _Entity is bound.
+func useNode(file string) error {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	replacer := strings.NewReplacer("fedruntime.Entity", "scalar."+nodeType, "import (", "import (\n\""+scalars+"\"")
+	formatted, err := format.Source([]byte(replacer.Replace(string(source))))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return os.WriteFile(file, formatted, 0o644)
 }
 
 // isInput reports whether clients can send values of a type.

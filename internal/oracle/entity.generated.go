@@ -4,6 +4,7 @@ package oracle
 
 import (
 	"atrium/graph"
+	"atrium/graph/scalar"
 	"atrium/platform"
 	"context"
 	"errors"
@@ -1759,100 +1760,138 @@ func (ec *executionContext) unmarshalInputVulnerabilityMetadataByVulnerabilityID
 
 // region    ************************** interface.gotpl ***************************
 
-func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, obj fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, obj scalar.Node) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case platform.Vulnerability:
+		return ec._VulnerabilityMetadata(ctx, sel, &obj)
 	case *platform.Vulnerability:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._VulnerabilityMetadata(ctx, sel, obj)
+	case platform.TermsAcceptance:
+		return ec._TermsAcceptance(ctx, sel, &obj)
 	case *platform.TermsAcceptance:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._TermsAcceptance(ctx, sel, obj)
+	case platform.Tag:
+		return ec._Tag(ctx, sel, &obj)
 	case *platform.Tag:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Tag(ctx, sel, obj)
+	case platform.RoleBinding:
+		return ec._RoleBinding(ctx, sel, &obj)
 	case *platform.RoleBinding:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._RoleBinding(ctx, sel, obj)
+	case platform.Role:
+		return ec._Role(ctx, sel, &obj)
 	case *platform.Role:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Role(ctx, sel, obj)
+	case platform.Repo:
+		return ec._Repo(ctx, sel, &obj)
 	case *platform.Repo:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Repo(ctx, sel, obj)
+	case platform.IdentityProvider:
+		return ec._IdentityProvider(ctx, sel, &obj)
 	case *platform.IdentityProvider:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._IdentityProvider(ctx, sel, obj)
+	case platform.Identity:
+		return ec._Identity(ctx, sel, &obj)
 	case *platform.Identity:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Identity(ctx, sel, obj)
+	case platform.GroupInvite:
+		return ec._GroupInvite(ctx, sel, &obj)
 	case *platform.GroupInvite:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._GroupInvite(ctx, sel, obj)
+	case platform.Group:
+		return ec._Group(ctx, sel, &obj)
 	case *platform.Group:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Group(ctx, sel, obj)
+	case platform.ExternalGroupRoleMapping:
+		return ec._ExternalGroupRoleMapping(ctx, sel, &obj)
 	case *platform.ExternalGroupRoleMapping:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._ExternalGroupRoleMapping(ctx, sel, obj)
+	case platform.Subscription:
+		return ec._EventSubscription(ctx, sel, &obj)
 	case *platform.Subscription:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._EventSubscription(ctx, sel, obj)
+	case platform.Event:
+		return ec._Event(ctx, sel, &obj)
 	case *platform.Event:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Event(ctx, sel, obj)
+	case platform.Delivery:
+		return ec._Delivery(ctx, sel, &obj)
 	case *platform.Delivery:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Delivery(ctx, sel, obj)
+	case platform.ArtifactVersion:
+		return ec._ArtifactVersion(ctx, sel, &obj)
 	case *platform.ArtifactVersion:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._ArtifactVersion(ctx, sel, obj)
+	case platform.Artifact:
+		return ec._Artifact(ctx, sel, &obj)
 	case *platform.Artifact:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Artifact(ctx, sel, obj)
+	case platform.AdvisoryDocument:
+		return ec._AdvisoryDocument(ctx, sel, &obj)
 	case *platform.AdvisoryDocument:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._AdvisoryDocument(ctx, sel, obj)
+	case platform.Advisory:
+		return ec._Advisory(ctx, sel, &obj)
 	case *platform.Advisory:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Advisory(ctx, sel, obj)
+	case platform.AccountAssociation:
+		return ec._AccountAssociation(ctx, sel, &obj)
 	case *platform.AccountAssociation:
 		if obj == nil {
 			return graphql.Null
@@ -2638,7 +2677,7 @@ func (ec *executionContext) unmarshalNVulnerabilityMetadataByVulnerabilityIDsInp
 	return res, nil
 }
 
-func (ec *executionContext) marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) marshalN_Entity2ᚕatriumᚋgraphᚋscalarᚐNode(ctx context.Context, sel ast.SelectionSet, v []scalar.Node) graphql.Marshaler {
 	{
 		var batchItemsTermsAcceptance []*platform.TermsAcceptance
 		batchIdxMapTermsAcceptance := map[int]int{}
@@ -2676,54 +2715,105 @@ func (ec *executionContext) marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 		batchIdxMapAccountAssociation := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
+			case platform.TermsAcceptance:
+				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
+				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, &concrete)
 			case *platform.TermsAcceptance:
 				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
 				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, concrete)
+			case platform.Tag:
+				batchIdxMapTag[i] = len(batchItemsTag)
+				batchItemsTag = append(batchItemsTag, &concrete)
 			case *platform.Tag:
 				batchIdxMapTag[i] = len(batchItemsTag)
 				batchItemsTag = append(batchItemsTag, concrete)
+			case platform.RoleBinding:
+				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
+				batchItemsRoleBinding = append(batchItemsRoleBinding, &concrete)
 			case *platform.RoleBinding:
 				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
 				batchItemsRoleBinding = append(batchItemsRoleBinding, concrete)
+			case platform.Role:
+				batchIdxMapRole[i] = len(batchItemsRole)
+				batchItemsRole = append(batchItemsRole, &concrete)
 			case *platform.Role:
 				batchIdxMapRole[i] = len(batchItemsRole)
 				batchItemsRole = append(batchItemsRole, concrete)
+			case platform.Repo:
+				batchIdxMapRepo[i] = len(batchItemsRepo)
+				batchItemsRepo = append(batchItemsRepo, &concrete)
 			case *platform.Repo:
 				batchIdxMapRepo[i] = len(batchItemsRepo)
 				batchItemsRepo = append(batchItemsRepo, concrete)
+			case platform.IdentityProvider:
+				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
+				batchItemsIdentityProvider = append(batchItemsIdentityProvider, &concrete)
 			case *platform.IdentityProvider:
 				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
 				batchItemsIdentityProvider = append(batchItemsIdentityProvider, concrete)
+			case platform.Identity:
+				batchIdxMapIdentity[i] = len(batchItemsIdentity)
+				batchItemsIdentity = append(batchItemsIdentity, &concrete)
 			case *platform.Identity:
 				batchIdxMapIdentity[i] = len(batchItemsIdentity)
 				batchItemsIdentity = append(batchItemsIdentity, concrete)
+			case platform.GroupInvite:
+				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
+				batchItemsGroupInvite = append(batchItemsGroupInvite, &concrete)
 			case *platform.GroupInvite:
 				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
 				batchItemsGroupInvite = append(batchItemsGroupInvite, concrete)
+			case platform.Group:
+				batchIdxMapGroup[i] = len(batchItemsGroup)
+				batchItemsGroup = append(batchItemsGroup, &concrete)
 			case *platform.Group:
 				batchIdxMapGroup[i] = len(batchItemsGroup)
 				batchItemsGroup = append(batchItemsGroup, concrete)
+			case platform.ExternalGroupRoleMapping:
+				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
+				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, &concrete)
 			case *platform.ExternalGroupRoleMapping:
 				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
 				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, concrete)
+			case platform.Subscription:
+				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
+				batchItemsEventSubscription = append(batchItemsEventSubscription, &concrete)
 			case *platform.Subscription:
 				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
 				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
+			case platform.Event:
+				batchIdxMapEvent[i] = len(batchItemsEvent)
+				batchItemsEvent = append(batchItemsEvent, &concrete)
 			case *platform.Event:
 				batchIdxMapEvent[i] = len(batchItemsEvent)
 				batchItemsEvent = append(batchItemsEvent, concrete)
+			case platform.Delivery:
+				batchIdxMapDelivery[i] = len(batchItemsDelivery)
+				batchItemsDelivery = append(batchItemsDelivery, &concrete)
 			case *platform.Delivery:
 				batchIdxMapDelivery[i] = len(batchItemsDelivery)
 				batchItemsDelivery = append(batchItemsDelivery, concrete)
+			case platform.ArtifactVersion:
+				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
+				batchItemsArtifactVersion = append(batchItemsArtifactVersion, &concrete)
 			case *platform.ArtifactVersion:
 				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
 				batchItemsArtifactVersion = append(batchItemsArtifactVersion, concrete)
+			case platform.Artifact:
+				batchIdxMapArtifact[i] = len(batchItemsArtifact)
+				batchItemsArtifact = append(batchItemsArtifact, &concrete)
 			case *platform.Artifact:
 				batchIdxMapArtifact[i] = len(batchItemsArtifact)
 				batchItemsArtifact = append(batchItemsArtifact, concrete)
+			case platform.Advisory:
+				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
+				batchItemsAdvisory = append(batchItemsAdvisory, &concrete)
 			case *platform.Advisory:
 				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
 				batchItemsAdvisory = append(batchItemsAdvisory, concrete)
+			case platform.AccountAssociation:
+				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
+				batchItemsAccountAssociation = append(batchItemsAccountAssociation, &concrete)
 			case *platform.AccountAssociation:
 				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
 				batchItemsAccountAssociation = append(batchItemsAccountAssociation, concrete)
@@ -2784,7 +2874,7 @@ func (ec *executionContext) marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalO_Entity2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, sel, v[i])
+		return ec.marshalO_Entity2atriumᚋgraphᚋscalarᚐNode(ctx, sel, v[i])
 	})
 
 	return ret
@@ -2946,7 +3036,7 @@ func (ec *executionContext) unmarshalOVulnerabilityMetadataByVulnerabilityIDsInp
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalO_Entity2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) marshalO_Entity2atriumᚋgraphᚋscalarᚐNode(ctx context.Context, sel ast.SelectionSet, v scalar.Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

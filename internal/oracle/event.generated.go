@@ -13,14 +13,13 @@ import (
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // region    ************************** generated!.gotpl **************************
 
 type EventResolver interface {
-	Resource(ctx context.Context, objs []*platform.Event) ([]fedruntime.Entity, error)
+	Resource(ctx context.Context, objs []*platform.Event) ([]scalar.Node, error)
 
 	GroupNode(ctx context.Context, objs []*platform.Event) ([]*platform.Group, error)
 }
@@ -181,8 +180,8 @@ func (ec *executionContext) _Event_resource(ctx context.Context, field graphql.C
 			return ec.resolveBatch_Event_resource(ctx, field, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v scalar.Node) graphql.Marshaler {
+			return ec.marshalONode2atriumᚋgraphᚋscalarᚐNode(ctx, selections, v)
 		},
 		true,
 		false,
@@ -206,7 +205,7 @@ func (ec *executionContext) resolveBatch_Event_resource(ctx context.Context, fie
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Resource(ctx, batch.Parents)
 		})
-		return graphql.ResolveBatchGroupResult[fedruntime.Entity](
+		return graphql.ResolveBatchGroupResult[scalar.Node](
 			ctx,
 			batch.Index,
 			len(batch.Parents),
@@ -216,7 +215,7 @@ func (ec *executionContext) resolveBatch_Event_resource(ctx context.Context, fie
 		)
 	}
 	results, err := resolver.Resource(ctx, []*platform.Event{obj})
-	return graphql.ResolveBatchSingleResult[fedruntime.Entity](
+	return graphql.ResolveBatchSingleResult[scalar.Node](
 		ctx,
 		results,
 		err,

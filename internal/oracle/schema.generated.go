@@ -68,8 +68,8 @@ type MutationResolver interface {
 }
 type QueryResolver interface {
 	Ping(ctx context.Context) (string, error)
-	Node(ctx context.Context, id platform.UID) (fedruntime.Entity, error)
-	Nodes(ctx context.Context, ids []platform.UID) ([]fedruntime.Entity, error)
+	Node(ctx context.Context, id platform.UID) (scalar.Node, error)
+	Nodes(ctx context.Context, ids []platform.UID) ([]scalar.Node, error)
 	Viewer(ctx context.Context) (*platform.Actor, error)
 	AccountAssociation(ctx context.Context, uid platform.UID) (*platform.AccountAssociation, error)
 	AccountAssociations(ctx context.Context, descendantsOf *platform.UID, childrenOf *platform.UID, where *scalar.AccountAssociationFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.Connection[*platform.AccountAssociation], error)
@@ -4434,8 +4434,8 @@ func (ec *executionContext) _Query_node(ctx context.Context, field graphql.Colle
 			return ec.Resolvers.Query().Node(ctx, fc.Args["id"].(platform.UID))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v scalar.Node) graphql.Marshaler {
+			return ec.marshalONode2atriumᚋgraphᚋscalarᚐNode(ctx, selections, v)
 		},
 		true,
 		false,
@@ -4478,8 +4478,8 @@ func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Query().Nodes(ctx, fc.Args["ids"].([]platform.UID))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Node) graphql.Marshaler {
+			return ec.marshalNNode2ᚕatriumᚋgraphᚋscalarᚐNode(ctx, selections, v)
 		},
 		true,
 		true,
@@ -6182,8 +6182,8 @@ func (ec *executionContext) _Query__entities(ctx context.Context, field graphql.
 			return ec.__resolve_entities(ctx, fc.Args["representations"].([]map[string]any)), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Node) graphql.Marshaler {
+			return ec.marshalN_Entity2ᚕatriumᚋgraphᚋscalarᚐNode(ctx, selections, v)
 		},
 		true,
 		true,
@@ -6329,100 +6329,138 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 
 // region    ************************** interface.gotpl ***************************
 
-func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj scalar.Node) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case platform.Vulnerability:
+		return ec._VulnerabilityMetadata(ctx, sel, &obj)
 	case *platform.Vulnerability:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._VulnerabilityMetadata(ctx, sel, obj)
+	case platform.TermsAcceptance:
+		return ec._TermsAcceptance(ctx, sel, &obj)
 	case *platform.TermsAcceptance:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._TermsAcceptance(ctx, sel, obj)
+	case platform.Tag:
+		return ec._Tag(ctx, sel, &obj)
 	case *platform.Tag:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Tag(ctx, sel, obj)
+	case platform.RoleBinding:
+		return ec._RoleBinding(ctx, sel, &obj)
 	case *platform.RoleBinding:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._RoleBinding(ctx, sel, obj)
+	case platform.Role:
+		return ec._Role(ctx, sel, &obj)
 	case *platform.Role:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Role(ctx, sel, obj)
+	case platform.Repo:
+		return ec._Repo(ctx, sel, &obj)
 	case *platform.Repo:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Repo(ctx, sel, obj)
+	case platform.IdentityProvider:
+		return ec._IdentityProvider(ctx, sel, &obj)
 	case *platform.IdentityProvider:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._IdentityProvider(ctx, sel, obj)
+	case platform.Identity:
+		return ec._Identity(ctx, sel, &obj)
 	case *platform.Identity:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Identity(ctx, sel, obj)
+	case platform.GroupInvite:
+		return ec._GroupInvite(ctx, sel, &obj)
 	case *platform.GroupInvite:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._GroupInvite(ctx, sel, obj)
+	case platform.Group:
+		return ec._Group(ctx, sel, &obj)
 	case *platform.Group:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Group(ctx, sel, obj)
+	case platform.ExternalGroupRoleMapping:
+		return ec._ExternalGroupRoleMapping(ctx, sel, &obj)
 	case *platform.ExternalGroupRoleMapping:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._ExternalGroupRoleMapping(ctx, sel, obj)
+	case platform.Subscription:
+		return ec._EventSubscription(ctx, sel, &obj)
 	case *platform.Subscription:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._EventSubscription(ctx, sel, obj)
+	case platform.Event:
+		return ec._Event(ctx, sel, &obj)
 	case *platform.Event:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Event(ctx, sel, obj)
+	case platform.Delivery:
+		return ec._Delivery(ctx, sel, &obj)
 	case *platform.Delivery:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Delivery(ctx, sel, obj)
+	case platform.ArtifactVersion:
+		return ec._ArtifactVersion(ctx, sel, &obj)
 	case *platform.ArtifactVersion:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._ArtifactVersion(ctx, sel, obj)
+	case platform.Artifact:
+		return ec._Artifact(ctx, sel, &obj)
 	case *platform.Artifact:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Artifact(ctx, sel, obj)
+	case platform.AdvisoryDocument:
+		return ec._AdvisoryDocument(ctx, sel, &obj)
 	case *platform.AdvisoryDocument:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._AdvisoryDocument(ctx, sel, obj)
+	case platform.Advisory:
+		return ec._Advisory(ctx, sel, &obj)
 	case *platform.Advisory:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Advisory(ctx, sel, obj)
+	case platform.AccountAssociation:
+		return ec._AccountAssociation(ctx, sel, &obj)
 	case *platform.AccountAssociation:
 		if obj == nil {
 			return graphql.Null
@@ -7889,7 +7927,7 @@ func (ec *executionContext) marshalNInt642atriumᚋplatformᚐInt64(ctx context.
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
-func (ec *executionContext) marshalNNode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) marshalNNode2atriumᚋgraphᚋscalarᚐNode(ctx context.Context, sel ast.SelectionSet, v scalar.Node) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -7899,7 +7937,7 @@ func (ec *executionContext) marshalNNode2githubᚗcomᚋ99designsᚋgqlgenᚋplu
 	return ec._Node(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) marshalNNode2ᚕatriumᚋgraphᚋscalarᚐNode(ctx context.Context, sel ast.SelectionSet, v []scalar.Node) graphql.Marshaler {
 	{
 		var batchItemsTermsAcceptance []*platform.TermsAcceptance
 		batchIdxMapTermsAcceptance := map[int]int{}
@@ -7937,54 +7975,105 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 		batchIdxMapAccountAssociation := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
+			case platform.TermsAcceptance:
+				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
+				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, &concrete)
 			case *platform.TermsAcceptance:
 				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
 				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, concrete)
+			case platform.Tag:
+				batchIdxMapTag[i] = len(batchItemsTag)
+				batchItemsTag = append(batchItemsTag, &concrete)
 			case *platform.Tag:
 				batchIdxMapTag[i] = len(batchItemsTag)
 				batchItemsTag = append(batchItemsTag, concrete)
+			case platform.RoleBinding:
+				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
+				batchItemsRoleBinding = append(batchItemsRoleBinding, &concrete)
 			case *platform.RoleBinding:
 				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
 				batchItemsRoleBinding = append(batchItemsRoleBinding, concrete)
+			case platform.Role:
+				batchIdxMapRole[i] = len(batchItemsRole)
+				batchItemsRole = append(batchItemsRole, &concrete)
 			case *platform.Role:
 				batchIdxMapRole[i] = len(batchItemsRole)
 				batchItemsRole = append(batchItemsRole, concrete)
+			case platform.Repo:
+				batchIdxMapRepo[i] = len(batchItemsRepo)
+				batchItemsRepo = append(batchItemsRepo, &concrete)
 			case *platform.Repo:
 				batchIdxMapRepo[i] = len(batchItemsRepo)
 				batchItemsRepo = append(batchItemsRepo, concrete)
+			case platform.IdentityProvider:
+				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
+				batchItemsIdentityProvider = append(batchItemsIdentityProvider, &concrete)
 			case *platform.IdentityProvider:
 				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
 				batchItemsIdentityProvider = append(batchItemsIdentityProvider, concrete)
+			case platform.Identity:
+				batchIdxMapIdentity[i] = len(batchItemsIdentity)
+				batchItemsIdentity = append(batchItemsIdentity, &concrete)
 			case *platform.Identity:
 				batchIdxMapIdentity[i] = len(batchItemsIdentity)
 				batchItemsIdentity = append(batchItemsIdentity, concrete)
+			case platform.GroupInvite:
+				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
+				batchItemsGroupInvite = append(batchItemsGroupInvite, &concrete)
 			case *platform.GroupInvite:
 				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
 				batchItemsGroupInvite = append(batchItemsGroupInvite, concrete)
+			case platform.Group:
+				batchIdxMapGroup[i] = len(batchItemsGroup)
+				batchItemsGroup = append(batchItemsGroup, &concrete)
 			case *platform.Group:
 				batchIdxMapGroup[i] = len(batchItemsGroup)
 				batchItemsGroup = append(batchItemsGroup, concrete)
+			case platform.ExternalGroupRoleMapping:
+				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
+				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, &concrete)
 			case *platform.ExternalGroupRoleMapping:
 				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
 				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, concrete)
+			case platform.Subscription:
+				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
+				batchItemsEventSubscription = append(batchItemsEventSubscription, &concrete)
 			case *platform.Subscription:
 				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
 				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
+			case platform.Event:
+				batchIdxMapEvent[i] = len(batchItemsEvent)
+				batchItemsEvent = append(batchItemsEvent, &concrete)
 			case *platform.Event:
 				batchIdxMapEvent[i] = len(batchItemsEvent)
 				batchItemsEvent = append(batchItemsEvent, concrete)
+			case platform.Delivery:
+				batchIdxMapDelivery[i] = len(batchItemsDelivery)
+				batchItemsDelivery = append(batchItemsDelivery, &concrete)
 			case *platform.Delivery:
 				batchIdxMapDelivery[i] = len(batchItemsDelivery)
 				batchItemsDelivery = append(batchItemsDelivery, concrete)
+			case platform.ArtifactVersion:
+				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
+				batchItemsArtifactVersion = append(batchItemsArtifactVersion, &concrete)
 			case *platform.ArtifactVersion:
 				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
 				batchItemsArtifactVersion = append(batchItemsArtifactVersion, concrete)
+			case platform.Artifact:
+				batchIdxMapArtifact[i] = len(batchItemsArtifact)
+				batchItemsArtifact = append(batchItemsArtifact, &concrete)
 			case *platform.Artifact:
 				batchIdxMapArtifact[i] = len(batchItemsArtifact)
 				batchItemsArtifact = append(batchItemsArtifact, concrete)
+			case platform.Advisory:
+				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
+				batchItemsAdvisory = append(batchItemsAdvisory, &concrete)
 			case *platform.Advisory:
 				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
 				batchItemsAdvisory = append(batchItemsAdvisory, concrete)
+			case platform.AccountAssociation:
+				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
+				batchItemsAccountAssociation = append(batchItemsAccountAssociation, &concrete)
 			case *platform.AccountAssociation:
 				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
 				batchItemsAccountAssociation = append(batchItemsAccountAssociation, concrete)
@@ -8045,13 +8134,13 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, sel, v[i])
+		return ec.marshalONode2atriumᚋgraphᚋscalarᚐNode(ctx, sel, v[i])
 	})
 
 	return ret
 }
 
-func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntityᚄ(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) marshalNNode2ᚕatriumᚋgraphᚋscalarᚐNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []scalar.Node) graphql.Marshaler {
 	{
 		var batchItemsTermsAcceptance []*platform.TermsAcceptance
 		batchIdxMapTermsAcceptance := map[int]int{}
@@ -8089,54 +8178,105 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 		batchIdxMapAccountAssociation := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
+			case platform.TermsAcceptance:
+				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
+				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, &concrete)
 			case *platform.TermsAcceptance:
 				batchIdxMapTermsAcceptance[i] = len(batchItemsTermsAcceptance)
 				batchItemsTermsAcceptance = append(batchItemsTermsAcceptance, concrete)
+			case platform.Tag:
+				batchIdxMapTag[i] = len(batchItemsTag)
+				batchItemsTag = append(batchItemsTag, &concrete)
 			case *platform.Tag:
 				batchIdxMapTag[i] = len(batchItemsTag)
 				batchItemsTag = append(batchItemsTag, concrete)
+			case platform.RoleBinding:
+				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
+				batchItemsRoleBinding = append(batchItemsRoleBinding, &concrete)
 			case *platform.RoleBinding:
 				batchIdxMapRoleBinding[i] = len(batchItemsRoleBinding)
 				batchItemsRoleBinding = append(batchItemsRoleBinding, concrete)
+			case platform.Role:
+				batchIdxMapRole[i] = len(batchItemsRole)
+				batchItemsRole = append(batchItemsRole, &concrete)
 			case *platform.Role:
 				batchIdxMapRole[i] = len(batchItemsRole)
 				batchItemsRole = append(batchItemsRole, concrete)
+			case platform.Repo:
+				batchIdxMapRepo[i] = len(batchItemsRepo)
+				batchItemsRepo = append(batchItemsRepo, &concrete)
 			case *platform.Repo:
 				batchIdxMapRepo[i] = len(batchItemsRepo)
 				batchItemsRepo = append(batchItemsRepo, concrete)
+			case platform.IdentityProvider:
+				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
+				batchItemsIdentityProvider = append(batchItemsIdentityProvider, &concrete)
 			case *platform.IdentityProvider:
 				batchIdxMapIdentityProvider[i] = len(batchItemsIdentityProvider)
 				batchItemsIdentityProvider = append(batchItemsIdentityProvider, concrete)
+			case platform.Identity:
+				batchIdxMapIdentity[i] = len(batchItemsIdentity)
+				batchItemsIdentity = append(batchItemsIdentity, &concrete)
 			case *platform.Identity:
 				batchIdxMapIdentity[i] = len(batchItemsIdentity)
 				batchItemsIdentity = append(batchItemsIdentity, concrete)
+			case platform.GroupInvite:
+				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
+				batchItemsGroupInvite = append(batchItemsGroupInvite, &concrete)
 			case *platform.GroupInvite:
 				batchIdxMapGroupInvite[i] = len(batchItemsGroupInvite)
 				batchItemsGroupInvite = append(batchItemsGroupInvite, concrete)
+			case platform.Group:
+				batchIdxMapGroup[i] = len(batchItemsGroup)
+				batchItemsGroup = append(batchItemsGroup, &concrete)
 			case *platform.Group:
 				batchIdxMapGroup[i] = len(batchItemsGroup)
 				batchItemsGroup = append(batchItemsGroup, concrete)
+			case platform.ExternalGroupRoleMapping:
+				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
+				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, &concrete)
 			case *platform.ExternalGroupRoleMapping:
 				batchIdxMapExternalGroupRoleMapping[i] = len(batchItemsExternalGroupRoleMapping)
 				batchItemsExternalGroupRoleMapping = append(batchItemsExternalGroupRoleMapping, concrete)
+			case platform.Subscription:
+				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
+				batchItemsEventSubscription = append(batchItemsEventSubscription, &concrete)
 			case *platform.Subscription:
 				batchIdxMapEventSubscription[i] = len(batchItemsEventSubscription)
 				batchItemsEventSubscription = append(batchItemsEventSubscription, concrete)
+			case platform.Event:
+				batchIdxMapEvent[i] = len(batchItemsEvent)
+				batchItemsEvent = append(batchItemsEvent, &concrete)
 			case *platform.Event:
 				batchIdxMapEvent[i] = len(batchItemsEvent)
 				batchItemsEvent = append(batchItemsEvent, concrete)
+			case platform.Delivery:
+				batchIdxMapDelivery[i] = len(batchItemsDelivery)
+				batchItemsDelivery = append(batchItemsDelivery, &concrete)
 			case *platform.Delivery:
 				batchIdxMapDelivery[i] = len(batchItemsDelivery)
 				batchItemsDelivery = append(batchItemsDelivery, concrete)
+			case platform.ArtifactVersion:
+				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
+				batchItemsArtifactVersion = append(batchItemsArtifactVersion, &concrete)
 			case *platform.ArtifactVersion:
 				batchIdxMapArtifactVersion[i] = len(batchItemsArtifactVersion)
 				batchItemsArtifactVersion = append(batchItemsArtifactVersion, concrete)
+			case platform.Artifact:
+				batchIdxMapArtifact[i] = len(batchItemsArtifact)
+				batchItemsArtifact = append(batchItemsArtifact, &concrete)
 			case *platform.Artifact:
 				batchIdxMapArtifact[i] = len(batchItemsArtifact)
 				batchItemsArtifact = append(batchItemsArtifact, concrete)
+			case platform.Advisory:
+				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
+				batchItemsAdvisory = append(batchItemsAdvisory, &concrete)
 			case *platform.Advisory:
 				batchIdxMapAdvisory[i] = len(batchItemsAdvisory)
 				batchItemsAdvisory = append(batchItemsAdvisory, concrete)
+			case platform.AccountAssociation:
+				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
+				batchItemsAccountAssociation = append(batchItemsAccountAssociation, &concrete)
 			case *platform.AccountAssociation:
 				batchIdxMapAccountAssociation[i] = len(batchItemsAccountAssociation)
 				batchItemsAccountAssociation = append(batchItemsAccountAssociation, concrete)
@@ -8197,7 +8337,7 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋ
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNNode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, sel, v[i])
+		return ec.marshalNNode2atriumᚋgraphᚋscalarᚐNode(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8332,7 +8472,7 @@ func (ec *executionContext) marshalODateTime2ᚖatriumᚋplatformᚐTime(ctx con
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
-func (ec *executionContext) marshalONode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
+func (ec *executionContext) marshalONode2atriumᚋgraphᚋscalarᚐNode(ctx context.Context, sel ast.SelectionSet, v scalar.Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

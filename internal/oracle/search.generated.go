@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -70,8 +69,8 @@ func (ec *executionContext) _SearchConnection_nodes(ctx context.Context, field g
 			return obj.Nodes(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalNNode2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntityᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []scalar.Node) graphql.Marshaler {
+			return ec.marshalNNode2ᚕatriumᚋgraphᚋscalarᚐNodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -157,8 +156,8 @@ func (ec *executionContext) _SearchEdge_node(ctx context.Context, field graphql.
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {
-			return ec.marshalNNode2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v scalar.Node) graphql.Marshaler {
+			return ec.marshalNNode2atriumᚋgraphᚋscalarᚐNode(ctx, selections, v)
 		},
 		true,
 		true,

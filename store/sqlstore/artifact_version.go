@@ -6,6 +6,7 @@ var artifactVersions = newTable(&table[*platform.ArtifactVersion, *platform.Arti
 	name:        "artifact_version",
 	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	countedBy:   "t.parent",
+	flatParents: true,
 	quietParent: true,
 	joins:       " JOIN artifact a ON a.uid = t.parent",
 	joinBy:      []string{"parent"},

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"atrium/platform"
@@ -24,20 +23,13 @@ func newDatabase(e Engine, observers []Observer) *database {
 }
 
 // Run reads outside of any transaction. A call of a level waits for the other calls of
-// the level, unless one of its statements is slow.
+// the level.
 func (d *database) Run(ctx context.Context, statements ...*Statement) error {
 	countRows(ctx, statements)
-	l := levelOf(ctx)
-	switch {
-	case l == nil:
-		return d.send(ctx, statements)
-	case slices.ContainsFunc(statements, isSlow):
-		l.end()
-		defer l.rejoin()
-		return d.send(ctx, statements)
-	default:
+	if l := levelOf(ctx); l != nil {
 		return l.run(&pendingCall{ctx: ctx, database: d, statements: statements, done: make(chan struct{})})
 	}
+	return d.send(ctx, statements)
 }
 
 // send sends statements in one round trip. If nothing has proven the presumption about

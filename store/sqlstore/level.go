@@ -16,6 +16,7 @@ type level struct {
 	lock    sync.Mutex
 	running int // calls that have not ended
 	waiting []*pendingCall
+	hasSlow bool        // one of the waiting calls has slow statements
 	timer   *time.Timer // sends the waiting statements if a call takes too long; nil: no call waits
 }
 
@@ -80,14 +81,26 @@ func (l *level) takeWaiting(isLate bool) []*pendingCall {
 		l.timer = nil
 	}
 	ready := l.waiting
-	l.waiting = nil
+	l.waiting, l.hasSlow = nil, false
 	return ready
 }
 
-// run runs the statements of a call together with those of the other calls.
+// run runs the statements of a call together with those of the other calls. One slow
+// call may be among them, as the last one: the response waits for it in any case. A
+// second one would wait for the first, so the level does not wait for it.
 func (l *level) run(d *pendingCall) error {
 	l.lock.Lock()
-	l.waiting = append(l.waiting, d)
+	switch isSlow := slices.ContainsFunc(d.statements, isSlow); {
+	case !isSlow:
+		l.waiting = slices.Insert(l.waiting, 0, d)
+	case !l.hasSlow:
+		l.waiting, l.hasSlow = append(l.waiting, d), true
+	default:
+		l.lock.Unlock()
+		l.end()
+		defer l.rejoin()
+		return d.database.send(d.ctx, d.statements)
+	}
 	ready := l.takeWaiting(false)
 	if ready == nil && l.timer == nil {
 		l.timer = time.AfterFunc(maxLevelWait, l.sendLate)

@@ -80,7 +80,7 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 			return errors.Join(askFor("c")(ctx, conn), askFor("d")(ctx, conn))
 		}
 		began := time.Now()
-		for i, err := range runLevel(engine, askFor("a", "b"), nothing, twice, askFor("SELECT COUNT(*) FROM x")) {
+		for i, err := range runLevel(engine, askFor("a", "b"), nothing, twice, askFor("e", "SELECT COUNT(*) FROM x")) {
 			if err != nil {
 				t.Errorf("call %d: %v", i, err)
 			}
@@ -89,9 +89,33 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 			t.Errorf("calls waited for %v, want 0", took)
 		}
 		slices.SortFunc(engine.trips, slices.Compare)
-		want := [][]string{{"SELECT COUNT(*) FROM x"}, {"a", "b", "c"}, {"d"}}
+		want := [][]string{{"SELECT COUNT(*) FROM x", "a", "b", "c", "e"}, {"d"}}
 		if !slices.EqualFunc(engine.trips, want, slices.Equal) {
 			t.Errorf("round trips %v, want %v", engine.trips, want)
+		}
+	})
+}
+
+// Slow calls must not wait for each other, and no call reads anything again because a
+// slow one failed.
+func TestOnlyOneSlowCallIsAmongTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &scriptedEngine{}
+		runLevel(engine, askFor("SELECT COUNT(*) FROM x"), askFor("a"), askFor("SELECT COUNT(*) FROM x"), askFor("SELECT COUNT(*) FROM x"), askFor("b"))
+		slices.SortFunc(engine.trips, slices.Compare)
+		want := [][]string{{"SELECT COUNT(*) FROM x"}, {"SELECT COUNT(*) FROM x"}, {"SELECT COUNT(*) FROM x", "a", "b"}}
+		if !slices.EqualFunc(engine.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", engine.trips, want)
+		}
+
+		engine = &scriptedEngine{}
+		errs := runLevel(engine, askFor("a"), askFor("SELECT COUNT(*) FROM x", "bad"), askFor("b"))
+		if want := []error{nil, errBad, nil}; !slices.Equal(errs, want) {
+			t.Errorf("the calls end with %v, want %v", errs, want)
+		}
+		if len(engine.trips) != 1 {
+			t.Errorf("round trips %v, want 1", engine.trips)
 		}
 	})
 }

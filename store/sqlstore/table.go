@@ -34,6 +34,9 @@ type table[T, F any] struct {
 	countedBy string
 	// selfEnclosed: rows lie within themselves (groups).
 	selfEnclosed bool
+	// flatParents: no parent contains another one, so all rows below a parent are its
+	// children.
+	flatParents bool
 	// textKeys: the primary key is a text, not a UID.
 	textKeys bool
 	// sharesUID: a row has the UID of its parent.

@@ -10,6 +10,7 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	name:        "tag",
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parentUID,
+	flatParents: true,
 	quietParent: true,
 	columns: []column[*platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},

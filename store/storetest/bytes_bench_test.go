@@ -11,8 +11,9 @@ import (
 )
 
 // BenchmarkBytes measures the size of a row of each kind with all its indexes, the bytes
-// that it adds to the write-ahead log, and the rate of inserts. As in imports, rows are
-// inserted in batches and in random order, while the indexes exist. Run it with
+// that it adds to the write-ahead log, and the rate of inserts. It logs the size of each
+// index. As in imports, rows are inserted in batches and in random order, while the indexes
+// exist. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkBytes -benchtime 1x
 func BenchmarkBytes(b *testing.B) {
@@ -107,5 +108,6 @@ func measure[T any](b *testing.B, w *warehouse, table string, n int, rows func(p
 	b.ReportMetric(number("SELECT pg_total_relation_size('"+table+"')")/count, "B/"+table)
 	b.ReportMetric(number("SELECT pg_relation_size('"+table+"')")/count, "heap-B/"+table)
 	b.ReportMetric(float64(n)/took.Seconds(), table+"s/s")
+	b.Log(w.query(w.openDirect(), fmt.Sprintf("SELECT round(pg_relation_size(indexrelid) / %f) || ' B in ' || indexrelname FROM pg_stat_user_indexes WHERE relname = '%s' ORDER BY pg_relation_size(indexrelid) DESC", count, table)))
 	return all
 }

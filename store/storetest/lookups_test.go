@@ -76,7 +76,7 @@ func (r *readList) addFilters() {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
 		return checkNotEmpty(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
 	})
-	of.maxTotalBuffers = 50 * totalBuffers
+	of.maxTotalBuffers = 50 * 4 // The index counts them.
 	r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Advisories.Summarize(ctx, r.b.root)
 		return err

@@ -1,0 +1,79 @@
+// Package analysis holds what the GraphQL layer knows about a schema and about an
+// operation before the operation is executed. Package limit finds it out and decides
+// whether the operation may be executed; whoever executes it reads it here. This package
+// must not reject anything.
+package analysis
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// A Schema holds the facts that determine the cost of a document and are not part of
+// the GraphQL schema. Fields are named as in Repo.readme.
+type Schema struct {
+	DefaultPage int            // number of rows on a page if the field has no page size
+	MaxPage     int            // largest number of rows on a page, whatever the field requests
+	LongFields  map[string]int // cost of scalars that may be long; other scalars cost nothing
+	Parts       []string       // types of objects that are read together with their parent, and cost nothing
+	Watched     []string       // fields that Selects can find
+
+	// UniqueNames are lists that contain a name at most once: always (""), or if the
+	// named argument is given. Such a list has one row if it is filtered by a name.
+	UniqueNames map[string]string
+}
+
+// Extension is the name under which the cost of an operation is shown, and under which
+// the operation keeps its findings until its response.
+const Extension = "cost"
+
+// Findings are what was found out about an operation.
+type Findings struct {
+	Limit, Cost int
+	Values      int      // maximum number of scalars in the response
+	Selected    []string // fields of Schema.Watched
+}
+
+// Keep stores the findings about an operation.
+func (f *Findings) Keep(operation *graphql.OperationContext) {
+	operation.Stats.SetExtension(Extension, f)
+}
+
+// FindingsOf returns the findings about an operation, or nil if there are none.
+func FindingsOf(operation *graphql.OperationContext) *Findings {
+	found, _ := operation.Stats.GetExtension(Extension).(*Findings)
+	return found
+}
+
+// CountValues returns the maximum number of scalars in the response to an operation,
+// or 0 if they were not counted.
+func CountValues(operation *graphql.OperationContext) int {
+	if found := FindingsOf(operation); found != nil {
+		return found.Values
+	}
+	return 0
+}
+
+// Cost returns the cost of an operation, or 0 if it was not computed.
+func Cost(operation *graphql.OperationContext) int {
+	if found := FindingsOf(operation); found != nil {
+		return found.Cost
+	}
+	return 0
+}
+
+// Selects reports whether an operation selects a field of Schema.Watched anywhere. It
+// returns true if that is not known.
+func Selects(operation *graphql.OperationContext, field string) bool {
+	found := FindingsOf(operation)
+	return found == nil || slices.Contains(found.Selected, field)
+}
+
+// AppendJSON appends the extension that shows the cost.
+func (f *Findings) AppendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"limit":`...), int64(f.Limit), 10)
+	b = strconv.AppendInt(append(b, `,"requested":`...), int64(f.Cost), 10)
+	return append(b, '}')
+}
