@@ -39,25 +39,34 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 		return statements
 	}
 	once := isPlannedOnce(statements[0].SQL)
-	differs := func(s *sqlstore.Statement) bool { return isPlannedOnce(s.SQL) != once }
-	if !once && !slices.ContainsFunc(statements, differs) {
-		return statements
-	}
-	all := make([]*sqlstore.Statement, 0, len(statements)+2)
-	other := planOnce
-	if once {
-		all, other = append(all, &sqlstore.Statement{SQL: planOnce}), planEach
-	}
-	var others []*sqlstore.Statement
+	same := len(statements)
 	for _, s := range statements {
-		if differs(s) {
-			others = append(others, s)
-		} else {
-			all = append(all, s)
+		if isPlannedOnce(s.SQL) != once {
+			same--
 		}
 	}
-	if len(others) > 0 {
-		all = append(append(all, &sqlstore.Statement{SQL: other}), others...)
+	if !once && same == len(statements) {
+		return statements
+	}
+	settings := [...]sqlstore.Statement{{SQL: planOnce}, {SQL: planEach}}
+	all := make([]*sqlstore.Statement, 0, len(statements)+len(settings))
+	other := &settings[0]
+	if once {
+		all, other = append(all, &settings[0]), &settings[1]
+	}
+	all = appendPlanned(all, statements, once)
+	if same < len(statements) {
+		all = appendPlanned(append(all, other), statements, !once)
+	}
+	return all
+}
+
+// appendPlanned appends the statements that use a generic plan, or the others.
+func appendPlanned(all, statements []*sqlstore.Statement, once bool) []*sqlstore.Statement {
+	for _, s := range statements {
+		if isPlannedOnce(s.SQL) == once {
+			all = append(all, s)
+		}
 	}
 	return all
 }
