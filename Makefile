@@ -84,6 +84,11 @@ proof: ## Kill the server during writes, and check that no event is lost (KILLS=
 memory: ## Keep large answers of a server open, and check its memory
 	ATRIUM_MEMORY=1 $(WITH_POSTGRES) go test ./cmd/atrium -run=TestNoCallerRaises -count=1 -v
 
+CONNECTIONS ?= 600
+.PHONY: pressure
+pressure: ## Send requests over many connections at once, and report times and memory (CONNECTIONS=600)
+	ATRIUM_CONNECTIONS=$(CONNECTIONS) $(WITH_POSTGRES) go test ./cmd/atrium -run=TestManyConnectionsAreAnswered -count=1 -v
+
 # Go can fuzz only one target of one package at a time.
 FUZZTIME ?= 20s
 .PHONY: fuzz

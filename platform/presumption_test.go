@@ -206,3 +206,53 @@ func TestNothingIsChangedForARefutedPresumption(t *testing.T) {
 		}
 	})
 }
+
+// Authority costs a write one statement, which reads its caller as every request does.
+// There is no version of the rights that a write would have to raise, so a change of a
+// repo pays nothing for it, and a change of rights only for the checks of its own rules.
+func TestAWriteReadsItsCallerAndNothingElseForItsAuthority(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo, role := w.repo(acme.uid), w.role(acme.uid, platform.CapRepoList)
+		member := w.member(acme.uid, "writer")
+		claims := platform.Claims{Issuer: issuer, Subject: "owner of acme", ServiceAudience: true}
+		last, err := w.p.Authenticate(t.Context(), claims)
+		must(t, err)
+		var bound platform.UID
+		for _, c := range []struct {
+			name       string
+			statements int64
+			write      func(ctx context.Context) error
+		}{
+			{"a change of a repo", 4, func(ctx context.Context) error {
+				_, err := w.p.Repos.Update(ctx, repo, body[*platform.Repo](`{"description": %q}`, w.name()))
+				return err
+			}},
+			{"a change of a role", 5, func(ctx context.Context) error {
+				_, err := w.p.Roles.Update(ctx, role, body[*platform.Role](`{"description": %q, "capabilities": ["tag.list"]}`, w.name()))
+				return err
+			}},
+			{"a new binding", 7, func(ctx context.Context) error {
+				made, err := w.p.RoleBindings.Create(ctx, acme.uid, binding(member, role))
+				if err == nil {
+					bound = made.UID
+				}
+				return err
+			}},
+			{"the end of a binding", 6, func(ctx context.Context) error { return w.p.RoleBindings.Delete(ctx, bound) }},
+		} {
+			var presumed, known platform.Trace
+			must(t, c.write(w.p.Presume(platform.WithTrace(t.Context(), &presumed), claims, last)))
+			if n := presumed.Statements.Load(); n != c.statements+1 {
+				t.Errorf("%s takes %d statements, want %d and one for its caller", c.name, n, c.statements)
+			}
+			if bound != "" {
+				continue // A binding can be made and ended once.
+			}
+			must(t, c.write(platform.WithActor(platform.WithTrace(t.Context(), &known), last)))
+			if n := known.Statements.Load(); n != c.statements {
+				t.Errorf("%s by a known caller takes %d statements, want %d", c.name, n, c.statements)
+			}
+		}
+	})
+}

@@ -1,10 +1,15 @@
 package resolvers
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	endpoint "atrium/graphql"
 	"atrium/platform"
 	"atrium/store/storetest"
 )
@@ -59,6 +64,7 @@ func countStatements(t *testing.T, url string) {
 		{"images of tags of repos", `{ repos { nodes { tags(first: 10) { nodes { image { digest size } } } } } }`, 3},
 		{"the same edge under aliases", `{ repos { nodes {
 			a: tags(first: 10) { nodes { image { digest } } } b: tags(first: 10) { nodes { image { size } } } } } }`, 3},
+		{"the same list under aliases", `{ a: repos(first: 5) { totalCount nodes { name } } b: repos(first: 5) { totalCount nodes { uid } } }`, 2},
 		{"one edge with different arguments", `{ repos { nodes { a: tags(first: 1) { nodes { name } } b: tags(first: 2) { nodes { name } } } } }`, 3},
 		{"edges in fragments", `
 			{ repos { ...A nodes { ...B } } }
@@ -136,4 +142,37 @@ func countStatements(t *testing.T, url string) {
 			t.Errorf("%s took %d statements, want %d", c.name, got.statements, c.statements)
 		}
 	}
+}
+
+// The caller of a request goes away after its first level. Nothing below it is read.
+func TestARequestThatEndsBetweenLevelsSendsNoMoreStatements(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		w.furnish()
+		for _, ends := range []bool{false, true} {
+			ctx, cancel := context.WithCancel(w.actor(theOwner))
+			defer cancel()
+			engine := NewEngine(w.p, func(ctx context.Context, object, _ string, _ int) (context.Context, func(error)) {
+				return ctx, func(error) {
+					if ends && object == "Query" {
+						cancel()
+					}
+				}
+			})
+			var cost platform.Trace
+			r := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query":"{groups(first: 9) {nodes {repos(first: 9) {nodes {tags(first: 9) {nodes {name}}}}}}}"}`))
+			r.Header.Set("Content-Type", "application/json")
+			presenter := newPresenter(nil)
+			rw := httptest.NewRecorder()
+			serveEngine(engine, presenter, endpoint.DefaultSettings(), nil).ServeHTTP(rw, r.WithContext(platform.WithTrace(ctx, &cost)))
+			want := int64(3)
+			if ends {
+				want = 1
+			}
+			if n := cost.Statements.Load(); n != want || strings.Contains(rw.Body.String(), `"t00"`) == ends {
+				t.Errorf("a request that ends: %t takes %d statements, want %d: %s", ends, n, want, rw.Body)
+			}
+		}
+	})
 }

@@ -17,7 +17,6 @@ import (
 
 	"atrium/graph"
 	"atrium/internal/agreement"
-	"atrium/platform"
 	"atrium/store/storetest"
 )
 
@@ -174,6 +173,55 @@ func TestExecutorsAgreeOnRandomMutations(t *testing.T) {
 	})
 }
 
+// Random subscriptions get the same responses from both executors, event by event.
+func TestExecutorsAgreeOnRandomSubscriptions(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		known := w.furnish()
+		events := 0
+		for seed := range uint64(60) {
+			d := newRandomDocument(seed, known)
+			selected := d.selection(d.schema.Types["Event"], 1)
+			declared := ""
+			if len(d.declared) > 0 {
+				declared = "(" + strings.Join(d.declared, ", ") + ")"
+			}
+			text := "subscription" + declared + ` { events(after: "", first: 8) ` + selected + " }\n" + strings.Join(d.fragments, "\n")
+			caller := []string{theOwner, theOwner, "ann"}[seed%3]
+			if caller == "ann" {
+				text = strings.Replace(text, "first: 8", "first: 3", 1) // She may see the events of three repos.
+			}
+			w.faults = seed % 2 * (seed + 1)
+			ours, oracles := w.eventsFor(w.handler.tested, caller, text, d.variables), w.eventsFor(w.handler.oracle, caller, text, d.variables)
+			if len(ours) != len(oracles) {
+				t.Errorf("the executors do not agree on %s\nours: %s\noracle: %s", text, ours, oracles)
+				continue
+			}
+			for i := range ours {
+				if difference := agreement.Difference([]byte(ours[i]), agreement.WithRoot([]byte(oracles[i]), "events")); difference != "" {
+					t.Errorf("the executors do not agree on event %d of %s\n%s", i, text, difference)
+				}
+			}
+			events += len(ours)
+		}
+		if events < 300 {
+			t.Errorf("%d responses compared, want at least 300", events)
+		}
+	})
+}
+
+// eventsFor returns the responses of a subscription that ends by itself.
+func (w *world) eventsFor(handler http.Handler, caller, text string, variables []any) (events []string) {
+	w.t.Helper()
+	for _, line := range strings.Split(string(w.answerTo(handler, caller, text, variables, "Accept", "text/event-stream")), "\n") {
+		if data, found := strings.CutPrefix(line, "data: "); found && strings.Contains(data, "{") {
+			events = append(events, data)
+		}
+	}
+	return events
+}
+
 // A twins is two databases with the same contents: one for each executor.
 type twins struct {
 	t         testing.TB
@@ -217,8 +265,8 @@ func (p *twins) expectAgreementOn(caller string, texts [2]string, variables [2][
 	}
 }
 
-// answerTo returns the answer of a handler.
-func (w *world) answerTo(handler http.Handler, caller, text string, variables []any) []byte {
+// answerTo returns the answer of a handler to a request with these headers.
+func (w *world) answerTo(handler http.Handler, caller, text string, variables []any, headers ...string) []byte {
 	w.t.Helper()
 	given := map[string]any{}
 	for i := 0; i < len(variables); i += 2 {
@@ -226,9 +274,15 @@ func (w *world) answerTo(handler http.Handler, caller, text string, variables []
 	}
 	r := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(must(json.Marshal(map[string]any{"query": text, "variables": given}))(w.t)))
 	r.Header.Set("Content-Type", "application/json")
-	actor := must(w.p.Authenticate(w.t.Context(), platform.Claims{Issuer: testIssuer, Subject: caller, ServiceAudience: true}))(w.t)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	ctx := w.actor(caller)
+	if w.faults > 0 {
+		ctx = withFaults(ctx, w.faults)
+	}
 	rw := httptest.NewRecorder()
 	rw.Header().Set("X-Request-Id", "req-1")
-	handler.ServeHTTP(rw, r.WithContext(platform.WithActor(w.t.Context(), actor)))
+	handler.ServeHTTP(rw, r.WithContext(ctx))
 	return rw.Body.Bytes()
 }

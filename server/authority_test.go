@@ -271,8 +271,10 @@ func TestARightRevokedDuringARequestGivesNoAnswer(t *testing.T) {
 				if err := r.grant(); err != nil {
 					t.Fatal(err)
 				}
-				if !w.ask(t, 0, w.requests()[i]) || !w.ask(t, 0, w.requests()[i]) {
-					t.Fatalf("%s: request %d does not show the repo", name, i)
+				for range 2 { // The second request presumes the caller of the first.
+					if !w.ask(t, 0, w.requests()[i]) {
+						t.Fatalf("%s: request %d does not show the repo", name, i)
+					}
 				}
 				revoke = func() {
 					if err := r.revoke(); err != nil {

@@ -93,11 +93,13 @@ type process struct {
 	cmd    *exec.Cmd
 }
 
-func spawn(t *testing.T, binary, databaseURL string) *process {
+// spawn starts the program with these additional environment variables.
+func spawn(t *testing.T, binary, databaseURL string, environment ...string) *process {
 	t.Helper()
 	out, log := &lockedBuffer{}, &lockedBuffer{}
 	cmd := exec.CommandContext(t.Context(), binary, "serve", "--dev", "--addr", "127.0.0.1:0", "--database-url", databaseURL, "--allow-host", "127.0.0.1")
 	cmd.Stdout, cmd.Stderr = out, log
+	cmd.Env = append(os.Environ(), environment...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

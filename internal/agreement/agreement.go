@@ -12,6 +12,8 @@
 //   - A cursor contains the time at which it was sealed.
 //   - The errors of fields below the root have locations. gqlgen omits those of fields
 //     that are resolved for several objects together, and those of panics.
+//   - Errors of events have the whole path. gqlgen omits the root field, which WithRoot
+//     puts in front.
 //   - A missing entity is null. gqlgen gives it to batches of resolvers as nil, and
 //     they panic: MustIgnore reports such an answer.
 //
@@ -51,6 +53,23 @@ func Difference(tested, wanted []byte) string {
 		return ""
 	}
 	return describe(data+" "+sortedErrors(a.Errors)+string(a.Extensions), want+" "+sortedErrors(b.Errors)+string(b.Extensions))
+}
+
+// WithRoot puts the root field in front of the paths of errors.
+func WithRoot(sent []byte, root string) []byte {
+	var a answer
+	if err := json.Unmarshal(sent, &a); err != nil || len(a.Errors) == 0 {
+		return sent
+	}
+	for _, err := range a.Errors {
+		path, _ := err["path"].([]any)
+		err["path"] = append([]any{root}, path...)
+	}
+	errs, _ := json.Marshal(a.Errors) // They were JSON before.
+	if a.Extensions == nil {
+		return fmt.Appendf(nil, `{"errors":%s,"data":%s}`, errs, a.Data)
+	}
+	return fmt.Appendf(nil, `{"errors":%s,"data":%s,"extensions":%s}`, errs, a.Data, a.Extensions)
 }
 
 func describe(tested, wanted string) string { return "ours:   " + tested + "\noracle: " + wanted }
