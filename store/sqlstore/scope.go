@@ -20,7 +20,6 @@ type reach struct {
 	root          platform.UID // if set: only rows of this organisation
 	inside        platform.UID // if set: only UIDs within it
 	strictlyBelow bool         // not inside itself
-	childrenOnly  bool         // not what is further below: a group above the parents has no children
 	exclude       platform.UID // if set: not this row itself
 	around        platform.UID // if set: only rows whose parent encloses this UID
 }
@@ -37,7 +36,7 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
 	case platform.Children:
 		if walk && t.flatParents {
-			return reach{inside: b.UID, strictlyBelow: true, childrenOnly: true}, true
+			return reach{inside: b.UID, strictlyBelow: true}, true
 		}
 		return reach{column: "parent", uid: b.UID}, true
 	case platform.OfIdentity:
@@ -146,9 +145,6 @@ func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
 		}
 	}
 	s.add("t.uid "+from+" ? AND t.uid < ?", low, high)
-	if r.childrenOnly {
-		s.add(" AND length(t.uid) = ?", int64(len(packUID(r.inside))+segmentBytes))
-	}
 }
 
 // An ordering is the SQL expression by which rows of t are sorted before their UIDs,

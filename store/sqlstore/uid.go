@@ -12,9 +12,6 @@ import (
 // are converted when an argument is bound and when a column is scanned. The tables
 // of events and counters store texts.
 
-// segmentBytes is the size of a stored segment after the root.
-const segmentBytes = 8
-
 // packUID returns the stored form of a UID. An invalid UID becomes bytes that no row
 // has.
 func packUID(u platform.UID) []byte {
