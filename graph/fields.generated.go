@@ -1389,10 +1389,10 @@ func fieldsEventActivity(_ ResolverRoot) *execute.Object {
 			return scalar.AppendDateTime(b, parent.(*platform.EventActivity).Time, false)
 		}},
 		"made": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.EventActivity).Made)
+			return execute.AppendInt64(b, parent.(*platform.EventActivity).Changes)
 		}},
 		"refused": {Append: func(b []byte, parent any) []byte {
-			return execute.AppendInt64(b, parent.(*platform.EventActivity).Refused)
+			return execute.AppendInt64(b, parent.(*platform.EventActivity).Denials)
 		}},
 	}}
 }

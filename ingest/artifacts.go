@@ -7,7 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// Artifacts imports libraries with their versions from a file of JSON lines,
+// ImportArtifacts imports libraries with their versions from a file of JSON lines,
 // plain or gzip:
 //
 //	{"ecosystem": "JAVA", "name": "com.google.guava:guava", "description": "...", "remediated": false,
@@ -16,7 +16,7 @@ import (
 // The ecosystem is JAVA or PYTHON, or its wire name. A line is imported completely
 // or not at all. Fields that a version leaves out keep their stored values;
 // stored versions that a line does not name stay.
-func Artifacts(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
+func ImportArtifacts(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
 	return importArtifacts(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
 }
 

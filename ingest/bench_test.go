@@ -38,7 +38,7 @@ func BenchmarkImportOSV(b *testing.B) {
 				reach := func(n int) (perSecond, microseconds float64) {
 					path, records := osvRecords(b, at, n), n-at
 					start, used := time.Now(), processorTime()
-					sum, err := OSV(operator, p, []string{path}, Options{Group: org.Group.UID})
+					sum, err := ImportOSV(operator, p, []string{path}, Options{Group: org.Group.UID})
 					if err != nil || sum.Kinds[0].Added != records || sum.Failed() > 0 {
 						b.Fatalf("got %+v (%v), want Added %v", sum, err, records)
 					}

@@ -27,7 +27,7 @@ type OCISource struct {
 	Prune bool
 }
 
-// OCI imports repos, tags and images from registries that speak the OCI (or
+// ImportOCI imports repos, tags and images from registries that speak the OCI (or
 // Docker) distribution protocol. It moves tags, removes no repo, and keeps the
 // descriptions that people wrote. The content of a digest never changes, so an
 // image that is stored with its sizes is not read again.
@@ -35,7 +35,7 @@ type OCISource struct {
 // Each tag stores the registry and repo that it came from, and pruning removes
 // only tags that came from the source that is read. A repo that vanished from its
 // registry is reported; pruning removes its tags.
-func OCI(ctx context.Context, p *platform.Platform, source OCISource, o Options) (Summary, error) {
+func ImportOCI(ctx context.Context, p *platform.Platform, source OCISource, o Options) (Summary, error) {
 	return importOCI(ctx, newDestination(p, o, platform.ImportOptions{NamesOnly: true}), source, o, time.Second)
 }
 

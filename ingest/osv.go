@@ -6,12 +6,12 @@ import (
 	"atrium/platform"
 )
 
-// OSV imports OSV records (https://ossf.github.io/osv-schema) from JSON and YAML files,
+// ImportOSV imports OSV records (https://ossf.github.io/osv-schema) from JSON and YAML files,
 // folders, tar archives (plain or gzip) and zip archives. Each record becomes the
 // metadata of a vulnerability and one advisory per affected package. Other files
 // in folders and archives are ignored. A path without any record counts as a
 // failure.
-func OSV(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
+func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
 	return importOSV(ctx, newDestination(p, o, platform.ImportOptions{}), paths, o)
 }
 

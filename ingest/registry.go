@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// Registry imports repos, tags and images from a file of JSON lines, plain or
+// ImportRegistry imports repos, tags and images from a file of JSON lines, plain or
 // gzip. Each line is an object of one kind:
 //
 //	{"kind": "repo", "name": "golang", "description": "...", "readme": "..."}
@@ -19,7 +19,7 @@ import (
 // Architectures are names, or objects {"name", "size"} if the size in bytes is
 // known. Tags and images name a repo that is anywhere in this file or already in
 // the group.
-func Registry(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
+func ImportRegistry(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
 	return importRegistry(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
 }
 

@@ -67,7 +67,7 @@ func TestTheComputedRatingIsTheFeedsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := OSV(operator, p, []string{bitnamiData}, Options{Group: org.Group.UID})
+	sum, err := ImportOSV(operator, p, []string{bitnamiData}, Options{Group: org.Group.UID})
 	if err != nil || sum.Failed() > 0 {
 		t.Fatalf("%+v (%v)", sum, err)
 	}

@@ -164,8 +164,9 @@ func (s Advisories) activityScope(ctx context.Context, within UID) (Scope, error
 // An EventActivity counts the changes that were made and those that were denied in
 // one interval.
 type EventActivity struct {
-	Time          Time // start of the interval
-	Made, Refused int64
+	Time    Time // start of the interval
+	Changes int64
+	Denials int64
 }
 
 // Activity counts, per interval, the changes in a group and below it, and the
@@ -194,8 +195,8 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []str
 	q.Types = fullEventTypes(types)
 	counts, err := s.p.store.EventActivity(ctx, q)
 	for _, c := range counts {
-		activity[c.Interval].Made += c.First
-		activity[c.Interval].Refused += c.Second
+		activity[c.Interval].Changes += c.First
+		activity[c.Interval].Denials += c.Second
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the audit log cannot be counted: %w", err)

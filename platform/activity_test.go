@@ -105,7 +105,7 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 			must(t, err)
 			var all []string
 			for _, a := range activity {
-				all = append(all, fmt.Sprintf("%s:%d/%d", a.Time.Format("02"), a.Made, a.Refused))
+				all = append(all, fmt.Sprintf("%s:%d/%d", a.Time.Format("02"), a.Changes, a.Denials))
 			}
 			return strings.Join(all, " ")
 		}

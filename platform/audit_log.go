@@ -21,7 +21,7 @@ type AuditRequest struct {
 	After    string // an event id; the page begins after it
 	Backward bool   // the page ends before After
 	PageSize int
-	Without  LongTexts
+	Without  CostlyFields
 
 	Malformed []Violation // violations that the adapter found while decoding
 }
@@ -43,7 +43,7 @@ type AuditQuery struct {
 	From, Before string // bounds of ids: From is inclusive, Before is exclusive; "": unbounded
 	Backward     bool
 	Limit        int
-	Without      LongTexts
+	Without      CostlyFields
 }
 
 // List reads a page. It needs groups.update on the scope. Without a scope, it
@@ -82,10 +82,10 @@ func (s AuditLog) GetMany(ctx context.Context, ids []string) ([]*Event, []error)
 	return s.GetManyWithout(ctx, ids, 0)
 }
 
-// GetManyWithout is like GetMany, but leaves the given long texts empty.
-func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, texts LongTexts) ([]*Event, []error) {
+// GetManyWithout is like GetMany, but leaves the given fields empty.
+func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, fields CostlyFields) ([]*Event, []error) {
 	events, errs := make([]*Event, len(ids)), make([]error, len(ids))
-	q := AuditQuery{IDs: []string{}, Limit: len(ids), Without: texts}
+	q := AuditQuery{IDs: []string{}, Limit: len(ids), Without: fields}
 	actor, err := requireCaller(ctx)
 	if err == nil {
 		q.Scope, err = auditScope(actor)

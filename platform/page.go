@@ -67,35 +67,37 @@ const (
 // Has reports whether part is selected.
 func (p Parts) Has(part Parts) bool { return p == 0 || p&part != 0 }
 
-// LongTexts is a set of fields whose values can be very long. A read leaves the
-// named fields empty, which saves memory if they are not needed. The zero value
-// reads all of them.
-type LongTexts uint8
+// CostlyFields is a set of fields that cost much to read: long texts, JSON, and the
+// fields of other resources. A read leaves the named fields empty, which saves time
+// and memory if they are not needed. The zero value reads all of them.
+type CostlyFields uint16
 
-// The long texts.
+// The costly fields.
 const (
-	AdvisoryEvents LongTexts = 1 << iota
+	AdvisoryEvents CostlyFields = 1 << iota
 	VulnerabilityDetails
 	EventBodies
 	EventChanges
-
-	AllLongTexts = AdvisoryEvents | VulnerabilityDetails | EventBodies | EventChanges
+	RepoLists       // bundles, aliases, active tags and synchronization of repos
+	IdentityRules   // rules and static keys of identities
+	BindingObjects  // identity, group and role of role bindings
+	VersionArtifact // name and description of the artifacts of versions
 )
 
-// Has reports whether all of texts are among t.
-func (t LongTexts) Has(texts LongTexts) bool { return t&texts == texts }
+// Has reports whether all of fields are among f.
+func (f CostlyFields) Has(fields CostlyFields) bool { return f&fields == fields }
 
 // A ListRequest asks for one page of resources with filter F.
 type ListRequest[F any] struct {
 	UIDP      UIDFilter
 	Filter    F
-	PageSize  int       // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
-	PageToken string    // end of the previous page, or start of the next page if Backward
-	OrderBy   string    // a field, then optionally asc or desc; "": the default of the kind
-	Skip      int       // number of rows to skip after the token
-	Backward  bool      // the page that ends before the token (or the last one)
-	Parts     Parts     // parts to read
-	Without   LongTexts // long texts to leave empty
+	PageSize  int          // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
+	PageToken string       // end of the previous page, or start of the next page if Backward
+	OrderBy   string       // a field, then optionally asc or desc; "": the default of the kind
+	Skip      int          // number of rows to skip after the token
+	Backward  bool         // the page that ends before the token (or the last one)
+	Parts     Parts        // parts to read
+	Without   CostlyFields // fields to leave empty
 
 	// Malformed holds violations that the adapter found while decoding. They are
 	// reported together with those of validation.

@@ -13,7 +13,7 @@ type Query[F any] struct {
 	Limit    int
 	Skip     int
 	Parts    Parts
-	Without  LongTexts
+	Without  CostlyFields
 }
 
 // Rows is the result of a Query.
@@ -26,14 +26,14 @@ type Rows[T any] struct {
 // Keys are UIDs that the caller may read.
 type Keys struct {
 	uids    []UID
-	without LongTexts
+	without CostlyFields
 }
 
 // UIDs lists the UIDs.
 func (k Keys) UIDs() []UID { return k.uids }
 
-// Without returns the long texts to leave empty.
-func (k Keys) Without() LongTexts { return k.without }
+// Without returns the costly fields to leave empty.
+func (k Keys) Without() CostlyFields { return k.without }
 
 // A Scope is the set of rows that a list may return: the rows of its branches. No
 // two branches contain the same row.

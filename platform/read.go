@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -18,10 +19,10 @@ func (r *resources[T, F]) GetMany(ctx context.Context, uids []UID) ([]T, []error
 	return r.GetManyWithout(ctx, uids, 0)
 }
 
-// GetManyWithout is like GetMany, but leaves the given long texts empty.
-func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, texts LongTexts) ([]T, []error) {
+// GetManyWithout is like GetMany, but leaves the given fields empty.
+func (r *resources[T, F]) GetManyWithout(ctx context.Context, uids []UID, fields CostlyFields) ([]T, []error) {
 	read := func(ctx context.Context, keys Keys) ([]T, error) {
-		keys.without = texts
+		keys.without = fields
 		return r.table(r.p.store).Get(ctx, keys)
 	}
 	return readEach(ctx, r, uids, read, r.kind.UID)
@@ -50,20 +51,16 @@ func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids 
 	slices.Sort(keys.uids)
 	keys.uids = slices.Compact(keys.uids)
 	found, err := read(ctx, keys)
-	byUID := make(map[UID]V, len(found))
-	for _, row := range found {
-		byUID[uidOf(row)] = row
-	}
+	slices.SortFunc(found, func(a, b V) int { return cmp.Compare(uidOf(a), uidOf(b)) })
 	for i, uid := range uids {
-		switch {
+		switch at, known := slices.BinarySearchFunc(found, uid, func(row V, uid UID) int { return cmp.Compare(uidOf(row), uid) }); {
 		case errs[i] != nil:
 		case err != nil:
 			errs[i] = err
+		case !known:
+			errs[i] = r.kind.notFound(uid)
 		default:
-			var known bool
-			if rows[i], known = byUID[uid]; !known {
-				errs[i] = r.kind.notFound(uid)
-			}
+			rows[i] = found[at]
 		}
 	}
 	return rows, errs

@@ -18,7 +18,9 @@ func (r root) ArtifactVersion() graph.ArtifactVersionResolver {
 }
 
 func (r *reads) artifactVersions() *loader[platform.UID, *platform.ArtifactVersion] {
-	return loaderOf(r, r.p.ArtifactVersions.GetMany)
+	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.ArtifactVersion, []error) {
+		return r.p.ArtifactVersions.GetManyWithout(ctx, keys, r.without)
+	})
 }
 
 func (e entities) FindManyArtifactVersionByUIDs(ctx context.Context, reps []*graph.ArtifactVersionByUIDsInput) ([]*platform.ArtifactVersion, error) {

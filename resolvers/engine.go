@@ -38,7 +38,7 @@ func Limits() analysis.Schema {
 	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:      []string{"SeverityCount"},
-		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(longTexts)),
+		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
 	}
 }
 

@@ -20,7 +20,9 @@ func (r root) Identity() graph.IdentityResolver {
 }
 
 func (r *reads) identities() *loader[platform.UID, *platform.Identity] {
-	return loaderOf(r, r.p.Identities.GetMany)
+	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.Identity, []error) {
+		return r.p.Identities.GetManyWithout(ctx, keys, r.without)
+	})
 }
 
 func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error) {

@@ -20,8 +20,8 @@ import (
 // together share one.
 type reads struct {
 	p        *platform.Platform
-	without  platform.LongTexts // the long texts that the operation does not select
-	reported sync.Map           // the messages of hidden errors that have been logged
+	without  platform.CostlyFields // the costly fields that the operation does not select
+	reported sync.Map              // the messages of hidden errors that have been logged
 
 	lock    sync.Mutex
 	loaders []any // each a *loader, made when it is first asked for
@@ -46,7 +46,7 @@ func withBurst(ctx context.Context, p *platform.Platform, event any) context.Con
 }
 
 func newReads(ctx context.Context, p *platform.Platform) *reads {
-	return &reads{p: p, without: unselectedTexts(ctx)}
+	return &reads{p: p, without: unselectedFields(ctx)}
 }
 
 func readsOf(ctx context.Context) *reads {

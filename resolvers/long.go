@@ -28,28 +28,39 @@ func withCapabilities(costs map[string]int) map[string]int {
 	return costs
 }
 
-// longTexts maps fields to the long texts that are read only when the operation
-// selects the field. A field that is selected anywhere is read everywhere: aliases,
-// siblings and loaders share rows, and a row that lacks the text would be answered
-// as if the text were empty.
-var longTexts = map[string]platform.LongTexts{
+// costlyFields maps fields to what is read only when the operation selects one of them.
+// A field that is selected anywhere is read everywhere: aliases, siblings and loaders
+// share rows, and a row that lacks the field would be answered as if it were empty.
+var costlyFields = map[string]platform.CostlyFields{
 	"Advisory.events":               platform.AdvisoryEvents,
 	"VulnerabilityMetadata.details": platform.VulnerabilityDetails,
 	"Event.body":                    platform.EventBodies,
 	"Event.changes":                 platform.EventChanges,
+	"Repo.bundles":                  platform.RepoLists,
+	"Repo.aliases":                  platform.RepoLists,
+	"Repo.activeTags":               platform.RepoLists,
+	"Repo.syncConfig":               platform.RepoLists,
+	"Identity.claimMatch":           platform.IdentityRules,
+	"Identity.staticKeys":           platform.IdentityRules,
+	"RoleBinding.identity":          platform.BindingObjects,
+	"RoleBinding.group":             platform.BindingObjects,
+	"RoleBinding.role":              platform.BindingObjects,
+	"ArtifactVersion.name":          platform.VersionArtifact,
+	"ArtifactVersion.description":   platform.VersionArtifact,
 }
 
-// unselectedTexts returns the long texts that the operation of ctx selects
+// unselectedFields returns the costly fields that the operation of ctx selects
 // nowhere. It returns none when ctx has no operation.
-func unselectedTexts(ctx context.Context) (texts platform.LongTexts) {
+func unselectedFields(ctx context.Context) platform.CostlyFields {
 	if !graphql.HasOperationContext(ctx) {
 		return 0
 	}
 	operation := graphql.GetOperationContext(ctx)
-	for field, text := range longTexts {
-		if !analysis.Selects(operation, field) {
-			texts |= text
+	var all, selected platform.CostlyFields
+	for field, costly := range costlyFields {
+		if all |= costly; analysis.Selects(operation, field) {
+			selected |= costly
 		}
 	}
-	return texts
+	return all &^ selected
 }

@@ -42,7 +42,47 @@ var longPaths = []struct{ name, query string }{
 	{"a variable", `query($yes: Boolean = true) { %s { nodes { ...L @include(if: $yes) } } }`},
 }
 
-func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
+// Every field that a read may leave out is shown wherever it is selected.
+func TestCostlyFieldsAreShownWhereTheyAreSelected(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorldAt(t, url)
+		w.addRegistry(w.org, 2, 1)
+		for repo := range strings.FieldsSeq(w.ask(`{ repos { nodes { uid } } }`).text("repos.nodes.*.uid")) {
+			w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, aliases: ["also-known"], bundles: ["bundled"], activeTags: ["active"], syncConfig: {source: "`+string(w.org)+`"}}) { repo { uid } } }`, "uid", repo)
+		}
+		for _, k := range []struct{ list, kind, field, want string }{
+			{"repos", "Repo", "aliases", "also-known"},
+			{"repos", "Repo", "bundles", "bundled"},
+			{"repos", "Repo", "activeTags", "active"},
+			{"repos", "Repo", "syncConfig { source }", string(w.org)},
+			{"identities", "Identity", "claimMatch { subject }", "owner"},
+			{"roleBindings", "RoleBinding", "identity { name }", "owner"},
+			{"roleBindings", "RoleBinding", "role { name }", "owner"},
+			{"roleBindings", "RoleBinding", "group { name }", "acme"},
+			{"roleBindings", "RoleBinding", "identity { claimMatch { subject } }", "owner"},
+		} {
+			id := w.ask(`{ ` + k.list + `(first: 1) { nodes { id } } }`).text(k.list + ".nodes.*.id")
+			fragment := fmt.Sprintf(" fragment L on %s { ...M } fragment M on %[1]s { x: %s }", k.kind, k.field)
+			ask := func(what, query string, variables ...any) {
+				t.Helper()
+				if shown, _ := json.Marshal(w.ask(query, variables...).Data); !strings.Contains(string(shown), k.want) {
+					t.Errorf("%s of %s, %s: %q is missing in %.300s", what, k.list, k.field, k.want, shown)
+				}
+			}
+			for _, p := range longPaths {
+				ask(p.name, fmt.Sprintf(p.query, k.list)+fragment)
+			}
+			ask("node", "query($id: ID!) { node(id: $id) { id ...L } }"+fragment, "id", id)
+			ask("nodes", "query($id: ID!) { a: nodes(ids: [$id]) { id } b: nodes(ids: [$id]) { ...L } }"+fragment, "id", id)
+		}
+		// Rows that are sorted by a column of another table contain it, whatever is selected.
+		page := w.ask(`{ roleBindings(orderBy: {field: IDENTITY_NAME}, first: 1) { totalCount edges { cursor } } }`)
+		w.ask(`query($after: String) { roleBindings(orderBy: {field: IDENTITY_NAME}, after: $after) { edges { cursor } } }`, "after", page.text("roleBindings.edges.*.cursor"))
+	})
+}
+
+func TestCostlyFieldsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w, note, details := longWorld(t, url)
@@ -96,7 +136,7 @@ func TestLongTextsAreReadOnlyWhereTheyAreSelected(t *testing.T) {
 	})
 }
 
-func TestAPayloadShowsLongTexts(t *testing.T) {
+func TestAPayloadShowsCostlyFields(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w, note, details := longWorld(t, url)

@@ -18,7 +18,11 @@ type repos struct {
 
 func (r root) Repo() graph.RepoResolver { return repos{r.p, newViewerFields(r.p.Repos)} }
 
-func (r *reads) repos() *loader[platform.UID, *platform.Repo] { return loaderOf(r, r.p.Repos.GetMany) }
+func (r *reads) repos() *loader[platform.UID, *platform.Repo] {
+	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.Repo, []error) {
+		return r.p.Repos.GetManyWithout(ctx, keys, r.without)
+	})
+}
 
 func (q queries) Repo(ctx context.Context, uid *platform.UID, path *string) (*platform.Repo, error) {
 	return byUIDOrPath(ctx, readsOf(ctx).repos(), uid, q.p.Repos.GetByPath, path)

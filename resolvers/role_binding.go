@@ -21,7 +21,9 @@ func (r root) RoleBinding() graph.RoleBindingResolver {
 }
 
 func (r *reads) roleBindings() *loader[platform.UID, *platform.RoleBinding] {
-	return loaderOf(r, r.p.RoleBindings.GetMany)
+	return loaderOf(r, func(ctx context.Context, keys []platform.UID) ([]*platform.RoleBinding, []error) {
+		return r.p.RoleBindings.GetManyWithout(ctx, keys, r.without)
+	})
 }
 
 func (q queries) RoleBinding(ctx context.Context, uid platform.UID) (*platform.RoleBinding, error) {

@@ -31,7 +31,7 @@ type importOSVCommand struct {
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
 	return c.importInto(ctx, p, "osv", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
-		return ingest.OSV(ctx, to, c.Path, o)
+		return ingest.ImportOSV(ctx, to, c.Path, o)
 	})
 }
 
@@ -42,7 +42,7 @@ type importRegistryCommand struct {
 
 func (c *importRegistryCommand) run(ctx context.Context, p program) error {
 	return c.importInto(ctx, p, "registry", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
-		return ingest.Registry(ctx, to, c.File, o)
+		return ingest.ImportRegistry(ctx, to, c.File, o)
 	})
 }
 
@@ -53,7 +53,7 @@ type importArtifactsCommand struct {
 
 func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
 	return c.importRun.runImport(ctx, p, "artifacts", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
-		return ingest.Artifacts(ctx, to, c.File, o)
+		return ingest.ImportArtifacts(ctx, to, c.File, o)
 	})
 }
 
@@ -102,7 +102,7 @@ Examples:
 func (c *importOCICommand) run(ctx context.Context, p program) error {
 	return c.importInto(ctx, p, "oci", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		from := ingest.OCISource{Names: c.Registry, Concurrency: c.Concurrency, Insecure: c.Insecure, Prune: c.Prune}
-		return ingest.OCI(ctx, to, from, o)
+		return ingest.ImportOCI(ctx, to, from, o)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"os"
 	"slices"
 	"strings"
 
@@ -28,14 +27,14 @@ type binder struct {
 	aliases     bytes.Buffer
 }
 
-// bindByName adds the bindings that follow from names to the models of gqlgen.yml. It writes
-// the Go types of connections, edges and payloads.
-func bindByName(settings *config.Config) error {
+// bindByName adds the bindings that follow from names to the models of gqlgen.yml. It
+// returns the source of the Go types of connections, edges and payloads.
+func bindByName(settings *config.Config) (aliases []byte, err error) {
 	b := binder{models: settings.Models}
 	for _, source := range settings.Sources {
 		document, err := parser.ParseSchema(source)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b.definitions = append(append(b.definitions, document.Definitions...), document.Extensions...)
 	}
@@ -51,11 +50,7 @@ func bindByName(settings *config.Config) error {
 			}
 		}
 	}
-	source, err := format.Source([]byte(aliasPackage + b.aliases.String() + ")\n"))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(aliasFile, source, 0o644)
+	return format.Source([]byte(aliasPackage + b.aliases.String() + ")\n"))
 }
 
 func (b *binder) bindObject(d *ast.Definition) {

@@ -28,7 +28,11 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	if err := bindByName(settings); err != nil {
+	aliases, err := bindByName(settings)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(aliasFile, aliases, 0o644); err != nil {
 		return err
 	}
 	log.SetOutput(io.Discard) // gqlgen prints each resolver that it expects

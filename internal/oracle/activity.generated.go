@@ -126,7 +126,7 @@ func (ec *executionContext) _EventActivity_made(ctx context.Context, field graph
 			return ec.fieldContext_EventActivity_made(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Made, nil
+			return obj.Changes, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
@@ -149,7 +149,7 @@ func (ec *executionContext) _EventActivity_refused(ctx context.Context, field gr
 			return ec.fieldContext_EventActivity_refused(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Refused, nil
+			return obj.Denials, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,19 +24,29 @@ type stub struct {
 }
 
 func main() {
-	protogen.Options{}.Run(func(plugin *protogen.Plugin) error {
-		plugin.SupportedFeatures = uint64(pluginpb.CodeGeneratorResponse_FEATURE_PROTO3_OPTIONAL)
-		var stubs []stub
-		for _, file := range plugin.Files {
-			for _, service := range file.Services {
-				path := file.GoImportPath + "/" + protogen.GoImportPath(file.GoPackageName) + "connect"
-				stubs = append(stubs, stub{strings.TrimSuffix(service.GoName, suffix), service.GoName, path})
+	protogen.Options{}.Run(generate)
+}
+
+// generate writes the stubs of the services in all files. It fails if two of them would get
+// the same name.
+func generate(plugin *protogen.Plugin) error {
+	plugin.SupportedFeatures = uint64(pluginpb.CodeGeneratorResponse_FEATURE_PROTO3_OPTIONAL)
+	var stubs []stub
+	declared := map[string]string{} // The keys are names of stubs, and the values are files.
+	for _, file := range plugin.Files {
+		for _, service := range file.Services {
+			path := file.GoImportPath + "/" + protogen.GoImportPath(file.GoPackageName) + "connect"
+			s := stub{strings.TrimSuffix(service.GoName, suffix), service.GoName, path}
+			if other := declared[s.name]; other != "" {
+				return fmt.Errorf("%s: %s has the stub %s, as a service in %s has; rename one of them", file.Desc.Path(), s.service, s.name, other)
 			}
+			declared[s.name] = file.Desc.Path()
+			stubs = append(stubs, s)
 		}
-		slices.SortFunc(stubs, func(a, b stub) int { return strings.Compare(a.name, b.name) })
-		write(plugin.NewGeneratedFile("services/services.go", "atrium/rpc/gen/services"), stubs)
-		return nil
-	})
+	}
+	slices.SortFunc(stubs, func(a, b stub) int { return strings.Compare(a.name, b.name) })
+	write(plugin.NewGeneratedFile("services/services.go", "atrium/rpc/gen/services"), stubs)
+	return nil
 }
 
 func write(g *protogen.GeneratedFile, stubs []stub) {

@@ -35,8 +35,11 @@ func (e *Engine) limitResponse(ctx context.Context) (context.Context, context.Ca
 // explainTimeout returns the error of work within a context from limitResponse: the
 // server is unavailable if that context has ended before ctx.
 func explainTimeout(ctx, within context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	var said *pgconn.PgError
-	if err != nil && within.Err() != nil && ctx.Err() == nil && !errors.As(err, &said) {
+	if within.Err() != nil && ctx.Err() == nil && !errors.As(err, &said) {
 		return platform.Unavailable("the database does not answer", err)
 	}
 	return err

@@ -37,21 +37,30 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	if !c.prepares {
 		return statements
 	}
-	all := make([]*sqlstore.Statement, 0, len(statements)+2)
-	all = append(all, &sqlstore.Statement{SQL: planOnce})
-	var each []*sqlstore.Statement
+	once := 0
 	for _, s := range statements {
 		if isPlannedOnce(s.SQL) {
-			all = append(all, s)
-		} else {
-			each = append(each, s)
+			once++
 		}
 	}
-	switch {
-	case len(all) == 1:
-		return each
-	case len(each) > 0:
-		all = append(append(all, &sqlstore.Statement{SQL: planEach}), each...)
+	if once == 0 {
+		return statements
+	}
+	settings := [...]sqlstore.Statement{{SQL: planOnce}, {SQL: planEach}}
+	all := append(make([]*sqlstore.Statement, 0, len(statements)+len(settings)), &settings[0])
+	all = appendPlanned(all, statements, true)
+	if once < len(statements) {
+		all = appendPlanned(append(all, &settings[1]), statements, false)
+	}
+	return all
+}
+
+// appendPlanned appends the statements that use a generic plan, or the others.
+func appendPlanned(all, statements []*sqlstore.Statement, once bool) []*sqlstore.Statement {
+	for _, s := range statements {
+		if isPlannedOnce(s.SQL) == once {
+			all = append(all, s)
+		}
 	}
 	return all
 }

@@ -39,7 +39,7 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		{"t.create_time", "", func(a *platform.Advisory) any { return timeColumn{&a.CreateTime} }},
 		{"t.update_time", "", func(a *platform.Advisory) any { return timeColumn{&a.UpdateTime} }},
 	},
-	long: map[string]platform.LongTexts{"t.events": platform.AdvisoryEvents},
+	costly: map[string]costlyColumn{"t.events": {field: platform.AdvisoryEvents}},
 	writeOnly: []column[*platform.Advisory]{
 		{"t.search", "aliases", func(a *platform.Advisory) any { text := searchText(a); return &text }},
 		{"t.event_types", "events", func(a *platform.Advisory) any { return eventWords(a, eventType) }},

@@ -6,10 +6,10 @@ var artifactVersions = newTable(&table[*platform.ArtifactVersion, *platform.Arti
 	name:        "artifact_version",
 	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	countedBy:   "t.parent",
-	flatParents: true,
 	quietParent: true,
 	joins:       " JOIN artifact a ON a.uid = t.parent",
 	joinBy:      []string{"parent"},
+	costly:      map[string]costlyColumn{"a.name": {field: platform.VersionArtifact}, "a.description": {field: platform.VersionArtifact}},
 	lookups:     map[string]lookup{"name": nameOf("a.name", "artifact", "parent")},
 	columns: []column[*platform.ArtifactVersion]{
 		{"t.uid", "", func(v *platform.ArtifactVersion) any { return keyOf(&v.UID) }},

@@ -58,7 +58,7 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 
 // longOfEvents returns the columns of long texts, with empty values for those to
 // leave out.
-func longOfEvents(without platform.LongTexts) string {
+func longOfEvents(without platform.CostlyFields) string {
 	body, changes := "e.body", "e.changes"
 	if without.Has(platform.EventBodies) {
 		body = "''"

@@ -116,7 +116,14 @@ type statement struct {
 	args    []any
 }
 
-func (d *Dialect) statement() *statement { return &statement{dialect: d} }
+func (d *Dialect) statement() *statement {
+	s := &statement{dialect: d, args: make([]any, 0, usualArgs)}
+	s.sql.Grow(usualBytes)
+	return s
+}
+
+// Most statements are no longer than this, and have no more arguments.
+const usualBytes, usualArgs = 512, 4
 
 // keyList is an argument with many texts for a primary key: "x ?" becomes x = ANY
 // or x IN.
@@ -150,7 +157,9 @@ func (s *statement) add(sql string, args ...any) *statement {
 		case uidValueList:
 			s.sql.WriteString(s.dialect.InValues(s.arg(packAllUIDs(arg)), true))
 		default:
-			s.sql.WriteString(s.arg(arg))
+			s.addArg(arg)
+			s.sql.WriteString(s.dialect.Placeholder)
+			s.sql.WriteString(strconv.Itoa(len(s.args)))
 		}
 		sql = after
 	}
@@ -160,11 +169,15 @@ func (s *statement) add(sql string, args ...any) *statement {
 
 // arg adds an argument and returns its placeholder.
 func (s *statement) arg(value any) string {
+	s.addArg(value)
+	return s.dialect.Placeholder + strconv.Itoa(len(s.args))
+}
+
+func (s *statement) addArg(value any) {
 	if u, ok := value.(platform.UID); ok {
 		value = packUID(u)
 	}
 	s.args = append(s.args, value)
-	return s.dialect.Placeholder + strconv.Itoa(len(s.args))
 }
 
 func (s *statement) build(row func(scan func(dest ...any) error) error) *Statement {

@@ -12,7 +12,7 @@ import (
 // share one part of the statement. For each parent, the database reads at most one
 // page, so the cost does not depend on the number of rows below a parent.
 func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes []platform.Scope) ([]platform.Rows[T], error) {
-	q.Filter = r.fill(q.Filter)
+	q = r.complete(q)
 	found := make([]platform.Rows[T], len(scopes))
 	if len(scopes) == 1 && r.looksFor(q.Filter) {
 		q.Scope = scopes[0]
@@ -157,7 +157,7 @@ func (p *part) addParentCondition(s *statement) {
 }
 
 func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
-	s := r.dialect.statement()
+	s, shown := r.dialect.statement(), r.project(q.Without)
 	o := r.orderingOf(q)
 	for n, p := range parts {
 		if n > 0 {
@@ -175,14 +175,14 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		o.addAfter(page, q.From)
 		page.add(o.orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
-		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + r.selectColumns(q.Without) + " FROM ")
-		s.sql.WriteString(r.dialect.PerParent(parents, r.name, r.names(q.Without), page.sql.String()))
-		s.add(r.joins)
+		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + shown.selected + " FROM ")
+		s.sql.WriteString(r.dialect.PerParent(parents, r.name, shown.names, page.sql.String()))
+		s.add(shown.joins)
 	}
 	var n, i int64
-	read := r.scanner(&n, &i)
+	rows := shown.scanner(&n, &i)
 	return s.build(func(scan func(...any) error) error {
-		row, err := read(scan)
+		row, err := rows.scan(scan)
 		if err != nil {
 			return err
 		}

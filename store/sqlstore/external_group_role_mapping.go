@@ -3,10 +3,9 @@ package sqlstore
 import "atrium/platform"
 
 var externalGroupRoleMappings = newTable(&table[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter]{
-	name:        "external_group_role_mapping",
-	uid:         func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID },
-	enclosed:    parentUID,
-	flatParents: true,
+	name:     "external_group_role_mapping",
+	uid:      func(m *platform.ExternalGroupRoleMapping) platform.UID { return m.UID },
+	enclosed: parentUID,
 	columns: []column[*platform.ExternalGroupRoleMapping]{
 		{"t.uid", "", func(m *platform.ExternalGroupRoleMapping) any { return uidColumn{&m.UID, &m.IdentityProviderUID} }},
 		{"t.external_group_id", "", func(m *platform.ExternalGroupRoleMapping) any { return &m.ExternalGroupID }},

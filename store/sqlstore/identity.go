@@ -25,6 +25,7 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 		{"t.create_time", "", func(i *platform.Identity) any { return timeColumn{&i.CreateTime} }},
 		{"t.update_time", "", func(i *platform.Identity) any { return timeColumn{&i.UpdateTime} }},
 	},
+	costly: map[string]costlyColumn{"t.claim_match": {field: platform.IdentityRules}, "t.static_keys": {field: platform.IdentityRules}},
 	writeOnly: []column[*platform.Identity]{
 		{"t.match_rule", "claimMatch", func(i *platform.Identity) any { rule := ruleOf(i); return &rule }},
 		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
@@ -109,8 +110,8 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 	}
 	var found []*platform.Identity
 	q := s.dialect.statement()
-	q.add("SELECT "+identities.selectColumns(0)+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), maxStatic)
-	err := s.conn.Run(ctx, q.build(identities.collect(&found)))
+	q.add("SELECT "+identities.projectAll().selected+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), maxStatic)
+	err := s.conn.Run(ctx, q.build(identities.projectAll().collect(&found)))
 	return found, err
 }
 

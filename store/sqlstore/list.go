@@ -15,123 +15,18 @@ type reader[T, F any] struct {
 	dialect *Dialect
 }
 
-// names lists the table's own columns as they are selected from t, without the
-// given long texts.
-func (t *table[T, F]) names(without platform.LongTexts) string {
-	return t.findList(without).names
-}
-
-// selectColumns lists every column that a row is scanned from. A long text that is
-// left out is replaced by an empty text.
-func (t *table[T, F]) selectColumns(without platform.LongTexts) string {
-	return t.findList(without).selected
-}
-
-// A columnList lists the columns of a table, without some long texts.
-type columnList struct{ names, selected string }
-
-func (t *table[T, F]) findList(without platform.LongTexts) *columnList {
-	known, found := t.lists.Load(without)
-	if !found {
-		known, _ = t.lists.LoadOrStore(without, &columnList{t.listNames(without), t.listSelected(without)})
-	}
-	list, _ := known.(*columnList)
-	return list
-}
-
-func (t *table[T, F]) listNames(without platform.LongTexts) string {
-	names := make([]string, 0, len(t.columns)+5)
-	names = append(names, "t.uid")
-	for _, c := range t.columns {
-		if _, own := c.own(); own && c.sql != "t.uid" && !t.leavesOut(c, without) {
-			names = append(names, c.sql)
-		}
-	}
-	for _, extra := range t.joinBy {
-		names = append(names, "t."+extra)
-	}
-	return strings.Join(names, ", ")
-}
-
-func (t *table[T, F]) listSelected(without platform.LongTexts) string {
-	names := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		if names[i] = c.sql; t.leavesOut(c, without) {
-			names[i] = "''"
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// leavesOut reports whether a read without the given long texts leaves out a column.
-func (t *table[T, F]) leavesOut(c column[T], without platform.LongTexts) bool {
-	text, long := t.long[c.sql]
-	return long && without.Has(text)
-}
-
-// destinations returns the scan destinations of a row, after extra.
-func (t *table[T, F]) destinations(row T, extra ...any) []any {
-	to := make([]any, 0, len(t.columns)+len(extra))
-	to = append(to, extra...)
-	for _, c := range t.columns {
-		to = append(to, c.to(row))
-	}
-	return to
-}
-
-func (t *table[T, F]) collect(into *[]T) func(scan func(...any) error) error {
-	scan := t.scanner()
-	return func(scanRow func(...any) error) error {
-		row, err := scan(scanRow)
-		*into = append(*into, row)
-		return err
-	}
-}
-
-// scanner returns a function that scans rows, each after extra. All rows are
-// scanned through one row value, so that the scan destinations are made only once.
-func (t *table[T, F]) scanner(extra ...any) func(scan func(...any) error) (T, error) {
-	through, keep := t.newBuffer()
-	to := t.destinations(through, extra...)
-	return func(scan func(...any) error) (T, error) {
-		err := scan(to...)
-		return keep(), err
-	}
-}
-
-// newBuffer makes a row to scan through, and a function that moves what was scanned
-// into a row of its own.
-func newBuffer[V any]() (through *V, keep func() *V) {
-	through = new(V)
-	var free []V
-	made := 1
-	return through, func() *V {
-		if len(free) == 0 {
-			free = make([]V, made)
-			made = min(2*made, maxRowsAtOnce)
-		}
-		row := &free[0]
-		*row, free = *through, free[1:]
-		*through = *new(V)
-		return row
-	}
-}
-
-// maxRowsAtOnce is the number of rows that are allocated together. Their memory is
-// freed only when none of them is used any more.
-const maxRowsAtOnce = 32
-
 // Get reads rows by UID.
 func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error) {
 	var rows []T
 	s := r.dialect.statement()
-	s.add("SELECT " + r.selectColumns(keys.Without()) + " FROM " + r.name + " t" + r.joins)
+	p := r.project(keys.Without())
+	s.add("SELECT ").add(p.selected).add(" FROM ").add(r.name).add(" t").add(p.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
 		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
 		s.add(" WHERE t.uid ?", r.keys(uids))
 	}
-	err := r.conn.Run(ctx, s.build(r.collect(&rows)))
+	err := r.conn.Run(ctx, s.build(p.collect(&rows)))
 	return rows, err
 }
 
@@ -144,7 +39,7 @@ const maxBranches = 32
 
 // List reads one page, and its total in the same round trip.
 func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.Rows[T], error) {
-	q.Filter = r.fill(q.Filter)
+	q = r.complete(q)
 	var found platform.Rows[T]
 	var items []T
 	var run []*Statement
@@ -172,6 +67,16 @@ func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 	}
 	found.Items, found.More = trimPage(items, q.Limit, q.Backward)
 	return found, nil
+}
+
+// complete replaces a filter that is nil. A page that is sorted by a column of another
+// table is read with all columns, so that its rows can be compared.
+func (r *reader[T, F]) complete(q platform.Query[F]) platform.Query[F] {
+	q.Filter = r.fill(q.Filter)
+	if _, elsewhere := r.lookups[q.Order.Field]; elsewhere {
+		q.Without = 0
+	}
+	return q
 }
 
 // trimPage removes the extra row beyond the limit, and reverses rows that were read
@@ -223,7 +128,7 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 // page builds a statement that reads one row more than the limit, which shows
 // whether more rows follow. It merges the rows of several branches.
 func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *Statement {
-	s := r.dialect.statement()
+	s, p := r.dialect.statement(), r.project(q.Without)
 	o := r.orderingOf(q)
 	limit, skip := int64(q.Limit+1), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
@@ -231,21 +136,21 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 	}
 	simple := len(branches) == 1 && skip == 0
 	switch {
-	case simple && r.joins == "":
-		s.add("SELECT " + r.selectColumns(q.Without) + " FROM ")
+	case simple && p.joins == "":
+		s.add("SELECT " + p.selected + " FROM ")
 		r.branch(s, q, branches[0], o)
 		s.add(o.orderBy()+" LIMIT ?", limit)
 	case simple:
-		s.add("SELECT " + r.selectColumns(q.Without) + " FROM (SELECT " + r.names(q.Without) + " FROM ")
+		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
 		r.branch(s, q, branches[0], o)
-		s.add(o.orderBy()+" LIMIT ?) t"+r.joins+o.orderBy(), limit)
+		s.add(o.orderBy()+" LIMIT ?) t"+p.joins+o.orderBy(), limit)
 	default:
 		// The keys are selected first, so that skipped rows are read from the index only.
-		s.add("SELECT " + r.selectColumns(q.Without) + " FROM (")
+		s.add("SELECT " + p.selected + " FROM (")
 		r.pageKeys(s, q, branches, o, limit, skip)
-		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + r.joins + o.orderBy())
+		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + p.joins + o.orderBy())
 	}
-	return s.build(r.collect(into))
+	return s.build(p.collect(into))
 }
 
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
@@ -334,9 +239,10 @@ func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns 
 	one.args = q.args
 	one.add(found+" LIMIT 1", args...)
 	q.args = one.args
-	q.add("SELECT " + t.selectColumns(0) + " FROM ")
-	q.sql.WriteString(s.dialect.PerParent(parents, t.name, t.names(0), one.sql.String()))
+	whole := t.projectAll()
+	q.add("SELECT " + whole.selected + " FROM ")
+	q.sql.WriteString(s.dialect.PerParent(parents, t.name, whole.names, one.sql.String()))
 	var rows []T
-	err := s.conn.Run(ctx, q.build(t.collect(&rows)))
+	err := s.conn.Run(ctx, q.build(whole.collect(&rows)))
 	return rows, err
 }

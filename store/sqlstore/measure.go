@@ -50,11 +50,14 @@ func (m *meter) measure(scan func(...any) error) error {
 
 func (m *meter) scanAndCount(to ...any) error {
 	if len(m.counting) != len(to) {
-		m.counting, m.wrappers = make([]any, len(to)), make([]measuredJSON, len(to))
+		m.counting, m.wrappers = make([]any, len(to)), nil
 	}
 	m.json = 0
 	for i, column := range to {
 		if of, ok := column.(jsonColumn); ok {
+			if m.wrappers == nil {
+				m.wrappers = make([]measuredJSON, len(to))
+			}
 			m.wrappers[i] = measuredJSON{of, &m.json}
 			column = &m.wrappers[i]
 		}

@@ -11,8 +11,8 @@ func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platfo
 	var found []*platform.Group
 	q := s.dialect.statement()
 	s.walk(q, path)
-	q.add("SELECT "+groups.selectColumns(0)+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
-	err := s.conn.Run(ctx, q.build(groups.collect(&found)))
+	q.add("SELECT "+groups.projectAll().selected+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
+	err := s.conn.Run(ctx, q.build(groups.projectAll().collect(&found)))
 	return found, err
 }
 
@@ -22,10 +22,10 @@ func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platfor
 	var found []*platform.Repo
 	q := s.dialect.statement()
 	parents := s.walk(q, path)
-	q.add("SELECT " + repos.selectColumns(0) + " FROM ")
-	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "repo", repos.names(0), "t.parent = w.uid AND t.name = p.inside LIMIT 1"))
+	q.add("SELECT " + repos.projectAll().selected + " FROM ")
+	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "repo", repos.projectAll().names, "t.parent = w.uid AND t.name = p.inside LIMIT 1"))
 	q.add(" WHERE p.i = w.depth AND p.inside <> ''")
-	err := s.conn.Run(ctx, q.build(repos.collect(&found)))
+	err := s.conn.Run(ctx, q.build(repos.projectAll().collect(&found)))
 	return found, err
 }
 

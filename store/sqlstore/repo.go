@@ -22,6 +22,10 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		{"t.create_time", "", func(r *platform.Repo) any { return timeColumn{&r.CreateTime} }},
 		{"t.update_time", "", func(r *platform.Repo) any { return timeColumn{&r.UpdateTime} }},
 	},
+	costly: map[string]costlyColumn{
+		"t.bundles": {field: platform.RepoLists}, "t.aliases": {field: platform.RepoLists},
+		"t.active_tags": {field: platform.RepoLists}, "t.sync_config": {field: platform.RepoLists},
+	},
 	writeOnly: []column[*platform.Repo]{
 		{"t.search", "", func(r *platform.Repo) any { return new(r.SearchText()) }},
 	},

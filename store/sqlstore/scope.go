@@ -35,9 +35,6 @@ var enclosing = []string{"", "root", "g2", "g3"}
 func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
 	case platform.Children:
-		if walk && t.flatParents {
-			return reach{inside: b.UID, strictlyBelow: true}, true
-		}
 		return reach{column: "parent", uid: b.UID}, true
 	case platform.OfIdentity:
 		return reach{column: "identity", uid: b.UID, root: b.UID.Root(), inside: b.Inside}, true

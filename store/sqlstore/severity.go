@@ -138,9 +138,9 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) []byte {
 func (s tables) AdvisoriesInheriting(ctx context.Context, names []string) ([]*platform.Advisory, error) {
 	var found []*platform.Advisory
 	q := s.dialect.statement()
-	q.add("SELECT "+advisories.selectColumns(0)+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
+	q.add("SELECT "+advisories.projectAll().selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
 	q.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
 	q.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", valueList(names))
-	err := s.conn.Run(ctx, q.build(advisories.collect(&found)))
+	err := s.conn.Run(ctx, q.build(advisories.projectAll().collect(&found)))
 	return found, err
 }

@@ -83,8 +83,11 @@ func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
 	t.pointerFunctions = pointerFunctions[*V, *W]{
 		newRow:    func() *V { return new(V) },
 		assign:    func(to, from *V) { *to = *from },
-		newBuffer: newBuffer[V],
+		newBuffer: func() rowBuffer[*V] { return new(buffer[V]) },
 		fill:      func(f *W) *W { return cmp.Or(f, &everything) },
+	}
+	for _, c := range t.costly {
+		t.omissible |= c.field
 	}
 	for _, kind := range platform.Kinds() {
 		if kind.Row == reflect.TypeFor[V]() {

@@ -35,7 +35,7 @@ var subscriptions = newTable(&table[*platform.Subscription, *platform.Subscripti
 func (s tables) ActiveSubscriptions(ctx context.Context, roots []platform.UID) ([]*platform.Subscription, error) {
 	var found []*platform.Subscription
 	q := s.dialect.statement()
-	q.add("SELECT "+subscriptions.selectColumns(0)+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
-	err := s.conn.Run(ctx, q.build(subscriptions.collect(&found)))
+	q.add("SELECT "+subscriptions.projectAll().selected+" FROM subscription t WHERE t.disable_reason = '' AND t.root ?", uidValueList(roots))
+	err := s.conn.Run(ctx, q.build(subscriptions.projectAll().collect(&found)))
 	return found, err
 }

@@ -16,9 +16,11 @@ type table[T, F any] struct {
 	name    string
 	number  byte // of the kind, in counters
 	columns []column[T]
-	lists   sync.Map // of *columnList, by the long texts that they leave out
-	// long columns hold these texts, which a read may leave out.
-	long map[string]platform.LongTexts
+
+	projections sync.Map                // of *projection[T, F], by the fields that they leave out
+	costly      map[string]costlyColumn // by their SQL
+	omissible   platform.CostlyFields   // the fields of costly
+
 	// writeOnly columns serve filters; they are not read.
 	writeOnly []column[T]
 	joins     string            // what the columns of other tables need, joined to t
@@ -34,9 +36,6 @@ type table[T, F any] struct {
 	countedBy string
 	// selfEnclosed: rows lie within themselves (groups).
 	selfEnclosed bool
-	// flatParents: no parent contains another one, so all rows below a parent are its
-	// children.
-	flatParents bool
 	// textKeys: the primary key is a text, not a UID.
 	textKeys bool
 	// sharesUID: a row has the UID of its parent.
@@ -81,7 +80,7 @@ type table[T, F any] struct {
 type pointerFunctions[T, F any] struct {
 	newRow    func() T
 	assign    func(to, from T) // changes the row that to points to
-	newBuffer func() (through T, keep func() T)
+	newBuffer func() rowBuffer[T]
 	fill      func(f F) F // replaces a filter that is nil by one that restricts nothing
 }
 

@@ -10,7 +10,6 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	name:        "tag",
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parentUID,
-	flatParents: true,
 	quietParent: true,
 	columns: []column[*platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
@@ -68,8 +67,8 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 func (s tables) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
 	var found []*platform.Tag
 	q := s.dialect.statement()
-	q.add("SELECT "+tags.selectColumns(0)+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
-	err := s.conn.Run(ctx, q.build(tags.collect(&found)))
+	q.add("SELECT "+tags.projectAll().selected+" FROM tag t WHERE t.parent = ? AND t.source = ? AND t.source <> ''", from.Repo, from.Source)
+	err := s.conn.Run(ctx, q.build(tags.projectAll().collect(&found)))
 	return found, err
 }
 

@@ -325,8 +325,8 @@ func (w *writer[T, F]) readBeforeDelete(ctx context.Context, uid platform.UID) (
 func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) ([]T, error) {
 	var rows []T
 	s := w.dialect.statement()
-	s.add("SELECT "+w.selectColumns(0)+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
-	if err := w.conn.Run(ctx, s.build(w.collect(&rows))); err != nil {
+	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
+	if err := w.conn.Run(ctx, s.build(w.projectAll().collect(&rows))); err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {

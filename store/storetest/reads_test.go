@@ -34,6 +34,7 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 	r.addKinds()
 	r.addParts()
 	r.addNested()
+	r.addProjections()
 	r.addBindings()
 	r.addFilters()
 	r.addNames()

@@ -1,0 +1,127 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+
+	"atrium/platform"
+)
+
+// A projection is the set of columns that a read selects from a table. Reads leave out
+// only columns that cost much, so each table has few projections. Plan tests check all
+// of them: with fewer columns, an index can contain all that is selected, and a planner
+// may then read it in the wrong order and sort.
+type projection[T, F any] struct {
+	*table[T, F]
+	columns  []column[T] // in the order in which they are scanned
+	selected string      // the same, as SQL
+	names    string      // the columns of t that are selected or joined by
+	joins    string      // the joins that the columns need
+}
+
+// A costlyColumn is a column that a read may leave out.
+type costlyColumn struct {
+	field   platform.CostlyFields // the column is left out together with this field
+	instead string                // if set: what is selected instead
+}
+
+// project returns the projection without some fields.
+func (t *table[T, F]) project(without platform.CostlyFields) *projection[T, F] {
+	without &= t.omissible
+	known, found := t.projections.Load(without)
+	if !found {
+		known, _ = t.projections.LoadOrStore(without, t.newProjection(without))
+	}
+	p, _ := known.(*projection[T, F])
+	return p
+}
+
+// projectAll returns the projection of all columns.
+func (t *table[T, F]) projectAll() *projection[T, F] { return t.project(0) }
+
+func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
+	p := &projection[T, F]{table: t}
+	names, selected := []string{"t.uid"}, []string{}
+	for _, c := range t.columns {
+		costly, isCostly := t.costly[c.sql]
+		switch _, own := c.own(); {
+		case isCostly && without.Has(costly.field) && costly.instead == "":
+			continue
+		case isCostly && without.Has(costly.field):
+			c.sql = costly.instead
+		case !own:
+			p.joins = t.joins
+		case c.sql != "t.uid":
+			names = append(names, c.sql)
+		}
+		p.columns, selected = append(p.columns, c), append(selected, c.sql)
+	}
+	for _, column := range t.joinBy {
+		names = append(names, "t."+column)
+	}
+	p.selected, p.names = strings.Join(selected, ", "), strings.Join(names, ", ")
+	return p
+}
+
+// collect returns a function that appends the rows that it scans.
+func (p *projection[T, F]) collect(into *[]T) func(scan func(...any) error) error {
+	rows := p.scanner()
+	return func(scan func(...any) error) error {
+		row, err := rows.scan(scan)
+		*into = append(*into, row)
+		return err
+	}
+}
+
+// A rowScanner scans rows. All of them are scanned through one row value, so that the
+// scan destinations are made only once.
+type rowScanner[T any] struct {
+	buffer rowBuffer[T]
+	to     []any
+}
+
+// scanner returns a rowScanner whose rows follow extra.
+func (p *projection[T, F]) scanner(extra ...any) rowScanner[T] {
+	s := rowScanner[T]{p.newBuffer(), slices.Grow(extra, len(p.columns))}
+	target := s.buffer.target()
+	for _, c := range p.columns {
+		s.to = append(s.to, c.to(target))
+	}
+	return s
+}
+
+func (s rowScanner[T]) scan(scan func(...any) error) (T, error) {
+	err := scan(s.to...)
+	return s.buffer.keep(), err
+}
+
+// A rowBuffer is a row to scan through.
+type rowBuffer[T any] interface {
+	target() T
+	keep() T // moves what was scanned into a row of its own
+}
+
+// A buffer is a rowBuffer of pointers to V. It allocates several rows at once.
+type buffer[V any] struct {
+	row  V
+	free []V
+	made int
+}
+
+func (b *buffer[V]) target() *V { return &b.row }
+
+func (b *buffer[V]) keep() *V {
+	if len(b.free) == 0 {
+		b.made = max(1, min(2*b.made, maxRowsAtOnce))
+		b.free = make([]V, b.made)
+	}
+	row := &b.free[0]
+	b.free = b.free[1:]
+	*row = b.row
+	b.row = *new(V)
+	return row
+}
+
+// maxRowsAtOnce is the number of rows that are allocated together. Their memory is
+// freed only when none of them is used any more.
+const maxRowsAtOnce = 32

@@ -1,0 +1,71 @@
+package storetest_test
+
+import (
+	"context"
+	"slices"
+
+	"atrium/platform"
+)
+
+// everyCostlyField leaves out all that a read may leave out.
+const everyCostlyField = ^platform.CostlyFields(0)
+
+// addProjections adds reads that leave out costly fields, of each kind that has some, in
+// every way in which rows are found and in every order that has an index there. An index
+// that contains all that is selected must not tempt a planner to sort.
+func (r *readList) addProjections() {
+	p, b := r.p, r.b
+	groups, repos := b.groups[:50], append(slices.Clone(b.repos[1:50]), b.busyRepo)
+	root, busy := []platform.UIDFilter{descendantsOf(b.root), childrenOf(b.root)}, []platform.UIDFilter{childrenOf(b.libraries[0])}
+	names := []string{"name", "name desc", "create_time desc", "update_time", "uid", "uid desc"}
+	addProjection(r, "repos", p.Repos.List, names, root)
+	addProjection(r, "identities", p.Identities.List, append(names, "last_seen_time desc"), root[:1])
+	addProjection(r, "identities", p.Identities.List, names, root[1:])
+	addProjection(r, "bindings", p.RoleBindings.List, []string{"create_time", "create_time desc", "uid", "uid desc"}, root)
+	addProjection(r, "bindings", p.RoleBindings.List, []string{"create_time"}, []platform.UIDFilter{descendantsOf(b.deep[1]), descendantsOf(b.deep[2])})
+	addProjection(r, "versions", p.ArtifactVersions.List, []string{"version", "create_time desc", "update_time", "uid"}, busy)
+	for _, order := range names[1:5] {
+		addNestedProjection(r, "repos", p.Repos.ListEach, order, groups)
+		addNestedProjection(r, "identities", p.Identities.ListEach, order, groups)
+	}
+	for _, order := range []string{"create_time", "uid"} {
+		addNestedProjection(r, "bindings", p.RoleBindings.ListEach, order, groups)
+	}
+	addNestedProjection(r, "tags", p.Tags.ListEach, "uid", repos)
+	r.addOne("bindings of 50 identities without costly fields", eachBuffers, func(ctx context.Context) error {
+		return checkNotEmpty(p.RoleBindings.ListOfIdentities(ctx, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 10, Without: everyCostlyField}, b.identities[:50]))
+	})
+	r.addOne("50 repos without costly fields", 5*pageBuffers, func(ctx context.Context) error {
+		_, errs := p.Repos.GetManyWithout(ctx, repos, everyCostlyField)
+		return errs[0]
+	})
+	skipped := r.add("bindings behind a skip without costly fields", 8*pageBuffers, askList(p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: root[0], Skip: 900, Without: everyCostlyField}))
+	skipped.sorts = true
+}
+
+// addOne adds a read of many parents, whose totals cost as much for each of them.
+func (r *readList) addOne(name string, bar int, run func(ctx context.Context) error) {
+	r.add(name, bar, run).maxTotalBuffers = 50 * totalBuffers
+}
+
+// addProjection adds pages of scopes without costly fields.
+func addProjection[T, F any](r *readList, kind string, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), orders []string, scopes []platform.UIDFilter) {
+	for _, scope := range scopes {
+		in := kind + " in "
+		if scope.DescendantsOf != "" {
+			in = kind + " below "
+		}
+		for _, order := range orders {
+			r.add(in+"a scope by "+order+" without costly fields", pageBuffers, askList(list, platform.ListRequest[F]{UIDP: scope, OrderBy: order, Without: everyCostlyField}))
+		}
+	}
+}
+
+// addNestedProjection adds pages of many parents without costly fields.
+func addNestedProjection[T, F any](r *readList, kind string, list func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), order string, parents []platform.UID) {
+	lean := func(ctx context.Context, req platform.ListRequest[F], scopes []platform.UIDFilter) ([]platform.Page[T], []error) {
+		req.Without = everyCostlyField
+		return list(ctx, req, scopes)
+	}
+	r.addOne(kind+" of 50 parents by "+order+" without costly fields", eachBuffers, askEach(lean, order, parents))
+}
