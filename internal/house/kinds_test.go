@@ -64,7 +64,7 @@ func TestEveryKindIsEverywhere(t *testing.T) {
 		for _, floor := range floors {
 			if file := path.Join(floor.folder, kind+floor.ending); !exists(file) {
 				t.Errorf("write %s: the kind %s has %s there. Copy %s, which a line like this one is in:\n\t%s",
-					file, kind, floor.holds, path.Join(floor.folder, "tag"+floor.ending), replaceWidget(floor.line, kind))
+					file, kind, floor.holds, path.Join(floor.folder, "repo"+floor.ending), replaceWidget(floor.line, kind))
 			}
 		}
 	}
@@ -83,7 +83,11 @@ func replaceWidget(line, kind string) string {
 // which everything else is derived.
 func TestEveryKindIsInTheListOfKinds(t *testing.T) {
 	t.Parallel()
-	list := read(t, "platform/kinds.go")
+	_, list, found := strings.Cut(read(t, "platform/kinds.go"), "\nfunc kinds() ")
+	list, _, _ = strings.Cut(list, "\n}\n")
+	if !found {
+		t.Fatal("platform/kinds.go has no function kinds: where are they listed now?")
+	}
 	for _, kind := range kindFiles(t) {
 		if entry := replaceWidget("&widgetKind", kind); kind != "image" && !strings.Contains(list, entry) {
 			t.Errorf("platform/kinds.go: add to kinds()\n\t\t%s,", entry)
@@ -101,23 +105,88 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 	for _, k := range platform.Kinds() {
 		field := fields[k.Row]
 		if field == "" {
-			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{resources[%[1]s, %[1]sFilter]{p, &%[2]sKind}},", k.Row.Name(), lowerFirst(k.Row.Name()))
+			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{&resources[*%[1]s, *%[1]sFilter]{p, &%[2]sKind}},", k.Row.Name(), lowerFirst(k.Row.Name()))
 			continue
 		}
 		if store.Table(k.Row) == nil {
 			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
 		}
 		if !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+")") && !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+",") {
-			t.Errorf("resolvers/node.go: add to nodeReaders\n\t%q: readNodes((*reads).%s),\nand to the file of the kind in resolvers\n\tfunc (r *reads) %[2]s() *loader[platform.UID, platform.%[3]s] { return loaderOf(r, r.p.%[4]s.GetMany) }", k.Name, lowerFirst(field), k.Row.Name(), field)
+			t.Errorf("resolvers/node.go: add to nodeReaders\n\t%q: readNodes((*reads).%s),\nand to the file of the kind in resolvers\n\tfunc (r *reads) %[2]s() *loader[platform.UID, *platform.%[3]s] { return loaderOf(r, r.p.%[4]s.GetMany) }", k.Name, lowerFirst(field), k.Row.Name(), field)
 		}
-		if served := read(t, "rest/"+k.Area+".go"); !strings.Contains(served, "p."+field) && !graphQLOnly[k.Name] {
-			t.Errorf("rest/%s.go: add the routes of %s\n\t\tlist(\"/%[1]s/v2/%[3]s\", p.%[4]s),\n\t\tget(\"/%[1]s/v2/%[3]s/{uid=**}\", p.%[4]s),", k.Area, k.Row.Name(), k.Plural, field)
+		checkRoutes(t, k, field)
+		for _, change := range []struct {
+			verb  string
+			needs platform.Capability
+		}{{"created", k.Create}, {"updated", k.Update}, {"deleted", k.Delete}} {
+			if change.needs != "" && k.Event != "" && len(k.Verbs) > 0 && !slices.Contains(k.Verbs, change.verb) && !otherChanges[k.Name+" "+change.verb] {
+				t.Errorf("platform: %s has the capability %s: add %q to the Verbs of its Kind", k.Row.Name(), change.needs, change.verb)
+			}
 		}
 		if k.Create != "" && k.Event != "" && len(k.Verbs) == 0 && !imported[k.Name] {
 			t.Errorf("platform: %s has an event %s and no verbs: give its Kind a line like\n\tVerbs: []string{\"created\", \"updated\", \"deleted\"},", k.Row.Name(), k.Event)
 		}
 	}
 }
+
+// TestEveryTableIsCreated checks that a migration creates the table of each kind.
+func TestEveryTableIsCreated(t *testing.T) {
+	t.Parallel()
+	migrations, found := readAll(t, "store/sqlstore/migrations/*.sql"), 0
+	for _, kind := range kindFiles(t) {
+		file := "store/sqlstore/" + kind + ".go"
+		if !exists(file) {
+			continue // TestEveryKindIsEverywhere reports it.
+		}
+		table := regexp.MustCompile(`newTable\([^{]*\{\s*name: +"(\w+)"`).FindStringSubmatch(read(t, file))
+		if table == nil {
+			continue
+		}
+		if found++; !strings.Contains(migrations, "CREATE TABLE "+table[1]+" (") {
+			t.Errorf("store/sqlstore/migrations: write the next migration, which makes the table of %s, its columns and its indexes\n\tCREATE TABLE %s (", kind, table[1])
+		}
+	}
+	if found < 10 {
+		t.Fatalf("%d kinds have tables: how are they declared now?", found)
+	}
+}
+
+// routesOfVerbs has the constructor and the path of the route that records an event with
+// each verb.
+var routesOfVerbs = map[string][2]string{
+	"created": {"create", "/{parent=**}"}, "updated": {"update", "/{uid=**}"}, "deleted": {"remove", "/{uid=**}"},
+}
+
+// ownRoutes lists kinds that REST does not list or get as it does others.
+var ownRoutes = map[string]bool{"TermsAcceptance": true, "VulnerabilityMetadata": true, "Artifact": true, "ArtifactVersion": true}
+
+// graphQLOnlyChange is the change that only GraphQL has.
+const graphQLOnlyChange = "Subscription updated"
+
+// checkRoutes checks that REST serves a kind, whose operations are in a field of the
+// platform, with a route for each change.
+func checkRoutes(t *testing.T, k platform.KindInfo, field string) {
+	t.Helper()
+	if graphQLOnly[k.Name] {
+		return
+	}
+	routes := read(t, "rest/"+k.Area+".go")
+	for _, route := range [][2]string{{"list", ""}, {"get", "/{uid=**}"}} {
+		own := regexp.MustCompile(`\b` + route[0] + `\("[^"]*", (\w+\{)?p\.` + field + `\b`).MatchString(routes)
+		if !own && !(ownRoutes[k.Name] && strings.Contains(routes, "p."+field)) {
+			t.Errorf("rest/%s.go: add a route of %s\n\t\t%s(\"/%[1]s/v2/%[4]s%[5]s\", p.%[6]s),", k.Area, k.Row.Name(), route[0], k.Plural, route[1], field)
+		}
+	}
+	for _, verb := range k.Verbs {
+		if route, known := routesOfVerbs[verb]; known && k.Name+" "+verb != graphQLOnlyChange && !regexp.MustCompile(route[0]+`\("[^"]*", p\.`+field+`\b`).MatchString(routes) {
+			t.Errorf("rest/%s.go: add the route of %s that records %q\n\t\t%s(\"/%[1]s/v2/%[5]s%[6]s\", p.%[7]s),", k.Area, k.Row.Name(), verb, route[0], k.Plural, route[1], field)
+		}
+	}
+}
+
+// otherChanges lists changes that a capability allows and that record another event:
+// creating a tag can move it, and terms are accepted.
+var otherChanges = map[string]bool{"Tag updated": true, "TermsAcceptance created": true}
 
 // graphQLOnly lists kinds that only GraphQL has.
 var graphQLOnly = map[string]bool{"Delivery": true}

@@ -109,7 +109,7 @@ func TestEveryCapabilityConstantIsInTheLedger(t *testing.T) {
 	}
 	for _, m := range named {
 		if _, err := platform.ParseCapability(m[2]); err != nil {
-			t.Errorf("%s is not in the ledger", m[1])
+			t.Errorf("platform/capability.go: add to capabilities, with the number that it keeps\n\t{%s, \"CAP_%s\", 0},", m[1], enumName(m[2]))
 		}
 	}
 }
