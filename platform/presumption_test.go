@@ -117,8 +117,10 @@ func TestAPresumptionIsRefutedByEveryChangeOfRights(t *testing.T) {
 			last, err := w.p.Authenticate(t.Context(), c.claims)
 			must(t, err)
 			presumed := func() context.Context { return w.p.Presume(t.Context(), c.claims, last) }
-			if err := asks(presumed()); (err == nil) != c.may[0] {
-				t.Errorf("before %s: %v", c.name, err)
+			for range 3 { // From the third request on, only versions are compared.
+				if err := asks(presumed()); (err == nil) != c.may[0] {
+					t.Errorf("before %s: %v", c.name, err)
+				}
 			}
 			must(t, c.change())
 			if err := asks(platform.WithActor(t.Context(), last)); (err == nil) != c.may[0] {

@@ -1,0 +1,125 @@
+package storetest_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"atrium/platform"
+)
+
+// ownerRequests returns a function that lists the repos of an organisation as its owner,
+// each time in a request that presumes what the first one found.
+func (w *world) ownerRequests(org string) func() error {
+	w.t.Helper()
+	claims := platform.Claims{Issuer: issuer, Subject: "owner of " + org, ServiceAudience: true}
+	last := must[*platform.Actor](w.t)(w.p.Authenticate(w.t.Context(), claims))
+	return func() error {
+		_, err := w.p.Repos.List(w.p.Presume(w.t.Context(), claims, last), platform.ListRequest[*platform.RepoFilter]{})
+		return err
+	}
+}
+
+// An older program beside this one, or an operator, changes rights without the code of
+// this program. Only the triggers notice that.
+func TestAChangeBehindTheStoreCountsFromTheNextRequest(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		for _, hasTrigger := range []bool{true, false} {
+			name := fmt.Sprint("acme-", hasTrigger)
+			_, org := w.createOrganisation(name)
+			request := w.ownerRequests(name)
+			for range 3 { // From the third request on, only versions are compared.
+				if err := request(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !hasTrigger {
+				on := " ON role_binding"
+				if w.onSQLite() {
+					on = ""
+				}
+				w.exec(w.openDirect(), "DROP TRIGGER role_binding_authority_delete"+on)
+			}
+			placeholder := "$1"
+			if w.onSQLite() {
+				placeholder = "?"
+			}
+			key, _ := org.Binding.UID.Packed()
+			w.exec(w.openDirect(), "DELETE FROM role_binding WHERE uid = "+placeholder, key)
+			if err := request(); (err != nil) != hasTrigger {
+				t.Errorf("a request after the revocation ends with %v; the trigger exists: %t", err, hasTrigger)
+			}
+		}
+	})
+}
+
+// versions returns the version of each scope.
+func (w *world) versions() map[string]string {
+	w.t.Helper()
+	versions := map[string]string{}
+	for _, row := range w.query(w.openDirect(), "SELECT scope, version FROM authority") {
+		versions[row[0]] = row[1]
+	}
+	return versions
+}
+
+func TestOnlyChangesOfRightsChangeVersions(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		ctx, acme := w.createOrganisation("acme")
+		_, other := w.createOrganisation("other")
+		repo := w.repos(acme.Group.UID, 1)[0].UID
+		scopeOf := func(uid platform.UID) string { return "root:" + string(uid.Root()) }
+		for _, c := range []struct {
+			name    string
+			change  func() error
+			changes []string
+		}{
+			{"a repo", func() error {
+				_, err := w.p.Repos.Update(ctx, repo, platform.JSONInput[*platform.Repo]([]byte(`{"description":"x"}`), nil))
+				return err
+			}, nil},
+			{"a group", func() error {
+				_, err := w.p.Groups.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.Group]([]byte(`{"name":"team"}`), nil))
+				return err
+			}, nil},
+			{"the description of an identity", func() error {
+				_, err := w.p.Identities.Update(ctx, acme.Identity.UID, platform.JSONInput[*platform.Identity]([]byte(`{"description":"x"}`), nil))
+				return err
+			}, nil},
+			{"when an identity was seen", func() error {
+				return w.store.MarkSeen(ctx, []platform.UID{acme.Identity.UID}, platform.At(w.now()))
+			}, nil},
+			{"a role", func() error {
+				_, err := w.p.Roles.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.Role]([]byte(`{"name":"reader","capabilities":["repo.list"]}`), nil))
+				return err
+			}, []string{scopeOf(acme.Group.UID)}},
+			{"an identity", func() error {
+				_, err := w.p.Identities.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.Identity](fmt.Appendf(nil, `{"name":"ann","claimMatch":{"issuer":%q,"subject":"ann"}}`, issuer), nil))
+				return err
+			}, []string{scopeOf(acme.Group.UID), "issuer:" + issuer}},
+			{"a binding", func() error {
+				_, err := w.p.RoleBindings.Create(ctx, acme.Group.UID, platform.JSONInput[*platform.RoleBinding](fmt.Appendf(nil, `{"identityUid":%q,"roleUid":%q}`, acme.Identity.UID, platform.ViewerRole), nil))
+				return err
+			}, []string{scopeOf(acme.Group.UID)}},
+		} {
+			before := w.versions()
+			if err := c.change(); err != nil {
+				t.Fatal(c.name, err)
+			}
+			after := w.versions()
+			for _, scope := range c.changes {
+				if before[scope] == after[scope] {
+					t.Errorf("%s: the version of %q is the same", c.name, scope)
+				}
+				delete(before, scope)
+				delete(after, scope)
+			}
+			if !maps.Equal(before, after) {
+				t.Errorf("%s: other versions are %v, want %v", c.name, after, before)
+			}
+		}
+		if w.versions()[scopeOf(other.Group.UID)] == "" {
+			t.Error("the other organisation has no version")
+		}
+	})
+}
