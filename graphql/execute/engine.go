@@ -87,7 +87,7 @@ func (e *engine) Mutate(ctx context.Context, operation *graphql.OperationContext
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
-		w.ctx = e.Start(ctx)
+		w.ctx = e.Start(ctx)  //nolint:fatcontext // each field begins with the context of the response
 		if f.Resolve != nil { // all but __typename
 			entered := w.enter(w.ctx, f)
 			w.resolve(step{entered, f, []any{e}})

@@ -1,3 +1,6 @@
+// Package limit rejects documents before they are executed: by their size, by what
+// they would read, and, if only trusted documents are allowed, by their text. It
+// knows the schema and nothing about the data.
 package limit
 
 import (

@@ -29,7 +29,7 @@ func (graphPlugin) Name() string { return "graph" }
 
 // MutateConfig binds the union _Entity, whose objects are those of Node. gqlgen would bind
 // it to an interface with a method IsEntity.
-func (graphPlugin) MutateConfig(settings *config.Config) error {
+func (graphPlugin) MutateConfig(settings *config.Config) error { //nolint:unparam // an interface of gqlgen
 	settings.Models["_Entity"] = config.TypeMapEntry{Model: config.StringList{scalars + "." + nodeType}}
 	return nil
 }
