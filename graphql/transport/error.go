@@ -88,9 +88,19 @@ func codeOf(shown *gqlerror.Error) refusal.Code {
 	return refusal.Code(code)
 }
 
+// contentType returns the header of a response in a media type.
+func contentType(media string) string {
+	if media == mediaResponse {
+		return mediaResponse + utf8Charset
+	}
+	return mediaJSON + utf8Charset
+}
+
+const utf8Charset = "; charset=utf-8"
+
 // write sends a single response.
 func write(w http.ResponseWriter, status int, media string, response *graphql.Response) {
-	w.Header().Set("Content-Type", media+"; charset=utf-8")
+	w.Header().Set("Content-Type", contentType(media))
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

@@ -37,8 +37,7 @@ func (m *requestMembers) setQuoted(name, value []byte) {
 		}
 	}
 	if bytes.IndexByte(name, '\\') >= 0 {
-		var text string
-		_ = decodeText(name, &text) // it is a string
+		text, _ := decodeText(name) // it is a string
 		m.set(text, value)
 	}
 }
@@ -96,14 +95,18 @@ func cutValue(b []byte) (value, rest []byte) {
 	return b, nil
 }
 
-// decodeText decodes a string, and reports whether it is one. null leaves to as it is.
-func decodeText(value []byte, to *string) bool {
+// decodeText decodes a string, and reports whether value is one, or null or nil.
+func decodeText(value []byte) (text string, ok bool) {
 	n := len(value)
 	if n >= 2 && value[0] == '"' && value[n-1] == '"' && bytes.IndexByte(value, '\\') < 0 {
-		*to = string(value[1 : n-1])
-		return true
+		return string(value[1 : n-1]), true
 	}
-	return value == nil || json.Unmarshal(value, to) == nil
+	return decodeEscapedText(value)
+}
+
+func decodeEscapedText(value []byte) (text string, ok bool) {
+	ok = value == nil || json.Unmarshal(value, &text) == nil
+	return text, ok
 }
 
 // decodeObject decodes an object, and reports whether it is one. null leaves to as it
@@ -132,8 +135,7 @@ func readValue(b []byte) (value any, rest []byte) {
 		for rest = skipSpace(b[1:]); rest[0] != '}'; rest = skipComma(rest) {
 			var name, given []byte
 			name, given = cutValue(rest)
-			var text string
-			_ = decodeText(name, &text) // it is a string
+			text, _ := decodeText(name) // it is a string
 			object[text], rest = readValue(skipSpace(skipSpace(given)[1:]))
 		}
 		return object, rest[1:]
@@ -149,8 +151,7 @@ func readValue(b []byte) (value any, rest []byte) {
 	one, rest := cutValue(b)
 	switch one[0] {
 	case '"':
-		var text string
-		_ = decodeText(one, &text) // it is a string
+		text, _ := decodeText(one) // it is a string
 		return text, rest
 	case 'n':
 		return nil, rest

@@ -138,7 +138,9 @@ func (e *endpoint) requestOf(members requestMembers) (*graphql.RawParams, error)
 	}
 	texts := [...]*string{memberQuery: &raw.Query, memberDocument: &document, memberOperation: &raw.OperationName}
 	for i, to := range texts {
-		check(i, decodeText(members[i], to), "a string")
+		text, ok := decodeText(members[i])
+		*to = text
+		check(i, ok, "a string")
 	}
 	check(memberVariables, decodeObject(members[memberVariables], &raw.Variables), "a JSON object")
 	check(memberExtensions, decodeObject(members[memberExtensions], &raw.Extensions), "a JSON object")

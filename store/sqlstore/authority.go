@@ -88,7 +88,12 @@ func (found *signIns) scopes(b platform.Bearer) []string {
 
 // addVersion keeps the version of a scope.
 func (found *signIns) addVersion(scan func(...any) error) error {
-	return scan(versionColumn{&found.versions}, versionColumn{&found.versions})
+	if found.to[0] == nil {
+		found.versions = make([]byte, 0, 512)
+		found.to[0] = versionColumn{&found.versions}
+		found.to[1] = found.to[0]
+	}
+	return scan(found.to[:2]...)
 }
 
 // A versionColumn appends the bytes of a column to versions.

@@ -50,7 +50,7 @@ func (p *presumptionProof) addTo(statements []*Statement) []*Statement {
 	if p == nil {
 		return statements
 	}
-	return append([]*Statement{&p.statement}, statements...)
+	return append(append(make([]*Statement, 0, 1+len(statements)), &p.statement), statements...)
 }
 
 // resolve compares what was read with the presumption. err is the error of the round
