@@ -83,7 +83,9 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 		addAnyWord(s, "event_authors", f.ExcludeEventAuthors)
 	}
 	if !f.Withdrawn {
-		s.add(" AND t.count_class > 0") // the class of withdrawn ones is 0; counts then read an index only
+		// The class of withdrawn advisories is 0. With this condition, counts read only an
+		// index.
+		s.add(" AND t.count_class > 0")
 	}
 	if len(f.Severities) > 0 {
 		addRatings(s, f.Severities)

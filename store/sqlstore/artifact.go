@@ -35,7 +35,7 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 			s.add(" AND t.cuda_version = ?", f.CudaVersion)
 		}
 		if f.Remediated {
-			s.add(" AND t.remediated") // as the index on those says it
+			s.add(" AND t.remediated") // the index of remediated artifacts has the same condition
 		}
 		if f.Query != "" {
 			s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(strings.ToLower(f.Query)))

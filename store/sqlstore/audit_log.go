@@ -106,7 +106,7 @@ func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
 	addEventBranch(q, b)
 	if a.Actor != "" {
 		if q.add(" AND e.actor_subject = ?", a.Actor); b.UID.Depth() > 1 {
-			q.add(" AND e.root = ?", string(b.UID.Root())) // for the index of actors
+			q.add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
 		}
 	}
 	passed := "<"

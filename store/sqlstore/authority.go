@@ -16,11 +16,11 @@ import (
 
 // knownAuthority is what one token has needed before. It does not change.
 type knownAuthority struct {
-	scopes   []string   // sorted; nil until the rows of the bearer have been read
+	scopes   []string   // scopes of the bearer, sorted; nil until its rows have been read
 	read     *Statement // reads everything about the bearer, and the versions of scopes
 	compare  *Statement // reads only the versions
 	versions string     // the versions with which the rows have proven the presumption
-	until    time.Time  // when everything must be read again; zero if there are no such versions
+	until    time.Time  // time at which everything must be read again; zero if there are no such versions
 }
 
 const (

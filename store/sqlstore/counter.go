@@ -220,11 +220,13 @@ func randomSlot(d *Dialect) int { return rand.IntN(d.Slots) }
 type countedTable struct {
 	name   string
 	number byte
-	group  string // SQL that selects the counter scope of a row outside of the tree; "": the kind is in the tree
-	place  func(platform.UID) platform.UID
-	key    func(platform.UID) any
+	// group is SQL that selects the counter scope of a row outside of the tree. "" means
+	// that the kind is in the tree.
+	group string
+	place func(platform.UID) platform.UID
+	key   func(platform.UID) any
 
-	classColumn   string // "": rows have no classes
+	classColumn   string // "" means that rows have no classes
 	classCounters func(class int64) []byte
 }
 

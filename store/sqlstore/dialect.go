@@ -9,7 +9,7 @@ import (
 
 // A Dialect holds the parts of SQL statements that differ between engines.
 type Dialect struct {
-	Placeholder string // before the number of an argument
+	Placeholder string // character that begins the placeholder of an argument, such as $
 
 	// InKeys returns a comparison of the primary key with argument n, a list of texts
 	// or of the bytes of UIDs. InValues does so for other columns.
@@ -77,7 +77,7 @@ type Dialect struct {
 type ParentColumn struct {
 	Name  string
 	Texts []string
-	Bytes [][]byte // used if Texts is nil
+	Bytes [][]byte // bytes of UIDs, used if Texts is nil
 }
 
 // Len returns the number of rows.
@@ -147,7 +147,7 @@ func (s *statement) add(sql string, args ...any) *statement {
 		case keyList:
 			s.sql.WriteString(s.dialect.InKeys(s.arg([]string(arg)), false))
 		case valueList:
-			if len(arg) == 1 { // so that an index gives the order of its rows
+			if len(arg) == 1 { // with one value, an index gives the order of its rows
 				s.sql.WriteString("= " + s.arg(arg[0]))
 				break
 			}

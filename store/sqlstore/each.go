@@ -57,9 +57,9 @@ type part struct {
 	partKey
 	scopes []int          // indices in the list of scopes
 	uids   []platform.UID // values that column is compared with
-	names  []string       // the same, if they are not UIDs
+	names  []string       // values that column is compared with, if they are not UIDs
 	within []string       // counter scopes of the rows
-	around []platform.UID // UIDs that the parents of the rows contain
+	around []platform.UID // UIDs that the parents of the rows must enclose
 }
 
 // columns returns the columns of the table of parents that the conditions of a
@@ -96,10 +96,10 @@ func (p *part) scopeColumns() []ParentColumn {
 // A partKey holds what the branches of a part have in common.
 type partKey struct {
 	column                   string
-	named                    bool // column holds no UIDs
-	root, inside, below, but bool
-	isAround                 bool
-	single                   bool // every scope has this one branch only
+	named                    bool // whether column holds no UIDs
+	root, inside, below, but bool // whether the reach has root, inside, strictlyBelow and exclude
+	isAround                 bool // whether the reach has around
+	single                   bool // whether each scope has no other branch
 }
 
 // parts groups the branches of scopes by the way they are found. rest lists the
@@ -151,7 +151,9 @@ func (p *part) addParentCondition(s *statement) {
 	if p.but {
 		s.add(" AND t.uid <> p.inside")
 	}
-	if p.isAround { // a row's key begins with its parent's, so that an index that holds it says all
+	// The UID of a row begins with that of its parent, so an index that contains the UID
+	// suffices for this condition.
+	if p.isAround {
 		s.add(" AND substr(t.uid, 1, length(t.uid) - 8) = substr(p.around, 1, length(t.uid) - 8)")
 	}
 }
@@ -165,7 +167,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		}
 		limit, skip := int64(q.Limit+1), int64(q.Skip)
 		if !p.single {
-			limit, skip = limit+skip, 0 // counted when the branches are merged
+			limit, skip = limit+skip, 0 // the skip is counted when the branches are merged
 		}
 		page := r.dialect.statement()
 		page.args = s.args

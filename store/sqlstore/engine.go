@@ -65,7 +65,7 @@ type Engine interface {
 
 // A PoolState describes the use of an engine's connections.
 type PoolState struct {
-	Used, Idle, Max int           // connections
+	Used, Idle, Max int           // numbers of connections
 	Waits           int64         // number of statements that had to wait for a connection
 	Waited          time.Duration // total waiting time
 }
@@ -118,7 +118,7 @@ func (c timeColumn) ScanTime(micros int64) {
 func (c timeColumn) Scan(src any) error {
 	var t time.Time
 	switch src := src.(type) {
-	case nil: // of a row that a join did not find
+	case nil: // a join has found no row
 		t = epoch
 	case time.Time:
 		t = src

@@ -76,7 +76,7 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 	switch len(roots) {
 	case 0:
 	case 1:
-		q.add(" AND e.root = ?", string(roots[0])) // an index has these in order
+		q.add(" AND e.root = ?", string(roots[0])) // an index has the events of one organisation in order
 	default:
 		texts := make(keyList, len(roots))
 		for i, root := range roots {

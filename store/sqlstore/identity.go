@@ -54,8 +54,8 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 // have it. A part that comes from a pattern begins with platform.PatternMark.
 // Issuers and subjects of rules contain no control characters.
 const (
-	ruleBreak = "\x02" // between issuer and subject
-	ruleEnd   = "\x03" // follows ruleBreak
+	ruleBreak = "\x02" // separates the issuer and the subject of a rule
+	ruleEnd   = "\x03" // sorts directly after ruleBreak, so it ends the range of an issuer's rules
 )
 
 // rule returns the key of identities that name an issuer and a subject.

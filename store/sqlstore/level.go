@@ -14,15 +14,15 @@ import (
 // them waits for statements or has ended, the statements are sent in one round trip.
 type level struct {
 	lock    sync.Mutex
-	running int // calls that have not ended
+	running int // number of calls that have not ended
 	waiting []*pendingCall
-	hasSlow bool        // one of the waiting calls has slow statements
-	timer   *time.Timer // sends the waiting statements if a call takes too long; nil: no call waits
+	hasSlow bool        // whether one of the waiting calls has slow statements
+	timer   *time.Timer // sends the waiting statements if a call takes too long; nil means that no call waits
 }
 
 // A pendingCall holds the statements that one call waits for.
 type pendingCall struct {
-	ctx        context.Context //nolint:containedctx // of the call
+	ctx        context.Context //nolint:containedctx // the context of the call
 	database   *database
 	statements []*Statement
 	err        error

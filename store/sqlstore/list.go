@@ -226,7 +226,7 @@ func compareColumns(a, b any) int {
 	case severityColumn:
 		b, _ := b.(severityColumn)
 		return strings.Compare(a.to.SortKey(), b.to.SortKey())
-	default: // UIDs, which are compared in any case
+	default: // the column holds UIDs, which the caller compares in any case
 		return 0
 	}
 }

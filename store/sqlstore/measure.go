@@ -28,7 +28,7 @@ const rowBytes = 512
 // A meter counts the bytes of the rows of one statement. It allocates its buffers
 // for the first row and reuses them.
 type meter struct {
-	ctx    context.Context //nolint:containedctx // of the one statement whose rows it counts
+	ctx    context.Context //nolint:containedctx // the context of the one statement whose rows the meter counts
 	answer *platform.Answer
 	row    func(scan func(...any) error) error
 

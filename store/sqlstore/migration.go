@@ -102,9 +102,9 @@ func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 // MigrationState describes one migration.
 type MigrationState struct {
 	Version   int64
-	Name      string // of what it does, such as uid_bytes
+	Name      string // name of what the migration does, such as uid_bytes
 	Applied   bool
-	AppliedAt time.Time // zero where it is not applied
+	AppliedAt time.Time // zero means that the migration is not applied
 }
 
 // Status lists all migrations in order.

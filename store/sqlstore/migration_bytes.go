@@ -15,8 +15,8 @@ import (
 // UIDs are bytes, and replaces the old tables by them. Until then the new tables
 // have names with a prefix.
 type rebuild struct {
-	tables  []movedTable // each after those that it refers to
-	indexes []string     // statements that follow when the rows are there
+	tables  []movedTable // tables, each after those that it refers to
+	indexes []string     // statements that create the indexes once the rows are copied
 }
 
 // A movedTable is one of the file of migration 10.
@@ -24,8 +24,8 @@ type movedTable struct {
 	name    string
 	ddl     string
 	columns []string
-	uids    []string // those columns that hold UIDs
-	key     []string // its primary key
+	uids    []string // the columns that hold UIDs
+	key     []string // columns of the primary key
 }
 
 // indexesFollow separates the tables of the file from their indexes.

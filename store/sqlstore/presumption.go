@@ -13,7 +13,7 @@ type presumptionProof struct {
 	presumption *platform.Presumption
 	proof       *platform.Proof
 	known       *knownAuthority
-	comparing   bool // the statement reads nothing but versions
+	comparing   bool // whether the statement reads nothing but versions
 	statement   Statement
 	found       signIns
 }
@@ -65,7 +65,7 @@ func (p *presumptionProof) resolve(ctx context.Context, d *database, err error) 
 	case p.comparing && string(p.found.versions) == p.known.versions:
 		p.presumption.Confirm()
 		return err
-	case p.comparing: // a right has changed, perhaps of somebody else
+	case p.comparing: // a right has changed, perhaps that of another caller
 		p.found, p.statement = signIns{}, p.readAll()
 		if failed := d.send(ctx, []*Statement{&p.statement}); failed != nil {
 			p.presumption.Fail(ctx, failed)

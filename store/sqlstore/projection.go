@@ -13,16 +13,16 @@ import (
 // may then read it in the wrong order and sort.
 type projection[T, F any] struct {
 	*table[T, F]
-	columns  []column[T] // in the order in which they are scanned
-	selected string      // the same, as SQL
-	names    string      // the columns of t that are selected or joined by
+	columns  []column[T] // columns in the order in which they are scanned
+	selected string      // SQL that selects the columns
+	names    string      // columns of t that the projection selects or that its joins compare
 	joins    string      // the joins that the columns need
 }
 
 // A costlyColumn is a column that a read may leave out.
 type costlyColumn struct {
-	field   platform.CostlyFields // the column is left out together with this field
-	instead string                // if set: what is selected instead
+	field   platform.CostlyFields // field that is left out together with the column
+	instead string                // SQL that is selected instead of the column; "" means nothing
 }
 
 // project returns the projection without some fields.
@@ -98,7 +98,7 @@ func (s rowScanner[T]) scan(scan func(...any) error) (T, error) {
 // A rowBuffer is a row to scan through.
 type rowBuffer[T any] interface {
 	target() T
-	keep() T // moves what was scanned into a row of its own
+	keep() T // moves the scanned values into a row of its own
 }
 
 // A buffer is a rowBuffer of pointers to V. It allocates several rows at once.

@@ -12,7 +12,8 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	enclosed: parentUID,
 	joins:    " JOIN identity i ON i.uid = t.identity JOIN grp g ON g.uid = t.parent JOIN role r ON r.uid = t.role",
 	joinBy:   []string{"parent", "identity", "role"},
-	costly: map[string]costlyColumn{ // The columns instead are in no index of an order: see projection.
+	// The columns that are read instead are in no index of an order: see projection.
+	costly: map[string]costlyColumn{
 		"i.uid": {platform.BindingObjects, "t.identity"}, "g.uid": {platform.BindingObjects, "t.parent"}, "r.uid": {platform.BindingObjects, "t.role"},
 		"i.name": {field: platform.BindingObjects}, "i.description": {field: platform.BindingObjects}, "i.email": {field: platform.BindingObjects},
 		"i.match_rule": {field: platform.BindingObjects}, "i.static_rule": {field: platform.BindingObjects}, "i.external_id": {field: platform.BindingObjects},

@@ -14,14 +14,14 @@ import (
 // would be redundant. Planners assume that conditions are independent: they would
 // expect almost no rows, and then sort all rows or use another index.
 type reach struct {
-	column        string // compared with key; "" if inside suffices
+	column        string // column that is compared with uid or name; "" means that inside suffices
 	uid           platform.UID
-	name          string       // the key, if it is not a UID
-	root          platform.UID // if set: only rows of this organisation
-	inside        platform.UID // if set: only UIDs within it
-	strictlyBelow bool         // not inside itself
-	exclude       platform.UID // if set: not this row itself
-	around        platform.UID // if set: only rows whose parent encloses this UID
+	name          string       // value that column is compared with, if that is not a UID
+	root          platform.UID // organisation that the rows must belong to; "" means any
+	inside        platform.UID // UID within which the rows must lie; "" means anywhere
+	strictlyBelow bool         // whether the row of inside itself is left out
+	exclude       platform.UID // UID of a row that is left out; "" means none
+	around        platform.UID // UID that the parent of each row must enclose; "" means any parent
 }
 
 // enclosing names the column that finds the rows within a UID of each depth. Deeper
@@ -147,17 +147,17 @@ func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
 // An ordering is the SQL expression by which rows of t are sorted before their UIDs,
 // and the direction.
 type ordering struct {
-	value     string // "" if rows are sorted by UID only
+	value     string // SQL of the values; "" means that rows are sorted by UID only
 	desc      bool
-	unindexed bool                   // no index gives it: see orderingOf
-	key       func(platform.UID) any // what UIDs are compared with
+	unindexed bool                   // whether no index has this order: see orderingOf
+	key       func(platform.UID) any // returns the value that UIDs are compared with
 }
 
 // A lookup is an order by a column of another table. No index supports it, so all
 // rows of a scope are read and sorted. statement_timeout limits the time.
 type lookup struct {
-	column string // the column as it is selected: i.name
-	value  string // the same, looked up for a row of t
+	column string // SQL that selects the column from its join, such as i.name
+	value  string // SQL that looks up the same column for a row of t
 }
 
 // nameOf makes a lookup of the name of the row in another table that column refers

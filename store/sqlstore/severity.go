@@ -54,13 +54,13 @@ func addRatings(s *statement, ratings []platform.SeverityRating) {
 func addStates(s *statement, wanted []platform.AdvisoryState, withdrawn bool) {
 	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
 	if !withdrawn && len(wanted) == 1 && wanted[0] == platform.AdvisoryOpen {
-		s.add(" AND t.count_class % 3 = 1") // as the indexes have it, without an argument
+		s.add(" AND t.count_class % 3 = 1") // the indexes have this condition, without an argument
 		return
 	}
 	var settled, others []platform.EventType
 	for _, state := range platform.AdvisoryStates() {
 		switch settling := state.SettlingEvent(); {
-		case settling == "": // open
+		case settling == "": // this state is the open one
 		case slices.Contains(wanted, state):
 			settled = append(settled, settling)
 		default:
@@ -81,7 +81,7 @@ func addStates(s *statement, wanted []platform.AdvisoryState, withdrawn bool) {
 // counter of all advisories that are not withdrawn, and one for each class. These
 // numbers are stored.
 const (
-	allAdvisories = 7 // the number of the kind: withdrawn ones too
+	allAdvisories = 7 // number of the kind, whose counter includes withdrawn advisories
 
 	standing   = 127
 	firstClass = 128

@@ -90,7 +90,7 @@ type signIns struct {
 	row     signInRow
 	columns [signInTexts]rawColumn
 
-	versions []byte // of the scopes of the statement
+	versions []byte // scopes that the statement has read, each with its version
 	to       [signInTexts + 2]any
 
 	candidates []platform.Candidate

@@ -19,7 +19,7 @@ type Store struct {
 	tables
 	engine  *database
 	changed notifier
-	stored  chan struct{} // for Follow: holds one element if other processes must be notified of an event
+	stored  chan struct{} // holds one element if Follow must notify other processes of an event
 }
 
 var _ platform.Store = (*Store)(nil)

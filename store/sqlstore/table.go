@@ -14,37 +14,40 @@ import (
 // on the second and third level. A group counts as its own ancestor.
 type table[T, F any] struct {
 	name    string
-	number  byte // of the kind, in counters
+	number  byte // number of the kind, as counters store it
 	columns []column[T]
 
-	projections sync.Map                // of *projection[T, F], by the fields that they leave out
-	costly      map[string]costlyColumn // by their SQL
-	omissible   platform.CostlyFields   // the fields of costly
+	// projections holds each *projection[T, F] that has been made, by the fields that it
+	// leaves out.
+	projections sync.Map
+	costly      map[string]costlyColumn // columns that a read may leave out, by their SQL
+	omissible   platform.CostlyFields   // all fields that the columns in costly belong to
 
 	// writeOnly columns serve filters; they are not read.
 	writeOnly []column[T]
-	joins     string            // what the columns of other tables need, joined to t
+	joins     string            // SQL that joins to t the other tables whose columns are read
 	joinBy    []string          // columns of t that joins compare
-	lookups   map[string]lookup // orders by columns of joins
+	lookups   map[string]lookup // orders by columns of other tables, by the name of the order
 	uid       func(T) platform.UID
 
-	// enclosed is the UID whose prefixes are g2 and g3; nil: the kind lies
-	// outside the tree.
+	// enclosed returns the UID whose prefixes are g2 and g3. It is nil for a kind that
+	// lies outside the tree.
 	enclosed func(platform.UID) platform.UID
-	// countedBy is the column whose values rows of a kind outside the tree are
-	// counted by; "": all of them together.
+	// countedBy is the column by whose values the rows of a kind outside the tree are
+	// counted. "" means that all of them are counted together.
 	countedBy string
-	// selfEnclosed: rows lie within themselves (groups).
+	// selfEnclosed tells that each row lies within itself, as groups do.
 	selfEnclosed bool
-	// textKeys: the primary key is a text, not a UID.
+	// textKeys tells that the primary key is a text, not a UID.
 	textKeys bool
-	// sharesUID: a row has the UID of its parent.
+	// sharesUID tells that a row has the UID of its parent.
 	sharesUID bool
-	// rootless tells rows that belong to no organisation; nil: none do.
+	// rootless reports whether a row belongs to no organisation. nil means that every
+	// row belongs to one.
 	rootless func(platform.UID) bool
-	// uncounted: no counters are kept; totals count rows.
+	// uncounted tells that no counters are kept, so totals count rows.
 	uncounted bool
-	// quietParent: a parent has few writers at once, so its counter is one row.
+	// quietParent tells that a parent has few writers at once, so its counter is one row.
 	quietParent bool
 	// where adds the conditions of a filter, each " AND ...".
 	where func(f F, s *statement)
@@ -54,16 +57,17 @@ type table[T, F any] struct {
 	aliasTable string
 
 	// classes are counters beside the kind's own. A row is counted by those of its
-	// class, which classColumn keeps; filterCounters are those whose sum is the
-	// total of a filter, none where rows must be counted. nil: there are none.
+	// class, which classColumn keeps. filterCounters returns those whose sum is the
+	// total of a filter, or none if rows must be counted. nil means that the kind has
+	// no classes.
 	classColumn    string
 	class          func(T) int64
 	classCounters  func(class int64) []byte
 	filterCounters func(f F) []byte
 
-	// searchText is what words are looked for in, as SQL over a row of t, and
-	// searchFor the query of a filter. Where the text is a column, searchOf makes
-	// it of a row, out of searchFields. "" and nil: rows are not searched.
+	// searchText is SQL over a row of t: the text in which words are looked for.
+	// searchFor returns the query of a filter. If the text is a column, searchOf makes
+	// it from the searchFields of a row. "" and nil mean that rows are not searched.
 	searchText   string
 	searchFor    func(F) string
 	searchOf     func(T) string
@@ -79,7 +83,7 @@ type table[T, F any] struct {
 // that T and F point to.
 type pointerFunctions[T, F any] struct {
 	newRow    func() T
-	assign    func(to, from T) // changes the row that to points to
+	assign    func(to, from T) // copies the row that from points to into the row that to points to
 	newBuffer func() rowBuffer[T]
 	fill      func(f F) F // replaces a filter that is nil by one that restricts nothing
 }
@@ -106,8 +110,8 @@ func (t *table[T, F]) keys(uids []platform.UID) any {
 
 // A column is a column that is read with its kind.
 type column[T any] struct {
-	sql   string // as it is selected: t.name
-	field string // the field that an update names; "": never updated
+	sql   string // SQL that selects the column, such as t.name
+	field string // field whose update changes the column; "" means that no update does
 	to    func(T) any
 }
 
