@@ -44,7 +44,7 @@ type Settings struct {
 	Limits     limit.Limits
 	Bounds     transport.Bounds
 	Trusted    *limit.TrustedDocuments // the only documents that are executed; nil means any
-	HideSchema bool                    // no introspection, and no suggestions in errors
+	HideSchema bool                    // whether introspection, and suggestions in errors, are off
 }
 
 // DefaultSettings returns settings that allow the standard introspection query and large

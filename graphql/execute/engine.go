@@ -88,7 +88,7 @@ func (e *engine) Mutate(ctx context.Context, operation *graphql.OperationContext
 			w.b = append(w.b, ',')
 		}
 		w.ctx = e.Start(ctx)  //nolint:fatcontext // each field begins with the context of the response
-		if f.Resolve != nil { // all but __typename
+		if f.Resolve != nil { // every field but __typename has a Resolve
 			entered := w.enter(w.ctx, f)
 			w.resolve(step{entered, f, []any{e}})
 			w.read(w.stepsBelow(entered, nil, f, w.columns[f.number].values))
@@ -130,7 +130,7 @@ func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationCont
 }
 
 // answerEvent returns the data of the response to one event of a subscription. The
-// executor counts its bytes.
+// Executor counts its bytes.
 func (e *engine) answerEvent(ctx context.Context, operation *graphql.OperationContext, p *plan, event any) []byte {
 	ctx = e.Start(ctx)
 	if e.StartEvent != nil {

@@ -44,8 +44,8 @@ type Executor struct {
 type Options struct {
 	Guard   *limit.Guard               // accepts or rejects requests
 	Present graphql.ErrorPresenterFunc // converts errors into what clients see
-	Budget  Budget                     // nil counts nothing
-	Timeout time.Duration              // for a query or a mutation; 0 means none
+	Budget  Budget                     // counts the memory of responses; nil counts nothing
+	Timeout time.Duration              // time limit of a query or a mutation; 0 means none
 
 	// Observe is called before each operation and returns the context of the operation.
 	// If it also returns a function, that is called with the response. A subscription
@@ -218,7 +218,9 @@ func withDetails(errs gqlerror.List) gqlerror.List {
 			continue
 		}
 		field := "query"
-		if len(err.Path) > 0 { // the path of a variable; in a response, a path has another meaning
+		// The path of such an error leads to a variable. In a response, a path has another
+		// meaning.
+		if len(err.Path) > 0 {
 			field, err.Path = err.Path.String(), nil
 		}
 		e := refusal.NewInvalid(field, err.Message)

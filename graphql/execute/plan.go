@@ -11,8 +11,8 @@ import (
 // each possible type of an object, in the order of the response.
 type plan struct {
 	root   *selection
-	fields int          // fields of all selections, numbered from 0
-	size   atomic.Int64 // bytes of the last response
+	fields int          // number of the fields of all selections; each has a number, counted from 0
+	size   atomic.Int64 // size of the last response in bytes
 }
 
 // A selection holds the fields that are selected of objects of one type in one
@@ -29,11 +29,11 @@ type plannedField struct {
 	object     *Object
 	collected  graphql.CollectedField
 	number     int
-	key        []byte // the text before the value: "alias":
+	key        []byte // text before the value, such as "alias":
 	returns    *ast.Type
 	isLeaf     bool
-	arguments  string // as written in the document
-	reads      bool   // whether it or a field below it has a Resolve
+	arguments  string // arguments as the document writes them
+	reads      bool   // whether the field or a field below it has a Resolve
 	below      *selection
 	belowTypes map[string]*selection // selections by type name, if there are several possible types
 }

@@ -9,10 +9,12 @@ import (
 
 // Limits of the cached plans.
 const (
-	maxConditions   = 6     // Boolean variables of @skip and @include; with more, nothing is kept
-	maxPlanFields   = 4_000 // of one plan
-	maxPlannedBytes = 32 << 20
-	plannedBytes    = 1 << 10 // about what a field of a plan takes, with its part of the document
+	// maxConditions limits the Boolean variables of @skip and @include. The plans of an
+	// operation with more variables are not kept.
+	maxConditions   = 6
+	maxPlanFields   = 4_000    // largest number of fields in a plan that is kept
+	maxPlannedBytes = 32 << 20 // largest estimated memory of all plans that are kept
+	plannedBytes    = 1 << 10  // estimated memory of a field in a plan, with its part of the document
 )
 
 // plans caches the plans of repeated documents. The cache is cleared when it is too

@@ -17,7 +17,7 @@ import (
 type run struct {
 	engine    *engine
 	operation *graphql.OperationContext
-	columns   []column // by the number of a field
+	columns   []column // columns by the numbers of their fields
 }
 
 // A column holds the values of a field for all its parents, in their order.
@@ -25,13 +25,13 @@ type column struct {
 	values    []any
 	errorOf   func(i int) error
 	arguments map[string]any
-	malformed bool // the arguments are, which is the error of each
-	written   int  // how many of the values
+	malformed bool // whether the arguments are malformed, which is then the error of each value
+	written   int  // number of values that have been written
 }
 
 // A step is a field that must be read for all objects of one level.
 type step struct {
-	ctx     context.Context //nolint:containedctx // with the field, as in its first parent
+	ctx     context.Context //nolint:containedctx // context of the field in its first parent
 	field   *plannedField
 	parents []any
 }
@@ -127,7 +127,7 @@ func (r *run) stepsBelow(ctx context.Context, steps []step, f *plannedField, val
 		return r.steps(ctx, steps, f.below, objectsIn(values, f.below.reads))
 	}
 	byType := map[*selection][]any{}
-	var types []*selection // in the order of their first objects
+	var types []*selection // selections in the order of their first objects
 	for _, object := range objectsIn(values, true) {
 		s := f.selectionOf(object)
 		if byType[s] == nil {

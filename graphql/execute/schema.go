@@ -113,7 +113,7 @@ func Nullable[T any](list []T, give func([]T) any) any {
 func Parents[T any](parents []any) []*T {
 	typed := make([]*T, len(parents))
 	for i, parent := range parents {
-		typed[i] = parent.(*T) //nolint:forcetypeassert // the executor keeps objects of different types apart
+		typed[i] = parent.(*T) //nolint:forcetypeassert // the engine keeps objects of different types apart
 	}
 	return typed
 }

@@ -12,10 +12,10 @@ import (
 // that the response names all errors, and removes what has become null.
 type writer struct {
 	run
-	ctx   context.Context //nolint:containedctx // of the root
+	ctx   context.Context //nolint:containedctx // the context of the root of the response
 	b     []byte
 	place []position  // path of the value that is being written
-	outer [8]position // the memory of place, unless it is longer
+	outer [8]position // memory of place, unless the path is longer
 
 	count   func(ctx context.Context, n int) error // see EngineOptions.Count
 	counted int
@@ -132,7 +132,7 @@ func (w *writer) isScalar(f *plannedField, start int) bool {
 // the object contains.
 func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 	c := &w.columns[f.number]
-	if c.errorOf == nil { // nothing below it must be read
+	if c.errorOf == nil { // neither the field nor a field below it had to be read
 		if f.Arguments == nil {
 			return f.Get(parent, nil), nil
 		}
@@ -185,7 +185,8 @@ func (w *writer) writeElement(f *plannedField, of *ast.Type, element any) bool {
 // fail adds the error of a field.
 func (w *writer) fail(f *plannedField, err error) {
 	ctx := w.currentContext()
-	if !w.columns[f.number].malformed { // its path names the argument
+	// The error of malformed arguments has a path that names the argument.
+	if !w.columns[f.number].malformed {
 		err = graphql.AddFieldLocationToError(ctx, err)
 	}
 	graphql.AddError(ctx, err)

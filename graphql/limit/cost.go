@@ -18,12 +18,12 @@ import (
 // (Schema.UniqueNames). Scalars cost nothing, except long ones (Schema.LongFields). A
 // field that is selected twice counts twice. Scalars are also counted separately
 // (Limits.Values), because each of them needs memory. The guard visits each selection
-// set once, while the guard of gqlgen visits a fragment as often as it is spread.
+// set once, however often a fragment is spread.
 type costGuard struct {
 	Limits
 	analysis.Schema
 	schema *ast.Schema
-	names  map[*ast.FieldDefinition]string // of the fields of objects: Repo.readme
+	names  map[*ast.FieldDefinition]string // names of the fields of objects, such as Repo.readme
 }
 
 func newCostGuard(schema *ast.Schema, l Limits, s analysis.Schema) *costGuard {
@@ -50,7 +50,7 @@ func (g *costGuard) nameOf(f *ast.Field) string {
 	if name := g.names[f.Definition]; name != "" && strings.HasPrefix(name, f.ObjectDefinition.Name+".") {
 		return name
 	}
-	return f.ObjectDefinition.Name + "." + f.Name // __typename, and the fields of interfaces
+	return f.ObjectDefinition.Name + "." + f.Name // the field is __typename, or belongs to an interface
 }
 
 // check computes the cost of a valid operation, and rejects it if it costs too much.
@@ -103,7 +103,7 @@ type pricing struct {
 	*costGuard
 	operation *graphql.OperationContext
 	fragments map[string]price
-	refused   *gqlerror.Error      // errors of fields whose price cannot be computed
+	refused   *gqlerror.Error      // error of the first field whose price cannot be computed
 	root      *ast.FieldDefinition // the root field whose price is being computed
 
 	selected []string             // fields of Schema.Watched that were found
@@ -170,7 +170,8 @@ func (p *pricing) field(f *ast.Field) price {
 	case strings.HasSuffix(parent, connection) && (f.Name == "nodes" || f.Name == "edges"):
 		return price{row: 1 + inside.flat, rowValues: inside.values}
 	case strings.HasSuffix(parent, connection), strings.HasSuffix(parent, "Edge") && f.Name == "node":
-		return price{flat: inside.flat, values: inside.values} // pageInfo, or the node of an edge, which is already counted
+		// The field is pageInfo, or the node of an edge, which has been counted already.
+		return price{flat: inside.flat, values: inside.values}
 	case strings.HasSuffix(kind.Name, connection):
 		rows := p.rows(f)
 		return price{

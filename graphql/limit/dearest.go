@@ -17,7 +17,7 @@ import (
 type costlyField struct {
 	path  string // names of the fields, such as repos.tags
 	field *ast.Field
-	cost  int // cost including everything below the field, for one parent
+	cost  int // cost of the field and everything below it, for one parent
 }
 
 // costError returns the error for an operation that costs too much. It computes the

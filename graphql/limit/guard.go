@@ -24,7 +24,7 @@ type Options struct {
 	Limits     Limits
 	Schema     analysis.Schema
 	Trusted    *TrustedDocuments // the only documents that are executed; nil means any
-	HideSchema bool              // no introspection, and no suggestions in errors
+	HideSchema bool              // whether introspection, and suggestions in errors, are off
 
 	// IsKnown reports whether the caller has proven who they are.
 	IsKnown func(ctx context.Context) bool
@@ -40,7 +40,7 @@ type Guard struct {
 	cost          *costGuard
 	introspection introspection
 	rules         *rules.Rules
-	accepted      *documentCache[*ast.QueryDocument] // parsed, within the limits and valid
+	accepted      *documentCache[*ast.QueryDocument] // documents that are parsed, within the limits and valid
 }
 
 // NewGuard returns the guard of an endpoint. It panics if a trusted document is not valid

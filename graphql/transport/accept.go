@@ -16,7 +16,7 @@ const (
 // acceptedTypes holds what an Accept header allows.
 type acceptedTypes struct {
 	bestType     string // the preferred media type; "" means that none is allowed
-	allowsEvents bool   // whether it allows a stream of events
+	allowsEvents bool   // whether the header allows a stream of events
 }
 
 // json returns the media type of a response that is not a stream.
@@ -31,7 +31,7 @@ func (a acceptedTypes) json() string {
 type offer struct {
 	media    string
 	quality  float64
-	exact    int // how exactly the header names it: 3 by its name, 2 by its type, 1 by */*, 0 not at all
+	exact    int // how exactly the header names the type: 3 by its name, 2 by the part before the slash, 1 by */*, 0 not at all
 	position int // position of the name in the header
 }
 

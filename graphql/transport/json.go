@@ -17,7 +17,7 @@ const (
 
 var memberNames = [memberCount]string{"query", "documentId", "operationName", "variables", "extensions"}
 
-// requestMembers holds the JSON of each member; nil: it was not given.
+// requestMembers holds the JSON of each member. nil means that the request has not given it.
 type requestMembers [memberCount][]byte
 
 func (m *requestMembers) set(name string, value []byte) {

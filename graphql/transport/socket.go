@@ -51,7 +51,7 @@ type socket struct {
 	work sync.WaitGroup // goroutines that must end before the websocket does
 
 	lock    sync.Mutex
-	running map[string]*socketOperation // by the id that the client chose
+	running map[string]*socketOperation // operations by the id that the client chose
 	count   int                         // number of operations that have not ended, including those that the client cancelled
 }
 

@@ -65,14 +65,14 @@ type Options struct {
 // Bounds has the limits of the transports. 0 turns a limit off.
 type Bounds struct {
 	BodyBytes  int64         // size of a request body, and of a message on a websocket
-	Timeout    time.Duration // for a query or a mutation
-	InitWait   time.Duration // for the first message on a websocket
-	KeepAlive  time.Duration // between signs of life on a stream
-	WriteWait  time.Duration // for a client to receive one event; a slower client is disconnected
-	Operations int           // concurrent operations on a websocket
-	Sockets    int           // open websockets and streams of a caller
+	Timeout    time.Duration // time limit of a query or a mutation
+	InitWait   time.Duration // time until the first message on a websocket must have come
+	KeepAlive  time.Duration // time between signs of life on a stream
+	WriteWait  time.Duration // time in which a client must receive one event; a slower client is disconnected
+	Operations int           // number of concurrent operations on a websocket
+	Sockets    int           // number of open websockets and streams of a caller
 
-	Subscriptions int // subscriptions of a caller on all websockets and streams
+	Subscriptions int // number of subscriptions of a caller on all websockets and streams
 }
 
 // DefaultBounds returns limits that suit browsers and proxies.
