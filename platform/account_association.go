@@ -59,7 +59,7 @@ func (p *PlatformServices) UnmarshalJSON(b []byte) error {
 // An AzureAccount is a tenant of Microsoft Azure.
 type AzureAccount struct {
 	TenantID  string            `json:"tenantId"`
-	ClientIDs map[string]string `json:"clientIds"` // by purpose
+	ClientIDs map[string]string `json:"clientIds"` // client ids by purpose
 }
 
 // UnmarshalJSON decodes an account. Unknown members are an error.
@@ -100,7 +100,7 @@ func (i *GitHubInstallation) UnmarshalJSON(b []byte) error {
 
 // AccountAssociationFilter restricts a list of account associations.
 type AccountAssociationFilter struct {
-	Name string `json:",omitempty"` // exactly
+	Name string `json:",omitempty"` // exact name
 }
 
 func (f *AccountAssociationFilter) check(v *violations) { v.checkFilter("name", f.Name) }

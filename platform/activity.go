@@ -33,7 +33,9 @@ func (i ActivityInterval) start(t Time) Time { return At(t.UTC().Truncate(i.leng
 type ActivityRequest struct {
 	Within   UID
 	Interval ActivityInterval
-	From, To Time // times in the first and in the last interval; zero: the last 30 intervals
+	// From and To are times in the first and in the last interval. Zero means the last 30
+	// intervals.
+	From, To Time
 }
 
 // The maximum and the default number of intervals.
@@ -45,9 +47,9 @@ const (
 // An ActivityQuery is a checked and authorised request for the store.
 type ActivityQuery struct {
 	Scope    Scope
-	From, To Time          // To is exclusive, a whole number of intervals after From
+	From, To Time          // To is exclusive, and a whole number of intervals after From
 	Length   time.Duration // the length of an interval
-	Types    []string      // event types; nil: all
+	Types    []string      // event types; nil means all
 }
 
 // An ActivityCount holds the two counts of one interval.

@@ -42,7 +42,7 @@ type Actor struct {
 	operator            string        // name of an operator's command, which needs no capabilities
 
 	presumption *Presumption // nil if the grants were read in this request
-	proof       *Proof       // of later requests with the same token
+	proof       *Proof       // proof of later requests with the same token
 }
 
 // A grant is the effect of a role binding, limited to the subtree of the group

@@ -11,7 +11,7 @@ type Advisory struct {
 	AdvisoryID           string          `json:"advisoryId"`
 	CreateTime           Time            `json:"createTime,omitzero"`
 	UpdateTime           Time            `json:"updateTime,omitzero"`
-	DeleteTime           Time            `json:"deleteTime,omitzero"` // when it was withdrawn
+	DeleteTime           Time            `json:"deleteTime,omitzero"` // time of its withdrawal
 	Author               string          `json:"author,omitempty"`
 	ArtifactName         string          `json:"artifactName"`
 	ArtifactType         string          `json:"artifactType,omitempty"`
@@ -23,8 +23,8 @@ type Advisory struct {
 	Events               []AdvisoryEvent `json:"events,omitempty"`
 	LegacyAdvisoryID     string          `json:"legacyAdvisoryId,omitempty"`
 	Severities           []Severity      `json:"severities,omitempty"`
-	Origin               string          `json:"-"` // the feed it came from
-	SourceTime           Time            `json:"-"` // when the feed changed it, if known
+	Origin               string          `json:"-"` // the feed from which it came
+	SourceTime           Time            `json:"-"` // time of the last change by the feed, if it is known
 
 	// Severity is the resulting severity. The store computes it from Severities
 	// and Inherited when it writes the advisory.
@@ -39,7 +39,7 @@ type Advisory struct {
 type AdvisoryEvent struct {
 	UID         UID         `json:"uid,omitempty"`
 	CreateTime  Time        `json:"createTime,omitzero"`
-	Findings    []byte      `json:"findings,omitempty"` // raw report of the finder; base64 on the wire
+	Findings    []byte      `json:"findings,omitempty"` // raw report of the finder, which is base64 on the wire
 	Author      string      `json:"author,omitempty"`
 	Reviewer    string      `json:"reviewer,omitempty"`
 	ReviewState ReviewState `json:"reviewState,omitempty"`
@@ -112,7 +112,7 @@ type Patched struct {
 
 // Severity is one score of a vulnerability.
 type Severity struct {
-	Type  string `json:"type,omitempty"` // TYPE_CVSS_V2, TYPE_CVSS_V3, TYPE_CVSS_V4
+	Type  string `json:"type,omitempty"` // TYPE_CVSS_V2, TYPE_CVSS_V3 or TYPE_CVSS_V4
 	Score string `json:"score,omitempty"`
 }
 
@@ -285,18 +285,18 @@ type AdvisoryFilter struct {
 	Origin                string        `json:",omitempty"`
 	EventReviewStates     []ReviewState `json:",omitempty"`
 	EventAuthors          []string      `json:",omitempty"`
-	ExcludeEventAuthors   []string      `json:",omitempty" excludes:""` // excludes advisories with an event of one of these authors
+	ExcludeEventAuthors   []string      `json:",omitempty" excludes:""` // advisories with an event of one of these authors are left out
 	EventReviewers        []string      `json:",omitempty"`
 	EventTypes            []EventType   `json:",omitempty"`
 	LatestEventType       EventType     `json:",omitempty"`
 	Query                 string        `json:",omitempty"` // substring of id, alias, artifact or component name; case is ignored
 
-	Severities []SeverityRating `json:",omitempty"` // with one of these ratings
-	States     []AdvisoryState  `json:",omitempty"` // in one of these states
-	MinScore   *float64         `json:",omitempty"` // with at least this score
-	Withdrawn  bool             `json:",omitempty"` // include withdrawn advisories
+	Severities []SeverityRating `json:",omitempty"` // the rating is one of these
+	States     []AdvisoryState  `json:",omitempty"` // the state is one of these
+	MinScore   *float64         `json:",omitempty"` // the score is at least this one
+	Withdrawn  bool             `json:",omitempty"` // whether withdrawn advisories are included
 
-	Around UID `json:",omitempty"` // in one of the groups that contain this resource
+	Around UID `json:",omitempty"` // the group of the advisory contains this resource
 }
 
 func (f *AdvisoryFilter) check(v *violations) {

@@ -114,7 +114,7 @@ const maxDocumentAdvisories = 10_000
 // conditions must match; without any, the request asks for all documents.
 type DocumentRequest struct {
 	ID   string
-	CVEs []string // nil: any; empty: none
+	CVEs []string // nil means any; an empty list means none
 
 	Malformed []Violation // violations that the adapter found while decoding
 }

@@ -13,12 +13,12 @@ type Artifact struct {
 	Name          string    `json:"name"` // unique in its ecosystem
 	Description   string    `json:"description,omitempty"`
 	Ecosystem     Ecosystem `json:"ecosystem"`
-	LatestVersion string    `json:"latestVersion,omitempty"` // the first of its versions in default order
+	LatestVersion string    `json:"latestVersion,omitempty"` // the first of its versions in the default order
 	VersionCount  int32     `json:"versionCount"`
 	CreateTime    Time      `json:"createTime,omitzero"`
 	UpdateTime    Time      `json:"updateTime,omitzero"` // last change of the artifact or its versions
 
-	Remediated  bool   `json:"-"` // has versions with backported fixes
+	Remediated  bool   `json:"-"` // whether it has versions with backported fixes
 	CudaVersion string `json:"-"` // the CUDA version it is built for; "" for none
 }
 
@@ -60,12 +60,12 @@ func ecosystemBranch(e Ecosystem) Branch { return Branch{Relation: OfEcosystem, 
 
 // ArtifactFilter restricts a list of artifacts.
 type ArtifactFilter struct {
-	Ecosystems  []Ecosystem // one of these; required
+	Ecosystems  []Ecosystem // the ecosystem is one of these, of which at least one is required
 	Query       string      `json:",omitempty"` // substring of name or description; case is ignored
-	CudaVersion string      `json:",omitempty"` // exactly
-	Remediated  bool        `json:",omitempty"` // only remediated artifacts
+	CudaVersion string      `json:",omitempty"` // exact CUDA version
+	Remediated  bool        `json:",omitempty"` // whether only remediated artifacts are listed
 
-	Names []string `json:",omitempty"` // one of these
+	Names []string `json:",omitempty"` // the name is one of these
 }
 
 func (f *ArtifactFilter) check(v *violations) {

@@ -11,9 +11,9 @@ type ArtifactVersion struct {
 	Name        string `json:"name"`    // the name of the artifact
 	Version     string `json:"version"` // unique in its artifact
 	Description string `json:"description,omitempty"`
-	CreateTime  Time   `json:"createTime,omitzero"` // when it was released, if known
+	CreateTime  Time   `json:"createTime,omitzero"` // time of the release, if it is known
 	UpdateTime  Time   `json:"updateTime,omitzero"`
-	SizeBytes   int64  `json:"sizeBytes,omitempty,string"` // 0: not known
+	SizeBytes   int64  `json:"sizeBytes,omitempty,string"` // 0 means that it is not known
 
 	SortKey string `json:"-"` // its bytes sort in the ecosystem's order of Version
 }

@@ -12,14 +12,14 @@ type AuditLog struct{ p *Platform }
 
 // An AuditRequest asks for a page of the log, newest first.
 type AuditRequest struct {
-	DescendantsOf UID      // this group and everything below; "": everything that the caller may audit
-	Actor         string   // only this actor: the UID of an identity, or the name of an operator's command
-	Types         []string // only these event types; nil: all; empty: none
-	Since, Until  Time     // Since is inclusive, Until is exclusive; zero: unbounded
-	Denied        *bool    // true: only denied changes; false: only changes that were made
+	DescendantsOf UID      // this group and everything below; "" means everything that the caller may audit
+	Actor         string   // the only actor: the UID of an identity, or the name of an operator's command
+	Types         []string // the only event types; nil means all, and an empty list means none
+	Since, Until  Time     // Since is inclusive, and Until is exclusive; zero means no limit
+	Denied        *bool    // true means only denied changes, and false only changes that were made
 
 	After    string // an event id; the page begins after it
-	Backward bool   // the page ends before After
+	Backward bool   // whether the page ends before After
 	PageSize int
 	Without  CostlyFields
 
@@ -34,13 +34,15 @@ type AuditPage struct {
 
 // An AuditQuery is a checked and authorised request for the store.
 type AuditQuery struct {
-	Scope        Scope
-	IDs          []string // only these events, in any order; nil: all
-	Actor        string
-	Types        []string
-	Denied       *bool
-	After        string // exclusive; "": from the newest, or from the oldest if Backward
-	From, Before string // bounds of ids: From is inclusive, Before is exclusive; "": unbounded
+	Scope  Scope
+	IDs    []string // ids of the events, in any order; nil means all
+	Actor  string
+	Types  []string
+	Denied *bool
+	// After is exclusive. "" means that the page begins with the newest event, or with the
+	// oldest if Backward.
+	After        string
+	From, Before string // bounds of ids: From is inclusive, and Before is exclusive; "" means no limit
 	Backward     bool
 	Limit        int
 	Without      CostlyFields

@@ -38,7 +38,7 @@ type StoredClaimMatch ClaimMatch
 type StaticKeys struct {
 	Issuer         string   `json:"issuer"`
 	Subject        string   `json:"subject"`
-	IssuerKeys     string   `json:"issuerKeys"` // JWKS
+	IssuerKeys     string   `json:"issuerKeys"` // the JWKS of the issuer
 	ExpirationTime Time     `json:"expirationTime,omitzero"`
 	Audiences      []string `json:"audiences,omitempty"`
 }

@@ -9,12 +9,12 @@ import (
 // A Delivery sends one event to the sink of one subscription.
 type Delivery struct {
 	UID             UID           `json:"uid"`
-	EventID         string        `json:"eventId"` // the same on every attempt
+	EventID         string        `json:"eventId"` // id of the event, which is the same on every attempt
 	EventType       string        `json:"eventType"`
 	State           DeliveryState `json:"state"`
 	Attempts        int32         `json:"attempts"`
-	LastStatus      int32         `json:"lastStatus,omitempty"` // HTTP status of the last response; 0: none
-	LastError       string        `json:"lastError,omitempty"`  // why the last attempt failed
+	LastStatus      int32         `json:"lastStatus,omitempty"` // HTTP status of the last response; 0 means none
+	LastError       string        `json:"lastError,omitempty"`  // reason why the last attempt failed
 	LastAnswer      string        `json:"lastAnswer,omitempty"` // start of the last response body
 	LastAttemptTime Time          `json:"lastAttemptTime,omitzero"`
 	NextAttemptTime Time          `json:"nextAttemptTime,omitzero"` // zero once the delivery has ended
@@ -61,10 +61,10 @@ type DeliveryStage int32
 // are in the queue; the others are held. Otherwise a sink that hangs would fill
 // the queue.
 const (
-	StageHeld        DeliveryStage = iota // waits until an earlier delivery of the subscription was attempted
-	StageReady                            // can be added to the queue
-	StageQueued                           // in the queue, for its first attempt
-	StageRetryQueued                      // in the queue, for a further attempt
+	StageHeld        DeliveryStage = iota // the delivery waits until an earlier one of the subscription was attempted
+	StageReady                            // the delivery can be added to the queue
+	StageQueued                           // the delivery is in the queue, for its first attempt
+	StageRetryQueued                      // the delivery is in the queue, for a further attempt
 	StageEnded
 )
 

@@ -29,10 +29,10 @@ const (
 
 // An Attempt is the result of an attempt to deliver an event.
 type Attempt struct {
-	Status     int           // HTTP status; 0: no response
+	Status     int           // HTTP status; 0 means no response
 	Answer     string        // start of the response body
-	RetryAfter time.Duration // delay that the sink asked for; 0: none
-	Error      string        // why there was no response
+	RetryAfter time.Duration // delay that the sink asked for; 0 means none
+	Error      string        // reason why there was no response
 }
 
 func (a Attempt) hasSucceeded() bool {

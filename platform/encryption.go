@@ -17,8 +17,8 @@ import (
 const (
 	tokenKeys       = "page-token"
 	webhookKeys     = "webhook"
-	developmentKeys = "development-issuer" // for demonstrations only; not encrypted
-	ownKeys         = "secrets"            // encrypts the others if there is no --encryption-key
+	developmentKeys = "development-issuer" // keys for demonstrations only, which are not encrypted
+	ownKeys         = "secrets"            // keys that encrypt the others if there is no --encryption-key
 	checkKeys       = "encryption-check"
 )
 

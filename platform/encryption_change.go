@@ -78,9 +78,9 @@ func openAny(all []*encryption, sealed []byte, owner string) ([]byte, bool) {
 
 // A KeyChange describes a change of the encryption key of a store.
 type KeyChange struct {
-	Old     []byte // nil: the key that is kept in the store
+	Old     []byte // the old key; nil means the one that the store keeps
 	New     []byte
-	Discard bool // remove secrets that the old key does not decrypt
+	Discard bool // whether secrets that the old key does not decrypt are removed
 	Now     Time
 }
 

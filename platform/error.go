@@ -50,15 +50,15 @@ func (c Code) String() string { return codeNames[c] }
 // message and details. Clients never see the cause.
 type Error struct {
 	Code    Code
-	Reason  string // machine-readable: the name of the code, or a more specific reason
+	Reason  string // a reason for programs: the name of the code, or a more specific one
 	Message string
-	Area    string // the service area: iam, registry, vulnerabilities, advisory, events; "" is iam
+	Area    string // the service area: iam, registry, vulnerabilities, advisory or events; "" means iam
 
-	Violations    []Violation       // INVALID_ARGUMENT: all violations of the request, in field order
-	Preconditions []Precondition    // FAILED_PRECONDITION
-	Resource      *ResourceInfo     // NOT_FOUND, ALREADY_EXISTS
-	Metadata      map[string]string // of the ErrorInfo
-	RetryAfter    time.Duration     // RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED
+	Violations    []Violation       // all violations of the request, in field order, for INVALID_ARGUMENT
+	Preconditions []Precondition    // the preconditions that fail, for FAILED_PRECONDITION
+	Resource      *ResourceInfo     // the resource, for NOT_FOUND and ALREADY_EXISTS
+	Metadata      map[string]string // metadata of the ErrorInfo
+	RetryAfter    time.Duration     // delay of a retry, for RESOURCE_EXHAUSTED, UNAVAILABLE and DEADLINE_EXCEEDED
 
 	cause error
 }
@@ -81,7 +81,7 @@ type Precondition struct {
 // `<area>.<service domain>/<Kind>`.
 type ResourceInfo struct {
 	Kind        string
-	Area        string // "": the area of the error
+	Area        string // "" means the area of the error
 	Name        string
 	Description string
 }

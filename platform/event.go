@@ -15,19 +15,22 @@ const eventPrefix = "dev.atrium.api."
 // An Event records one change. It is stored in the transaction of the change, so
 // that neither exists without the other.
 type Event struct {
-	ID      string // time-ordered
-	Type    string // such as dev.atrium.api.iam.group.created.v1
+	ID      string // ids sort by time
+	Type    string // event type, such as dev.atrium.api.iam.group.created.v1
 	Subject UID    // the resource that changed
 	Group   UID    // the group it lies in
 	Actor   EventActor
-	Body    json.RawMessage // the resource after the change (before a deletion), without secrets
-	Changes []EventChange   // for an update: the fields that it changed
+	Body    json.RawMessage // the resource after the change, or before a deletion, without secrets
+	Changes []EventChange   // the fields that an update changed
 	Time    Time
-	Denied  string // for a denied change: the reason. Only the audit log has denied changes
-	Count   int32  // number of equal denials within a minute; 1 for all other events
+	// Denied is the reason of a denied change. Only the audit log has denied changes.
+	Denied string
+	Count  int32 // number of equal denials within a minute; 1 for all other events
 
 	Position EventPosition // position in the feed, once it is stored
-	Burst    *Burst        // the events that a live feed delivers together with this one; nil outside of live feeds
+	// Burst has the events that a live feed delivers together with this one. It is nil
+	// outside of live feeds.
+	Burst *Burst
 
 	// Cause is the W3C traceparent of the request that made the change; "" if it
 	// had none.
@@ -49,7 +52,7 @@ func (p EventPosition) before(q EventPosition) bool {
 
 // EventActor names who made a change.
 type EventActor struct {
-	Subject string            `json:"subject"` // UID of an identity, or name of an operator's command
+	Subject string            `json:"subject"` // the UID of an identity, or the name of an operator's command
 	Act     map[string]string `json:"act,omitempty"`
 	Burst   *Burst            `json:"-"` // the burst of the event
 }

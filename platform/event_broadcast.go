@@ -38,7 +38,7 @@ type broadcast struct {
 	observer     Observer
 	clock        func() time.Time
 	callers      feedCallers
-	reads        atomic.Int64  // counts reads of events; holders.fresh says what for
+	reads        atomic.Int64  // number of reads of events: see feedCallers.currentActor
 	catchUpSlots chan struct{} // holds one element for each feed that reads from the store
 
 	lock      sync.Mutex
@@ -67,8 +67,8 @@ type listener struct {
 	queue  []*Event
 	bytes  int
 	read   int64 // number of the read that returned the last event of the queue
-	behind bool  // the queue was full, and later events were not queued
-	due    bool  // the listener must be woken
+	behind bool  // whether the queue was full, so later events were not queued
+	due    bool  // whether the listener must be woken
 }
 
 // allRoots is the key of listeners to all organisations.

@@ -13,10 +13,12 @@ type Events struct{ p *Platform }
 
 // An EventRequest asks for the live feed of events.
 type EventRequest struct {
-	DescendantsOf UID      // this group and everything below; "": everything that the caller may see
-	Types         []string // only these types; nil: all
-	After         *string  // resume after this event id; "": from the oldest event; nil: only new events
-	First         int      // end after this many events; 0: no limit
+	DescendantsOf UID      // this group and everything below; "" means everything that the caller may see
+	Types         []string // the only types; nil means all
+	// After is the id of the event after which the feed continues. "" means from the
+	// oldest event, and nil means only new events.
+	After *string
+	First int // number of events after which the feed ends; 0 means no limit
 }
 
 // feedBatch is the number of events that a feed reads from the store at once.
@@ -28,7 +30,7 @@ type Feed struct {
 	req   EventRequest
 	actor *Actor
 	at    EventPosition // position of the last event that was read
-	left  int           // remaining number of events; negative: no limit
+	left  int           // remaining number of events; a negative number means no limit
 }
 
 // Open checks a request and finds the position at which its feed begins. A caller

@@ -20,8 +20,8 @@ type feedCallers struct {
 
 	lock    sync.Mutex
 	open    map[string]*feedCaller // callers with feeds
-	now     *grantRead             // in progress
-	next    *grantRead             // not started yet; nil: no caller waits for it
+	now     *grantRead             // the read in progress
+	next    *grantRead             // the read that has not started yet; nil means that no caller waits for one
 	reading bool
 }
 
@@ -33,7 +33,7 @@ type feedCaller struct {
 
 	asked  *grantRead // the last read that was requested
 	grants []grant
-	read   int64 // grants are newer than the events of this read and of earlier reads
+	read   int64 // the grants are newer than the events of this read and of earlier reads
 }
 
 // A grantRead reads the grants of every caller that requested it before it began.

@@ -15,16 +15,16 @@ type ExternalGroupRoleMapping struct {
 	IdentityProviderUID UID    `json:"identityProviderUid"`
 	ExternalGroupID     string `json:"externalGroupId"`
 	RoleUID             UID    `json:"roleUid"`
-	Scope               UID    `json:"scope"` // the group on which it applies, including everything below
+	Scope               UID    `json:"scope"` // the group on which the mapping applies, including everything below
 	CreateTime          Time   `json:"createTime,omitzero"`
 }
 
 // ExternalGroupRoleMappingFilter restricts a list of mappings.
 type ExternalGroupRoleMappingFilter struct {
 	IdentityProvider UID    `json:",omitempty"`
-	ExternalGroupID  string `json:",omitempty"` // exactly
+	ExternalGroupID  string `json:",omitempty"` // exact external group
 	Role             UID    `json:",omitempty"`
-	Scope            UID    `json:",omitempty"` // exactly
+	Scope            UID    `json:",omitempty"` // exact scope
 }
 
 func (f *ExternalGroupRoleMappingFilter) check(v *violations) {

@@ -59,7 +59,7 @@ func (OrgStatus) Values() []string { return textsOf(orgStatuses) }
 
 // GroupFilter restricts a list of groups.
 type GroupFilter struct {
-	Name  string `json:",omitempty"` // exactly
+	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
 }
 

@@ -38,7 +38,7 @@ type InvitedRole struct {
 
 // GroupInviteFilter restricts a list of invites.
 type GroupInviteFilter struct {
-	KeyID string `json:",omitempty"` // exactly
+	KeyID string `json:",omitempty"` // exact key id
 }
 
 func (f *GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.KeyID) }
@@ -111,7 +111,7 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[*GroupInv
 		if err := s.rows(tx).Insert(ctx, made); err != nil {
 			return err
 		}
-		found, err := TableOf[*GroupInvite, *GroupInviteFilter](tx).Get(ctx, Keys{uids: []UID{made.UID}}) // with its role
+		found, err := TableOf[*GroupInvite, *GroupInviteFilter](tx).Get(ctx, Keys{uids: []UID{made.UID}}) // the row that is read has its role
 		if err != nil {
 			return err
 		}

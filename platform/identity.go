@@ -43,7 +43,7 @@ func (RelationshipType) Values() []string { return textsOf(relationshipTypes) }
 
 // IdentityFilter restricts a list of identities.
 type IdentityFilter struct {
-	Name             string           `json:",omitempty"` // exactly
+	Name             string           `json:",omitempty"` // exact name
 	RelationshipType RelationshipType `json:",omitempty"`
 	LastSeenBefore   Time             `json:",omitzero"`  // includes identities that were never seen
 	Query            string           `json:",omitempty"` // see SearchWords

@@ -16,7 +16,7 @@ type IdentityProvider struct {
 	CreateTime  Time   `json:"createTime,omitzero"`
 	UpdateTime  Time   `json:"updateTime,omitzero"`
 	DefaultRole UID    `json:"defaultRole"`
-	OIDC        *OIDC  `json:"oidc,omitempty"` // nil: nobody can sign in
+	OIDC        *OIDC  `json:"oidc,omitempty"` // nil means that nobody can sign in
 
 	// New users can sign in only after the organisation has proven the issuer.
 	IssuerVerified   bool `json:"issuerVerified"`
@@ -94,7 +94,7 @@ func (o *OIDC) check(v *violations) {
 
 // IdentityProviderFilter restricts a list of identity providers.
 type IdentityProviderFilter struct {
-	Name string `json:",omitempty"` // exactly
+	Name string `json:",omitempty"` // exact name
 }
 
 func (f *IdentityProviderFilter) check(v *violations) { v.checkFilter("name", f.Name) }

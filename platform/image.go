@@ -11,13 +11,13 @@ type Image struct {
 	Repo          UID            `json:"repo"`
 	Digest        string         `json:"digest"`
 	Architectures []Architecture `json:"architectures"`
-	Packages      []string       `json:"packages,omitempty"` // if the source lists them
+	Packages      []string       `json:"packages,omitempty"` // packages, if the source lists them
 }
 
 // An Architecture is an architecture that an image supports.
 type Architecture struct {
-	Name string `json:"name"` // such as amd64, arm64 or armv7, as ArchitectureName spells it
-	Size int64  `json:"size"` // bytes of config and layers; 0: unknown
+	Name string `json:"name"` // a name as ArchitectureName spells it, such as amd64, arm64 or armv7
+	Size int64  `json:"size"` // bytes of config and layers; 0 means that they are unknown
 }
 
 // ArchitectureName converts the name of an architecture into the one that the API

@@ -16,7 +16,7 @@ const ImportBatch = 1000
 // Imported counts the records of an import by result.
 type Imported struct {
 	Added, Updated, Unchanged int
-	Rejected                  map[int]error // why records were rejected, by index in the batch
+	Rejected                  map[int]error // reasons why records were rejected, by index in the batch
 }
 
 // ImportOptions are the options of an import.
@@ -31,12 +31,12 @@ type ImportOptions struct {
 // An importPlan defines how records of one kind are imported.
 type importPlan[T any, K comparable] struct {
 	key         func(T) K                                               // identifies a record
-	check       func(T, *violations)                                    // the same checks as for a creation
+	check       func(T, *violations)                                    // makes the same checks as a creation
 	existing    func(ctx context.Context, tx Tx, rows []T) ([]T, error) // reads the existing rows of these keys; it may return more
-	isUnchanged func(known, row T) bool                                 // row needs no change
+	isUnchanged func(known, row T) bool                                 // reports whether row needs no change
 	replace     func(ctx context.Context, tx Tx, known T, row T) error  // replaces known by row
 	insert      func(ctx context.Context, tx Tx, rows []T) error        // inserts new rows
-	markSource  func(ctx context.Context, tx Tx, kept []T) error        // records the source of unchanged rows; nil: sources are not recorded
+	markSource  func(ctx context.Context, tx Tx, kept []T) error        // records the source of unchanged rows; nil means that sources are not recorded
 }
 
 // run imports one batch.

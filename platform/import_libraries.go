@@ -74,7 +74,7 @@ const librariesLock UID = "libraries"
 
 // An artifactChange describes what a record changes.
 type artifactChange struct {
-	artifact       bool // the artifact itself changes
+	artifact       bool // whether the artifact itself changes
 	added, changed []*ArtifactVersion
 }
 

@@ -13,7 +13,7 @@ const pruneBatch = 100
 // A RepoSource is a source from which tags of a repo were imported.
 type RepoSource struct {
 	Repo   UID
-	Source string // as Tag.Source
+	Source string // the source as in Tag.Source
 }
 
 // Sources lists the sources of tags in the repos of a group that were imported

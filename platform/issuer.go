@@ -31,10 +31,10 @@ func (m ProofMethod) AdmitsNewcomers() bool { return m != "" && m != ProofUpgrad
 // An IssuerProof allows an organisation to decide about callers of an issuer.
 type IssuerProof struct {
 	Organisation UID
-	Issuer       string // as in RuleKey: one issuer, those of a host, or all
+	Issuer       string // one issuer, those of a host, or all, as in RuleKey
 	Method       ProofMethod
-	VerifyTime   Time // last successful check
-	CheckTime    Time // last check
+	VerifyTime   Time // time of the last successful check
+	CheckTime    Time // time of the last check
 }
 
 // OrganisationClaim is the claim in which an issuer names the organisations that

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	recheckInterval = 24 * time.Hour     // between two checks of the file of an issuer
-	unreachableFor  = 7 * 24 * time.Hour // after which a file that cannot be read no longer proves anything
-	recheckTick     = time.Hour          // between two searches for due checks
+	recheckInterval = 24 * time.Hour     // time between two checks of the file of an issuer
+	unreachableFor  = 7 * 24 * time.Hour // time after which a file that cannot be read no longer proves anything
+	recheckTick     = time.Hour          // time between two searches for due checks
 	recheckAtOnce   = 100
 )
 

@@ -11,12 +11,12 @@ import (
 // A Kind has the facts about one kind that the shared operations need (read.go, list.go,
 // write.go). It contains only data. A kind that differs has operations in its own file.
 type Kind[T any] struct {
-	Name   string // Repo: the singular, as in ResourceInfo
-	Plural string // repos: the key of its list envelope
-	Area   string // registry: the area of its errors
-	Number byte   // identifies the kind in counters and page tokens; never reused
+	Name   string // the singular, as in ResourceInfo, such as Repo
+	Plural string // the key of its list envelope, such as repos
+	Area   string // the area of its errors, such as registry
+	Number byte   // number that identifies the kind in counters and page tokens, and is never reused
 	Own    bool   // whether the kind is not in the reference
-	Event  string // platform.registry.repo: the middle of its event types
+	Event  string // the middle of its event types, such as platform.registry.repo
 	// Verbs are the verbs of its event types: created, updated, deleted ... The body of
 	// an event is the resource, or else the kind that EventBody names by area and name.
 	Verbs     []string

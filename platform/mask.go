@@ -66,7 +66,7 @@ func TypedInput[T any](resource T, fields ...string) Input[T] {
 type change[T any] struct {
 	row    T
 	fields []string // the fields of the kind that are written
-	parts  []part   // written parts of nested objects whose other members stay
+	parts  []part   // written parts of nested objects, whose other members stay
 
 	claimed T        // values of output-only fields in the body
 	claims  []string // names of these fields
@@ -115,7 +115,7 @@ func (in Input[T]) decodeUpdate(fields []Field, v *violations) *change[T] {
 // maskedFields holds the fields of a mask: fields that are written as a whole, and
 // parts of other fields.
 type maskedFields struct {
-	partial bool // fields that are not listed are ignored
+	partial bool // whether fields that are not listed are ignored
 	whole   []string
 	parts   []part
 }

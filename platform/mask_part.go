@@ -13,7 +13,7 @@ import (
 // quote the key of a map that contains dots.
 type part struct {
 	field string // a field of the kind
-	steps []step // the path below the field; none: the field itself
+	steps []step // the path below the field; an empty path means the field itself
 	value json.RawMessage
 }
 
@@ -201,7 +201,7 @@ func (c *change[T]) merge(current, row T, v *violations) {
 				setPart(object, q.steps, q.value)
 			}
 		}
-		merged, _ := json.Marshal(object) // of JSON
+		merged, _ := json.Marshal(object) // cannot fail: its members are JSON
 		decodeField(row, p.field, merged, v)
 	}
 }

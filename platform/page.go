@@ -17,11 +17,11 @@ const (
 // A UIDFilter restricts a list by the position of resources in the tree. All given
 // fields must match.
 type UIDFilter struct {
-	AncestorsOf   UID   `json:",omitempty"` // only resources strictly above this UID
-	DescendantsOf UID   `json:",omitempty"` // only resources strictly below this UID
-	ChildrenOf    UID   `json:",omitempty"` // only children of this UID
-	InRoot        bool  `json:",omitempty"` // only resources without a parent
-	IDs           []UID `json:",omitempty"` // one of these
+	AncestorsOf   UID   `json:",omitempty"` // the resource is strictly above this UID
+	DescendantsOf UID   `json:",omitempty"` // the resource is strictly below this UID
+	ChildrenOf    UID   `json:",omitempty"` // the resource is a child of this UID
+	InRoot        bool  `json:",omitempty"` // whether only resources without a parent are listed
+	IDs           []UID `json:",omitempty"` // the UID is one of these
 }
 
 // scope returns the UID that f names, or "".
@@ -91,11 +91,11 @@ func (f CostlyFields) Has(fields CostlyFields) bool { return f&fields == fields 
 type ListRequest[F any] struct {
 	UIDP      UIDFilter
 	Filter    F
-	PageSize  int          // 0: DefaultPageSize; above MaxPageSize: MaxPageSize
-	PageToken string       // end of the previous page, or start of the next page if Backward
-	OrderBy   string       // a field, then optionally asc or desc; "": the default of the kind
+	PageSize  int          // 0 means DefaultPageSize; a size above MaxPageSize means MaxPageSize
+	PageToken string       // the end of the previous page, or the start of the next page if Backward
+	OrderBy   string       // a field, then optionally asc or desc; "" means the default of the kind
 	Skip      int          // number of rows to skip after the token
-	Backward  bool         // the page that ends before the token (or the last one)
+	Backward  bool         // whether the page is the one that ends before the token, or the last one without a token
 	Parts     Parts        // parts to read
 	Without   CostlyFields // fields to leave empty
 
@@ -136,7 +136,7 @@ type cursors[T any] struct {
 	desc   bool
 	issued time.Time
 	sealer *sealer
-	uidp   UIDFilter // with the filter, what the tokens are for
+	uidp   UIDFilter // part of what the tokens are for; the other part is the filter
 	filter any
 
 	name sync.Once
@@ -156,16 +156,16 @@ func (c *cursors[T]) listName() []byte {
 // An Order is a field that a kind sorts by. UID breaks ties, in the same
 // direction.
 type Order struct {
-	Field string // as in OrderField.Name
+	Field string // name of the field, as in OrderField.Name
 	Desc  bool
 }
 
 // An OrderField is a field by which rows of a kind can be sorted: a time, or a
 // text of at most 255 bytes, because page tokens contain the value.
 type OrderField[T any] struct {
-	Name      string      // snake_case
+	Name      string      // name in snake_case
 	Spellings []string    // other names that order_by accepts
-	Value     func(T) any // string or Time
+	Value     func(T) any // returns a string or a Time
 }
 
 // A Position is the position of a row in an order.

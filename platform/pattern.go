@@ -48,8 +48,8 @@ func programSize(parsed *syntax.Regexp) int {
 // A compiledPattern is a pattern that is ready for matching.
 type compiledPattern struct {
 	text   string
-	regexp *regexp.Regexp // nil: the text is not a valid pattern, or is too large
-	size   int            // instructions
+	regexp *regexp.Regexp // nil means that the text is not a valid pattern, or is too large
+	size   int            // number of instructions
 }
 
 func compile(text string) *compiledPattern {
@@ -74,7 +74,7 @@ func (c *compiledPattern) memory() int { return len(c.text) + c.size*instruction
 type patterns struct {
 	mu     sync.Mutex
 	byText map[string]*list.Element
-	used   *list.List // of *compiled, the latest first
+	used   *list.List // the list of each *compiledPattern, the latest first
 	memory int
 }
 
@@ -99,7 +99,7 @@ func (p *patterns) get(text string) *compiledPattern {
 	p.byText[text] = p.used.PushFront(c)
 	p.memory += c.memory()
 	for p.used.Len() > maxPatterns || p.memory > maxPatternMemory {
-		oldest := p.used.Remove(p.used.Back()).(*compiledPattern) //nolint:forcetypeassert // as above
+		oldest := p.used.Remove(p.used.Back()).(*compiledPattern) //nolint:forcetypeassert // nothing else is put in
 		delete(p.byText, oldest.text)
 		p.memory -= oldest.memory()
 	}
@@ -109,7 +109,7 @@ func (p *patterns) get(text string) *compiledPattern {
 // A matcher matches one token with the rules of one organisation.
 type matcher struct {
 	patterns *patterns
-	work     int // done so far
+	work     int // amount of work that has been done
 }
 
 // matchFull reports whether a pattern matches all of s. The pattern is not wrapped

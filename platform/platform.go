@@ -15,10 +15,12 @@ type Options struct {
 	Clock         func() time.Time // nil means time.Now
 	AllowSignup   bool             // whether identities of organisations may create organisations
 	EncryptionKey []byte           // AES-256 key that encrypts secrets in the store; nil means a key in the database
-	NoSecrets     bool             // for commands: keys are neither read nor created, and page tokens are valid only in this process
-	PrivateSinks  []string         // hosts (at any port) or host:port of event sinks that may be private or use plain http
-	SinkPorts     []string         // ports of public hosts that event sinks may use, besides 443
-	Logger        *slog.Logger
+	// NoSecrets is for commands: keys are neither read nor created, and page tokens are
+	// valid only in this process.
+	NoSecrets    bool
+	PrivateSinks []string // hosts (at any port) or host:port of event sinks that may be private or use plain http
+	SinkPorts    []string // ports of public hosts that event sinks may use, besides 443
+	Logger       *slog.Logger
 
 	// AllowIssuers treats every issuer as proven, for development.
 	AllowIssuers bool
@@ -52,13 +54,13 @@ type Platform struct {
 
 	store   Store
 	options Options
-	secrets *encryption // nil: Options.NoSecrets
+	secrets *encryption // nil if Options.NoSecrets is set
 
-	broadcast *broadcast // of new events, to the live feeds
+	broadcast *broadcast // sends new events to the live feeds
 
 	sealer     atomic.Pointer[sealer]
-	sealerTurn chan struct{} // holds one while the sealer's keys are read
-	sealerRead time.Time     // when they were, by whoever has the turn
+	sealerTurn chan struct{} // holds one element while the keys of the sealer are read
+	sealerRead time.Time     // time of that read; only the holder of the turn uses it
 
 	patterns *patterns
 	seen     chan UID

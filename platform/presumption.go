@@ -26,7 +26,7 @@ type Presumption struct {
 
 	lock  sync.Mutex
 	state presumptionState
-	err   error // why the request cannot be answered
+	err   error // reason why the request cannot be answered
 }
 
 // An authenticator finds out who a caller is and what they hold. It is the
@@ -42,10 +42,10 @@ type presumptionState int
 
 const (
 	isPresumed presumptionState = iota
-	isPending                   // running statements will decide it
+	isPending                   // running statements will decide the presumption
 	isProven
 	isRefuted
-	isFailed // the store failed
+	isFailed // the store failed to prove or refute the presumption
 )
 
 // Presume returns a context with the caller of an earlier request with the same
@@ -88,7 +88,7 @@ func (p *Proof) Kept() any {
 
 // BearerRows are the rows that a store has read for a bearer.
 type BearerRows interface {
-	Digest() [sha256.Size]byte // of all rows in their order
+	Digest() [sha256.Size]byte // returns the digest of all rows in their order
 	Decode() ([]Candidate, []SignInOption, error)
 }
 

@@ -5,11 +5,14 @@ package platform
 
 // A Query asks for one page of rows.
 type Query[F any] struct {
-	Scope    Scope
-	Filter   F
-	Order    Order
-	From     *Position // exclusive; nil: from the first row, or from the last if Backward
-	Backward bool      // reads the rows before From; the result is still in Order
+	Scope  Scope
+	Filter F
+	Order  Order
+	// From is exclusive. nil means that the page begins with the first row, or with the
+	// last one if Backward.
+	From *Position
+	// Backward means that the rows before From are read. The result is still in Order.
+	Backward bool
 	Limit    int
 	Skip     int
 	Parts    Parts
@@ -19,7 +22,7 @@ type Query[F any] struct {
 // Rows is the result of a Query.
 type Rows[T any] struct {
 	Items []T
-	More  bool // there are more rows in the direction of the query
+	More  bool // whether there are more rows in the direction of the query
 	Total int64
 }
 
@@ -46,10 +49,10 @@ func (s Scope) Branches() []Branch { return s.branches }
 type Branch struct {
 	Relation Relation
 	UID      UID    // the UID that Relation refers to
-	UIDs     []UID  // for Listed
-	Name     string // for OfArtifact and OfEcosystem
-	Inside   UID    // if set: only rows within this UID
-	Around   UID    // for OfArtifact, if set: only rows in groups that enclose this UID
+	UIDs     []UID  // the UIDs of Listed
+	Name     string // the name of OfArtifact or OfEcosystem
+	Inside   UID    // UID within which the rows must lie; "" means anywhere
+	Around   UID    // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
 }
 
 // A Relation defines how rows relate to a UID.
@@ -57,11 +60,11 @@ type Relation uint8
 
 // The relations.
 const (
-	Everything  Relation = iota // every row; only for kinds outside of the tree
-	Within                      // the UID itself and all below
-	Below                       // everything strictly below the UID
-	Children                    // the parent is
-	Listed                      // one of UIDs
+	Everything  Relation = iota // every row, only for kinds outside of the tree
+	Within                      // the row of the UID itself and all rows below
+	Below                       // all rows strictly below the UID
+	Children                    // rows whose parent is the UID
+	Listed                      // rows with one of UIDs
 	BuiltIn                     // rows that belong to no organisation
 	OfIdentity                  // role bindings of the identity
 	OfRole                      // role bindings of the role
@@ -82,10 +85,10 @@ type Grant struct {
 
 // A Key is secret material that replicas share through the store.
 type Key struct {
-	ID         int // counts from 1 in order of creation
+	ID         int // number that counts from 1 in the order of creation
 	Purpose    string
 	Material   []byte
-	Sealed     bool // Material is encrypted
+	Sealed     bool // whether Material is encrypted
 	CreateTime Time
 }
 

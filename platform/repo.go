@@ -63,14 +63,14 @@ func (CatalogTier) Values() []string { return textsOf(catalogTiers) }
 
 // RepoFilter restricts a list of repos.
 type RepoFilter struct {
-	Name string `json:",omitempty"` // exactly
+	Name string `json:",omitempty"` // exact name
 
-	Names []string `json:",omitempty"` // one of these
+	Names []string `json:",omitempty"` // the name is one of these
 	Query string   `json:",omitempty"` // see SearchWords
 
-	Tiers   []CatalogTier `json:",omitempty"` // of one of these
-	Bundles []string      `json:",omitempty"` // with one of these
-	Aliases []string      `json:",omitempty"` // with one of these
+	Tiers   []CatalogTier `json:",omitempty"` // the tier is one of these
+	Bundles []string      `json:",omitempty"` // the repo has one of these bundles
+	Aliases []string      `json:",omitempty"` // the repo has one of these aliases
 }
 
 func (f *RepoFilter) check(v *violations) {
@@ -177,7 +177,7 @@ func (s Repos) Delete(ctx context.Context, uid UID) error { return s.remove(ctx,
 
 // A Readme is the Markdown text that introduces a repo.
 type Readme struct {
-	UID     UID    `json:"uid"` // of the repo
+	UID     UID    `json:"uid"` // UID of the repo
 	Content string `json:"content,omitempty"`
 }
 

@@ -18,7 +18,7 @@ type Role struct {
 
 // RoleFilter restricts a list of roles.
 type RoleFilter struct {
-	Name  string `json:",omitempty"` // exactly
+	Name  string `json:",omitempty"` // exact name
 	Query string `json:",omitempty"` // see SearchWords
 }
 

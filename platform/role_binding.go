@@ -47,7 +47,7 @@ type BoundRole struct {
 // RoleBindingFilter restricts a list of role bindings.
 type RoleBindingFilter struct {
 	Identity   UID        `json:",omitempty"`
-	Group      UID        `json:",omitempty"` // bound on this group, not below
+	Group      UID        `json:",omitempty"` // the role is bound on this group, not below
 	Role       UID        `json:",omitempty"`
 	Capability Capability `json:",omitempty"` // the role has this capability
 }

@@ -78,8 +78,8 @@ func (q SearchQuery) Limit() int { return q.limit }
 // A SearchRequest asks for resources whose texts contain the words of a query.
 type SearchRequest struct {
 	Query     string
-	Kinds     []SearchKind // nil: all
-	Within    UID          // only resources below this group
+	Kinds     []SearchKind // the only kinds; nil means all
+	Within    UID          // the group below which resources are found
 	PageSize  int          // as in a ListRequest
 	PageToken string
 

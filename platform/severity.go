@@ -53,7 +53,7 @@ func (SeveritySource) Values() []string { return textsOf(severitySources) }
 // computes it from the severities of the advisory and its vulnerabilities.
 type AdvisorySeverity struct {
 	Rating  SeverityRating `json:"rating,omitempty"`
-	Score   *float64       `json:"score,omitempty"`   // 0 to 10; nil if there is no score
+	Score   *float64       `json:"score,omitempty"`   // score from 0 to 10; nil means that there is none
 	Vector  string         `json:"vector,omitempty"`  // the vector of the score
 	Version string         `json:"version,omitempty"` // CVSS version: 2.0, 3.0, 3.1 or 4.0; 2, 3 or 4 for a score without a vector
 	Source  SeveritySource `json:"source,omitempty"`

@@ -15,26 +15,27 @@ import (
 // A Subscription sends the events of its group and of everything below to a
 // sink.
 type Subscription struct {
-	UID        UID      `json:"uid"`
-	Sink       string   `json:"sink"`             // https URL, unique in its group
-	Types      []string `json:"types,omitempty"`  // event types; none: all
-	Secret     string   `json:"secret,omitempty"` // signs deliveries; only in the response to its creation
-	CreateTime Time     `json:"createTime,omitzero"`
-	UpdateTime Time     `json:"updateTime,omitzero"`
+	UID   UID      `json:"uid"`
+	Sink  string   `json:"sink"`            // https URL, unique in its group
+	Types []string `json:"types,omitempty"` // event types; an empty list means all
+	// Secret signs deliveries. Only the response to a creation contains it.
+	Secret     string `json:"secret,omitempty"`
+	CreateTime Time   `json:"createTime,omitzero"`
+	UpdateTime Time   `json:"updateTime,omitzero"`
 
 	// Only GraphQL shows these fields about the health of the sink.
-	FailingSince  Time   `json:"-"` // first failure after the last success
-	DisableTime   Time   `json:"-"` // if set: no deliveries since then
+	FailingSince  Time   `json:"-"` // time of the first failure after the last success
+	DisableTime   Time   `json:"-"` // time since which there are no deliveries; zero means that the subscription is enabled
 	DisableReason string `json:"-"`
 
-	EncryptedSecret    []byte `json:"-"` // encrypted
+	EncryptedSecret    []byte `json:"-"` // the secret, encrypted
 	OldEncryptedSecret []byte `json:"-"` // the previous secret, which also signs
 	OldSecretUntil     Time   `json:"-"` // end of the previous secret's validity
 }
 
 // SubscriptionFilter restricts a list of subscriptions.
 type SubscriptionFilter struct {
-	Sink string `json:",omitempty"` // exactly
+	Sink string `json:",omitempty"` // exact sink
 }
 
 func (f *SubscriptionFilter) check(v *violations) { v.checkFilter("sink", f.Sink) }

@@ -12,11 +12,11 @@ type Tag struct {
 	Name       string   `json:"name"` // unique in its repo
 	Digest     string   `json:"digest"`
 	UpdateTime Time     `json:"updateTime,omitzero"`
-	Deprecated bool     `json:"deprecated"` // end of life
+	Deprecated bool     `json:"deprecated"` // whether the tag has reached its end of life
 	Bundles    []string `json:"bundles,omitempty"`
 
-	CreateTime Time     `json:"-"` // orders tags by age; the wire does not show it
-	Class      TagClass `json:"-"` // follows from Name
+	CreateTime Time     `json:"-"` // time by which tags are ordered; the wire does not show it
+	Class      TagClass `json:"-"` // class, which follows from Name
 
 	// Source is the registry and repo, such as ghcr.io/acme/api, from which the
 	// tag was imported. It is "" if a caller made or moved the tag. It is written
@@ -29,9 +29,9 @@ type TagClass string
 
 // The classes that tools make.
 const (
-	TagClassReferrer TagClass = "referrer" // sha256-<hex>, with .sig, .att or .sbom
-	TagClassDate     TagClass = "date"     // ends in a date: bookworm-20260327
-	TagClassEpoch    TagClass = "epoch"    // ends in a package epoch: 1.2.3-r4
+	TagClassReferrer TagClass = "referrer" // the name is sha256-<hex>, with .sig, .att or .sbom
+	TagClassDate     TagClass = "date"     // the name ends in a date, such as bookworm-20260327
+	TagClassEpoch    TagClass = "epoch"    // the name ends in a package epoch, such as 1.2.3-r4
 )
 
 var (
@@ -55,15 +55,15 @@ func tagClass(name string) TagClass {
 
 // TagFilter restricts a list of tags.
 type TagFilter struct {
-	Name         string `json:",omitempty"` // exactly
-	UpdatedSince Time   `json:",omitzero"`  // inclusive
+	Name         string `json:",omitempty"` // exact name
+	UpdatedSince Time   `json:",omitzero"`  // the last update is at this time or later
 	Digest       string `json:",omitempty"`
 	Deprecated   *bool  `json:",omitempty"`
 
 	// Without lists classes to exclude.
 	Without []TagClass `json:",omitempty" excludes:""`
 
-	Names []string `json:",omitempty"` // one of these
+	Names []string `json:",omitempty"` // the name is one of these
 	Query string   `json:",omitempty"` // see SearchWords
 }
 

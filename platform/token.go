@@ -30,7 +30,7 @@ type token struct {
 
 const (
 	tokenVersion = 1
-	tokenDesc    = 0x80 // flag in the byte of the order
+	tokenDesc    = 0x80 // bit of a descending order, in the byte of the order
 )
 
 var errToken = errors.New("is not a page token of this list")

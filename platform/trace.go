@@ -19,7 +19,7 @@ type Trace struct {
 	ID      string // request id, as the response and its errors show it
 	TraceID string // id of the distributed trace; "" means none
 	Parent  string // W3C traceparent that outgoing requests and events carry; "" means none
-	Shared  bool   // the request is a connection with many operations, which have traces of their own
+	Shared  bool   // whether the request is a connection with many operations, which have traces of their own
 
 	// Begin, if it is not nil, is called when an operation begins, with its name and
 	// its route. It returns the context that the operation runs in, and a function to
@@ -35,7 +35,7 @@ type Facts struct {
 	Operation  string // name of the operation in the API, such as ListRepos
 	Kind       string // kind of the resource of the first operation
 	UID        UID    // UID of that resource, or of the listed group
-	Identities []UID  // of the caller
+	Identities []UID  // UIDs of the caller's identities
 	Codes      []Code // codes of the errors in the response, each once; empty means success
 	Limit      string // the limit that the request exceeded
 	Cost       int    // cost of a GraphQL document

@@ -35,8 +35,8 @@ const (
 // one follows), or a dash.
 type mavenPart struct {
 	kind   byte
-	text   string // of a qualifier that is not known
-	digits string // "" where a qualifier has none
+	text   string // text of a qualifier that is not known
+	digits string // digits of the number; "" if a qualifier has none
 }
 
 // mavenKey returns the sort key of a version. Every text is a valid version.
@@ -95,7 +95,7 @@ func mavenParts(version string) []mavenPart {
 // trimMavenParts drops parts that do not affect the order: zeros, dashes and
 // release qualifiers at the end, and zeros and dashes before a qualifier.
 func trimMavenParts(parts []mavenPart) []mavenPart {
-	var kept []mavenPart // from the end
+	var kept []mavenPart // the parts from the end
 	for _, p := range slices.Backward(parts) {
 		next := mavenPart{kind: mavenEnd}
 		if len(kept) > 0 {

@@ -168,8 +168,8 @@ type Dispatch struct {
 	Delivery *Delivery
 	Event    *Event
 	Sink     string
-	Secrets  []string // all of them sign, newest first
-	Fault    string   // why nothing can be sent, for the subscriber; "" if it can be sent
+	Secrets  []string // all secrets that sign, the newest first
+	Fault    string   // reason why nothing can be sent, for the subscriber; "" if it can be sent
 	Cause    error    // cause of a fault that the operator must fix, or nil
 }
 

@@ -77,7 +77,7 @@ func (p *pricing) argument(f *ast.Field, name string) any {
 }
 
 // check rejects literals that pass validation but have no value, such as a number
-// beyond 64 bits, because gqlgen panics on them. It also rejects empty texts.
+// beyond 64 bits, because gqlparser panics on them. It also rejects empty texts.
 func (p *pricing) check(f *ast.Field) {
 	for _, argument := range f.Arguments {
 		if _, err := argument.Value.Value(p.operation.Variables); err != nil {
