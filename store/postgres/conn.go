@@ -22,7 +22,7 @@ type querier interface {
 
 type conn struct {
 	querier
-	prepares bool // statements, outside of transactions
+	prepares bool // whether statements are prepared, outside of transactions
 }
 
 // run sends all statements at once and reads their results. It returns the number
@@ -95,9 +95,11 @@ func bind(args []any) []any {
 
 type transaction struct {
 	conn
-	tx          pgx.Tx
-	limit       func(context.Context) (context.Context, context.CancelFunc) // limits the time without a response
-	customPlans bool                                                        // a statement has looked up a batch: plan for each execution
+	tx    pgx.Tx
+	limit func(context.Context) (context.Context, context.CancelFunc) // limits the time without a response
+	// customPlans means that each execution is planned, because a statement has looked up
+	// a batch.
+	customPlans bool
 }
 
 // Run sends all statements at once and reads their results.

@@ -16,9 +16,9 @@ import (
 type decoder struct {
 	types   *pgtype.Map
 	fields  []pgconn.FieldDescription
-	formats []int16  // of the fields
-	raw     [][]byte // of the row
-	text    []byte   // of the row
+	formats []int16  // formats of the fields
+	raw     [][]byte // values of the row, as the server sent them
+	text    []byte   // texts of the row, one after another
 	texts   []textColumn
 	scanner func(to ...any) error
 }
@@ -33,7 +33,7 @@ func (d *decoder) scanRow() func(to ...any) error {
 
 // A textColumn is the range of a column's text in the text of a row.
 type textColumn struct {
-	to         any // *string or sqlstore.TextScanner
+	to         any // a *string or a sqlstore.TextScanner
 	start, end int
 }
 

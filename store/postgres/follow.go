@@ -74,7 +74,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // A follower exchanges notifications with the other processes.
 type follower struct {
 	*Engine
-	name    string // the sender of its notifications, by which it recognises its own
+	name    string // name of the process in its notifications, by which it recognises them
 	changed func()
 }
 

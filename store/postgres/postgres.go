@@ -46,14 +46,14 @@ var dialect = sqlstore.Dialect{
 	Elements: func(column string) string {
 		return "jsonb_array_elements_text(CAST(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END AS jsonb)) AS e(value)"
 	},
-	KeepRow:          " FOR NO KEY UPDATE OF t", // what an update takes
+	KeepRow:          " FOR NO KEY UPDATE OF t", // the lock that an update takes
 	NoEarlierWriters: noEarlierWriters,
 	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t) },
 	Intervals: func(column, origin, seconds string) string {
 		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + column + " - CAST(" + origin + " AS timestamptz)) / " + seconds + ") AS bigint)"
 	},
 	NextTransaction: "pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
-	Slots:           16, // a total reads them all, from as many pages in the worst case
+	Slots:           16, // a total reads all slots, from as many pages in the worst case
 	Pipelines:       true,
 	Triggers:        true,
 	LimitLockWait:   "SET LOCAL lock_timeout = '2s'; ",
@@ -73,16 +73,16 @@ func arrayType(ofBytes bool) string {
 type Options struct {
 	MaxConnections int32        // size of the pool, unless the URL has pool_max_conns; 0 means four times the cores
 	QueryMode      string       // a mode of pgx; "" means the best one that works
-	DirectURL      string       // leads past a pooler; "" if there is none
-	Logger         *slog.Logger // receives what a pooler does not pass on; nil discards that
+	DirectURL      string       // URL that leads past a pooler; "" if there is none
+	Logger         *slog.Logger // receives once what a pooler does not pass on; nil discards it
 }
 
 // Engine is a PostgreSQL database.
 type Engine struct {
 	conn
 	pool            *pgpool.Pool
-	begin           string        // begins a transaction that writes
-	responseTimeout time.Duration // maximum time without a response; 0: no limit
+	begin           string        // statement that begins a transaction that writes
+	responseTimeout time.Duration // maximum time without a response; 0 means no limit
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -223,7 +223,7 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 		config.DefaultQueryExecMode = pgx.QueryExecModeExec // tables change between statements
 	} else {
 		config.RuntimeParams["statement_timeout"] = "0" // creating an index can take long
-		config.RuntimeParams["lock_timeout"] = "0"      // and waits for every transaction that is older
+		config.RuntimeParams["lock_timeout"] = "0"      // it also waits for every transaction that is older
 	}
 	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, 1, goose.WithSessionLocker(&locker{pool: e.pool}))
 }

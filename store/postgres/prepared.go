@@ -25,7 +25,7 @@ import (
 
 // A preparedConn holds the prepared statements of one connection, and buffers.
 type preparedConn struct {
-	statements *simplelru.LRU[string, *preparedStatement] // by their SQL
+	statements *simplelru.LRU[string, *preparedStatement] // prepared statements by their SQL
 	dropped    []string                                   // names of statements that the server still has
 
 	text    []byte
@@ -38,7 +38,7 @@ type preparedConn struct {
 // A preparedStatement is a statement that the server has prepared.
 type preparedStatement struct {
 	*pgconn.StatementDescription
-	formats []int16 // of its columns
+	formats []int16 // formats of the columns
 }
 
 // maxPrepared is the number of statements that a connection keeps prepared.

@@ -15,7 +15,7 @@ import (
 // writingClass is the class of the advisory lock that writers share. Each schema has
 // its own lock, whose number is schemaNumber; in programs before that it was 0.
 const (
-	writingClass = 0x61747269 // atri
+	writingClass = 0x61747269 // the letters "atri"
 	schemaNumber = "hashtext(COALESCE(current_schema(), ''))"
 )
 

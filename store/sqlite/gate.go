@@ -11,7 +11,7 @@ import (
 type gate struct {
 	lock    sync.Mutex
 	taken   bool
-	waiting []chan struct{} // closed when its turn has come
+	waiting []chan struct{} // a channel for each waiting caller, closed when its turn has come
 	waited  waits
 }
 

@@ -71,7 +71,7 @@ func spellIn(n string, ofBytes bool) string {
 
 // Engine is a SQLite file with one connection that writes and several that read.
 type Engine struct {
-	conn   // reads
+	conn   // the connections that read
 	reader *sql.DB
 	writer *sql.DB
 	turn   gate // orders the writers, because database/sql would serve them in random order
