@@ -47,10 +47,10 @@ type client interface {
 // A connection gives access to the tables of the queue.
 type connection struct {
 	migrate   func(context.Context) error
-	check     func(context.Context) error // see checkTables
+	check     func(context.Context) error // checks the tables: see checkTables
 	newClient func(*river.Config) (client, error)
-	resign    func(ctx context.Context, replica string) error               // see resign
-	depth     func(ctx context.Context) (map[rivertype.JobState]int, error) // how many jobs are in each state
+	resign    func(ctx context.Context, replica string) error               // gives up the leadership of a replica: see resign
+	depth     func(ctx context.Context) (map[rivertype.JobState]int, error) // counts the jobs in each state
 	close     func()
 }
 
@@ -118,7 +118,7 @@ func connectPostgres(ctx context.Context, databaseURL, directURL string) (*conne
 // only polls because a pooler prevents notifications.
 type postgresDriver struct {
 	*riverpgxv5.Driver
-	listen *pgxpool.Pool // nil: only poll
+	listen *pgxpool.Pool // nil means that the driver only polls
 }
 
 func (d postgresDriver) SupportsListener() bool { return d.listen != nil }
