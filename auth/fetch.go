@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	fetchTimeout = 5 * time.Second // discovery and keys together
-	maxDocument  = 1 << 20         // bytes
-	maxErrorText = 200             // bytes of an error, which can contain an answer of the issuer
+	fetchTimeout = 5 * time.Second // time limit of discovery and keys together
+	maxDocument  = 1 << 20         // largest size in bytes
+	maxErrorText = 200             // largest size in bytes of an error, which can contain an answer of the issuer
 )
 
 // A fetcher asks issuers for their keys.

@@ -75,8 +75,8 @@ type keySet struct {
 
 	mu      sync.Mutex
 	keys    []publicKey
-	fetched time.Time // when the last successful fetch began; zero if none has succeeded
-	tried   time.Time // when the last fetch began
+	fetched time.Time // time at which the last successful fetch began; zero if none has succeeded
+	tried   time.Time // time at which the last fetch began
 	err     error     // the error of the last fetch
 	running *fetch    // nil if no fetch is running
 }

@@ -44,7 +44,8 @@ func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, er
 
 // presumeRequest presumes the bearer of a request, if that can be done.
 func (v *Verifier) presumeRequest(r *http.Request) (_ context.Context, isPresumed bool, err error) {
-	if r.Header.Get("Upgrade") != "" { // the connection leaves HTTP behind, and with it the one who proves
+	// The connection leaves HTTP behind, and with it the code that proves the bearer.
+	if r.Header.Get("Upgrade") != "" {
 		return nil, false, nil
 	}
 	header := r.Header.Values("Authorization")

@@ -37,12 +37,12 @@ func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 // proven, and dropped if the bearer is not.
 type heldAnswer struct {
 	http.ResponseWriter
-	before http.Header // as it was when the handler got it
+	before http.Header // header as it was when the handler got it
 	prove  func() error
 	cancel context.CancelFunc // ends a handler whose answer is dropped
 
 	isReleased bool
-	err        error // why it is dropped
+	err        error // reason why the answer is dropped
 }
 
 // release proves the bearer and reports whether the answer may be sent.
@@ -97,7 +97,7 @@ const maxRepeatable = 64 << 10
 type repeatableBody struct {
 	from     io.ReadCloser
 	kept     []byte
-	isProven bool // nothing more is kept
+	isProven bool // whether the bearer is proven, so nothing more is kept
 	prove    func() error
 }
 
