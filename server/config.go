@@ -25,7 +25,7 @@ import (
 type Config struct {
 	Address     string // host:port to listen on
 	DatabaseURL string
-	DirectURL   string           // leads past a pooler to the same database; "" means none
+	DirectURL   string           // URL that leads past a pooler to the same database; "" means none
 	Migrate     bool             // whether missing migrations are applied first
 	Core        platform.Options // options of the core; AllowHosts and Development override some
 	Version     string           // version of the program

@@ -40,9 +40,9 @@ func (l *limits) isOff() bool { return l.rate == 0 && l.inFlight == 0 }
 
 // A standing holds the remaining quota of a caller.
 type standing struct {
-	requests int           // at once
-	full     time.Duration // until all of the burst is there again
-	slots    int           // of requests under way
+	requests int           // number of requests that may come at once
+	full     time.Duration // time until the whole burst is available again
+	slots    int           // number of free slots for requests under way
 }
 
 // enter counts a request of a caller, which is in flight until leave is called. If the

@@ -70,7 +70,7 @@ func (s stranger) Admit() error {
 // Failed counts a request of the address.
 func (s stranger) Failed(err error) error {
 	if platform.AsError(err).Code == platform.CodeResourceExhausted {
-		return err // by Admit
+		return err // Admit has returned this error
 	}
 	leave, left, exhausted := s.limits.enter(s.address, time.Now())
 	s.limits.writeHeaders(s.header, left)

@@ -22,7 +22,7 @@ import (
 // V1 is another service that answers v1. Requests for v1 are forwarded to it unchanged.
 type V1 struct {
 	Upstream *url.URL
-	Timeout  time.Duration // until it begins to answer
+	Timeout  time.Duration // time in which the other service must begin to answer
 }
 
 // v1Path matches the paths that are forwarded. No other path is the same in both
