@@ -32,7 +32,7 @@ func cutPattern(pattern string) (prefix string, suffix []string) {
 
 // A pathGroup holds the routes whose paths have the same fixed prefix.
 type pathGroup struct {
-	prefix string // ends in * if a variable follows
+	prefix string // start of the path, which ends in * if a variable follows
 	shapes []suffixRoutes
 }
 

@@ -15,7 +15,7 @@ import (
 type parameter struct {
 	name     string       // the documented name; the other spelling is accepted too
 	of       reflect.Type // type of the value, or of one of the values
-	repeated bool         // may be given several times
+	repeated bool         // whether the parameter may be given several times
 	required bool
 	fallback any    // default value; nil means none
 	pattern  string // regular expression for the value; "" means any value

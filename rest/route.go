@@ -26,7 +26,7 @@ type route struct {
 	plural       string     // key of the items in the response of a list
 	kind         *kindFacts // kind of the resource; nil if the route is not about one kind
 	doc          string     // description, if texts/ has none
-	public       bool       // needs no token
+	public       bool       // whether the route needs no token
 	call         operation
 }
 
@@ -50,9 +50,9 @@ type operation func(*request) (any, error)
 type request struct {
 	*http.Request
 	writer    http.ResponseWriter
-	variables []string             // of the path
-	query     url.Values           // by the documented names of the parameters
-	malformed []platform.Violation // of the query
+	variables []string             // variables of the path
+	query     url.Values           // parameters by their documented names
+	malformed []platform.Violation // violations of the query
 }
 
 // run calls the operation.
