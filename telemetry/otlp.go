@@ -27,14 +27,14 @@ type client struct {
 	http     *http.Client
 	endpoint string
 	headers  http.Header
-	timeout  time.Duration // for one batch, including all attempts
+	timeout  time.Duration // time limit of one batch, including all attempts
 	gzip     bool          // whether requests are compressed
 }
 
 const (
 	exporterTimeout  = 10 * time.Second
-	firstRetryDelay  = 500 * time.Millisecond // between the first two attempts; it doubles each time
-	maxResponseBytes = 4 << 10                // how much of a response is read
+	firstRetryDelay  = 500 * time.Millisecond // pause between the first two attempts, which doubles each time
+	maxResponseBytes = 4 << 10                // number of bytes of a response that are read
 )
 
 // newClient returns a client as the environment variables of OpenTelemetry's exporter
