@@ -15,7 +15,7 @@ type textHandler struct {
 	out     io.Writer
 	level   slog.Leveler
 	colours bool
-	prefix  string // of attribute names, made of the groups
+	prefix  string // prefix of attribute names, made of the groups
 	before  string // attributes of every line
 }
 
