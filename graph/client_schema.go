@@ -1,4 +1,4 @@
-// Package graph is what the executor knows of the schema: how each field is read,
+// Package graph is what the engine knows of the schema: how each field is read,
 // how arguments are decoded, and the schema itself. Its other files come from
 // internal/gqlgen. It must not decide anything about a kind.
 package graph

@@ -101,7 +101,7 @@ func newConnections[T any](pages []platform.Page[T], errs []error) ([]*scalar.Co
 }
 
 // joinErrors combines the errors of a batch, in the order of the batch, into one
-// error that gqlgen takes apart again. It returns nil when no element failed.
+// error that the engine takes apart again. It returns nil when no element failed.
 func joinErrors(errs []error) error {
 	for _, err := range errs {
 		if err != nil {

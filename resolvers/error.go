@@ -42,13 +42,13 @@ type Presenter struct {
 }
 
 // Present converts an error as every protocol does: the code, its number and the
-// details of the core's error are in `extensions`. An error that gqlgen found in
-// the query itself keeps gqlgen's code.
+// details of the core's error are in `extensions`. An error of the document itself
+// keeps the code that gqlgen gives it.
 func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
 	cause := presented.Unwrap()
 	switch {
-	case cause == nil: // the error is gqlgen's own; the log needs its text
+	case cause == nil: // the error has no cause, and the log needs its text
 		cause = errors.New(presented.Message)
 	case isRepresentation(ctx) && !isPlatform(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
@@ -60,7 +60,7 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	if messages := fieldMessages(spellFields(ctx, e).Violations); len(messages) > 0 {
 		extensions["fields"] = messages
 	}
-	maps.Copy(extensions, presented.Extensions) // gqlgen's code, or the name of the limit that was exceeded
+	maps.Copy(extensions, presented.Extensions) // the code of gqlgen, or the name of the limit that was exceeded
 	return &gqlerror.Error{
 		Message: status.Message, Path: graphql.GetPath(ctx), Locations: presented.Locations, // the path of err can end in an argument
 		Extensions: extensions,

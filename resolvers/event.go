@@ -76,7 +76,7 @@ func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform
 	return found, filterErrors(err, ignoreNotFound)
 }
 
-// Identity reads the identity that made a change; nil when the actor was not an
+// Identity reads the identity that made a change. It is nil if the actor was not an
 // identity.
 func (eventActors) Identity(ctx context.Context, all []*platform.EventActor) ([]*platform.Identity, error) {
 	identities := readsOf(ctx).identities()

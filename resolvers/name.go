@@ -20,8 +20,8 @@ func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *pl
 	}
 }
 
-// readByName reads, for each scope, the one object that matches a filter by name;
-// nil if there is none.
+// readByName reads, for each scope, the one object that matches a filter by name. An
+// object is nil if there is none.
 func readByName[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), scopes []platform.UIDFilter, filter F) ([]T, error) {
 	pages, errs := read(ctx, platform.ListRequest[F]{Filter: filter, PageSize: 1, Parts: platform.PartItems}, scopes)
 	found := make([]T, len(scopes))

@@ -17,14 +17,14 @@ var _ graph.ResolverRoot = root{}
 type (
 	queries           root
 	mutations         root
-	feeds             root // resolves Subscription
+	feeds             root // the resolvers of Subscription
 	entities          root
 	repoConnections   root
 	images            root
 	viewers           root
 	gitHubAccounts    root
-	terms             root // TermsAcceptance
-	acceptedTerms     root // AcceptTermsPayload
+	terms             root // the resolvers of TermsAcceptance
+	acceptedTerms     root // the resolvers of AcceptTermsPayload
 	holderConnections root
 	holderEdges       root
 	events            root

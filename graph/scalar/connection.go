@@ -75,7 +75,7 @@ func (e *Edge[T]) Cursor() string {
 type PageInfo struct {
 	HasNextPage, HasPreviousPage bool
 
-	start, end func() string // return the cursors; nil on an empty page
+	start, end func() string // return the cursors; both are nil on an empty page
 }
 
 // StartCursor returns the cursor of the first item, or "" on an empty page.

@@ -51,7 +51,7 @@ func AppendInt64(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) 
 // AppendFloat writes a number as JSON does.
 func AppendFloat(b []byte, n float64) []byte { return strconv.AppendFloat(b, n, 'f', -1, 64) }
 
-// AppendPointer writes what v points to; nil is null.
+// AppendPointer writes what v points to, or null if v is nil.
 func AppendPointer[T any](b []byte, v *T, write func([]byte, T) []byte) []byte {
 	if v == nil {
 		return AppendNull(b)
@@ -71,7 +71,7 @@ func AppendList[T any](b []byte, list []T, write func([]byte, T) []byte) []byte 
 	return append(b, ']')
 }
 
-// AppendNullableList writes a list of scalars; nil is null.
+// AppendNullableList writes a list of scalars, or null if the list is nil.
 func AppendNullableList[T any](b []byte, list []T, write func([]byte, T) []byte) []byte {
 	if list == nil {
 		return AppendNull(b)

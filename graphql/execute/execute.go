@@ -209,9 +209,8 @@ func PanicError(_ context.Context, cause any) error {
 	return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 }
 
-// withDetails adds the details of INVALID_ARGUMENT to errors that gqlgen finds in a
-// document. The code stays that of gqlgen, which most servers use, and is the reason
-// in the details.
+// withDetails adds the details of INVALID_ARGUMENT to errors of a document. The code
+// stays that of gqlgen, which most servers use, and is the reason in the details.
 func withDetails(errs gqlerror.List) gqlerror.List {
 	for _, err := range errs {
 		if err.Err != nil {

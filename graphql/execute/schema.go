@@ -26,12 +26,12 @@ type Object struct {
 // A Field describes how one field is read. Exactly one of Append, Get, Resolve and
 // Stream is set.
 type Field struct {
-	// Arguments decodes the arguments; nil for a field that takes none.
+	// Arguments decodes the arguments. It is nil for a field that takes none.
 	Arguments func(ctx context.Context, raw map[string]any) (map[string]any, error)
 
 	// Append writes a scalar that parent contains.
 	Append func(b []byte, parent any) []byte
-	// Get returns an object or a List that parent contains; nil is null.
+	// Get returns an object or a List that parent contains. A nil object is null.
 	Get func(parent any, arguments map[string]any) any
 	// Resolve reads the values of all parents at once. They are in the order of
 	// the parents, and so are the errors of a graphql.BatchErrors.
@@ -39,7 +39,8 @@ type Field struct {
 	// Stream opens the source of a subscription.
 	Stream func(ctx context.Context, arguments map[string]any) (Source, error)
 
-	// AppendValue writes a scalar that Resolve returned; nil if Resolve returns objects.
+	// AppendValue writes a scalar that Resolve returned. It is nil if Resolve returns
+	// objects.
 	AppendValue func(b []byte, value any) []byte
 	// TypeOf returns the name of the type of an object, if the type of the field is an
 	// interface or a union; otherwise it is nil.

@@ -1,7 +1,7 @@
 // Command gqlgen generates Go code from schema/*.graphqls. gqlgen itself reads the schema
-// and gqlgen.yml. The results are the package graph, which the executor uses, and gqlgen's
-// own executor in internal/oracle, with which tests compare ours. `make generate` runs this
-// command.
+// and gqlgen.yml. The results are the package graph, which the engine of graphql/execute
+// uses, and gqlgen's own executor in internal/oracle, with which tests compare the engine.
+// `make generate` runs this command.
 package main
 
 import (

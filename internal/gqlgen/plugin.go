@@ -17,7 +17,7 @@ import (
 //go:embed *.gotpl
 var templateFiles embed.FS
 
-// A graphPlugin writes the package graph, which describes the schema for the executor.
+// A graphPlugin writes the package graph, which describes the schema for the engine.
 // gqlgen's own executor, with the same resolvers, goes to the package that gqlgen.yml names
 // under exec.
 type graphPlugin struct {

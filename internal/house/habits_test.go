@@ -50,10 +50,10 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 		// statements would have to pass them on.
 		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
 		// This says which calls read concurrently for one answer. It passes from the
-		// executor to the connection, through operations that do not use it.
+		// engine of GraphQL to the store, through operations that do not use it.
 		"store/sqlstore": {"levelKey"},
 		"auth":           {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
-		// This says why a subscription ends. gqlgen offers its resolver no other way.
+		// This says why a subscription ends. Its resolver can only close a channel.
 		"graphql/execute": {"endingKey"},
 	}
 	for _, f := range sources(t) {
