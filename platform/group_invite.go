@@ -15,11 +15,11 @@ import (
 type GroupInvite struct {
 	UID            UID      `json:"uid"`
 	RoleUID        UID      `json:"roleUid"`
-	Email          string   `json:"email,omitempty"` // if set, only the owner of this address can accept
+	Email          string   `json:"email,omitempty"` // address whose owner alone can accept; "" means that any caller with the code can
 	TTL            Duration `json:"ttl,omitempty"`   // input only
 	ExpirationTime Time     `json:"expirationTime,omitzero"`
 	SingleUse      bool     `json:"singleUse"`
-	Code           string   `json:"code,omitempty"` // only in the response to its creation
+	Code           string   `json:"code,omitempty"` // code, which only the response to the creation contains
 	KeyID          string   `json:"keyId"`          // the part of the code that is not secret
 	CreateTime     Time     `json:"createTime,omitzero"`
 
