@@ -27,8 +27,8 @@ type verifiedToken struct {
 	key    crypto.PublicKey
 	bytes  int
 
-	// bearer is whom the last request with the token was of: what the next one
-	// presumes.
+	// bearer is the caller of the last request with the token. The next request
+	// presumes the same caller.
 	bearer atomic.Pointer[platform.Actor]
 }
 
