@@ -29,7 +29,7 @@ type issuer struct {
 
 	mu         sync.Mutex
 	signer     jose.Signer
-	signerTime time.Time // when the key of signer was read
+	signerTime time.Time // time at which the key of signer was read
 }
 
 // claims lists the claims of a token, in the order in which they are written.
