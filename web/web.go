@@ -72,7 +72,7 @@ type settings struct {
 	Token    string    `json:"token"`
 	Examples []Example `json:"examples"`
 	GraphiQL bool      `json:"graphiql"`
-	Document string    `json:"document,omitempty"` // of the reference
+	Document string    `json:"document,omitempty"` // path of the OpenAPI document of the reference
 }
 
 // Playground serves GraphiQL, or without it the small page, at /. It serves the small page at /playground/small too, and
