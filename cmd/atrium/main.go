@@ -15,11 +15,11 @@ import (
 
 // A program holds what a command may use of its process.
 type program struct {
-	name   string // as the person typed it
+	name   string // name as the person typed it
 	env    func(name string) string
 	stdin  io.Reader
-	stdout io.Writer // for results
-	stderr io.Writer // for logs, progress and errors
+	stdout io.Writer // receives results
+	stderr io.Writer // receives logs, progress and errors
 }
 
 func main() {
