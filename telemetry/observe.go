@@ -109,8 +109,8 @@ func (m *Metrics) CountImported(source string, records int) {
 // A Pool is the state of a pool of database connections.
 type Pool struct {
 	Used, Idle, Max int           // numbers of connections
-	Waits           int64         // how often a statement waited for a connection
-	Waited          time.Duration // how long statements waited altogether
+	Waits           int64         // number of statements that waited for a connection
+	Waited          time.Duration // total waiting time of statements
 }
 
 // WatchPool adds metrics of a connection pool. Each scrape calls pool.
