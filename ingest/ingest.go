@@ -34,7 +34,7 @@ type Options struct {
 
 // A Place is the position of a record in the input.
 type Place struct {
-	File   string // as the caller named it, or below a folder that the caller named
+	File   string // path as the caller named it, or of a file below a folder that the caller named
 	Member string // the member of an archive; "" for a plain file
 	Line   int    // counted from 1; 0 if the record is a whole file
 }
@@ -70,7 +70,7 @@ type Progress struct {
 
 // A Summary is the result of an import.
 type Summary struct {
-	Kinds      []KindCounts // in the order of the import
+	Kinds      []KindCounts // counts by kind, in the order of the import
 	Unreadable int          // documents and lines whose kind could not be read
 }
 

@@ -84,7 +84,7 @@ type ociRepo struct {
 	name.Repository
 	record platform.ImportedRepo
 	tags   []string
-	err    error // why its tags cannot be listed
+	err    error // reason why its tags cannot be listed
 }
 
 func (r *ociRepo) place() Place { return Place{File: r.Name()} }
@@ -99,7 +99,7 @@ type ociTag struct {
 	repo   *ociRepo
 	name   string
 	digest v1.Hash
-	err    error // why its digest cannot be read
+	err    error // reason why its digest cannot be read
 }
 
 func (t *ociTag) place() Place { return Place{File: t.repo.Name() + ":" + t.name} }

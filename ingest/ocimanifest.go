@@ -24,9 +24,9 @@ const (
 type manifest struct {
 	children []v1.Descriptor
 	isImage  bool
-	size     int64        // for an image: bytes of its config and layers
-	platform *v1.Platform // for an image whose config was read
-	err      error        // why the manifest cannot be read
+	size     int64        // bytes of the config and the layers of an image
+	platform *v1.Platform // platform of an image whose config was read
+	err      error        // reason why the manifest cannot be read
 }
 
 // parseManifest tells index, image and artifact apart by the content, because the

@@ -16,7 +16,7 @@ import (
 // waiting when the context ends and obeys Retry-After.
 type retryTransport struct {
 	inner http.RoundTripper
-	pause time.Duration // before the second try; the third waits three times as long
+	pause time.Duration // pause before the second try; the third one waits three times as long
 }
 
 const (
