@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	lockPause = 200 * time.Millisecond // between two tries to get a lock
+	lockPause = 200 * time.Millisecond // pause between two tries to get a lock
 	lockTries = 1500
 )
 

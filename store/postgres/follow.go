@@ -17,7 +17,7 @@ import (
 // Timing of the notifications between processes.
 const (
 	notifyInterval = 20 * time.Millisecond // minimum interval between notifications
-	silenceLimit   = 5 * time.Second       // after this time without notifications, the connection is tested
+	silenceLimit   = 5 * time.Second       // time without notifications after which the connection is tested
 	echoTimeout    = 5 * time.Second       // maximum time until a process receives its own notification
 	firstRetry     = 100 * time.Millisecond
 	lastRetry      = 30 * time.Second

@@ -11,7 +11,7 @@ import (
 // A Relay is a proxy between a client and PostgreSQL that can simulate lost
 // connections and an unavailable or silent server.
 type Relay struct {
-	URL string // of the database, through the relay
+	URL string // URL of the database, through the relay
 
 	upstream string
 	lock     sync.Mutex
@@ -24,7 +24,7 @@ type relayState int
 const (
 	relaying relayState = iota
 	refusing            // connections end as soon as they are made
-	silent              // they are made, and nothing ever comes
+	silent              // connections are made, and nothing ever comes
 )
 
 // NewRelay starts one for the time of a test.
