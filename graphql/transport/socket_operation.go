@@ -74,7 +74,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 			return
 		}
 	}
-	leave() // before the client learns of the end and sends the next operation
+	leave() // the client must not learn of the end, and send the next operation, before this
 	if s.release(op) && ctx.Err() == nil {
 		s.send(ctx, message{ID: op.id, Type: "complete"})
 	}
