@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 )
 
-// The grants of a caller are proven in each request, but without a round trip of their
-// own. A request presumes that the caller has the same identities and grants as in an
-// earlier request with the same token. The first statements of the request include one
-// that proves it: this statement reads the identities and grants, or only versions
-// that change with them. If they have changed, the presumption is refuted: the request
-// returns nothing and writes nothing, and runs again for the caller as it is now. No
-// response is sent before the presumption is proven.
+// The grants of a caller are confirmed in each request, but without a round trip of
+// their own. A request presumes that the caller has the same identities and grants
+// as in an earlier request with the same token. The first statements of the
+// request include one that reads them, or only the versions of what decides them
+// (store/sqlstore/authority.go). If the grants have changed, the
+// presumption is refuted: the request returns nothing and writes nothing, and runs
+// again for the caller as it is now. No response is sent before the presumption is
+// proven.
 
 // A Presumption assumes that a caller has the identities and grants of an earlier
 // request. It is safe for concurrent use. A nil Presumption assumes nothing.
