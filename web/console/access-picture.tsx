@@ -1,5 +1,5 @@
-// Who has which role on which group, as a picture: lines lead from identities to roles, and from roles to the groups on
-// which they are bound. Its places are computed, not measured, so that nothing jumps.
+// This file draws who has which role on which group: lines lead from identities to roles, and from roles to the groups on which
+// they are bound. The positions are computed and not measured, so that nothing jumps.
 
 import { useState, type ReactNode } from 'react';
 import { summarize } from './access';
@@ -9,25 +9,25 @@ import { Link } from './router';
 import { Icon, type IconName } from './ui';
 import { count, plural } from './words';
 
-/** Somebody who has a role: an identity, or all whom an identity provider lists in a group. */
+/** A holder is somebody who has a role: an identity, or all people whom an identity provider lists in a group. */
 export interface Holder { key: string; name: string; detail?: string; icon: IconName; to?: string }
-/** A role on a group, with all who have it there. */
+/** This is a role on a group, with all holders who have it there. */
 export interface Given { key: string; role: string; capabilities?: readonly Capability[]; station: string; holders: Holder[]; note?: string }
-/** A group of the picture. */
+/** A station is a group of the picture. */
 export interface Station { key: string; name: string; detail?: string; to?: string; here?: boolean }
 
 interface PictureProps {
   label: string;
   given: Given[];
-  stations: Station[]; // from the organisation down, if it is a way
-  way: boolean; // whether each group is in the one before, so that roles count further down
+  stations: Station[]; // If they are a way, they lead from the organisation down.
+  way: boolean; // It says whether each group is in the one before, so that roles count further down.
   onGiven: (key: string) => void;
 }
 
 const row = 44, node = 38, apart = 14, highBlock = 8 * row;
 const fewHolders = 5, manyHolders = 24, furtherHolders = 25, manyOnNarrow = 12;
 
-/** One box on the left: a holder, or how many more there are. */
+/** A box on the left shows one holder, or how many more holders there are. */
 interface Box { id: string; holders: Holder[]; rest?: { given: string; hidden: number; shown: number } }
 
 function layOut(given: Given[], stations: Station[], opened: ReadonlyMap<string, number>) {
@@ -44,7 +44,7 @@ function layOut(given: Given[], stations: Station[], opened: ReadonlyMap<string,
       fresh.forEach(({ key }) => placed.add(key));
       const height = Math.max(own.length, 1) * row;
       own.forEach((box, i) => boxes.push({ ...box, y: y + i * row }));
-      roles.push({ one, y: y + (Math.min(height, highBlock) - row) / 2 }); // in sight of the first of many
+      roles.push({ one, y: y + (Math.min(height, highBlock) - row) / 2 }); // A role with many holders stays close to the first of them.
       y += height + apart;
     }
     groups.push({ one: station, y: here.length === 0 ? y : (roles[from].y + roles.at(-1)!.y) / 2 });
@@ -67,7 +67,7 @@ function Graph({ label, given, stations, way, onGiven, opened, open }: Folding) 
   const has = (box: Box, one: Given) => one.holders.filter(({ key }) => box.holders.some((holder) => holder.key === key)).length;
   const here = stations.findIndex((one) => one.here);
 
-  // What is connected with the box under the pointer or with the focus. Of a group that is all that counts there.
+  // The box under the pointer or with the focus lights the boxes that it is connected with. A group lights all that counts there.
   const stationOf = (key: string) => stations.findIndex((one) => one.key === key), litStation = lit === undefined ? -1 : stationOf(lit);
   const litRoles = new Set(given.filter((one) => lit === one.key || (litStation >= 0 && (way ? stationOf(one.station) <= litStation : one.station === lit)) || boxes.some((box) => box.id === lit && has(box, one) > 0)).map(({ key }) => key));
   const first = stations.findIndex(({ key }) => given.some((one) => litRoles.has(one.key) && one.station === key)), last = litStation >= 0 ? litStation : here;
@@ -138,7 +138,7 @@ function StationNode({ station, look, off = false }: { station: Station; look?: 
   return station.to && !station.here ? <Link to={station.to} className={className} title={title} {...look}>{content}</Link> : <span className={className} title={title} {...look}>{content}</span>;
 }
 
-/** The same on a narrow screen: each group has its roles, and each role those who have it. */
+/** The outline shows the same on a narrow screen: each group has its roles, and each role has its holders. */
 function Outline({ label, given, stations, onGiven, opened, open }: Folding) {
   const all = new Set(given.flatMap(({ holders }) => holders.map(({ key }) => key))).size;
   return (

@@ -7,7 +7,7 @@ import { actorOf, count, exactly, tellEvent } from './words';
 
 const icons: [RegExp, IconName][] = [[/REPO/, 'repos'], [/TAG/, 'tag'], [/SUBSCRIPTION/, 'activity'], [/IDENTITY/, 'person'], [/ROLE|INVITE|TERMS|ISSUER/, 'key'], [/./, 'group']];
 
-/** A list of events as sentences; what an update changed opens below its sentence. */
+/** This list shows events as sentences. The fields that an update changed open below its sentence. */
 export const Events = ({ events, compact = false }: { events: HappeningFragment[]; compact?: boolean }) => (
   <ol className={compact ? 'events compact' : 'events'}>{events.map((event) => <Happening key={event.id} event={event} compact={compact} />)}</ol>
 );

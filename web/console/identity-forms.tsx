@@ -1,4 +1,4 @@
-// What can be changed about an identity.
+// This file has the forms that change an identity.
 
 import { ConfirmButton, FormButton, type Field, type Held, type Values } from './form';
 import type { Rule } from './generated/changes';

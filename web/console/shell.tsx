@@ -1,4 +1,4 @@
-// What is around every page: where one is, where one can go, search, and the queries that the page was made of.
+// This file has what surrounds every page: the current place, the navigation, the search, and the queries that made the page.
 
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState, type ComponentType } from 'react';
 import { useData, type Loaded } from './client';
@@ -13,13 +13,13 @@ import { ShowQuery } from './show-query';
 import { Tree } from './tree';
 import { Empty, Icon, Lines, Mark, type IconName } from './ui';
 
-/** A page whose script is loaded when it is first shown, or by `load` before. */
+/** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. */
 function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
   const loadOrExplain = () => load().then((page) => ({ default: page }), () => ({ default: MissingPage as ComponentType<P> }));
   return { load, page: lazy(loadOrExplain) };
 }
 
-/** A server that was updated has other scripts than those that an open tab knows. */
+/** This page replaces one whose script is gone: a server that was updated has other scripts than those that an open tab knows. */
 const MissingPage = () => <Empty title="This page could not be loaded">The server was updated, or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
 
 const pages = [
@@ -34,13 +34,13 @@ const pages = [
 const repo = pageOf(() => import('./pages/repo').then(({ Repo }) => Repo));
 const start = pageOf(() => import('./pages/start').then(({ Start }) => Start));
 
-// The script of the page arrives while the first query is under way.
+// The script of the page loads while the first query runs.
 pages.find(({ view }) => view === currentView())?.load().catch(() => undefined);
 
 export function Shell() {
   const at = useLocation();
   const org = at.names[0] ?? '';
-  // What the console needs once for each organisation, together with what the first address of it leads to.
+  // One request gets what the console needs once for each organisation, and what the first address there leads to.
   const first = useMemo(() => ({ org, inOrg: org !== '', path: at.path || 'none', below: at.names.length > 1 }), [org]);
   const shell = useData(ShellDocument, first, { fresh: false });
   const { place, loading, problem } = usePlace(at, shell, first.path);
@@ -145,7 +145,7 @@ function Side({ shell, place, view, org }: { shell: Loaded<ShellQuery>; place?: 
   );
 }
 
-/** Goes to the place in a page where the reader left it, once the page is high enough; to the top of a new one. */
+/** Scrolls a page to the position where the reader left it, as soon as the page is high enough. A new page starts at the top. */
 function useScroll(key: string, returned: boolean) {
   const [path] = useState({ last: location.pathname });
   useLayoutEffect(() => {
@@ -166,7 +166,7 @@ function useScroll(key: string, returned: boolean) {
   }, [key]);
 }
 
-/** Moves the focus to a page that was opened, so that the keyboard and screen readers go on there. */
+/** Moves the focus to a page that was opened, so that the keyboard and screen readers continue there. */
 function useFocusOnMain(page: string) {
   const last = useRef(page);
   useEffect(() => {
