@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds GraphiQL and the console into dist/ where there is Node 20 and npm. Where that cannot be done it says why and succeeds:
-# the program has small pages of its own.
+# This script builds GraphiQL and the console into dist/. It needs Node 20 or newer, and npm. If it cannot build them, it says why and
+# succeeds, because the server also has small built-in pages.
 set -uo pipefail
 cd "$(dirname "$0")"
 
@@ -18,7 +18,7 @@ command -v npm >/dev/null || without "there is no npm in PATH"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# npm writes this file last. The waits are short, because without a network every build comes by here.
+# npm writes this file last. The waits are short, because without a network every build tries the installation again.
 if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
 	echo "pages: getting GraphiQL and the console's packages from npm, once"
 	npm ci --ignore-scripts --include=dev --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 \

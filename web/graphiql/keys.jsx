@@ -1,7 +1,7 @@
 import { useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
 
-/** The keys that the toolbar names. GraphiQL binds them to the key of Windows where it means Control. It shows nothing. */
+/** This component binds the keys that the toolbar names. GraphiQL binds them to the Windows key instead of Control. It renders nothing. */
 export function Keys() {
   const { prettifyEditors, mergeQuery } = useGraphiQLActions();
   const actions = useRef();

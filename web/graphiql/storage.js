@@ -1,5 +1,5 @@
-// Where GraphiQL keeps things. Tabs live as long as the browser's tab, so that a new visit starts with the examples;
-// the theme and the history stay. Both apart from what other GraphiQLs on this host and port have left behind.
+// This is the storage of GraphiQL. Its tabs live as long as the tab of the browser, so that a new visit starts with the examples. The
+// theme and the history stay. A prefix separates them from the data of other GraphiQL pages on this host and port.
 
 const passing = new Set(['tabState', 'query', 'variables', 'headers'].map((key) => 'graphiql:' + key));
 const prefix = 'atrium.';

@@ -9,7 +9,7 @@ import { topics } from '../topics';
 import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
 import { dayOf, plural } from '../words';
 
-/** What happens in a group as it happens, and what happened: the log with what was refused. */
+/** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
   const chosen = several(search, 'about').filter((one) => topics.some(({ value }) => value === one));
@@ -82,7 +82,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
   );
 }
 
-/** A bar for each day: what was done, and on top what was refused. A click shows that day. */
+/** This chart has a bar for each day: changes that were made, and above them requests that were refused. A click selects the day. */
 function Days({ days, chosen }: { days: NonNullable<AuditQuery['eventActivity']>; chosen?: string }) {
   const most = Math.max(...days.map(({ made, refused }) => made + refused), 1);
   const made = days.reduce((sum, day) => sum + day.made, 0), refused = days.reduce((sum, day) => sum + day.refused, 0);

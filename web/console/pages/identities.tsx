@@ -17,7 +17,7 @@ type Row = NonNullable<NonNullable<IdentitiesQuery['group']>['identities']>['nod
 type Invite = NonNullable<NonNullable<InvitesQuery['group']>['invites']>['nodes'][number];
 type Rule = NonNullable<IdentityQuery['identity']>;
 
-/** Who can act in a group: its identities, and those who are invited. */
+/** This page shows who can act in a group: its identities, and the people who are invited. */
 export function Identities(at: { uid: string; names: string[] }) {
   return useLocation().search.get('show') === 'invites' ? <Invites {...at} /> : <People {...at} />;
 }
@@ -85,7 +85,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-// The time of the creation stands for a request before there is one.
+// Before the first request of an identity, lastSeenTime is the time of its creation.
 export const seen = ({ lastSeenTime, createTime }: { lastSeenTime: string | null; createTime: string }) => (lastSeenTime && Math.abs(Date.parse(lastSeenTime) - Date.parse(createTime)) >= 60_000 ? <Time at={lastSeenTime} /> : 'not yet');
 
 const withSearch = (to: string, search: Record<string, string>) => to + (to.includes('?') ? '&' : '?') + new URLSearchParams(search);
@@ -114,7 +114,7 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-/** Which tokens act as an identity. */
+/** These rules say which tokens act as an identity. */
 function Rules({ identity: { claimMatch: rule, staticKeys: keys } }: { identity: Rule }) {
   if (!rule && !keys) return <div><dt>Tokens</dt><dd>none acts as it</dd></div>;
   const rows: [string, ReactNode][] = rule ? [

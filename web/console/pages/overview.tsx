@@ -12,7 +12,7 @@ import { ago, compact, count, dayOf, plural, ratings, sentence } from '../words'
 type Group = NonNullable<OverviewQuery['group']>;
 const unseenDays = 90, soonDays = 14, plotDays = 52 * 7;
 
-/** What there is in a group, how bad it is, what happened, and what needs a hand. */
+/** This page shows what is in a group, its open advisories, what happened, and what needs attention. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
   const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays);
   const loaded = useData(OverviewDocument, { uid, unseenSince, from });
@@ -71,7 +71,7 @@ function Open({ group, names }: { group: Group; names: string[] }) {
   );
 }
 
-/** Bars of two colours for each week: up for what was opened, and beside it what was fixed. */
+/** This chart has two bars for each week: the advisories that became known, and beside them those that were fixed. */
 function Plot({ weeks }: { weeks: NonNullable<OverviewQuery['advisoryActivity']> }) {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0), [chosen, setChosen] = useState<number>();

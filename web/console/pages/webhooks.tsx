@@ -16,7 +16,7 @@ import { ago, count, dayOf, exactly, plural } from '../words';
 type Row = NonNullable<NonNullable<WebhooksQuery['group']>['subscriptions']>['nodes'][number];
 type Delivery = NonNullable<NonNullable<WebhookQuery['subscription']>['deliveries']>['nodes'][number];
 
-/** Who is told of events: the webhooks of a group, or one of them with what it was sent. */
+/** This page shows the webhooks of a group, or one of them with its deliveries. */
 export function Webhooks(at: { uid: string; names: string[] }) {
   const hook = useLocation().search.get('hook');
   return hook ? <Webhook key={hook} uid={hook} page={groupAddress(at.names, at.uid, 'webhooks')} name={at.names.at(-1)!} /> : <All {...at} />;
@@ -98,15 +98,15 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   const variables: WebhookQueryVariables = { uid, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
   const list = usePages<WebhookQuery, Delivery, WebhookQueryVariables>(WebhookDocument, variables, (data) => data.subscription?.deliveries, { start: false });
   const { first, started, loading } = list, hook = first?.subscription;
-  const [again, setAgain] = useState<Record<string, string>>({}); // what the reader has sent again, with the attempts that it had, before the server says so
+  const [again, setAgain] = useState<Record<string, string>>({}); // The reader has sent these deliveries again, but the server does not say so yet. The values are the times of their last attempts.
   const rows = list.rows.map((row) => (again[row.uid] === row.lastAttemptTime ? { ...row, state: 'PENDING' as const, nextAttemptTime: null } : row));
   const [openRows, setOpenRows] = useState(() => new Set<string>()), narrowWindow = useNarrow();
   const [sent, setSent] = useState<string>(), [problems, setProblems] = useState<Problem[]>([]);
   const test = useChange(TestSubscription, ['Delivery']), enable = useChange(EnableSubscription), redeliver = useChange(Redeliver);
-  const [enabled, setEnabled] = useState<string>(); // when the webhook was disabled that the reader enables
+  const [enabled, setEnabled] = useState<string>(); // This is when the webhook that the reader enables was disabled.
   const [secret, setSecret] = useState<string>();
 
-  // What is under way is looked at again, for as long as the reader has not gone further down.
+  // The list is read again while deliveries are pending, as long as the reader has not read further pages.
   const soon = Date.now() + 15_000, moving = started && !loading && rows.length <= 50 && (rows.some((row) => row.state === 'PENDING' || (row.state === 'RETRYING' && row.nextAttemptTime && Date.parse(row.nextAttemptTime) < soon)) || sent !== undefined && !rows.some(({ eventId }) => eventId === sent));
   const waits = moving && !hook?.disableTime, [looks, setLooks] = useState(0);
   useEffect(() => {
