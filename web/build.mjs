@@ -7,8 +7,8 @@ import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readLicences } from './licences.mjs';
 
-// GraphiQL's style sheet contains its fonts for all scripts. The bundle has only the Latin fonts: readers of other scripts have fonts
-// for them.
+// GraphiQL's style sheet contains its fonts for all scripts. The bundle has only the Latin fonts, because readers of other scripts
+// have fonts for them.
 const isOtherScript = (face) => /unicode-range:/.test(face) && !/unicode-range:\s*U\+0000-00FF/i.test(face);
 const latinFonts = ({ path }) => ({
   contents: readFileSync(path, 'utf8').replace(/@font-face\s*\{[^}]*\}/g, (face) => (isOtherScript(face) ? '' : face)),

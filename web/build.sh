@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# This script builds GraphiQL and the console into dist/. It needs Node 20 or newer, and npm. If it cannot build them, it says why and
-# succeeds, because the server also has small built-in pages.
+# This script builds GraphiQL and the console into dist/. It needs Node 20 or newer, and npm. If it cannot build them, it says why
+# and succeeds, because the server also has small built-in pages.
 set -uo pipefail
 cd "$(dirname "$0")"
 

@@ -1,4 +1,4 @@
-// This is the built-in playground page: the reader writes a query, runs it, and reads the answer. It needs no framework and no build.
+// This is the built-in playground page: the reader writes a query, runs it, and reads the answer. It needs no framework or build.
 
 import { events } from './events.js';
 import { noteRefusal, settings, showPane, token } from './token.js';
@@ -16,7 +16,7 @@ const lexeme = new RegExp([
   /(?<name>\b[A-Z]\w*)/,
 ].map((part) => part.source).join('|'), 'g');
 
-// A longer text has no colours, because colouring it takes too long.
+// A text with more characters than this has no colours, because colouring it takes too long.
 const colourLimit = 300_000;
 
 function colour(target, text, json = false) {
@@ -41,7 +41,7 @@ function editor(id, { json = false } = {}) {
   const area = $(id), copy = area.previousElementSibling;
   let tabLeaves = false; // After Escape, the Tab key leaves the editor, so that people who use only the keyboard are not trapped in it.
 
-  // The last line of the copy has a height only if the line break before it is followed by another one.
+  // An empty last line has a height only if another line break follows it.
   const paint = () => colour(copy, area.value + '\n', json);
   const insert = (text) => {
     // execCommand is deprecated, but nothing else keeps undo. setRangeText is for browsers that remove execCommand.
@@ -160,7 +160,8 @@ function link() {
 
 let running = null; // This is the AbortController of the query that is running.
 
-// Returns the operations of a document and where each one starts. It finds keywords at the outermost level, outside texts and comments.
+// Returns the operations of a document and where each one starts. It looks for keywords at the outermost level, and skips texts and
+// comments.
 function operations(text) {
   const found = [];
   let depth = 0;

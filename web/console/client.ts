@@ -84,7 +84,7 @@ export function useChange<Data, Input>(document: TypedDocument<Data, { input: In
     setBusy(true);
     const { data, error } = await client.mutation<Data>(document, { input } as never, { additionalTypenames: affects }).toPromise();
     setBusy(false);
-    // If the reader may not read what was changed, the payload is there without it. If the change was not made, the payload is null.
+    // If the reader may not read what was changed, the payload is there without it. Without a change, the payload is null.
     if (!data || Object.values(data).includes(null)) return { problems: problemsOf(error) };
     keptPages.clear();
     changed++;

@@ -124,7 +124,7 @@ function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Re
   return [faults, rest];
 }
 
-/** Sets the focus of a dialog to the first element of a selector. Otherwise the button that closes the dialog would have the focus. */
+/** Sets the initial focus of a dialog to the first element of a selector. Otherwise the close button would have the focus. */
 function useFirst(within: RefObject<HTMLElement | null>, selector: string) {
   useLayoutEffect(() => within.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
 }

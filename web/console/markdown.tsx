@@ -1,5 +1,5 @@
-// This file shows readmes. Markdown becomes React elements and never HTML: HTML in a readme is shown as text. Links lead only to the
-// web. The page may not load images, so an image is shown as a link.
+// This file shows readmes. Markdown becomes React elements and never HTML: HTML in a readme is shown as text. Links lead only to
+// the web. The page may not load images, so an image is shown as a link.
 
 import { marked, type Token, type Tokens } from 'marked';
 import { createElement, Fragment, type ReactNode } from 'react';

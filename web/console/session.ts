@@ -98,7 +98,7 @@ const provider = () => (discovered ??= (async () => {
 const base64url = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-/** Goes to the provider. If silently is set, the provider asks the reader nothing, and comes back at once if it does not know them. */
+/** Goes to the provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
 export async function signIn(silently = false) {
   const { authorization_endpoint } = await provider();
   const verifier = random(), state = random();

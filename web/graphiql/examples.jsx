@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { settings } from '../builtin/token.js';
 import { named } from './tabs.js';
 
-/** This component opens the example that the reader chooses in the header in a new tab, even if its tab was closed. It renders nothing. */
+/** This component opens the example that the reader chooses in the header. It uses a new tab, and renders nothing. */
 export function Examples() {
   const { addTab } = useGraphiQLActions();
   const query = useGraphiQL((state) => state.queryEditor);

@@ -16,8 +16,8 @@ globalThis.MonacoEnvironment = {
   getWorker: (_, label) => new Worker(new URL(`${{ json: 'json', graphql: 'graphql' }[label] ?? 'editor'}.worker.js`, import.meta.url), { type: 'module' }),
 };
 
-// GraphiQL shows its run button before the editor has loaded, and ignores clicks on it until then. So GraphiQL appears after the editor
-// has loaded.
+// GraphiQL shows its run button before the editor has loaded, and ignores clicks on it until then. So GraphiQL appears only after
+// the editor has loaded.
 function WithEditor({ children }) {
   const { monaco, actions } = useMonaco();
   useEffect(() => { actions.initialize(); }, [actions]);

@@ -1,5 +1,5 @@
-// This is the storage of GraphiQL. Its tabs live as long as the tab of the browser, so that a new visit starts with the examples. The
-// theme and the history stay. A prefix separates them from the data of other GraphiQL pages on this host and port.
+// This is the storage of GraphiQL. Its tabs live as long as the tab of the browser, so that a new visit starts with the examples.
+// The theme and the history stay. A prefix separates all of them from the data of other GraphiQL pages on this host and port.
 
 const passing = new Set(['tabState', 'query', 'variables', 'headers'].map((key) => 'graphiql:' + key));
 const prefix = 'atrium.';

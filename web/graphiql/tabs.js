@@ -9,13 +9,13 @@ export function tabs(search, examples, storage) {
   const initial = link.has('query') ? { query: link.get('query'), variables: link.get('variables') ?? '' } : all[0];
   return {
     defaultTabs: link.has('query') ? [initial, ...all] : all.length > 0 ? all : undefined,
-    // Without these properties, GraphiQL shows the first tab without its variables. With them, it opens that tab again after a reload.
-    // So they are only for a link, which the URL still has after a reload, and for the first visit.
+    // Without these properties, GraphiQL shows the first tab without its variables. With them, it opens that tab again after a
+    // reload. So they are only for a link, which the URL still has after a reload, and for the first visit.
     ...((link.has('query') || !storage.getItem('graphiql:tabState')) && initial && { initialQuery: initial.query, initialVariables: initial.variables }),
   };
 }
 
-// GraphiQL names a tab after its operation, so an operation without a name gets the name of its example: "New repo" becomes NewRepo.
+// GraphiQL names a tab after its operation, so an operation without a name gets that of its example: "New repo" becomes NewRepo.
 export function named(query, name) {
   const operation = name.replace(/\W+(\w?)/g, (_, first) => first.toUpperCase());
   try {

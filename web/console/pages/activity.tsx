@@ -82,7 +82,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
   );
 }
 
-/** This chart has a bar for each day: changes that were made, and above them requests that were refused. A click selects the day. */
+/** This chart has a bar for each day: changes that were made, and above them refused requests. A click selects the day. */
 function Days({ days, chosen }: { days: NonNullable<AuditQuery['eventActivity']>; chosen?: string }) {
   const most = Math.max(...days.map(({ made, refused }) => made + refused), 1);
   const made = days.reduce((sum, day) => sum + day.made, 0), refused = days.reduce((sum, day) => sum + day.refused, 0);

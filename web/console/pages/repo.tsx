@@ -64,7 +64,7 @@ function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] })
 
 interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
 
-/** Returns the first page of a list, which another request has read, and a function that reads the next page. */
+/** Returns the rows of a list whose first page another request has read, and a button that reads the next page. */
 function useMore<Row, Data, Variables extends object>(first: Page<Row>, document: TypedDocument<Data, Variables>, variables: Omit<Variables, 'after'>, pick: (data: Data) => Page<Row> | null | undefined) {
   const client = useClient();
   const [further, setFurther] = useState<Row[]>([]), [page, setPage] = useState(first.pageInfo), [state, setState] = useState<'' | 'reading' | 'failed'>('');

@@ -106,7 +106,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   const [enabled, setEnabled] = useState<string>(); // This is when the webhook that the reader enables was disabled.
   const [secret, setSecret] = useState<string>();
 
-  // The list is read again while deliveries are pending, as long as the reader has not read further pages.
+  // The list is read again while deliveries are in progress, as long as the reader has read only its first page.
   const soon = Date.now() + 15_000, moving = started && !loading && rows.length <= 50 && (rows.some((row) => row.state === 'PENDING' || (row.state === 'RETRYING' && row.nextAttemptTime && Date.parse(row.nextAttemptTime) < soon)) || sent !== undefined && !rows.some(({ eventId }) => eventId === sent));
   const waits = moving && !hook?.disableTime, [looks, setLooks] = useState(0);
   useEffect(() => {
