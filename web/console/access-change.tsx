@@ -2,7 +2,7 @@
 // makes it.
 
 import { useId, useState, type ReactNode } from 'react';
-import { enumerate, everything, foresee, homeOf, kinds, reachOf, summarize, tell, verbs, within, type Outcome } from './access';
+import { enumerate, everything, foresee, homeOf, isWithin, kinds, reachOf, summarize, tell, verbs, type Outcome } from './access';
 import { useData } from './client';
 import { Action, ConfirmButton, Form, FormButton, reasonAgainst, type ControlProps, type Field } from './form';
 import { Bind, Bindable, Holds, Impact, Rebind, Unbind, type BoundFragment, type Capability, type GivenRoleFragment, type GrantFragment, type ImpactQuery } from './generated/graphql';
@@ -83,7 +83,7 @@ type RoleProps = ControlProps & { roles: readonly GivenRoleFragment[]; group: st
 /** This control offers the roles that can be bound on a group. Nobody can give more than they hold there themselves. */
 function ChooseRole({ value, onChange, roles, group, current, nameOfGroup, ...common }: RoleProps) {
   const name = useId(), may = useData(Holds, { on: group }).data?.viewer?.capabilities;
-  const bindable = roles.filter(({ uid }) => homeOf(uid) === '' || within(group, homeOf(uid))).toSorted((a, b) => b.capabilities.length - a.capabilities.length || (a.name < b.name ? -1 : 1));
+  const bindable = roles.filter(({ uid }) => homeOf(uid) === '' || isWithin(group, homeOf(uid))).toSorted((a, b) => b.capabilities.length - a.capabilities.length || (a.name < b.name ? -1 : 1));
   return (
     <ul className="choices" id={common.id} tabIndex={-1} role="radiogroup" aria-label="Role" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>{bindable.map((role) => {
       const lacking = may ? role.capabilities.filter((one) => !may.includes(one)) : [];
@@ -118,15 +118,15 @@ function Effect({ outcome, name, data, nameOfGroup, seesAll, self }: { outcome: 
   const { gained, lost, kept, below, on } = outcome, { group } = data;
   const parts = [gained.length > 0 && `gains ${plural(gained.length, 'capability', 'capabilities')}`, lost.length > 0 && `loses ${plural(lost.length, 'capability', 'capabilities')}`].filter(Boolean);
   const reach = [group?.descendants && plural(group.descendants.totalCount, 'group'), group?.repos && plural(group.repos.totalCount, 'repo')].filter(Boolean).join(' and ');
-  const by = ({ binding }: Outcome['kept'][number]) => `${binding.role?.name ?? 'a role'} on ${namesOf(binding.group).join(' / ') || nameOfGroup(homeOf(binding.uid))}`;
+  const describeBinding = ({ binding }: Outcome['kept'][number]) => `${binding.role?.name ?? 'a role'} on ${namesOf(binding.group).join(' / ') || nameOfGroup(homeOf(binding.uid))}`;
   const partly = (data.identity?.roleBindings?.pageInfo.hasNextPage ?? false) || !data.identity?.roleBindings;
   return (
     <>
       <p>{parts.length > 0 ? <><b>{name}</b> {parts.join(' and ')} on <b>{nameOfGroup(on)}</b> and everything below{reach && ` (${reach})`}, from the next request.</> : <>Nothing changes for <b>{name}</b> on <b>{nameOfGroup(on)}</b>: it holds all of this by other bindings.</>}</p>
       {self && lost.length > 0 && <p className="warn"><Icon name="warning" />This is your own access. You may not be able to undo it.</p>}
       {parts.length > 0 && <CapabilityTable held={outcome.next} gained={gained} lost={lost} />}
-      {kept.map((one) => <p key={one.binding.uid} className="dim note">{plural(one.capabilities.length, 'capability stays', 'capabilities stay')}, because of {by(one)}: {enumerate(one.capabilities.map(tell), 4)}.</p>)}
-      {below.map((one) => <p key={one.binding.uid} className="dim note">Further down, {plural(one.capabilities.length, 'capability stays', 'capabilities stay')} by {by(one)}.</p>)}
+      {kept.map((one) => <p key={one.binding.uid} className="dim note">{plural(one.capabilities.length, 'capability stays', 'capabilities stay')}, because of {describeBinding(one)}: {enumerate(one.capabilities.map(tell), 4)}.</p>)}
+      {below.map((one) => <p key={one.binding.uid} className="dim note">Further down, {plural(one.capabilities.length, 'capability stays', 'capabilities stay')} by {describeBinding(one)}.</p>)}
       {lost.length > 0 && (!seesAll || partly) && <p className="dim note">You do not see all bindings of {name}. One that is not shown may give some of this too; then it stays.</p>}
       <p className="dim note">Roles that come from an external group of an identity provider are not counted here.</p>
     </>

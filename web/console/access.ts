@@ -7,7 +7,7 @@ import type { Capability, GivenRoleFragment } from './generated/graphql';
 /** Returns the uid of the group that contains a resource. */
 export const homeOf = (uid: string): string => uid.slice(0, Math.max(uid.lastIndexOf('/'), 0));
 export const rootOf = (uid: string): string => uid.split('/')[0];
-export const within = (uid: string, group: string): boolean => uid === group || uid.startsWith(group + '/');
+export const isWithin = (uid: string, group: string): boolean => uid === group || uid.startsWith(group + '/');
 
 /**
  * Returns the highest group on which a binding counts: it counts there and on everything below. If it counts nowhere, the result
@@ -15,14 +15,14 @@ export const within = (uid: string, group: string): boolean => uid === group || 
  */
 export function reachOf(binding: { uid: string; identity?: { uid: string } | null }): string | undefined {
   const group = homeOf(binding.uid), home = binding.identity ? homeOf(binding.identity.uid) : group;
-  if (within(group, home)) return group;
-  return within(home, group) ? home : undefined;
+  if (isWithin(group, home)) return group;
+  return isWithin(home, group) ? home : undefined;
 }
 
 /** Reports whether a binding counts on a group. */
 export function countsOn(binding: { uid: string; identity?: { uid: string } | null }, group: string): boolean {
   const reach = reachOf(binding);
-  return reach !== undefined && within(group, reach);
+  return reach !== undefined && isWithin(group, reach);
 }
 
 type Verb = 'read' | 'create' | 'change' | 'delete' | 'accept';
@@ -99,11 +99,11 @@ export function foresee(on: string, held: readonly Capability[] | null, bindings
   const unseen = [...now].filter((one) => !byOthers.has(one) && !old.includes(one));
   const next = new Set([...byOthers, ...unseen, ...after]);
   const lost = [...now].filter((one) => !next.has(one)), gone = old.filter((one) => !after.includes(one));
-  const overlap = (binding: Held, of: readonly Capability[]) => ({ binding, capabilities: (binding.role?.capabilities ?? []).filter((one) => of.includes(one)) });
+  const overlap = (binding: Held, wanted: readonly Capability[]) => ({ binding, capabilities: (binding.role?.capabilities ?? []).filter((one) => wanted.includes(one)) });
   return {
     on, now, next, lost, unseen,
     gained: [...next].filter((one) => !now.has(one)),
     kept: here.map((one) => overlap(one, gone)).filter(({ capabilities }) => capabilities.length > 0),
-    below: others.filter((one) => { const reach = reachOf(one); return reach !== undefined && reach !== on && within(reach, on); }).map((one) => overlap(one, lost)).filter(({ capabilities }) => capabilities.length > 0),
+    below: others.filter((one) => { const reach = reachOf(one); return reach !== undefined && reach !== on && isWithin(reach, on); }).map((one) => overlap(one, lost)).filter(({ capabilities }) => capabilities.length > 0),
   };
 }

@@ -6,7 +6,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState, type FormEvent, ty
 import { nameOf, useChange, type Problem } from './client';
 import { changes, type Rule } from './generated/changes';
 import type { TypedDocument } from './generated/graphql';
-import { Pairs, Several, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
+import { CheckBoxes, Pairs, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
 import { settings } from './settings';
 import { playgroundAddress } from './show-query';
 import { adviceFor, Dialog, Icon, type IconName } from './ui';
@@ -42,15 +42,15 @@ export interface FormProps<Data, Input> {
   onDone: (data: Data) => void;
 }
 
-const blank = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.type === 'list' || rule.type === 'pairs' ? [] : '');
+const blankValue = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.type === 'list' || rule.type === 'pairs' ? [] : '');
 const isBlank = (value: Value) => value === '' || value === false || (Array.isArray(value) && value.length === 0);
-const at = (resource: object | undefined, name: string): unknown => name.split('.').reduce<unknown>((one, part) => (one as Record<string, unknown> | null | undefined)?.[part], resource);
+const readPath = (resource: object | undefined, name: string): unknown => name.split('.').reduce<unknown>((one, part) => (one as Record<string, unknown> | null | undefined)?.[part], resource);
 
 /** Formats a time as its control needs it: in the reader's time zone, to the second. */
 const localTime = (time: Date) => new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 
 function decode(rule: Rule, given: unknown): Value {
-  if (given === null || given === undefined) return blank(rule);
+  if (given === null || given === undefined) return blankValue(rule);
   if (rule.type === 'pairs') return Object.entries(given as Record<string, string>);
   if (rule.type === 'list') return given as string[];
   if (rule.type === 'duration') return String(given).replace(/s$/, '');
@@ -99,7 +99,7 @@ function inputOf(all: Field[], rules: Record<string, Rule>, values: Values, reso
   const input: Record<string, unknown> = {}, fields = all.filter(({ local }) => !local);
   for (const top of new Set(fields.map(({ name }) => name.split('.')[0]))) {
     const parts = fields.filter(({ name }) => name.split('.')[0] === top).map((field) => ({ name: field.name, given: isShown(field, values) ? encode(rules[field.name], values[field.name]) : undefined }));
-    if (resource && parts.every(({ name, given }) => JSON.stringify(given) === JSON.stringify(encode(rules[name], decode(rules[name], at(resource, name)))))) continue;
+    if (resource && parts.every(({ name, given }) => JSON.stringify(given) === JSON.stringify(encode(rules[name], decode(rules[name], readPath(resource, name)))))) continue;
     const encoded = parts.map(({ name, given }) => [name.slice(top.length + 1), given] as const).filter(([, value]) => value !== undefined);
     const value = parts[0].name === top ? encoded[0]?.[1] : encoded.length > 0 ? Object.fromEntries(encoded) : undefined;
     if (value !== undefined) input[top] = value; else if (resource) input[top] = null;
@@ -125,8 +125,8 @@ function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Re
 }
 
 /** Sets the initial focus of a dialog to the first element of a selector. Otherwise the close button would have the focus. */
-function useFirst(within: RefObject<HTMLElement | null>, selector: string) {
-  useLayoutEffect(() => within.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
+function useFirst(container: RefObject<HTMLElement | null>, selector: string) {
+  useLayoutEffect(() => container.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
 }
 
 /** A form is in a dialog, and exists while the dialog is open. It asks before it discards what the reader typed. */
@@ -149,7 +149,7 @@ type BodyProps<Data, Input> = FormProps<Data, Input> & { onClose: () => void; on
 
 function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource, start, submit, unique, affects, below, onDone, onClose, onDirty, leaving }: BodyProps<Data, Input>) {
   const rules: Record<string, Rule> = { ...changes[nameOf(document)].fields, ...Object.fromEntries(all.flatMap(({ name, local }) => (local ? [[name, local]] : []))) }, { run, busy } = useChange(document, affects);
-  const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], at(resource, name))])));
+  const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], readPath(resource, name))])));
   const [faults, setFaults] = useState<Record<string, string>>({}), [problems, setProblems] = useState<Problem[]>([]), [tries, setTries] = useState(0);
   const form = useRef<HTMLFormElement>(null), id = useId();
   useFirst(form, '.fields :is(input, select, textarea)');
@@ -223,7 +223,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   let input: ReactNode;
   if (control) input = control({ ...common, value, onChange });
   else if (rule.type === 'pairs') input = <Pairs label={label} pairs={value as [string, string][]} onChange={onChange} />;
-  else if (rule.type === 'list' && choices) input = <Several choices={choices} chosen={value as string[]} onChange={onChange} />;
+  else if (rule.type === 'list' && choices) input = <CheckBoxes choices={choices} chosen={value as string[]} onChange={onChange} />;
   else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { onChange((value as string[]).map((line) => line.trim()).filter(Boolean)); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
   else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;

@@ -19,7 +19,7 @@ export interface ControlProps {
 }
 
 /** This control shows check boxes below the names of their groups. */
-export function Several({ choices, chosen, onChange }: { choices: Choice[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
+export function CheckBoxes({ choices, chosen, onChange }: { choices: Choice[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
   const groups = [...new Set(choices.map(({ group }) => group ?? ''))];
   return (
     <div className="several"><div>{groups.map((group) => {

@@ -77,4 +77,4 @@ export function Toggles({ label, options, chosen, onChange }: { label: string; o
 }
 
 /** Returns the values of a name in the address, where commas separate them. */
-export const several = (search: URLSearchParams, name: string): string[] => search.get(name)?.split(',').filter(Boolean) ?? [];
+export const valuesOf = (search: URLSearchParams, name: string): string[] => search.get(name)?.split(',').filter(Boolean) ?? [];

@@ -6,12 +6,12 @@ import { known, type Located } from './known';
 import { address, type Location } from './router';
 
 // A reader who has a role only deep in the tree does not see the names of the groups above. The address then holds the uid, too.
-const whole = (names: string[], uid: string) => names.length === uid.split('/').length;
+const isWhole = (names: string[], uid: string) => names.length === uid.split('/').length;
 
 /** Returns the address of a group, and remembers the group by its path. */
 export function groupAddress(names: string[], uid: string, view = '', search?: Record<string, string | undefined>) {
   known.set(names.join('/'), { kind: 'group', uid, groupNames: names });
-  return address(names, view, whole(names, uid) ? search : { group: uid, ...search });
+  return address(names, view, isWhole(names, uid) ? search : { group: uid, ...search });
 }
 
 /** Returns the address of a page of a group. It also works for a group that is not known yet. */
@@ -24,7 +24,7 @@ export function pageAddress(names: string[], view = '') {
 export function repoAddress(groupNames: string[], repo: { uid: string; name: string }, search?: Record<string, string | undefined>) {
   const names = [...groupNames, repo.name], groupUid = repo.uid.slice(0, repo.uid.lastIndexOf('/'));
   known.set(names.join('/'), { kind: 'repo', uid: repo.uid, groupUid, groupNames });
-  return address(names, '', whole(groupNames, groupUid) ? search : { repo: repo.uid, ...search });
+  return address(names, '', isWhole(groupNames, groupUid) ? search : { repo: repo.uid, ...search });
 }
 
 type Answer = Pick<ShellQuery, 'group' | 'repo'>;

@@ -96,12 +96,12 @@ const provider = () => (discovered ??= (async () => {
 })());
 
 const base64url = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+const makeRandom = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
 /** Goes to the provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
 export async function signIn(silently = false) {
   const { authorization_endpoint } = await provider();
-  const verifier = random(), state = random();
+  const verifier = makeRandom(), state = makeRandom();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   sessionStorage.setItem(underWay, JSON.stringify({ verifier, state, back: location.pathname + location.search }));
   location.assign(authorization_endpoint + '?' + new URLSearchParams({

@@ -38,16 +38,16 @@ const start = pageOf(() => import('./pages/start').then(({ Start }) => Start));
 pages.find(({ view }) => view === currentView())?.load().catch(() => undefined);
 
 export function Shell() {
-  const at = useLocation();
-  const org = at.names[0] ?? '';
+  const route = useLocation();
+  const org = route.names[0] ?? '';
   // One request gets what the console needs once for each organisation, and what the first address there leads to.
-  const first = useMemo(() => ({ org, inOrg: org !== '', path: at.path || 'none', below: at.names.length > 1 }), [org]);
+  const first = useMemo(() => ({ org, inOrg: org !== '', path: route.path || 'none', below: route.names.length > 1 }), [org]);
   const shell = useData(ShellDocument, first, { fresh: false });
-  const { place, loading, problem } = usePlace(at, shell, first.path);
+  const { place, loading, problem } = usePlace(route, shell, first.path);
   const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false);
 
   const [root] = shell.data?.groups?.nodes ?? [];
-  const onlyRoot = at.path === '' && shell.data?.groups?.nodes.length === 1 ? root : undefined;
+  const onlyRoot = route.path === '' && shell.data?.groups?.nodes.length === 1 ? root : undefined;
   useEffect(() => { if (onlyRoot) navigate(groupAddress([onlyRoot.name], onlyRoot.uid), { replace: true }); }, [onlyRoot]);
 
   useEffect(() => {
@@ -61,12 +61,12 @@ export function Shell() {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, []);
-  useEffect(() => setMenu(false), [at.key]);
+  useEffect(() => setMenu(false), [route.key]);
 
-  const title = place?.kind === 'repo' ? '' : pages.find(({ view }) => view === at.view)?.name ?? '';
-  useEffect(() => { document.title = [at.names.at(-1), title, 'Atrium console'].filter(Boolean).join(' – '); }, [at.path, title]);
-  useScroll(at.key, at.returned);
-  useFocusOnMain(at.path + at.view);
+  const title = place?.kind === 'repo' ? '' : pages.find(({ view }) => view === route.view)?.name ?? '';
+  useEffect(() => { document.title = [route.names.at(-1), title, 'Atrium console'].filter(Boolean).join(' – '); }, [route.path, title]);
+  useScroll(route.key, route.returned);
+  useFocusOnMain(route.path + route.view);
 
   return (
     <div className={menu ? 'shell open' : 'shell'}>
@@ -74,18 +74,18 @@ export function Shell() {
       <header className="top">
         <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
         <Link className="home" to="/console" aria-label="All organisations"><Mark /></Link>
-        <Breadcrumbs names={at.names} />
+        <Breadcrumbs names={route.names} />
         <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
         <ShowQuery />
       </header>
-      <Side shell={shell} place={place} view={at.view} org={org} />
+      <Side shell={shell} place={place} view={route.view} org={org} />
       <div className="veil" onClick={() => setMenu(false)} />
       <main id="main" tabIndex={-1}>
-        <Suspense fallback={<PageLines />}>{at.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
+        <Suspense fallback={<PageLines />}>{route.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
           : problem ? <Empty title="The server did not answer">{problem}</Empty>
           : loading || shell.loading && !place ? <PageLines />
-          : !place ? <Empty title="There is nothing here">“{at.path}” is no group and no repo, or you may not see it. <Link to="/console">Go to your groups</Link></Empty>
-          : <Page place={place} view={at.view} names={at.names} />}</Suspense>
+          : !place ? <Empty title="There is nothing here">“{route.path}” is no group and no repo, or you may not see it. <Link to="/console">Go to your groups</Link></Empty>
+          : <Page place={place} view={route.view} names={route.names} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} />
     </div>

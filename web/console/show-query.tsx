@@ -5,7 +5,7 @@ import { CopyButton, Dialog, Icon } from './ui';
 import { count, plural } from './words';
 
 /** Returns a document without the fields that only the cache of the console needs. */
-const readable = (text: string) => text.replaceAll(/\n *__typename(?=\n)/g, '');
+const removeTypenames = (text: string) => text.replaceAll(/\n *__typename(?=\n)/g, '');
 
 /** Returns the address of the playground with a document and its variables. */
 export const playgroundAddress = (text: string, variables: object) =>
@@ -29,7 +29,7 @@ export function ShowQuery() {
             <header><h3>{name}</h3>{cost !== undefined && <span className="chip">cost {count(cost)}</span>}
               <CopyButton text={text} label="Copy the document" />
               {settings.playground && <a className="button" href={playgroundAddress(text, variables)} target="_blank" rel="noreferrer">Open in the playground <Icon name="external" /></a>}</header>
-            <pre tabIndex={0} aria-label={`Document ${name}`}>{readable(text)}</pre>
+            <pre tabIndex={0} aria-label={`Document ${name}`}>{removeTypenames(text)}</pre>
             <h4>Variables</h4>
             <pre tabIndex={0} aria-label={`Variables of ${name}`}>{JSON.stringify(variables, null, 2)}</pre>
           </section>

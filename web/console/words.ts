@@ -12,12 +12,12 @@ export const count = (n: number) => number.format(n);
 export const compact = (n: number) => (n < 10_000 ? number.format(n) : short.format(n));
 export const plural = (n: number, one: string, many = one + 's') => `${number.format(n)} ${n === 1 ? one : many}`;
 export const dayOf = (time: string) => day.format(new Date(time));
-export const exactly = (time: string) => exact.format(new Date(time));
+export const formatTime = (time: string) => exact.format(new Date(time));
 
 const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;
 
 /** Says how long ago a time was, or how soon it will be. A time more than 30 days away is shown as a date. */
-export function ago(time: string, now = Date.now()): string {
+export function formatAge(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000, distance = Math.abs(seconds);
   if (distance < 45) return 'a moment ago';
   if (distance > 30 * 86_400) return dayOf(time);

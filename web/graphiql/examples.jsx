@@ -1,7 +1,7 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
 import { settings } from '../builtin/token.js';
-import { named } from './tabs.js';
+import { nameOperation } from './tabs.js';
 
 /** This component opens the example that the reader chooses in the header. It uses a new tab, and renders nothing. */
 export function Examples() {
@@ -20,7 +20,7 @@ export function Examples() {
       editors.current.addTab();
       // The editors must switch to the new tab first.
       setTimeout(() => {
-        editors.current.query.setValue(named(example.query, example.name));
+        editors.current.query.setValue(nameOperation(example.query, example.name));
         editors.current.variables.setValue(example.variables);
       });
     };

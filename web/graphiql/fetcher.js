@@ -15,7 +15,7 @@ export function createFetcher(endpoint, token) {
   const ask = async (params, headers) => answer(await post(params, headers, 'application/graphql-response+json, application/json;q=0.9'));
 
   return (params, { headers } = {}) => {
-    if (isSubscription(params)) return stoppable((signal) => subscribe(post(params, headers, 'text/event-stream', signal)));
+    if (isSubscription(params)) return makeStoppable((signal) => subscribe(post(params, headers, 'text/event-stream', signal)));
     if (params.operationName === 'IntrospectionQuery') return introspect(endpoint, token() || headers?.Authorization ? ask(params, headers) : undefined);
     return ask(params, headers);
   };
@@ -72,7 +72,7 @@ const mostEvents = 100;
 
 // The return() of a generator would wait for the next event. This return() aborts the request, and the failure that follows is not
 // reported as an error.
-function stoppable(open) {
+function makeStoppable(open) {
   const stop = new AbortController();
   const values = open(stop.signal);
   return {

@@ -4,12 +4,12 @@
 const passing = new Set(['tabState', 'query', 'variables', 'headers'].map((key) => 'graphiql:' + key));
 const prefix = 'atrium.';
 const area = (key) => (passing.has(key) ? sessionStorage : localStorage);
-const keys = (of) => Object.keys(of).filter((key) => key.startsWith(prefix + 'graphiql:'));
+const keys = (store) => Object.keys(store).filter((key) => key.startsWith(prefix + 'graphiql:'));
 
 export const storage = {
   getItem: (key) => area(key).getItem(prefix + key),
   setItem: (key, value) => area(key).setItem(prefix + key, value),
   removeItem: (key) => area(key).removeItem(prefix + key),
-  clear: () => [sessionStorage, localStorage].forEach((from) => keys(from).forEach((key) => from.removeItem(key))),
+  clear: () => [sessionStorage, localStorage].forEach((store) => keys(store).forEach((key) => store.removeItem(key))),
   get length() { return keys(localStorage).length; },
 };

@@ -5,7 +5,7 @@ import { parse } from 'graphql';
 /** Returns the properties of GraphiQL for its tabs, from the URL of the page, the examples, and the storage of GraphiQL. */
 export function tabs(search, examples, storage) {
   const link = new URLSearchParams(search);
-  const all = examples.map(({ name, query, variables }) => ({ query: named(query, name), variables }));
+  const all = examples.map(({ name, query, variables }) => ({ query: nameOperation(query, name), variables }));
   const initial = link.has('query') ? { query: link.get('query'), variables: link.get('variables') ?? '' } : all[0];
   return {
     defaultTabs: link.has('query') ? [initial, ...all] : all.length > 0 ? all : undefined,
@@ -16,7 +16,7 @@ export function tabs(search, examples, storage) {
 }
 
 // GraphiQL names a tab after its operation, so an operation without a name gets that of its example: "New repo" becomes NewRepo.
-export function named(query, name) {
+export function nameOperation(query, name) {
   const operation = name.replace(/\W+(\w?)/g, (_, first) => first.toUpperCase());
   try {
     const operations = parse(query).definitions.filter(({ kind }) => kind === 'OperationDefinition');

@@ -1,5 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react';
-import { countsOn, enumerate, homeOf, isCapability, kinds, rootOf, summarize, tell, within } from '../access';
+import { countsOn, enumerate, homeOf, isCapability, isWithin, kinds, rootOf, summarize, tell } from '../access';
 import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
 import { Picture, type Given, type Holder, type Station } from '../access-picture';
 import { useData, usePages } from '../client';
@@ -9,7 +9,7 @@ import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, plural } from '../words';
-import { seen } from './identities';
+import { formatLastSeen } from './identities';
 
 /** This page shows who can do what in a group and why, or where one identity has access. */
 export function Access({ uid, names }: { uid: string; names: string[] }) {
@@ -18,7 +18,7 @@ export function Access({ uid, names }: { uid: string; names: string[] }) {
 }
 
 type Mapping = NonNullable<AccessQuery['externalGroupRoleMappings']>['nodes'][number];
-const soft = (code: string) => code === 'PERMISSION_DENIED';
+const isDenial = (code: string) => code === 'PERMISSION_DENIED';
 
 function Here({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
@@ -31,17 +31,17 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
   const way = [...(group?.ancestors ?? []).map((one) => ({ uid: one.uid, name: one.name })), { uid, name: group?.name ?? names.at(-1)! }];
   const roles = first ? rolesOf(first) : [];
   const nameOfGroup = (one: string) => { const at = way.findIndex((step) => step.uid === one); return at < 0 ? 'a group above' : way.slice(0, at + 1).map(({ name }) => name).join(' / '); };
-  const mappings = (first?.externalGroupRoleMappings?.nodes ?? []).filter(({ scopeUid, role }) => within(uid, scopeUid) && (!capability || role?.capabilities.includes(capability)));
+  const mappings = (first?.externalGroupRoleMappings?.nodes ?? []).filter(({ scopeUid, role }) => isWithin(uid, scopeUid) && (!capability || role?.capabilities.includes(capability)));
   const query = search.get('q') ?? '', words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const says = (...texts: (string | null | undefined)[]) => words.every((word) => texts.some((one) => one?.toLowerCase().includes(word)));
   const shown = rows.filter(({ identity: who, role }) => says(who?.name, who?.email, who?.description, role?.name));
   const externals = mappings.filter((one) => says(one.externalGroupId, one.role?.name));
-  const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !soft(code));
+  const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !isDenial(code));
   const owners = rows.filter(({ uid: binding, role }) => homeOf(binding) === rootOf(uid) && role?.name === 'owner' && homeOf(role.uid) === '');
   const isLastOwner = (one: GrantFragment) => !list.more && !capability && owners.length === 1 && owners[0].uid === one.uid;
   // A picture of a few hundred bindings is complete, and so needs a second page: the newest bindings may lack the organisation's
   // owners.
-  const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !soft(code));
+  const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !isDenial(code));
   useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows.length]);
   const ground: Ground = { roles, nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner, onDone: (what) => { setGiven(undefined); setSaid(what); } };
   const drawn = started ? draw(counting, externals, roles, way, uid, names) : undefined;
@@ -242,10 +242,10 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
   const list = usePages<ReachQuery, Row, ReachQueryVariables>(ReachDocument, variables, (data) => data.identity?.roleBindings);
   const { rows, first, started } = list, one = first?.identity, total = one?.roleBindings?.totalCount ?? 0;
   const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
-  const problems = list.problems.filter(({ code }) => !soft(code) || !one);
+  const problems = list.problems.filter(({ code }) => !isDenial(code) || !one);
   const home = namesOf(one?.group), pathOf = (row: Row) => namesOf(row.group).join(' / ') || 'a group that you may not see';
   const nameOfGroup = (group: string) => { const row = rows.find((binding) => homeOf(binding.uid) === group); return row ? pathOf(row) : group === uid ? names.join(' / ') : 'a group above'; };
-  const counts = (row: Row) => { const group = homeOf(row.uid); return within(group, homeOf(id)) || within(homeOf(id), group); };
+  const counts = (row: Row) => { const group = homeOf(row.uid); return isWithin(group, homeOf(id)) || isWithin(homeOf(id), group); };
   const stations = [...new Map(rows.filter(counts).map((row) => [homeOf(row.uid), row])).values()].map((row): Station => ({
     key: homeOf(row.uid), name: pathOf(row), here: homeOf(row.uid) === uid, detail: [row.group?.repos && plural(row.group.repos.totalCount, 'repo'), 'and all below'].filter(Boolean).join(', '), to: row.group ? groupAddress(namesOf(row.group), row.group.uid, 'access', { identity: id }) : undefined,
   }));
@@ -293,6 +293,6 @@ function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragm
 function SignsIn({ one }: { one: NonNullable<ReachQuery['identity']> }) {
   const rule = one.claimMatch ?? one.staticKeys, by: ReactNode = rule
     ? <>tokens of <code>{rule.issuer ?? (one.claimMatch?.issuerPattern || 'any known issuer')}</code> for <code>{rule.subject ?? (one.claimMatch?.subjectPattern || 'any subject')}</code></> : 'an identity provider, or none';
-  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{seen(one)}</dd></div></dl>;
+  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{formatLastSeen(one)}</dd></div></dl>;
 }
 

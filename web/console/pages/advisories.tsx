@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { AdvisoryRow } from '../advisory-list';
 import { usePages } from '../client';
 import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
-import { Find, List, several, Toggles, useNarrow } from '../list';
+import { Find, List, Toggles, useNarrow, valuesOf } from '../list';
 import { narrow, useLocation } from '../router';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { count, plural, ratings } from '../words';
@@ -22,8 +22,8 @@ const kept = new Map<string, Set<string>>(); // The map has the advisories whose
 export function Advisories({ uid, names }: { uid: string; names: string[] }) {
   const { search, key } = useLocation();
   const query = search.get('q') ?? '', withdrawn = search.get('withdrawn') === 'yes';
-  const rated = several(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
-  const stage = stages.find(({ value }) => value === search.get('stage'))?.value, packages = several(search, 'package');
+  const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
+  const stage = stages.find(({ value }) => value === search.get('stage'))?.value, packages = valuesOf(search, 'package');
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
   const variables: AdvisoriesQueryVariables = {
     uid, first: 50, start: true, orderBy: sorts[sort],

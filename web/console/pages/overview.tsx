@@ -7,7 +7,7 @@ import { useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
 import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
-import { ago, compact, count, dayOf, plural, ratings, sentence } from '../words';
+import { compact, count, dayOf, formatAge, plural, ratings, sentence } from '../words';
 
 type Group = NonNullable<OverviewQuery['group']>;
 const unseenDays = 90, soonDays = 14, plotDays = 52 * 7;
@@ -124,7 +124,7 @@ function Hands({ group, names }: { group: Group; names: string[] }) {
     })),
     ...(unseen && old.length > 0 ? [{
       key: 'unseen', icon: 'person' as const, title: `${plural(unseen.totalCount, 'identity', 'identities')} not seen for ${unseenDays} days`,
-      detail: <><Link to={groupAddress(names, group.uid, 'identities', { unseen: 'yes', sort: 'unseen' })}>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? ago(lastSeenTime) : 'never'})`).join(', ')}</Link>{unseen.totalCount > old.length && ' and others'}</>,
+      detail: <><Link to={groupAddress(names, group.uid, 'identities', { unseen: 'yes', sort: 'unseen' })}>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? formatAge(lastSeenTime) : 'never'})`).join(', ')}</Link>{unseen.totalCount > old.length && ' and others'}</>,
     }] : []),
     ...expiring.map(({ uid, email, expirationTime, role, group: to }) => ({
       key: uid, icon: 'key' as const, title: Date.parse(expirationTime) < Date.now() ? 'An invite has expired' : 'An invite expires soon',

@@ -1,6 +1,6 @@
 import { usePages } from '../client';
 import { Repos as ReposDocument, type CatalogTier, type ReposQuery, type ReposQueryVariables } from '../generated/graphql';
-import { Find, List, several, Toggles, useNarrow } from '../list';
+import { Find, List, Toggles, useNarrow, valuesOf } from '../list';
 import { repoAddress } from '../places';
 import { NewRepo } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
@@ -15,7 +15,7 @@ type Sort = keyof typeof sorts;
 /** This page shows all repos below a group, with one request for each page of the list. */
 export function Repos({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
-  const query = search.get('q') ?? '', chosen = several(search, 'tier').filter((tier): tier is CatalogTier => tiers.includes(tier)), bundles = several(search, 'bundle');
+  const query = search.get('q') ?? '', chosen = valuesOf(search, 'tier').filter((tier): tier is CatalogTier => tiers.includes(tier)), bundles = valuesOf(search, 'bundle');
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
   const variables: ReposQueryVariables = {
     uid, first: 50, start: true, orderBy: sorts[sort],

@@ -11,7 +11,7 @@ import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
 import { shortType, topics, typeName } from '../topics';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
-import { ago, count, dayOf, exactly, plural } from '../words';
+import { count, dayOf, formatAge, formatTime, plural } from '../words';
 
 type Row = NonNullable<NonNullable<WebhooksQuery['group']>['subscriptions']>['nodes'][number];
 type Delivery = NonNullable<NonNullable<WebhookQuery['subscription']>['deliveries']>['nodes'][number];
@@ -84,7 +84,7 @@ function whichTypes(types: string[]): string {
 
 function HookState({ hook, latest }: { hook: HookFragment; latest?: { state: DeliveryState; createTime: string } }) {
   if (hook.disableTime) return <span className="state bad">Disabled</span>;
-  if (hook.failingSince) return <span className="state open" title={`Since ${exactly(hook.failingSince)}`}>Failing</span>;
+  if (hook.failingSince) return <span className="state open" title={`Since ${formatTime(hook.failingSince)}`}>Failing</span>;
   if (latest?.state === 'DELIVERED') return <span className="state fixed">Works</span>;
   return <span className="state">{latest ? 'Sends the first' : 'Nothing sent yet'}</span>;
 }
@@ -149,14 +149,14 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       </div>
       <dl className="facts">
         <div><dt>State</dt><dd><HookState hook={{ ...hook, disableTime: disabled }} latest={list.rows.find((row) => row.state === 'DELIVERED') ?? list.rows[0]} /></dd></div>
-        {hook.failingSince && !disabled && <div><dt>Last success</dt><dd>before {exactly(hook.failingSince)}</dd></div>}
+        {hook.failingSince && !disabled && <div><dt>Last success</dt><dd>before {formatTime(hook.failingSince)}</dd></div>}
         <div><dt>Group</dt><dd>{hook.group ? <Link to={groupAddress(group, hook.group.uid)}>{group.join(' / ')}</Link> : 'above'}</dd></div>
         <div><dt>Created</dt><dd>{dayOf(hook.createTime)}</dd></div>
         <div><dt>Events</dt><dd>{hook.types.length === 0 ? 'all' : hook.types.map((type) => <span key={type} className="chip" title={type}>{typeName(type)}</span>)}</dd></div>
       </dl>
       <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
-        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {ago(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
+        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatAge(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
           <p>Repair the sink, then enable the webhook: it gets events from then on. What was under way when it was disabled is below as failed, and can be redelivered; what happened since is in the audit log alone.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
@@ -204,9 +204,9 @@ function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: 
           <dl>
             <div><dt>Event</dt><dd><code>{row.eventId}</code><CopyButton text={row.eventId} label="Copy the id of the event" /></dd></div>
             <div><dt>Type</dt><dd><code>{row.eventType}</code></dd></div>
-            <div><dt>Queued</dt><dd>{exactly(row.createTime)}</dd></div>
-            <div><dt>Attempts</dt><dd>{attempts} of at most {mostAttempts}{lastAttemptTime && `, the last ${exactly(lastAttemptTime)}`}</dd></div>
-            {nextAttemptTime && <div><dt>Next</dt><dd>{exactly(nextAttemptTime)}</dd></div>}
+            <div><dt>Queued</dt><dd>{formatTime(row.createTime)}</dd></div>
+            <div><dt>Attempts</dt><dd>{attempts} of at most {mostAttempts}{lastAttemptTime && `, the last ${formatTime(lastAttemptTime)}`}</dd></div>
+            {nextAttemptTime && <div><dt>Next</dt><dd>{formatTime(nextAttemptTime)}</dd></div>}
           </dl>
           <div>
             <dl><div><dt>Answer</dt><dd>{lastStatus ? `HTTP status ${lastStatus}` : attempts === 0 ? 'No attempt yet' : 'None'}</dd></div>
