@@ -106,10 +106,10 @@ function Graph({ label, given, stations, way, onGiven, opened, open }: Folding) 
 
 type Look = Record<string, () => void>;
 const nodeClass = (kind: string, off: boolean) => `node ${kind}${off ? ' off' : ''}`;
-const Two = ({ title, detail }: { title: ReactNode; detail?: ReactNode }) => <span className="two"><b>{title}</b>{detail && <small>{detail}</small>}</span>;
+const TwoLines = ({ title, detail }: { title: ReactNode; detail?: ReactNode }) => <span className="two"><b>{title}</b>{detail && <small>{detail}</small>}</span>;
 
 function HolderNode({ holder, has, look, off = false }: { holder: Holder; has?: string[]; look?: Look; off?: boolean }) {
-  const content = <><Icon name={holder.icon} /><Two title={holder.name} detail={holder.detail} />{has && <span className="sr">: {has.join(', ')}</span>}</>;
+  const content = <><Icon name={holder.icon} /><TwoLines title={holder.name} detail={holder.detail} />{has && <span className="sr">: {has.join(', ')}</span>}</>;
   const title = [holder.name, holder.detail].filter(Boolean).join(' – ');
   return holder.to ? <Link to={holder.to} className={nodeClass('who', off)} title={title} {...look}>{content}</Link> : <span className={nodeClass('who', off)} title={title} {...look}>{content}</span>;
 }
@@ -127,13 +127,13 @@ function Rest({ box, open, look, off = false }: { box: Box; open: Folding['open'
 function RoleNode({ one, onGiven, look, off = false }: { one: Given; onGiven: (key: string) => void; look?: Look; off?: boolean }) {
   return (
     <button type="button" className={nodeClass('role', off)} onClick={() => onGiven(one.key)} title={`${one.role}: ${summarize(one.capabilities)}`} {...look}>
-      <Icon name="key" /><Two title={one.role} detail={one.note ?? summarize(one.capabilities)} /><span className="many" title={plural(one.holders.length, 'holder')}>{count(one.holders.length)}<span className="sr"> {one.holders.length === 1 ? 'holder' : 'holders'}</span></span>
+      <Icon name="key" /><TwoLines title={one.role} detail={one.note ?? summarize(one.capabilities)} /><span className="many" title={plural(one.holders.length, 'holder')}>{count(one.holders.length)}<span className="sr"> {one.holders.length === 1 ? 'holder' : 'holders'}</span></span>
     </button>
   );
 }
 
 function StationNode({ station, look, off = false }: { station: Station; look?: Look; off?: boolean }) {
-  const content = <><Icon name="group" /><Two title={station.name} detail={station.detail} /></>;
+  const content = <><Icon name="group" /><TwoLines title={station.name} detail={station.detail} /></>;
   const className = nodeClass(station.here ? 'group here' : 'group', off), title = [station.name, station.detail].filter(Boolean).join(' – ');
   return station.to && !station.here ? <Link to={station.to} className={className} title={title} {...look}>{content}</Link> : <span className={className} title={title} {...look}>{content}</span>;
 }

@@ -204,13 +204,13 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
 }
 
 /** This component shows text of the schema, in which names are between backticks. */
-const Described = ({ text }: { text: string }) => <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
+const Description = ({ text }: { text: string }) => <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
 
 interface EntryProps { id: string; field: Field; rule: Rule; value: Value; fault?: string; onChange: (value: Value) => void; onLeave: () => void }
 
 /** An entry shows one field: its name, its control, what it accepts, and what is wrong with it. */
 function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps) {
-  const { label, hint = rule.about && <Described text={rule.about} />, choices, placeholder, code, control } = field;
+  const { label, hint = rule.about && <Description text={rule.about} />, choices, placeholder, code, control } = field;
   const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
   const common = { id, 'aria-invalid': fault ? true as const : undefined, 'aria-describedby': described, 'aria-required': rule.required ? true as const : undefined, onBlur: onLeave };
   const text = { ...common, value: value as string, placeholder, className: code ? 'code' : undefined, spellCheck: code ? false : undefined, autoComplete: 'off' };

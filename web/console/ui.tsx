@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import type { Loaded } from './client';
 import type { CountsFragment, SeverityRating } from './generated/graphql';
 import { address, Link } from './router';
-import { count, formatAge, formatTime, plural, ratings, sentence } from './words';
+import { count, formatRelativeTime, formatTime, plural, ratings, sentence } from './words';
 
 const paths = {
   overview: 'M3 10.5 10 4l7 6.5M5 9v7.5h10V9', repos: 'M3.5 6.5 10 3l6.5 3.5v7L10 17l-6.5-3.5zM3.5 6.5 10 10l6.5-3.5M10 10v7',
@@ -28,7 +28,7 @@ export const Mark = () => (
   <svg className="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" /><path d="M8 24V14a8 8 0 0 1 16 0v10M13 24v-9a3 3 0 0 1 6 0v9" /></svg>
 );
 
-export const Time = ({ at }: { at: string }) => <time dateTime={at} title={formatTime(at)}>{formatAge(at)}</time>;
+export const Time = ({ at }: { at: string }) => <time dateTime={at} title={formatTime(at)}>{formatRelativeTime(at)}</time>;
 
 /** A card is a section with a title. */
 export function Card({ title, aside, children, className = '' }: { title: ReactNode; aside?: ReactNode; children: ReactNode; className?: string }) {

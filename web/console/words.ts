@@ -17,7 +17,7 @@ export const formatTime = (time: string) => exact.format(new Date(time));
 const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;
 
 /** Says how long ago a time was, or how soon it will be. A time more than 30 days away is shown as a date. */
-export function formatAge(time: string, now = Date.now()): string {
+export function formatRelativeTime(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000, distance = Math.abs(seconds);
   if (distance < 45) return 'a moment ago';
   if (distance > 30 * 86_400) return dayOf(time);

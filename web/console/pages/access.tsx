@@ -14,13 +14,13 @@ import { formatLastSeen } from './identities';
 /** This page shows who can do what in a group and why, or where one identity has access. */
 export function Access({ uid, names }: { uid: string; names: string[] }) {
   const identity = useLocation().search.get('identity');
-  return identity ? <Reach key={identity} identity={identity} uid={uid} names={names} /> : <Here uid={uid} names={names} />;
+  return identity ? <Reach key={identity} identity={identity} uid={uid} names={names} /> : <GroupAccess uid={uid} names={names} />;
 }
 
 type Mapping = NonNullable<AccessQuery['externalGroupRoleMappings']>['nodes'][number];
 const isDenial = (code: string) => code === 'PERMISSION_DENIED';
 
-function Here({ uid, names }: { uid: string; names: string[] }) {
+function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
   const asked = search.get('can'), capability = isCapability(asked) ? asked : undefined, table = search.get('show') === 'table';
   const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, first: 200, start: true };
@@ -53,7 +53,7 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
         {group && !denied && <span className="actions"><BindButton group={uid} mayBind={group.mayBind} ground={ground} /></span>}</div>
       <p className="lead">Who can do what in {names.join(' / ')}, and why</p>
       {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
-      {problems.length > 0 && rows.length === 0 ? <Problems of={{ ...list, problems }} /> : denied ? <Denied capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
+      {problems.length > 0 && rows.length === 0 ? <Problems of={{ ...list, problems }} /> : denied ? <Denial capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
         <>
           <div className="filters">
             <div className="tabs" role="group" aria-label="How to show it">
@@ -138,7 +138,7 @@ function Notes({ seesAll, seesExternal, moreMappings, deep }: { seesAll: boolean
   return <>{notes.map((note, i) => <p key={i} className="dim note">{note}</p>)}</>;
 }
 
-function Denied({ capabilities, uid, names }: { capabilities: readonly Capability[]; uid: string; names: string[] }) {
+function Denial({ capabilities, uid, names }: { capabilities: readonly Capability[]; uid: string; names: string[] }) {
   return (
     <>
       <Card title="What you may do here" className="below">

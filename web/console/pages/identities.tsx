@@ -11,7 +11,7 @@ import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
 import { CopyButton, Empty, Lines, namesOf, Problems, Time } from '../ui';
-import { count, formatAge, formatTime, plural } from '../words';
+import { count, formatRelativeTime, formatTime, plural } from '../words';
 
 type Row = NonNullable<NonNullable<IdentitiesQuery['group']>['identities']>['nodes'][number];
 type Invite = NonNullable<NonNullable<InvitesQuery['group']>['invites']>['nodes'][number];
@@ -157,7 +157,7 @@ function InviteRow({ invite, onGone }: { invite: Invite; onGone: (yes: boolean, 
     <div className="cells invite-columns">
       <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'once' : 'any number of times'} · code {invite.keyId}…</small></span>
       <span>{invite.role?.name ?? <span className="dim">a role</span>}</span>
-      <span className="when dim">{expired ? <span className="chip bad">expired {formatAge(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
+      <span className="when dim">{expired ? <span className="chip bad">expired {formatRelativeTime(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
       <ConfirmButton label="" icon="bin" className="icon-button" name={`Delete the invite for ${whom}`} held={held} title="Delete the invite?" submit="Delete the invite" document={DeleteGroupInvite} input={{ uid: invite.uid }}
         immediately={(input) => { onGone(true); void run(input).then(({ data, problems }) => { if (!data) onGone(false, problems); }); }} onDone={() => {}}>
         <p>{invite.email ? `The code for ${invite.email}` : 'Its code'} works no more. Who has accepted it keeps the role.</p>

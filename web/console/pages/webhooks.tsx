@@ -11,7 +11,7 @@ import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
 import { shortType, topics, typeName } from '../topics';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
-import { count, dayOf, formatAge, formatTime, plural } from '../words';
+import { count, dayOf, formatRelativeTime, formatTime, plural } from '../words';
 
 type Row = NonNullable<NonNullable<WebhooksQuery['group']>['subscriptions']>['nodes'][number];
 type Delivery = NonNullable<NonNullable<WebhookQuery['subscription']>['deliveries']>['nodes'][number];
@@ -19,7 +19,7 @@ type Delivery = NonNullable<NonNullable<WebhookQuery['subscription']>['deliverie
 /** This page shows the webhooks of a group, or one of them with its deliveries. */
 export function Webhooks(at: { uid: string; names: string[] }) {
   const hook = useLocation().search.get('hook');
-  return hook ? <Webhook key={hook} uid={hook} page={groupAddress(at.names, at.uid, 'webhooks')} name={at.names.at(-1)!} /> : <All {...at} />;
+  return hook ? <Webhook key={hook} uid={hook} page={groupAddress(at.names, at.uid, 'webhooks')} name={at.names.at(-1)!} /> : <WebhookList {...at} />;
 }
 
 const fields: Field[] = [
@@ -46,7 +46,7 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
 
 const theSecret = <>It signs the deliveries, so that the sink can tell them from others. Keep it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that check it.</>;
 
-function All({ uid, names }: { uid: string; names: string[] }) {
+function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount ?? 0, name = names.at(-1)!;
   const height = useNarrow() ? 84 : 60;
@@ -98,7 +98,8 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   const variables: WebhookQueryVariables = { uid, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
   const list = usePages<WebhookQuery, Delivery, WebhookQueryVariables>(WebhookDocument, variables, (data) => data.subscription?.deliveries, { start: false });
   const { first, started, loading } = list, hook = first?.subscription;
-  const [again, setAgain] = useState<Record<string, string>>({}); // The reader has sent these deliveries again, but the server does not say so yet. The values are the times of their last attempts.
+  // The reader has sent these deliveries again, but the server does not say so yet. The values are the times of their last attempts.
+  const [again, setAgain] = useState<Record<string, string>>({});
   const rows = list.rows.map((row) => (again[row.uid] === row.lastAttemptTime ? { ...row, state: 'PENDING' as const, nextAttemptTime: null } : row));
   const [openRows, setOpenRows] = useState(() => new Set<string>()), narrowWindow = useNarrow();
   const [sent, setSent] = useState<string>(), [problems, setProblems] = useState<Problem[]>([]);
@@ -156,7 +157,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       </dl>
       <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
-        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatAge(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
+        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatRelativeTime(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
           <p>Repair the sink, then enable the webhook: it gets events from then on. What was under way when it was disabled is below as failed, and can be redelivered; what happened since is in the audit log alone.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
