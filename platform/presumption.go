@@ -8,10 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// The grants of a caller are read in each request, but without a round trip of
+// The grants of a caller are confirmed in each request, but without a round trip of
 // their own. A request presumes that the caller has the same identities and grants
 // as in an earlier request with the same token. The first statements of the
-// request include the statement that reads them. If they have changed, the
+// request include one that reads them, or only the versions of what decides them
+// (store/sqlstore/authority.go). If the grants have changed, the
 // presumption is refuted: the request returns nothing and writes nothing, and runs
 // again for the caller as it is now. No response is sent before the presumption is
 // proven.

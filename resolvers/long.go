@@ -45,6 +45,9 @@ var costlyFields = map[string]platform.CostlyFields{
 	"RoleBinding.identity":          platform.BindingObjects,
 	"RoleBinding.group":             platform.BindingObjects,
 	"RoleBinding.role":              platform.BindingObjects,
+	"HolderConnection.nodes":        platform.BindingObjects,
+	"HolderEdge.node":               platform.BindingObjects,
+	"HolderEdge.role":               platform.BindingObjects,
 	"ArtifactVersion.name":          platform.VersionArtifact,
 	"ArtifactVersion.description":   platform.VersionArtifact,
 }

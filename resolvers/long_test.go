@@ -76,6 +76,13 @@ func TestCostlyFieldsAreShownWhereTheyAreSelected(t *testing.T) {
 			ask("node", "query($id: ID!) { node(id: $id) { id ...L } }"+fragment, "id", id)
 			ask("nodes", "query($id: ID!) { a: nodes(ids: [$id]) { id } b: nodes(ids: [$id]) { ...L } }"+fragment, "id", id)
 		}
+		// Holders are made of bindings, whose own fields these documents do not select.
+		for _, held := range []string{"nodes { name description }", "edges { node { name } }", "edges { role { name } }"} {
+			document := `query($org: ID!) { group(uid: $org) { whoCan(capability: REPO_LIST, first: 1) { ` + held + ` } } }`
+			if shown, _ := json.Marshal(w.ask(document, "org", w.org).Data); !strings.Contains(string(shown), `"owner"`) {
+				t.Errorf("%s: %q is missing in %s", held, "owner", shown)
+			}
+		}
 		// Rows that are sorted by a column of another table contain it, whatever is selected.
 		page := w.ask(`{ roleBindings(orderBy: {field: IDENTITY_NAME}, first: 1) { totalCount edges { cursor } } }`)
 		w.ask(`query($after: String) { roleBindings(orderBy: {field: IDENTITY_NAME}, after: $after) { edges { cursor } } }`, "after", page.text("roleBindings.edges.*.cursor"))

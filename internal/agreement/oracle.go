@@ -2,11 +2,13 @@ package agreement
 
 import (
 	"context"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph"
+	"atrium/graphql/analysis"
 	"atrium/graphql/execute"
 	"atrium/internal/oracle"
 )
@@ -45,6 +47,7 @@ func (o *Oracle) Query(ctx context.Context, operation *graphql.OperationContext)
 
 // Subscribe opens the source of a subscription.
 func (o *Oracle) Subscribe(ctx context.Context, operation *graphql.OperationContext) execute.Next {
+	selectEverything(operation)
 	operation.ResolverMiddleware = o.AroundFields
 	if operation.ResolverMiddleware == nil {
 		operation.ResolverMiddleware = func(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
@@ -64,3 +67,25 @@ func (o *Oracle) Subscribe(ctx context.Context, operation *graphql.OperationCont
 		return response.Data, true
 	}
 }
+
+// selectEverything makes resolvers read all columns, so that the comparison also shows
+// whether the tested executor leaves out a column that an answer needs.
+func selectEverything(operation *graphql.OperationContext) {
+	found := analysis.FindingsOf(operation)
+	if found == nil {
+		return
+	}
+	all := *found
+	all.Selected = everyField()
+	all.Keep(operation)
+}
+
+// everyField returns the names of the fields of all types, such as Repo.readme.
+var everyField = sync.OnceValue(func() (names []string) {
+	for _, object := range graph.Schema().Types {
+		for _, field := range object.Fields {
+			names = append(names, object.Name+"."+field.Name)
+		}
+	}
+	return names
+})

@@ -58,7 +58,7 @@ var rules = map[string]rule{
 		"a command reads its flags, makes one call and prints what came of it; what the call does is for the package called"},
 	"internal/cases": {[]string{"platform", "auth", "server", "resolvers"},
 		"its tests ask the server that users run, through every protocol; it has no code of its own"},
-	"internal/agreement":           {[]string{"graph", "graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
+	"internal/agreement":           {[]string{"graph", "graphql/analysis", "graphql/execute", "internal/oracle"}, "it compares executors, whatever their resolvers are"},
 	"internal/oracle":              {[]string{"platform", "graph", "graph/scalar"}, "it is generated, to be compared with"},
 	"internal/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
 	"internal/house":               {nil, "it looks at the house from outside"},
