@@ -6,11 +6,11 @@ import { browser } from './browser.mjs';
 import { run, site } from './lib.mjs';
 
 export const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
-const pictures = process.env.ATRIUM_PICTURES; // a folder, for whoever wants to look at the pages
-/** Requests that a page may take to show, beside the stream of events. */
+const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
+/** A page may need at most this number of requests, besides the stream of events. */
 export const maxRequests = 3;
 
-/** Opens a browser of its own, and gives a page that tells its faults and counts its requests. */
+/** Opens a page in a new context of the browser. The page records its faults and its requests. */
 export async function newPage(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'], reducedMotion: 'reduce', ...options });
   return watchPage(await context.newPage());
@@ -35,7 +35,7 @@ export async function open(page, path) {
   await loaded(page);
 }
 
-/** Goes to another page of the console as a link does, and so keeps a token that was pasted. */
+/** Goes to another page of the console as a link does, so that the console keeps a token that was entered. */
 export async function follow(page, path) {
   page.asked = [];
   await page.evaluate((to) => { history.pushState({ key: to }, '', to); dispatchEvent(new PopStateEvent('popstate')); }, path);
@@ -62,7 +62,7 @@ export const token = async (...who) => {
   return out.trim();
 };
 
-/** Signs in with a token in the place of the one of development. */
+/** Signs in with a token that replaces the development token. */
 export async function enter(page, bearer, path = '/console') {
   await page.goto(path.startsWith('http') ? path : site + path);
   await page.getByRole('button', { name: 'Sign out' }).waitFor();

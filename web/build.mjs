@@ -1,4 +1,5 @@
-// Bundles the GraphiQL page into dist/, gzipped as the program embeds it. build.sh runs it.
+// This program bundles the GraphiQL page into dist/, and compresses the files with gzip, as the server embeds them. build.sh runs
+// this program.
 
 import { build } from 'esbuild';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +7,8 @@ import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readLicences } from './licences.mjs';
 
-// GraphiQL's style sheet holds its fonts for all scripts. Readers of others than the Latin one have fonts of their own.
+// GraphiQL's style sheet contains its fonts for all scripts. The bundle has only the Latin fonts, because readers of other scripts
+// have fonts for them.
 const isOtherScript = (face) => /unicode-range:/.test(face) && !/unicode-range:\s*U\+0000-00FF/i.test(face);
 const latinFonts = ({ path }) => ({
   contents: readFileSync(path, 'utf8').replace(/@font-face\s*\{[^}]*\}/g, (face) => (isOtherScript(face) ? '' : face)),
@@ -27,11 +29,11 @@ const { outputFiles, metafile } = await build({
   target: 'es2022',
   jsx: 'automatic',
   minify: true,
-  legalComments: 'none', // licences.txt has them whole
-  // GraphiQL imports these by older names, which bundled give it no parsers, so that Prettify did nothing.
+  legalComments: 'none', // The file licences.txt has the full texts.
+  // GraphiQL imports these modules by older names. In a bundle, the older names give it no parsers, and Prettify does nothing.
   alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
   define: { 'process.env.NODE_ENV': '"production"' },
-  // GraphiQL's style sheet holds the editor's styles, which the editor's scripts import once more.
+  // GraphiQL's style sheet already contains the styles of the editor, which the scripts of the editor import again.
   plugins: [
     { name: 'styles once', setup: ({ onLoad }) => onLoad({ filter: /monaco-editor.*\.css$/ }, () => ({ contents: '' })) },
     { name: 'latin fonts', setup: ({ onLoad }) => onLoad({ filter: /graphiql.*\.css$/ }, latinFonts) },
@@ -43,10 +45,10 @@ const { outputFiles, metafile } = await build({
 
 const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
 files.push(['licences.txt', readLicences(metafile)]);
-// The program takes main.js as the sign that all the others are there.
+// The server takes main.js as the sign that all other files are there, so it is written last.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 
-// The console has a folder of its own there.
+// The folder dist/console belongs to the console.
 for (const old of readdirSync('dist')) if (old !== '.gitignore' && old !== 'console') rmSync('dist/' + old);
 let total = 0;
 for (const [name, contents] of files) {

@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
-# Builds GraphiQL and the console into dist/ where there is Node 20 and npm. Where that cannot be done it says why and succeeds:
-# the program has small pages of its own.
+# This script builds GraphiQL and the console into dist/. It needs Node 20 or newer, and npm. If it cannot build them, it says why
+# and succeeds, because the server also has small built-in pages.
 set -uo pipefail
 cd "$(dirname "$0")"
 
-without() {
+skip() {
 	local instead="the program serves its small pages instead"
 	[ -e dist/main.js.gz ] && instead="those built before stay"
 	echo "pages: GraphiQL and the console are not built, $instead: $*" >&2
 	exit 0
 }
 
-command -v node >/dev/null || without "there is no node in PATH (20 or newer)"
-command -v npm >/dev/null || without "there is no npm in PATH"
-[ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] || without "node $(node --version) is too old, it takes 20"
+command -v node >/dev/null || skip "there is no node in PATH (20 or newer)"
+command -v npm >/dev/null || skip "there is no npm in PATH"
+[ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] || skip "node $(node --version) is too old, it takes 20"
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# npm writes this file last. The waits are short, because without a network every build comes by here.
+# npm writes this file last. The waits are short, because without a network every build tries the installation again.
 if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
 	echo "pages: getting GraphiQL and the console's packages from npm, once"
 	npm ci --ignore-scripts --include=dev --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000 \
-		--fetch-timeout=60000 >"$log" 2>&1 || { tail -n 5 "$log" >&2; without "npm ci failed"; }
+		--fetch-timeout=60000 >"$log" 2>&1 || { tail -n 5 "$log" >&2; skip "npm ci failed"; }
 	touch node_modules/.package-lock.json
 fi
-node build.mjs || without "build.mjs failed"
-node console/generate.mjs && node console/build.mjs || without "the console failed"
+node build.mjs || skip "build.mjs failed"
+node console/generate.mjs && node console/build.mjs || skip "the console failed"

@@ -1,4 +1,4 @@
-// The licences ask for their text to go where the code goes.
+// The licences require that their texts are distributed with the code.
 
 import { readFileSync, readdirSync } from 'node:fs';
 

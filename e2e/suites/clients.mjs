@@ -40,7 +40,7 @@ void ((graphql: (text: TemplateStringsArray) => unknown) => graphql\`
   }
 \`);
 
-/** Gives the names of two pages, as the store has them in one list. */
+/** Returns the names of two pages, which the store has in one list. */
 export async function names(endpoint: string, token: string): Promise<string[]> {
   const environment = relay(endpoint, token), query = document as unknown as GraphQLTaggedNode;
   const first = createOperationDescriptor(getRequest(query), {});
@@ -48,7 +48,7 @@ export async function names(endpoint: string, token: string): Promise<string[]> 
   const one = await fetchQuery<pagesQuery>(environment, query, {}).toPromise();
   await fetchQuery<pagesQuery>(environment, query, { after: one!.repos!.pageInfo.endCursor }).toPromise();
   const both = environment.lookup(first.fragment).data as unknown as pagesQuery$data;
-  const time: string = both.repos!.edges[0].node.createTime; // DateTime is a string
+  const time: string = both.repos!.edges[0].node.createTime; // A DateTime is a string.
   if (Number.isNaN(Date.parse(time))) throw new Error(time);
   return both.repos!.edges.map((edge) => edge.node.name);
 }
@@ -81,7 +81,7 @@ async function main() {
   await query.fetchMore({ variables: { after } });
   const all = client.readQuery({ query: page })!;
   same('apollo', all.repos!.edges.map((edge) => edge.node.name));
-  const time: string = all.repos!.edges[0].node.createTime; // DateTime is a string
+  const time: string = all.repos!.edges[0].node.createTime; // A DateTime is a string.
   if (Number.isNaN(Date.parse(time))) throw new Error(time);
 
   const other = urql(endpoint, token);

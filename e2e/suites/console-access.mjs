@@ -1,5 +1,5 @@
-// The access page of the console in Chromium: the picture, the table and the question say what the server does, and changes of
-// bindings say before what they give and take.
+// This suite checks the access page of the console in Chromium: the picture, the table and the question say what the server does,
+// and the forms of bindings say what a change gives and takes before it is made.
 
 import assert from 'node:assert/strict';
 import { browser, violations } from '../browser.mjs';
@@ -90,7 +90,7 @@ await check('a role is given, changed and revoked by the keyboard, and each says
   await dialog.getByRole('radio', { name: /^registry\.push/ }).focus();
   await page.keyboard.press('Space');
   await dialog.locator('.gained').first().waitFor();
-  // What is said is the difference of what the server says before and after.
+  // The form says the difference between what the server says before and after the change.
   const held = async () => (await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { effectiveCapabilities(on: $on) } }', { u: nora, on: below })).identity.effectiveCapabilities;
   const before = await held(), foretold = await dialog.locator('.gained').count();
   await look(page, 'access-give');

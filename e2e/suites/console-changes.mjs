@@ -1,5 +1,5 @@
-// What can be changed with the console, in Chromium: groups, repos, webhooks, identities and invites; what the server refuses, at its
-// field; and what those see who may not change it.
+// This suite makes changes with the console in Chromium: of groups, repos, webhooks, identities and invites. It also checks that
+// the message about a refused value is at its field, and what people see who may not make changes.
 
 import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
@@ -8,7 +8,7 @@ import { enter, eventually, loaded, look, newPage, open, text, token } from '../
 import { ask, check, data, finish } from '../lib.mjs';
 import { startSink } from '../receiver.mjs';
 
-let gone = true; // whether the sink answers on /gone that it is for good
+let gone = true; // It says whether the sink answers 410 on /gone.
 const sink = await startSink(({ path }) => ({ status: path === '/gone' && gone ? 410 : path === '/broken' ? 400 : 204 }));
 
 const button = (page, name) => page.getByRole('button', { name, exact: true });
@@ -18,7 +18,7 @@ const submit = (page, name) => dialog(page).getByRole('button', { name, exact: t
 const closed = (page) => eventually(async () => (await dialog(page).count()) === 0, async () => `the dialog stays: ${await dialog(page).allInnerTexts()}`);
 const fault = (page, label) => dialog(page).locator('.field', { has: page.getByLabel(label === 'Name' ? /^Name$/ : new RegExp('^' + label)) }).locator('.fault').innerText();
 
-/** The input of the last change that a page sent. */
+/** Records the inputs of the changes that a page sends. */
 function watchChanges(page) {
   page.changes = [];
   page.on('request', (request) => {

@@ -1,4 +1,5 @@
-// The console over real data in Chromium: a public set of repos with their tags and readmes, and a public advisory feed.
+// This suite checks the console with real data in Chromium: a public set of repos with their tags and readmes, and a public feed of
+// advisories.
 // ATRIUM_REAL_DATA names the folder with registry.jsonl.gz and osv-bitnami.tar.gz. Without them, the suite is skipped.
 
 import assert from 'node:assert/strict';

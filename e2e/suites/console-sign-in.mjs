@@ -1,5 +1,5 @@
-// The console of a server with a provider, in Chromium: an owner signs in with a code and with a refresh token, sees an empty
-// organisation, and the server executes only trusted documents.
+// This suite checks the console of a server with a provider in Chromium: an owner signs in with a code and with a refresh token,
+// and sees an empty organisation. The server executes only trusted documents.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { eventually, loaded, look, newPage, program, reads, text, watchPage } fr
 import { check, finish, run, temporary, temporaryFolder } from '../lib.mjs';
 
 const block = readFileSync(join(import.meta.dirname, '../../docs/sign-in.md'), 'utf8').match(/^```js provider\n(.*?)^```$/ms)[1];
-const port = 44000 + process.pid % 4000; // of the server, which the provider must know
+const port = 44000 + process.pid % 4000; // This is the port of the server, which the provider must know.
 const host = `127.0.0.1:${23000 + (process.pid + 7) % 20000}`, issuer = `http://${host}`, audience = 'https://atrium.example.com';
 const database = `sqlite:${join(temporaryFolder(), 'empty.db')}`, module = join(import.meta.dirname, `../bin/console-provider-${process.pid}.mjs`);
 const children = [];
@@ -23,7 +23,7 @@ function start(command, args, env) {
   return child;
 }
 
-let other; // the server
+let other; // This is the URL of the server.
 const page = await newPage();
 await check('a server with a provider for the console and with trusted documents starts', async () => {
   const { code, text: said } = await run(program, ['bootstrap', '--org', 'empty', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
@@ -45,12 +45,12 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
   page.on('request', (request) => { if (request.url() === other + '/graphql') bearer = request.headers().authorization; });
   page.on('request', (request) => { if (request.url().startsWith(issuer + '/auth?')) page.authorization = new URL(request.url()).searchParams; });
   await page.goto(other + '/console/empty/~repos');
-  page.failing = /./; // the provider's own pages want fonts of other hosts
+  page.failing = /./; // The pages of the provider request fonts from other hosts.
   await page.getByRole('button', { name: `Continue with ${host}` }).click();
   await page.fill('[name=login]', 'alice');
   await page.fill('[name=password]', 'any');
   await page.click('[type=submit]');
-  await page.locator('[type=submit]').click(); // consent
+  await page.locator('[type=submit]').click(); // This click gives the consent.
   await page.waitForURL(other + '/console/empty/~repos');
   await loaded(page);
   assert.equal(page.authorization.get('code_challenge_method'), 'S256');
@@ -127,7 +127,7 @@ await check('a refresh token renews the token before it expires, and a session t
   const stored = await tab.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
   for (const { answer } of grants) assert.ok(!stored.includes(answer.refresh_token) && !stored.includes(answer.access_token), 'a token is stored');
   assert.deepEqual(tab.faults, []);
-  // Who uses a refresh token a second time may be a thief: the provider ends the session.
+  // Somebody who uses a refresh token a second time may have stolen it, so the provider ends the session.
   const again = await fetch(issuer + '/token', { method: 'POST', body: new URLSearchParams({ client_id: 'console', grant_type: 'refresh_token', refresh_token: grants[0].answer.refresh_token }) });
   assert.equal(again.status, 400);
   tab.failing = /400/;

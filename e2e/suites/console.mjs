@@ -1,4 +1,4 @@
-// The console in Chromium: its pages on demonstration data, as an owner, an editor, a viewer and a stranger.
+// This suite checks the console in Chromium: its pages with demonstration data, as an owner, an editor, a viewer and a stranger.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { check, data, finish, run, site } from '../lib.mjs';
 
 const web = join(import.meta.dirname, '../../web');
 
-// These take a while, beside the browser.
+// These programs take some time, and run while the browser works.
 const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}, web);
 const typing = run(process.execPath, [join(import.meta.dirname, '../node_modules/typescript/bin/tsc'), '-p', join(web, 'console')]);
 
@@ -30,7 +30,7 @@ for (const colorScheme of ['light', 'dark']) {
         assert.equal(await page.locator('.problem').count(), 0, `${name}: ${await text(page)}`);
         assert.ok(reads(page).length <= maxRequests, `${name} takes ${reads(page).length} requests`);
         await look(page, `${name}-${colorScheme}-${width}`);
-        // Each theme, and each width, is looked at by axe once.
+        // axe checks each theme once, and each width once.
         if (name !== 'group' && (colorScheme === 'light') === (width === 1440)) assert.deepEqual(await violations(page), [], name);
       }
       assert.deepEqual(page.faults, []);

@@ -54,14 +54,14 @@ const start = {
 let port = 21000 + process.pid % 20000;
 for (const { language, code } of receivers) {
   await check(`the receiver in ${language} accepts a real delivery and rejects a forged one`, async () => {
-    const at = `http://127.0.0.1:${++port}`;
-    const { createSubscription: { secret } } = await data('mutation ($i: CreateSubscriptionInput!) { createSubscription(input: $i) { secret } }', { i: { parent: group.uid, sink: at } });
+    const address = `http://127.0.0.1:${++port}`;
+    const { createSubscription: { secret } } = await data('mutation ($i: CreateSubscriptionInput!) { createSubscription(input: $i) { secret } }', { i: { parent: group.uid, sink: address } });
     const [program, args] = start[language](code);
     const child = spawn(program, args, { env: { ...process.env, SECRET: secret, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
     try {
       let said = '';
       child.stdout.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
-      const forged = () => fetch(at, { method: 'POST', headers: { 'webhook-id': 'x', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)), 'webhook-signature': 'v1,AAAA' }, body: '{}' });
+      const forged = () => fetch(address, { method: 'POST', headers: { 'webhook-id': 'x', 'webhook-timestamp': String(Math.floor(Date.now() / 1000)), 'webhook-signature': 'v1,AAAA' }, body: '{}' });
       while (!(await forged().catch(() => undefined))) await new Promise((go) => setTimeout(go, 200));
       assert.equal((await forged()).status, 401);
       await data('mutation ($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: group.uid, name: `${name}-${language}` } });

@@ -72,19 +72,19 @@ const server = spawn(name, args, { env: { ...environment, PATH: process.env.PATH
 let log = '';
 server.stderr.setEncoding('utf8').on('data', (chunk) => { log += chunk; });
 process.on('exit', () => server.kill('SIGKILL'));
-const at = `http://127.0.0.1:${port}`;
+const address = `http://127.0.0.1:${port}`;
 const health = config.Healthcheck.Test.slice(1);
 
 await check('its health check fails before it serves and passes from then on', async () => {
   assert.equal((await execute(health, { ATRIUM_URL: 'http://127.0.0.1:1' })).code, 1);
   let last;
-  do last = await execute(health, { ATRIUM_URL: at }); while (last.code !== 0 && server.exitCode === null);
+  do last = await execute(health, { ATRIUM_URL: address }); while (last.code !== 0 && server.exitCode === null);
   assert.equal(last.out, 'ready\n', last.text + log);
 }, 60);
 
 await check('it answers a request and does not run as root', async () => {
   const token = (await execute([...config.Entrypoint, 'token'])).out.trim();
-  const response = await fetch(`${at}/registry/v2/repos?page_size=1`, { headers: { Authorization: `Bearer ${token}` } });
+  const response = await fetch(`${address}/registry/v2/repos?page_size=1`, { headers: { Authorization: `Bearer ${token}` } });
   assert.equal(response.status, 200, log);
   assert.equal((await response.json()).repos.length, 1);
   const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');

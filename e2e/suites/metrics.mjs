@@ -76,7 +76,7 @@ async function query(expression) {
 }
 
 /** Waits until a query finds a value above zero. */
-async function above(expression, seconds = 30) {
+async function waitUntilAbove(expression, seconds = 30) {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(500)) {
     const found = await query(expression).catch(() => []);
     if (found.some(({ value }) => Number(value[1]) > 0)) return found;
@@ -137,10 +137,10 @@ const importing = importLibraries();
 const families = [...text.matchAll(/^# TYPE (atrium_\w+) (\w+)$/gm)].map(([, name, type]) => type === 'histogram' ? `${name}_count` : name);
 const declared = [...readFileSync(join(import.meta.dirname, '../../telemetry/metrics.go'), 'utf8').matchAll(/m\.(\w+)\("(atrium_\w+)"/g)]
   .map(([, kind, name]) => kind.startsWith('histogram') ? `${name}_count` : name);
-await check('Prometheus finds the server', () => above('up{job="atrium"}'), 40);
-await check('Prometheus finds the import', () => above('up{job="atrium-import"}'), 40);
+await check('Prometheus finds the server', () => waitUntilAbove('up{job="atrium"}'), 40);
+await check('Prometheus finds the import', () => waitUntilAbove('up{job="atrium-import"}'), 40);
 for (const name of new Set([...declared, ...families])) {
-  await check(`${name} is above zero`, async () => { await above(name === 'atrium_delivery_queue_jobs' ? `sum_over_time(sum(${name})[1m:1s])` : `max_over_time(${name}[1m])`); }, 40);
+  await check(`${name} is above zero`, async () => { await waitUntilAbove(name === 'atrium_delivery_queue_jobs' ? `sum_over_time(sum(${name})[1m:1s])` : `max_over_time(${name}[1m])`); }, 40);
 }
 
 await pause(3000);

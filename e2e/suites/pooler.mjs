@@ -62,32 +62,32 @@ await check('several commands migrate an empty database concurrently', async () 
 
 const poolers = (said) => said.split('\n').filter((line) => line.includes('a pooler is between'));
 
-let at;
+let instance;
 await check('a server serves, and logs once that it is behind a pooler', async () => {
-  at = await serve('alone');
-  assert.equal(poolers(at.said()).length, 1, at.said());
-  assert.match(poolers(at.said())[0], /WARN.*not prepared.*database-direct-url/);
+  instance = await serve('alone');
+  assert.equal(poolers(instance.said()).length, 1, instance.said());
+  assert.match(poolers(instance.said())[0], /WARN.*not prepared.*database-direct-url/);
 }, 60);
-await check('feeds and websockets work', () => suite('subscriptions', at.site), 60);
-await check('webhooks work', () => suite('webhooks', at.site), 60);
+await check('feeds and websockets work', () => suite('subscriptions', instance.site), 60);
+await check('webhooks work', () => suite('webhooks', instance.site), 60);
 await check('imports and rotate-keys work', async () => {
   const token = (await atrium('token')).trim();
-  const answer = await fetch(`${at.site}/iam/v2/groups?name=acme`, { headers: { Authorization: `Bearer ${token}` } });
+  const answer = await fetch(`${instance.site}/iam/v2/groups?name=acme`, { headers: { Authorization: `Bearer ${token}` } });
   const org = (await answer.text()).match(/[0-9a-f]{40}/)[0];
   await atrium('import', 'osv', '--group', org, 'docs/samples/advisories.json');
   await atrium('import', 'registry', '--group', org, 'docs/samples/registry.jsonl');
   await atrium('rotate-keys');
   await atrium('recount');
 }, 60);
-await check('nothing was logged as an error', () => assert.doesNotMatch(at.said(), /"level":"ERROR"|prepared statement|unsupported startup/));
+await check('nothing was logged as an error', () => assert.doesNotMatch(instance.said(), /"level":"ERROR"|prepared statement|unsupported startup/));
 await end();
 
 await check('with a direct URL, notifications are received', async () => {
-  at = await serve('direct', '--database-direct-url', direct);
-  assert.match(poolers(at.said())[0], /INFO.*received by --database-direct-url/);
+  instance = await serve('direct', '--database-direct-url', direct);
+  assert.match(poolers(instance.said())[0], /INFO.*received by --database-direct-url/);
 }, 60);
-await check('webhooks work with a direct URL', () => suite('webhooks', at.site), 60);
-await check('with a direct URL, nothing was logged as an error', () => assert.doesNotMatch(at.said(), /"level":"ERROR"|not receiving/));
+await check('webhooks work with a direct URL', () => suite('webhooks', instance.site), 60);
+await check('with a direct URL, nothing was logged as an error', () => assert.doesNotMatch(instance.said(), /"level":"ERROR"|not receiving/));
 await end();
 await check('a direct URL of another database is rejected', async () => {
   const other = await run(program, ['migrate', 'up', '--database-url', pooled, '--database-direct-url', direct.replace('/postgres?', '/template1?')]);

@@ -44,13 +44,13 @@ const lists = Object.entries(document.paths).flatMap(([path, { get }]) => {
 /** Returns a value that a parameter accepts. */
 function valueOf({ name, schema }, org) {
   const one = schema.items ?? schema;
-  const of = one.$ref ? document.components.schemas[one.$ref.split('/').at(-1)] : one;
-  if (of.enum) return of.enum[0];
-  if (of.type === 'boolean') return String(!of.default);
-  if (of.type === 'integer' || of.type === 'number') return '1';
-  if (of.format === 'date-time') return '2026-01-01T00:00:00Z';
+  const definition = one.$ref ? document.components.schemas[one.$ref.split('/').at(-1)] : one;
+  if (definition.enum) return definition.enum[0];
+  if (definition.type === 'boolean') return String(!definition.default);
+  if (definition.type === 'integer' || definition.type === 'number') return '1';
+  if (definition.format === 'date-time') return '2026-01-01T00:00:00Z';
   if (name === 'page_token') return '';
-  return of.default ?? [org, digest, 'some'].find((value) => new RegExp(of.pattern ?? '').test(value));
+  return definition.default ?? [org, digest, 'some'].find((value) => new RegExp(definition.pattern ?? '').test(value));
 }
 
 async function suite(way, base, look) {
@@ -67,8 +67,8 @@ async function suite(way, base, look) {
     look(response, `${method} ${path}`, bad);
     return text === '' ? undefined : JSON.parse(text);
   }
-  const at = (path, uid) => `${path}/${encoded(uid)}`;
-  const make = (path, parent, body) => send('POST', at(path, parent), { body });
+  const addressOf = (path, uid) => `${path}/${encoded(uid)}`;
+  const make = (path, parent, body) => send('POST', addressOf(path, parent), { body });
   const refused = async (status, reason, method, path, request) => {
     const { code, message, details } = await send(method, path, { ...request, status });
     assert.ok(code && message && details.length > 0, message);
@@ -88,13 +88,13 @@ async function suite(way, base, look) {
     await check(`${way}: ${kind.path} is created, read, listed and changed`, async () => {
       const { path, body, patch } = kind;
       const one = await make(path, kind.parent, body);
-      made.unshift(at(path, one.uid));
-      assert.equal((await send('GET', at(path, one.uid))).uid, one.uid);
+      made.unshift(addressOf(path, one.uid));
+      assert.equal((await send('GET', addressOf(path, one.uid))).uid, one.uid);
       const plural = path.split('/').at(-1);
       const page = await send('GET', `${path}?uidp.ids=${encoded(one.uid)}&page_size=1`);
       assert.deepEqual(page[plural].map((item) => item.uid), [one.uid]);
       if (!patch) return;
-      const [field] = Object.keys(patch), path1 = at(path, one.uid);
+      const [field] = Object.keys(patch), path1 = addressOf(path, one.uid);
       assert.deepEqual((await send('PATCH', path1, { body: patch }))[field], patch[field]);
       assert.equal((await send('PATCH', path1, { body: { [field]: null } }))[field], undefined, 'null clears');
       const masked = await send('PATCH', `${path1}?updateMask=${field}`, { body: { ...patch, name: 'ignored' } });
@@ -111,10 +111,10 @@ async function suite(way, base, look) {
     const robot = (await make('/iam/v2/identities', group, { name: 'second robot' })).uid;
     const batch = await send('POST', '/iam/v2/roleBindings:batchCreate', { body: { parent: group, roleUid: role, requests: [{ roleBinding: { identityUid: robot } }] } });
     assert.equal(batch.roleBindings.length, 1);
-    assert.equal((await send('PATCH', `${at('/registry/v2/repos', repo)}/readme`, { body: { content: '# A' } })).content, '# A');
-    assert.equal((await send('GET', `${at('/registry/v2/repos', repo)}/readme`)).content, '# A');
-    const { tags: [{ uid, digest: of }] } = await send('GET', '/registry/v2/tags?name=latest'); // The name leaves out the signatures in the demonstration data, which are not images.
-    const image = `${at('/registry/v2/repos', uid.slice(0, uid.lastIndexOf('/')))}/digests/${encodeURIComponent(of)}`;
+    assert.equal((await send('PATCH', `${addressOf('/registry/v2/repos', repo)}/readme`, { body: { content: '# A' } })).content, '# A');
+    assert.equal((await send('GET', `${addressOf('/registry/v2/repos', repo)}/readme`)).content, '# A');
+    const { tags: [{ uid, digest: imageDigest }] } = await send('GET', '/registry/v2/tags?name=latest'); // The name leaves out the signatures in the demonstration data, which are not images.
+    const image = `${addressOf('/registry/v2/repos', uid.slice(0, uid.lastIndexOf('/')))}/digests/${encodeURIComponent(imageDigest)}`;
     assert.ok((await send('GET', `${image}/architectures`)).architectures.length > 0);
     assert.match((await send('GET', `${image}/size`)).size, /^\d+$/);
     assert.ok((await send('GET', `/iam/v2/identities:lookupIdentity?issuer=https%3A%2F%2Fissuer.example.com&subject=${name}`)).uid);
@@ -127,11 +127,11 @@ async function suite(way, base, look) {
     await refused(404, 'NOT_FOUND', 'POST', '/iam/v2/groupInvites:accept', { body: { code } });
 
     const mapping = (await make('/iam/v2/externalGroupRoleMappings', provider, { externalGroupId: 'staff', roleUid: role })).uid;
-    await refused(400, 'FAILED_PRECONDITION', 'DELETE', at('/iam/v2/identityProviders', provider));
+    await refused(400, 'FAILED_PRECONDITION', 'DELETE', addressOf('/iam/v2/identityProviders', provider));
     const gone = await send('POST', '/iam/v2/externalGroupRoleMappings:batchDelete', { body: { parent: provider, names: [mapping] } });
     assert.deepEqual(gone.externalGroupRoleMappings.map((one) => one.uid), [mapping]);
 
-    const terms = at('/iam/v2/terms', group);
+    const terms = addressOf('/iam/v2/terms', group);
     assert.deepEqual((await send('POST', terms, { body: { documentIds: ['a', 'b'] } })).documentIds, ['a', 'b']);
     const first = await send('GET', `${terms}?page_size=1`);
     const rest = await send('GET', `${terms}?page_size=1&page_token=${first.nextPageToken}`);
@@ -160,7 +160,7 @@ async function suite(way, base, look) {
       await send('GET', `${path}?${new URLSearchParams([...needed, ...repeated])}`);
       const first = await send('GET', `${path}?${new URLSearchParams([...needed, ['page_size', '2']])}`);
       if (first.nextPageToken) await send('GET', `${path}?${new URLSearchParams([...needed, ['page_size', '2'], ['page_token', first.nextPageToken]])}`);
-      for (const { uid } of first[items]) if (document.paths[`${path}/{uid}`]?.get) await send('GET', at(path, uid));
+      for (const { uid } of first[items]) if (document.paths[`${path}/{uid}`]?.get) await send('GET', addressOf(path, uid));
     });
   }
 
@@ -171,21 +171,21 @@ async function suite(way, base, look) {
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?page_token=forged`);
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?nmae=a`);
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}/nothing`, { bad: true });
-    await refused(400, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: {}, bad: true });
-    await refused(400, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', colour: 'red' }, bad: true });
-    await refused(400, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', catalogTier: 'GOLD' }, bad: true });
-    await refused(400, 'FAILED_PRECONDITION', 'DELETE', at('/iam/v2/groups', group));
-    await refused(400, 'FAILED_PRECONDITION', 'DELETE', at('/iam/v2/identities', identity));
+    await refused(400, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: {}, bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: { name: 'c', colour: 'red' }, bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: { name: 'c', catalogTier: 'GOLD' }, bad: true });
+    await refused(400, 'FAILED_PRECONDITION', 'DELETE', addressOf('/iam/v2/groups', group));
+    await refused(400, 'FAILED_PRECONDITION', 'DELETE', addressOf('/iam/v2/identities', identity));
     await refused(401, 'UNAUTHENTICATED', 'GET', repos, { authorization: '', bad: true });
     await refused(401, 'UNAUTHENTICATED', 'GET', repos, { authorization: 'Bearer e30.e30.e30' });
-    await refused(403, 'PERMISSION_DENIED', 'GET', at(repos, nowhere));
-    await refused(403, 'PERMISSION_DENIED', 'POST', at(repos, nowhere), { body: { name: 'c' } });
-    await refused(404, 'NOT_FOUND', 'GET', at(repos, `${group}/${'0'.repeat(16)}`));
-    await refused(404, 'NOT_FOUND', 'DELETE', at('/registry/v2/tags', `${repo}/${'0'.repeat(16)}`));
-    await refused(409, 'ALREADY_EXISTS', 'POST', at(repos, group), { body: { name: 'a/b' } });
-    await refused(413, 'INVALID_ARGUMENT', 'POST', at(repos, group), { body: { name: 'c', description: 'x'.repeat(1 << 20) } });
+    await refused(403, 'PERMISSION_DENIED', 'GET', addressOf(repos, nowhere));
+    await refused(403, 'PERMISSION_DENIED', 'POST', addressOf(repos, nowhere), { body: { name: 'c' } });
+    await refused(404, 'NOT_FOUND', 'GET', addressOf(repos, `${group}/${'0'.repeat(16)}`));
+    await refused(404, 'NOT_FOUND', 'DELETE', addressOf('/registry/v2/tags', `${repo}/${'0'.repeat(16)}`));
+    await refused(409, 'ALREADY_EXISTS', 'POST', addressOf(repos, group), { body: { name: 'a/b' } });
+    await refused(413, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: { name: 'c', description: 'x'.repeat(1 << 20) } });
     if (way === 'direct') { // The proxy would decode the body.
-      await refused(415, 'INVALID_ARGUMENT', 'POST', at(repos, group), { raw: '{"name":"c"}', encoding: 'br' });
+      await refused(415, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { raw: '{"name":"c"}', encoding: 'br' });
     }
   }, 30);
 

@@ -57,7 +57,7 @@ await check('the provider of the page and the server start', async () => {
 /** Signs a person in, as a browser does, and returns the access token. */
 async function signIn(login) {
   const verifier = randomBytes(32).toString('base64url'), callback = 'http://127.0.0.1:3011/callback', jar = new Map();
-  const at = async (url, form) => {
+  const request = async (url, form) => {
     const response = await fetch(new URL(url, issuer), {
       method: form ? 'POST' : 'GET', body: form && new URLSearchParams(form), redirect: 'manual',
       headers: { cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
@@ -65,7 +65,7 @@ async function signIn(login) {
     for (const cookie of response.headers.getSetCookie()) jar.set(...cookie.split(';')[0].split(/=(.*)/s));
     return response;
   };
-  let response = await at('/auth?' + new URLSearchParams({
+  let response = await request('/auth?' + new URLSearchParams({
     client_id: 'console', response_type: 'code', scope: 'openid', redirect_uri: callback, resource: audience,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256',
   }));
@@ -73,16 +73,16 @@ async function signIn(login) {
     const to = response.headers.get('location');
     if (to?.startsWith(callback)) {
       const code = new URL(to).searchParams.get('code') ?? assert.fail(to);
-      const answer = await (await at('/token', { grant_type: 'authorization_code', code, client_id: 'console', redirect_uri: callback, code_verifier: verifier, resource: audience })).json();
+      const answer = await (await request('/token', { grant_type: 'authorization_code', code, client_id: 'console', redirect_uri: callback, code_verifier: verifier, resource: audience })).json();
       return answer.access_token ?? assert.fail(JSON.stringify(answer));
     }
     if (to) {
-      response = await at(to);
+      response = await request(to);
       continue;
     }
     const html = await response.text(), action = html.match(/<form[^>]*action="([^"]+)"/)?.[1] ?? assert.fail(html);
     const prompt = html.match(/name="prompt" value="(\w+)"/)[1];
-    response = await at(action, prompt === 'login' ? { prompt, login, password: 'any' } : { prompt });
+    response = await request(action, prompt === 'login' ? { prompt, login, password: 'any' } : { prompt });
   }
   assert.fail('the provider has more forms than ten');
 }

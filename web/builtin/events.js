@@ -1,4 +1,4 @@
-// Reads GraphQL over server-sent events: gives the text of each `next` event, until `complete` or the end.
+// Reads GraphQL over server-sent events: yields the text of each `next` event until the `complete` event or the end of the stream.
 export async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   try {
@@ -15,6 +15,6 @@ export async function* events(body) {
       }
     }
   } finally {
-    reader.cancel().catch(() => {}); // of a request that was aborted
+    reader.cancel().catch(() => {}); // This fails if the request was aborted.
   }
 }

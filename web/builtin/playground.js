@@ -1,4 +1,4 @@
-// The built-in playground page: write a query, run it, read the answer. No framework, nothing to build.
+// This is the built-in playground page: the reader writes a query, runs it, and reads the answer. It needs no framework or build.
 
 import { events } from './events.js';
 import { noteRefusal, settings, showPane, token } from './token.js';
@@ -6,7 +6,7 @@ import { noteRefusal, settings, showPane, token } from './token.js';
 const $ = (id) => document.getElementById(id);
 const params = new URLSearchParams(location.search);
 
-// ---- Colours. One pattern serves GraphQL and JSON: a name before a colon, a word of the language, a text, a value.
+// ---- This part colours text. One pattern works for GraphQL and JSON: it finds comments, texts, values, keywords and names.
 
 const lexeme = new RegExp([
   /(?<note>#[^\n]*)/,
@@ -16,7 +16,7 @@ const lexeme = new RegExp([
   /(?<name>\b[A-Z]\w*)/,
 ].map((part) => part.source).join('|'), 'g');
 
-// Above this many characters colour costs more time than it gives.
+// A text with more characters than this has no colours, because colouring it takes too long.
 const colourLimit = 300_000;
 
 function colour(target, text, json = false) {
@@ -35,16 +35,16 @@ function colour(target, text, json = false) {
   target.append(text.slice(end));
 }
 
-// ---- Editors: a textarea over a coloured copy of what is in it.
+// ---- This part has the editors. An editor is a textarea over a coloured copy of its text.
 
 function editor(id, { json = false } = {}) {
   const area = $(id), copy = area.previousElementSibling;
-  let tabLeaves = false; // after Esc, so that the keyboard is not caught here
+  let tabLeaves = false; // After Escape, the Tab key leaves the editor, so that people who use only the keyboard are not trapped in it.
 
-  // The last line break needs something behind it to have a height.
+  // An empty last line has a height only if another line break follows it.
   const paint = () => colour(copy, area.value + '\n', json);
   const insert = (text) => {
-    // Deprecated, and still the only way that keeps undo; setRangeText is for browsers that drop it.
+    // execCommand is deprecated, but nothing else keeps undo. setRangeText is for browsers that remove execCommand.
     if (!document.execCommand('insertText', false, text)) area.setRangeText(text, area.selectionStart, area.selectionEnd, 'end');
     area.dispatchEvent(new Event('input'));
   };
@@ -90,7 +90,7 @@ function editor(id, { json = false } = {}) {
 const query = editor('query');
 const variables = editor('variables', { json: true });
 
-// ---- Tabs: each keeps its query, its variables and its last answer while the page is open.
+// ---- This part has the tabs. A tab keeps its query, its variables and its last answer while the page is open.
 
 const tabs = (settings.examples ?? []).map(({ name, query, variables }) => ({ name, query, variables }));
 if (params.has('query')) tabs.unshift({ name: 'From the link', query: params.get('query'), variables: params.get('variables') ?? '' });
@@ -156,11 +156,12 @@ function link() {
   $('link').href = location.pathname + '?' + to;
 }
 
-// ---- Running.
+// ---- This part runs queries.
 
-let running = null; // the AbortController of the query under way
+let running = null; // This is the AbortController of the query that is running.
 
-// The operations of a document with where each starts: the words at the outermost level, outside texts and comments.
+// Returns the operations of a document and where each one starts. It looks for keywords at the outermost level, and skips texts and
+// comments.
 function operations(text) {
   const found = [];
   let depth = 0;
@@ -184,7 +185,7 @@ async function run() {
     return;
   }
 
-  // Of several operations, the one the cursor is in.
+  // If there are several operations, the one with the cursor runs.
   const all = operations(query.text);
   const chosen = all.findLast(({ start }) => start <= query.area.selectionStart) ?? all[0];
   const stream = chosen?.type === 'subscription';
@@ -232,7 +233,7 @@ async function run() {
   }
 }
 
-// ---- What the reader sees of it.
+// ---- This part shows the answer and the status.
 
 function pretty(text) {
   try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }

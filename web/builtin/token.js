@@ -1,16 +1,16 @@
-// The header of the pages that ask: the token, and what else is wired in it.
+// This file controls the header of the pages that send requests: the token, and the other parts of the header.
 
 const $ = (id) => document.getElementById(id);
 const key = 'atrium.token';
 
-/** The data that the server put into the page. */
+/** These are the settings that the server wrote into the page. */
 export const settings = JSON.parse($('settings').textContent);
 
-/** The bearer token to ask with; '' for none. */
+/** Returns the bearer token for requests, or '' if there is none. */
 export const token = () => $('token').value.trim();
 
-// What the reader types lives as long as the browser's tab; a token from the server is asked for anew each time
-// the page loads, because it expires.
+// A token that the reader types lives as long as the tab of the browser. A token of the server comes with each load of the page,
+// because it expires.
 const typed = sessionStorage.getItem(key);
 $('token').value = typed ?? settings.token;
 if (!typed && settings.token) $('token-note').textContent = 'Filled in for development';
@@ -32,14 +32,14 @@ function note(text, refused = false) {
   $('renew').hidden = !refused || !settings.token;
 }
 
-/** Says in the header that a token is not taken, where that is what an answer says. */
+/** Says in the header that the server does not accept the token, if an answer says so. */
 export function noteRefusal(answer) {
   const refused = answer?.errors?.find(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   if (refused) note(token() ? `This token is not taken: ${refused.message}` : 'A token is needed', true);
   else if ($('token-note').classList.contains('refused')) note('');
 }
 
-// The page that the server makes anew has a new token.
+// A new copy of the page from the server has a new token.
 $('renew').addEventListener('click', async () => {
   const page = new DOMParser().parseFromString(await (await fetch(location.pathname)).text(), 'text/html');
   $('token').value = JSON.parse(page.getElementById('settings').textContent).token;
@@ -48,7 +48,7 @@ $('renew').addEventListener('click', async () => {
   $('token').dispatchEvent(new Event('change'));
 });
 
-// The schema needs the token, which a link cannot bring.
+// The request for the schema needs the token, which a link cannot send.
 $('sdl').addEventListener('click', async (event) => {
   event.preventDefault();
   const response = await fetch($('sdl').href, { headers: token() ? { Authorization: 'Bearer ' + token() } : {} });
@@ -58,10 +58,10 @@ $('sdl').addEventListener('click', async (event) => {
   URL.revokeObjectURL(url);
 });
 
-// On a narrow screen a page shows one of its panes.
+// On a narrow screen, a page shows one of its panes.
 for (const button of document.querySelectorAll('[data-pane]')) button.addEventListener('click', () => showPane(button.dataset.pane));
 
-/** Shows a pane where there is room for one only. */
+/** Shows a pane on screens that have room for only one. */
 export function showPane(name) {
   document.body.dataset.shown = name;
   for (const button of document.querySelectorAll('[data-pane]')) button.ariaPressed = String(button.dataset.pane === name);

@@ -1,7 +1,8 @@
-// Creating, changing and revoking bindings. What a change would give and take is shown before it is made.
+// This file has the forms that create, change and revoke bindings. They show what a change would give and take before the reader
+// makes it.
 
 import { useId, useState, type ReactNode } from 'react';
-import { enumerate, everything, foresee, homeOf, kinds, reachOf, summarize, tell, verbs, within, type Outcome } from './access';
+import { enumerate, everything, foresee, homeOf, isWithin, kinds, reachOf, summarize, tell, verbs, type Outcome } from './access';
 import { useData } from './client';
 import { Action, ConfirmButton, Form, FormButton, reasonAgainst, type ControlProps, type Field } from './form';
 import { Bind, Bindable, Holds, Impact, Rebind, Unbind, type BoundFragment, type Capability, type GivenRoleFragment, type GrantFragment, type ImpactQuery } from './generated/graphql';
@@ -9,11 +10,11 @@ import { Find } from './list';
 import { Icon, Lines, namesOf, Problems } from './ui';
 import { plural } from './words';
 
-/** What all changes of bindings need to know. */
+/** A ground has what all changes of bindings need to know. */
 export interface Ground {
-  roles: readonly GivenRoleFragment[]; // all that can be bound on the way to the group
+  roles: readonly GivenRoleFragment[]; // These are all roles that can be bound on the way to the group.
   nameOfGroup: (uid: string) => string;
-  seesAll: boolean; // whether the reader may see the bindings of all groups above
+  seesAll: boolean; // It says whether the reader may see the bindings of all groups above.
   isLastOwner: (binding: GrantFragment) => boolean;
   onDone: (what: string) => void;
 }
@@ -21,7 +22,7 @@ export interface Ground {
 const ownerNeeded = 'This is the last owner, and an organisation needs one: give the role to another identity first.';
 const nameOf = ({ identity }: GrantFragment) => identity?.name ?? 'somebody';
 
-/** A button to give an identity a role on a group. */
+/** This button gives an identity a role on a group. */
 export function BindButton({ group, mayBind, ground }: { group: string; mayBind: boolean; ground: Ground }) {
   const { roles, nameOfGroup, seesAll, onDone } = ground, where = nameOfGroup(group);
   const [chosen, setChosen] = useState<BoundFragment>();
@@ -36,7 +37,7 @@ export function BindButton({ group, mayBind, ground }: { group: string; mayBind:
   );
 }
 
-/** Buttons to change the role of a binding, and to revoke it. */
+/** These buttons change the role of a binding, and revoke it. */
 export function BindingActions({ binding, ground }: { binding: GrantFragment; ground: Ground }) {
   const { roles, nameOfGroup, seesAll, isLastOwner, onDone } = ground, group = homeOf(binding.uid), where = nameOfGroup(group), who = nameOf(binding), role = binding.role?.name ?? 'the role';
   const [open, setOpen] = useState(false);
@@ -57,7 +58,7 @@ export function BindingActions({ binding, ground }: { binding: GrantFragment; gr
 
 type IdentityProps = ControlProps & { group: string; chosen?: BoundFragment; onChoose: (one: BoundFragment) => void; nameOfGroup: (uid: string) => string };
 
-/** The identities that can have a role on a group: those of the group, and of the groups above. */
+/** This control offers the identities that can have a role on a group: those of the group, and those of the groups above. */
 function ChooseIdentity({ value, onChange, group, chosen, onChoose, nameOfGroup, ...common }: IdentityProps) {
   const [words, setWords] = useState('');
   const found = value !== '' && chosen?.uid === value ? chosen : undefined;
@@ -79,10 +80,10 @@ function ChooseIdentity({ value, onChange, group, chosen, onChoose, nameOfGroup,
 
 type RoleProps = ControlProps & { roles: readonly GivenRoleFragment[]; group: string; current?: string; nameOfGroup: (uid: string) => string };
 
-/** The roles that can be bound on a group. Nobody can give more than they hold there themselves. */
+/** This control offers the roles that can be bound on a group. Nobody can give more than they hold there themselves. */
 function ChooseRole({ value, onChange, roles, group, current, nameOfGroup, ...common }: RoleProps) {
   const name = useId(), may = useData(Holds, { on: group }).data?.viewer?.capabilities;
-  const bindable = roles.filter(({ uid }) => homeOf(uid) === '' || within(group, homeOf(uid))).toSorted((a, b) => b.capabilities.length - a.capabilities.length || (a.name < b.name ? -1 : 1));
+  const bindable = roles.filter(({ uid }) => homeOf(uid) === '' || isWithin(group, homeOf(uid))).toSorted((a, b) => b.capabilities.length - a.capabilities.length || (a.name < b.name ? -1 : 1));
   return (
     <ul className="choices" id={common.id} tabIndex={-1} role="radiogroup" aria-label="Role" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>{bindable.map((role) => {
       const lacking = may ? role.capabilities.filter((one) => !may.includes(one)) : [];
@@ -99,7 +100,7 @@ function ChooseRole({ value, onChange, roles, group, current, nameOfGroup, ...co
 
 interface ForecastProps { identity: string; on: string; before?: { uid: string; capabilities: readonly Capability[] }; after?: GivenRoleFragment; revoked?: boolean; nameOfGroup: (uid: string) => string; seesAll: boolean }
 
-/** What a change would give and take, before it is made. */
+/** This section says what a change would give and take, before the reader makes it. */
 function Forecast({ identity, on, before, after, revoked = false, nameOfGroup, seesAll }: ForecastProps) {
   const loaded = useData(Impact, { identity, on }, { pause: identity === '' }), { data } = loaded;
   const outcome = data?.identity && (after || revoked) ? foresee(on, data.identity.held, data.identity.roleBindings?.nodes ?? [], before, after?.capabilities ?? []) : undefined;
@@ -117,22 +118,22 @@ function Effect({ outcome, name, data, nameOfGroup, seesAll, self }: { outcome: 
   const { gained, lost, kept, below, on } = outcome, { group } = data;
   const parts = [gained.length > 0 && `gains ${plural(gained.length, 'capability', 'capabilities')}`, lost.length > 0 && `loses ${plural(lost.length, 'capability', 'capabilities')}`].filter(Boolean);
   const reach = [group?.descendants && plural(group.descendants.totalCount, 'group'), group?.repos && plural(group.repos.totalCount, 'repo')].filter(Boolean).join(' and ');
-  const by = ({ binding }: Outcome['kept'][number]) => `${binding.role?.name ?? 'a role'} on ${namesOf(binding.group).join(' / ') || nameOfGroup(homeOf(binding.uid))}`;
+  const describeBinding = ({ binding }: Outcome['kept'][number]) => `${binding.role?.name ?? 'a role'} on ${namesOf(binding.group).join(' / ') || nameOfGroup(homeOf(binding.uid))}`;
   const partly = (data.identity?.roleBindings?.pageInfo.hasNextPage ?? false) || !data.identity?.roleBindings;
   return (
     <>
       <p>{parts.length > 0 ? <><b>{name}</b> {parts.join(' and ')} on <b>{nameOfGroup(on)}</b> and everything below{reach && ` (${reach})`}, from the next request.</> : <>Nothing changes for <b>{name}</b> on <b>{nameOfGroup(on)}</b>: it holds all of this by other bindings.</>}</p>
       {self && lost.length > 0 && <p className="warn"><Icon name="warning" />This is your own access. You may not be able to undo it.</p>}
       {parts.length > 0 && <CapabilityTable held={outcome.next} gained={gained} lost={lost} />}
-      {kept.map((one) => <p key={one.binding.uid} className="dim note">{plural(one.capabilities.length, 'capability stays', 'capabilities stay')}, because of {by(one)}: {enumerate(one.capabilities.map(tell), 4)}.</p>)}
-      {below.map((one) => <p key={one.binding.uid} className="dim note">Further down, {plural(one.capabilities.length, 'capability stays', 'capabilities stay')} by {by(one)}.</p>)}
+      {kept.map((one) => <p key={one.binding.uid} className="dim note">{plural(one.capabilities.length, 'capability stays', 'capabilities stay')}, because of {describeBinding(one)}: {enumerate(one.capabilities.map(tell), 4)}.</p>)}
+      {below.map((one) => <p key={one.binding.uid} className="dim note">Further down, {plural(one.capabilities.length, 'capability stays', 'capabilities stay')} by {describeBinding(one)}.</p>)}
       {lost.length > 0 && (!seesAll || partly) && <p className="dim note">You do not see all bindings of {name}. One that is not shown may give some of this too; then it stays.</p>}
       <p className="dim note">Roles that come from an external group of an identity provider are not counted here.</p>
     </>
   );
 }
 
-/** Capabilities by kind: those held, gained and lost. */
+/** This table shows capabilities by kind: those that an identity or a role has, gains and loses. */
 export function CapabilityTable({ held, gained = [], lost = [] }: { held: ReadonlySet<Capability>; gained?: readonly Capability[]; lost?: readonly Capability[] }) {
   const changed = gained.length + lost.length > 0;
   const rows = kinds.filter(({ by }) => Object.values(by).some((one) => (changed ? gained.includes(one) || lost.includes(one) : held.has(one))));

@@ -1,5 +1,5 @@
-// Who has which role on which group, as a picture: lines lead from identities to roles, and from roles to the groups on
-// which they are bound. Its places are computed, not measured, so that nothing jumps.
+// This file draws who has which role on which group: lines lead from identities to roles, and from roles to the groups on which
+// they are bound. The positions are computed and not measured, so that nothing jumps.
 
 import { useState, type ReactNode } from 'react';
 import { summarize } from './access';
@@ -9,25 +9,25 @@ import { Link } from './router';
 import { Icon, type IconName } from './ui';
 import { count, plural } from './words';
 
-/** Somebody who has a role: an identity, or all whom an identity provider lists in a group. */
+/** A holder is somebody who has a role: an identity, or all people whom an identity provider lists in a group. */
 export interface Holder { key: string; name: string; detail?: string; icon: IconName; to?: string }
-/** A role on a group, with all who have it there. */
+/** This is a role on a group, with all holders who have it there. */
 export interface Given { key: string; role: string; capabilities?: readonly Capability[]; station: string; holders: Holder[]; note?: string }
-/** A group of the picture. */
+/** A station is a group of the picture. */
 export interface Station { key: string; name: string; detail?: string; to?: string; here?: boolean }
 
 interface PictureProps {
   label: string;
   given: Given[];
-  stations: Station[]; // from the organisation down, if it is a way
-  way: boolean; // whether each group is in the one before, so that roles count further down
+  stations: Station[]; // If they are a way, they lead from the organisation down.
+  way: boolean; // It says whether each group is in the one before, so that roles count further down.
   onGiven: (key: string) => void;
 }
 
 const row = 44, node = 38, apart = 14, highBlock = 8 * row;
 const fewHolders = 5, manyHolders = 24, furtherHolders = 25, manyOnNarrow = 12;
 
-/** One box on the left: a holder, or how many more there are. */
+/** A box on the left shows one holder, or how many more holders there are. */
 interface Box { id: string; holders: Holder[]; rest?: { given: string; hidden: number; shown: number } }
 
 function layOut(given: Given[], stations: Station[], opened: ReadonlyMap<string, number>) {
@@ -44,7 +44,7 @@ function layOut(given: Given[], stations: Station[], opened: ReadonlyMap<string,
       fresh.forEach(({ key }) => placed.add(key));
       const height = Math.max(own.length, 1) * row;
       own.forEach((box, i) => boxes.push({ ...box, y: y + i * row }));
-      roles.push({ one, y: y + (Math.min(height, highBlock) - row) / 2 }); // in sight of the first of many
+      roles.push({ one, y: y + (Math.min(height, highBlock) - row) / 2 }); // A role with many holders stays close to the first of them.
       y += height + apart;
     }
     groups.push({ one: station, y: here.length === 0 ? y : (roles[from].y + roles.at(-1)!.y) / 2 });
@@ -67,7 +67,7 @@ function Graph({ label, given, stations, way, onGiven, opened, open }: Folding) 
   const has = (box: Box, one: Given) => one.holders.filter(({ key }) => box.holders.some((holder) => holder.key === key)).length;
   const here = stations.findIndex((one) => one.here);
 
-  // What is connected with the box under the pointer or with the focus. Of a group that is all that counts there.
+  // The box under the pointer or with the focus lights the boxes that it is connected with. A group lights all that counts there.
   const stationOf = (key: string) => stations.findIndex((one) => one.key === key), litStation = lit === undefined ? -1 : stationOf(lit);
   const litRoles = new Set(given.filter((one) => lit === one.key || (litStation >= 0 && (way ? stationOf(one.station) <= litStation : one.station === lit)) || boxes.some((box) => box.id === lit && has(box, one) > 0)).map(({ key }) => key));
   const first = stations.findIndex(({ key }) => given.some((one) => litRoles.has(one.key) && one.station === key)), last = litStation >= 0 ? litStation : here;
@@ -106,10 +106,10 @@ function Graph({ label, given, stations, way, onGiven, opened, open }: Folding) 
 
 type Look = Record<string, () => void>;
 const nodeClass = (kind: string, off: boolean) => `node ${kind}${off ? ' off' : ''}`;
-const Two = ({ title, detail }: { title: ReactNode; detail?: ReactNode }) => <span className="two"><b>{title}</b>{detail && <small>{detail}</small>}</span>;
+const TwoLines = ({ title, detail }: { title: ReactNode; detail?: ReactNode }) => <span className="two"><b>{title}</b>{detail && <small>{detail}</small>}</span>;
 
 function HolderNode({ holder, has, look, off = false }: { holder: Holder; has?: string[]; look?: Look; off?: boolean }) {
-  const content = <><Icon name={holder.icon} /><Two title={holder.name} detail={holder.detail} />{has && <span className="sr">: {has.join(', ')}</span>}</>;
+  const content = <><Icon name={holder.icon} /><TwoLines title={holder.name} detail={holder.detail} />{has && <span className="sr">: {has.join(', ')}</span>}</>;
   const title = [holder.name, holder.detail].filter(Boolean).join(' – ');
   return holder.to ? <Link to={holder.to} className={nodeClass('who', off)} title={title} {...look}>{content}</Link> : <span className={nodeClass('who', off)} title={title} {...look}>{content}</span>;
 }
@@ -127,18 +127,18 @@ function Rest({ box, open, look, off = false }: { box: Box; open: Folding['open'
 function RoleNode({ one, onGiven, look, off = false }: { one: Given; onGiven: (key: string) => void; look?: Look; off?: boolean }) {
   return (
     <button type="button" className={nodeClass('role', off)} onClick={() => onGiven(one.key)} title={`${one.role}: ${summarize(one.capabilities)}`} {...look}>
-      <Icon name="key" /><Two title={one.role} detail={one.note ?? summarize(one.capabilities)} /><span className="many" title={plural(one.holders.length, 'holder')}>{count(one.holders.length)}<span className="sr"> {one.holders.length === 1 ? 'holder' : 'holders'}</span></span>
+      <Icon name="key" /><TwoLines title={one.role} detail={one.note ?? summarize(one.capabilities)} /><span className="many" title={plural(one.holders.length, 'holder')}>{count(one.holders.length)}<span className="sr"> {one.holders.length === 1 ? 'holder' : 'holders'}</span></span>
     </button>
   );
 }
 
 function StationNode({ station, look, off = false }: { station: Station; look?: Look; off?: boolean }) {
-  const content = <><Icon name="group" /><Two title={station.name} detail={station.detail} /></>;
+  const content = <><Icon name="group" /><TwoLines title={station.name} detail={station.detail} /></>;
   const className = nodeClass(station.here ? 'group here' : 'group', off), title = [station.name, station.detail].filter(Boolean).join(' – ');
   return station.to && !station.here ? <Link to={station.to} className={className} title={title} {...look}>{content}</Link> : <span className={className} title={title} {...look}>{content}</span>;
 }
 
-/** The same on a narrow screen: each group has its roles, and each role those who have it. */
+/** The outline shows the same on a narrow screen: each group has its roles, and each role has its holders. */
 function Outline({ label, given, stations, onGiven, opened, open }: Folding) {
   const all = new Set(given.flatMap(({ holders }) => holders.map(({ key }) => key))).size;
   return (

@@ -1,29 +1,33 @@
-// How access is decided, as the server does it: a binding gives a role on its group and on everything below, but never outside
-// of the group that contains the identity. Whether somebody may do something is always asked; this explains the answer.
+// This file explains how the server decides access: a binding gives a role on its group and on everything below, but never outside
+// the group that contains the identity. The console always asks the server whether somebody may do something; the functions here
+// only explain the answer.
 
 import type { Capability, GivenRoleFragment } from './generated/graphql';
 
-/** The group that contains a resource, by its uid. */
+/** Returns the uid of the group that contains a resource. */
 export const homeOf = (uid: string): string => uid.slice(0, Math.max(uid.lastIndexOf('/'), 0));
 export const rootOf = (uid: string): string => uid.split('/')[0];
-export const within = (uid: string, group: string): boolean => uid === group || uid.startsWith(group + '/');
+export const isWithin = (uid: string, group: string): boolean => uid === group || uid.startsWith(group + '/');
 
-/** The group from which on a binding counts; undefined where it counts nowhere. An identity that is not shown is taken to be in reach. */
+/**
+ * Returns the highest group on which a binding counts: it counts there and on everything below. If it counts nowhere, the result
+ * is undefined. An identity that the reader may not see is assumed to be in reach.
+ */
 export function reachOf(binding: { uid: string; identity?: { uid: string } | null }): string | undefined {
   const group = homeOf(binding.uid), home = binding.identity ? homeOf(binding.identity.uid) : group;
-  if (within(group, home)) return group;
-  return within(home, group) ? home : undefined;
+  if (isWithin(group, home)) return group;
+  return isWithin(home, group) ? home : undefined;
 }
 
-/** Whether a binding counts on a group. */
+/** Reports whether a binding counts on a group. */
 export function countsOn(binding: { uid: string; identity?: { uid: string } | null }, group: string): boolean {
   const reach = reachOf(binding);
-  return reach !== undefined && within(group, reach);
+  return reach !== undefined && isWithin(group, reach);
 }
 
 type Verb = 'read' | 'create' | 'change' | 'delete' | 'accept';
 
-// What each capability lets one do, in words: the verb, and the kind.
+// These words say what each capability allows: the verb, and the kind.
 const parts: Record<Capability, readonly [Verb, string]> = {
   GROUPS_LIST: ['read', 'groups'], GROUPS_CREATE: ['create', 'groups'], GROUPS_UPDATE: ['change', 'groups'], GROUPS_DELETE: ['delete', 'groups'],
   REPO_LIST: ['read', 'repos'], REPO_CREATE: ['create', 'repos'], REPO_UPDATE: ['change', 'repos'], REPO_DELETE: ['delete', 'repos'],
@@ -43,18 +47,18 @@ export const everything = Object.keys(parts) as Capability[];
 export const isCapability = (name: string | null): name is Capability => name !== null && name in parts;
 export const verbs: Verb[] = ['read', 'create', 'change', 'delete'];
 
-/** All kinds with their capabilities by verb, in the order in which they are shown. */
+/** These are all kinds with their capabilities by verb, in the order in which the console shows them. */
 export const kinds: { kind: string; by: Partial<Record<Verb, Capability>> }[] = [];
 for (const capability of everything) {
   const [verb, kind] = parts[capability], row = kinds.find((one) => one.kind === kind);
-  // Who may accept terms makes a new acceptance.
+  // Somebody who accepts terms creates an acceptance.
   if (row) row.by[verb === 'accept' ? 'create' : verb] = capability; else kinds.push({ kind, by: { [verb]: capability } });
 }
 
-/** A capability as one says it: "create repos". */
+/** Returns a capability in words, such as "create repos". */
 export const tell = (capability: Capability): string => parts[capability].join(' ');
 
-/** What a role allows, in few words. */
+/** Says in a few words what a role allows. */
 export function summarize(capabilities: readonly Capability[] | undefined): string {
   if (!capabilities) return 'capabilities not shown';
   if (capabilities.length === 0) return 'allows nothing';
@@ -65,27 +69,27 @@ export function summarize(capabilities: readonly Capability[] | undefined): stri
   return all ? 'reads everything' : 'reads ' + enumerate(capabilities.map((one) => parts[one][1]), 3);
 }
 
-/** Names with commas between them, and how many more there are. */
+/** Joins names with commas. If there are too many names, it says how many more there are. */
 export function enumerate(names: readonly string[], most: number): string {
   if (names.length <= most + 1) return names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names.join('');
   return `${names.slice(0, most).join(', ')} and ${names.length - most} more`;
 }
 
-/** A binding as far as its effect goes. */
+/** This type has the parts of a binding that decide its effect. */
 export interface Held { uid: string; identity?: { uid: string } | null; role: GivenRoleFragment | null; group: { uid: string; name: string; ancestors: { name: string }[] | null } | null }
 
 export interface Outcome {
-  on: string; // the group from which on it counts
+  on: string; // The binding counts on this group and on everything below.
   now: Set<Capability>; next: Set<Capability>;
   gained: Capability[]; lost: Capability[];
-  kept: { binding: Held; capabilities: Capability[] }[]; // by other bindings, of what the old role gave
-  below: { binding: Held; capabilities: Capability[] }[]; // what other bindings keep further down, of what is lost
-  unseen: Capability[]; // held there by bindings that the reader may not see
+  kept: { binding: Held; capabilities: Capability[] }[]; // Other bindings keep these capabilities of the old role.
+  below: { binding: Held; capabilities: Capability[] }[]; // Other bindings keep these lost capabilities further down.
+  unseen: Capability[]; // Bindings that the reader may not see give these capabilities.
 }
 
 /**
- * What an identity gains and loses where a binding is created, changed or revoked. `held` is what the server says that it holds
- * there now, `bindings` what the reader may see of its bindings.
+ * Computes what an identity gains and loses if a binding is created, changed or revoked. `held` has the capabilities that the
+ * identity holds there now, as the server says. `bindings` has those of its bindings that the reader may see.
  */
 export function foresee(on: string, held: readonly Capability[] | null, bindings: readonly Held[], before: { uid: string; capabilities: readonly Capability[] } | undefined, after: readonly Capability[]): Outcome {
   const others = bindings.filter((one) => one.uid !== before?.uid), here = others.filter((one) => countsOn(one, on));
@@ -95,11 +99,11 @@ export function foresee(on: string, held: readonly Capability[] | null, bindings
   const unseen = [...now].filter((one) => !byOthers.has(one) && !old.includes(one));
   const next = new Set([...byOthers, ...unseen, ...after]);
   const lost = [...now].filter((one) => !next.has(one)), gone = old.filter((one) => !after.includes(one));
-  const overlap = (binding: Held, of: readonly Capability[]) => ({ binding, capabilities: (binding.role?.capabilities ?? []).filter((one) => of.includes(one)) });
+  const overlap = (binding: Held, wanted: readonly Capability[]) => ({ binding, capabilities: (binding.role?.capabilities ?? []).filter((one) => wanted.includes(one)) });
   return {
     on, now, next, lost, unseen,
     gained: [...next].filter((one) => !now.has(one)),
     kept: here.map((one) => overlap(one, gone)).filter(({ capabilities }) => capabilities.length > 0),
-    below: others.filter((one) => { const reach = reachOf(one); return reach !== undefined && reach !== on && within(reach, on); }).map((one) => overlap(one, lost)).filter(({ capabilities }) => capabilities.length > 0),
+    below: others.filter((one) => { const reach = reachOf(one); return reach !== undefined && reach !== on && isWithin(reach, on); }).map((one) => overlap(one, lost)).filter(({ capabilities }) => capabilities.length > 0),
   };
 }

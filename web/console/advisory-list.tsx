@@ -10,7 +10,7 @@ const states: Record<string, [string, string]> = {
   PENDING_UPSTREAM_FIX: ['open', 'Waits for upstream'], TRUE_POSITIVE_DETERMINATION: ['open', 'Affected'], DETECTION: ['open', 'Detected'], ANALYSIS_NOT_PLANNED: ['open', 'Not examined'],
 };
 
-/** The last event decides; of several at once, the last one in the list. */
+/** Returns the latest event, which decides the state. Of several events with the same time, the last one in the list counts. */
 function latest(events: Event[]): Event | undefined {
   return events.reduce<Event | undefined>((found, event) => (!found || Date.parse(event.createTime ?? '') >= Date.parse(found.createTime ?? '') || !event.createTime && !found.createTime ? event : found), undefined);
 }
@@ -21,7 +21,7 @@ export function State({ advisory }: { advisory: AdvisoryRowFragment }) {
   return <span className={'state ' + kind}>{words}</span>;
 }
 
-/** An advisory in one line; its story opens below. */
+/** This row shows an advisory in one line. Its story opens below the line. */
 export function AdvisoryRow({ advisory, open, onToggle, onPackage }: { advisory: AdvisoryRowFragment; open: boolean; onToggle: () => void; onPackage?: (name: string) => void }) {
   const story = useId(), [summary] = (advisory.vulnerabilities ?? []).map((one) => one.summary).filter(Boolean);
   return (

@@ -5,7 +5,7 @@ import { useSession } from './session';
 import { Shell } from './shell';
 import { SignIn } from './sign-in';
 
-/** The console as whoever is signed in: another token has a client, and so a cache, of its own. */
+/** The application shows the console to the person who is signed in. Each token has its own client, and therefore its own cache. */
 export function App() {
   const { state, token, message } = useSession();
   const client = useMemo(() => makeClient(token), [token]);

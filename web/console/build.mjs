@@ -1,4 +1,5 @@
-// Bundles the console into dist/console, gzipped as the program embeds it. build.sh runs it.
+// This program bundles the console into dist/console, and compresses the files with gzip, as the server embeds them. build.sh runs
+// this program.
 
 import { build } from 'esbuild';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,21 +15,21 @@ const { outputFiles, metafile } = await build({
   target: 'es2022',
   jsx: 'automatic',
   minify: true,
-  legalComments: 'none', // licences.txt has them whole
+  legalComments: 'none', // The file licences.txt has the full texts.
   define: { 'process.env.NODE_ENV': '"production"' },
   outdir: 'dist/console',
   write: false,
   metafile: true,
 });
 
-// The scripts that main.js imports: the HTML names them, so that browsers do not ask for one after the other.
+// These are the scripts that main.js imports. The HTML names them, so that browsers do not request one after the other.
 const outputs = Object.fromEntries(Object.entries(metafile.outputs).map(([path, { imports }]) => [basename(path), imports]));
 const modules = new Set(['main.js']);
 for (const name of modules) for (const { path, kind } of outputs[name]) if (kind === 'import-statement') modules.add(basename(path));
 
 const files = outputFiles.map(({ path, contents }) => [basename(path), contents]);
 files.push(['licences.txt', readLicences(metafile)], ['modules.json', JSON.stringify([...modules])]);
-// The program takes main.js as the sign that all the others are there.
+// The server takes main.js as the sign that all other files are there, so it is written last.
 files.sort(([a], [b]) => (a === 'main.js') - (b === 'main.js'));
 
 const maxBytes = 300_000;

@@ -1,4 +1,4 @@
-// How the console asks the graph. Everything that it shows comes by here.
+// This file sends the requests of the console to the GraphQL endpoint. All data that the console shows passes through here.
 
 import { cacheExchange, Client, fetchExchange, type CombinedError } from '@urql/core';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
@@ -9,7 +9,7 @@ import { useLocation } from './router';
 import { refuseToken } from './session';
 import { settings } from './settings';
 
-/** A client for one token. What was kept of another's answers is forgotten. */
+/** Makes a client for one token, and forgets the stored answers to other tokens. */
 export function makeClient(token: string): Client {
   keptPages.clear();
   forgetPlaces();
@@ -27,7 +27,7 @@ export function makeClient(token: string): Client {
   });
 }
 
-/** One request that the page shown now was made of. */
+/** This is one of the requests that made the current page. */
 export interface Asked { name: string; text: string; variables: object; cost?: number }
 
 let asked: Asked[] = [];
@@ -43,7 +43,7 @@ export const useAsked = () => useSyncExternalStore((watcher) => { watchers.add(w
 const costOf = (extensions?: Record<string, { requested?: number }>) => extensions?.cost?.requested;
 export const nameOf = (text: string) => text.match(/^\w+ (\w+)/)?.[1] ?? 'Query';
 
-/** Shows a request in "Show the query" for as long as the component that needs it is there. */
+/** Lists a request in "Show the query" as long as the component that needs it is mounted. */
 export function useShownQuery(text: string, variables: object, cost?: number, shown = true) {
   const key = JSON.stringify(variables);
   useEffect(() => {
@@ -56,7 +56,7 @@ export function useShownQuery(text: string, variables: object, cost?: number, sh
 
 export interface Problem { code: string; message: string; path: string; violations: { field: string; message: string }[] }
 
-/** What went wrong, in words for the reader. */
+/** Returns what went wrong, in words for the reader. */
 export function problemsOf(error?: CombinedError): Problem[] {
   if (!error) return [];
   if (error.networkError) return [{ code: 'UNAVAILABLE', message: 'The server cannot be reached. Check your connection, then try again.', path: '', violations: [] }];
@@ -68,15 +68,15 @@ export function problemsOf(error?: CombinedError): Problem[] {
 
 let changed = 0;
 const changeWatchers = new Set<() => void>();
-/** How many changes the reader has made. Lists that are read page by page are read anew after each. */
+/** Returns how many changes the reader has made. Lists that are read page by page are read again after each change. */
 export const useChanged = () => useSyncExternalStore((watcher) => { changeWatchers.add(watcher); return () => changeWatchers.delete(watcher); }, () => changed);
 
-/** What came of a change: data where it was made, else problems. */
+/** An outcome has the data of a change that was made, or else the problems. */
 export interface Outcome<Data> { data?: Data; problems: Problem[] }
 
 /**
- * Makes changes. What is shown of the types in the answer, and of the affected ones, is asked anew at once: the answer to a deletion
- * holds none.
+ * Returns a function that makes changes. After a change, the console immediately requests again what it shows of the types in the
+ * answer and of the affected types. The affected types are needed because the answer to a deletion contains no types.
  */
 export function useChange<Data, Input>(document: TypedDocument<Data, { input: Input }>, affects: string[] = []): { run: (input: Input) => Promise<Outcome<Data>>; busy: boolean } {
   const client = useClient(), [busy, setBusy] = useState(false);
@@ -84,7 +84,7 @@ export function useChange<Data, Input>(document: TypedDocument<Data, { input: In
     setBusy(true);
     const { data, error } = await client.mutation<Data>(document, { input } as never, { additionalTypenames: affects }).toPromise();
     setBusy(false);
-    // What was changed but may not be read is missing in the payload, which is there all the same.
+    // If the reader may not read what was changed, the payload is there without it. Without a change, the payload is null.
     if (!data || Object.values(data).includes(null)) return { problems: problemsOf(error) };
     keptPages.clear();
     changed++;
@@ -96,7 +96,7 @@ export function useChange<Data, Input>(document: TypedDocument<Data, { input: In
 
 export interface Loaded<Data> { data?: Data; problems: Problem[]; loading: boolean; reload: () => void }
 
-/** Asks for one page of data, shows what is known at once, and asks anew each time that the page is opened. */
+/** Requests the data of a page. It returns cached data at once, and requests the data again each time that the page opens. */
 export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true } = {}): Loaded<Data> {
   const [{ data, error, fetching, extensions }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
   useShownQuery(document, variables, costOf(extensions), !pause);
@@ -110,8 +110,8 @@ const keptPages = new Map<string, Pages<unknown, unknown>>();
 const mostKept = 30;
 
 /**
- * Reads a list page by page. Who comes back to it finds it as it was left: all pages that were read, and so the place in it.
- * While another filter is read, the rows of the last one stay.
+ * Reads a list page by page. A reader who comes back finds the list as they left it: with all pages that were read, and therefore
+ * at the same position. While the rows of another filter are loading, the rows of the previous filter stay.
  */
 export function usePages<Data, Row, Variables extends { after?: string | null }>(
   document: TypedDocument<Data, Variables>, variables: Variables, pick: (data: Data) => Page<Row> | null | undefined, following: Partial<Variables> = {}, { pause = false } = {},
@@ -130,7 +130,7 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
     }
     let current = true;
     reading.current = wanted;
-    // What is read again is read as far as the reader has come, at most one page of the server's.
+    // A list that is read again is read as far as the reader has come, but only up to the maximum page size of the server.
     const far = state.key === wanted && 'first' in variables ? { first: Math.min(Math.max(variables.first as number, state.rows.length), 200) } : {};
     void client.query<Data>(document, { ...variables, ...far } as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error, extensions }) => {
       reading.current = '';
@@ -164,5 +164,5 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
   return { ...state, loading: !pause && state.key !== wanted, started: state.key !== '', readMore, reload: () => setRound((n) => n + 1) };
 }
 
-/** A time some days ago, the same for as long as the component is there. */
+/** Returns a time some days ago, which stays the same as long as the component is mounted. */
 export const useDaysAgo = (days: number) => useMemo(() => new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - days * 86_400_000).toISOString(), [days]);

@@ -3,11 +3,11 @@ import type { HappeningFragment } from './generated/graphql';
 import { groupAddress } from './places';
 import { Link } from './router';
 import { Icon, namesOf, Time, type IconName } from './ui';
-import { actorOf, count, exactly, tellEvent } from './words';
+import { actorOf, count, formatTime, tellEvent } from './words';
 
 const icons: [RegExp, IconName][] = [[/REPO/, 'repos'], [/TAG/, 'tag'], [/SUBSCRIPTION/, 'activity'], [/IDENTITY/, 'person'], [/ROLE|INVITE|TERMS|ISSUER/, 'key'], [/./, 'group']];
 
-/** A list of events as sentences; what an update changed opens below its sentence. */
+/** This list shows events as sentences. The fields that an update changed open below its sentence. */
 export const Events = ({ events, compact = false }: { events: HappeningFragment[]; compact?: boolean }) => (
   <ol className={compact ? 'events compact' : 'events'}>{events.map((event) => <Happening key={event.id} event={event} compact={compact} />)}</ol>
 );
@@ -41,7 +41,7 @@ function Details({ event }: { event: HappeningFragment }) {
           <div className="before"><span className="sr">Before: </span>{before == null ? <i>nothing, or a secret</i> : <pre>{text(before)}</pre>}</div>
           <div className="after"><span className="sr">After: </span>{after == null ? <i>nothing, or a secret</i> : <pre>{text(after)}</pre>}</div></div>
       ))}
-      <dl><div><dt>When</dt><dd>{exactly(event.time)}</dd></div><div><dt>Event</dt><dd><code>{event.id}</code></dd></div><div><dt>Resource</dt><dd><code>{event.subject}</code></dd></div><div><dt>By</dt><dd><code>{event.actor.subject}</code></dd></div></dl>
+      <dl><div><dt>When</dt><dd>{formatTime(event.time)}</dd></div><div><dt>Event</dt><dd><code>{event.id}</code></dd></div><div><dt>Resource</dt><dd><code>{event.subject}</code></dd></div><div><dt>By</dt><dd><code>{event.actor.subject}</code></dd></div></dl>
     </div>
   );
 }

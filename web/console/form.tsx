@@ -1,11 +1,12 @@
-// Forms for changes, and the buttons that open them. What a field takes, and which capabilities a change needs, comes from the
-// schema (generated/changes.ts): no rule is written here a second time. The server has the last word, at the field it names.
+// This file has the forms for changes, and the buttons that open them. The schema says what a field accepts and which capabilities
+// a change needs (generated/changes.ts), so that no rule is written here a second time. The server decides in the end, and its
+// message appears at the field that it names.
 
 import { useEffect, useId, useLayoutEffect, useRef, useState, type FormEvent, type ReactNode, type RefObject } from 'react';
 import { nameOf, useChange, type Problem } from './client';
 import { changes, type Rule } from './generated/changes';
 import type { TypedDocument } from './generated/graphql';
-import { Pairs, Several, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
+import { CheckBoxes, Pairs, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
 import { settings } from './settings';
 import { playgroundAddress } from './show-query';
 import { adviceFor, Dialog, Icon, type IconName } from './ui';
@@ -14,16 +15,16 @@ import { count, plural, sentence } from './words';
 export type { Choice, ControlProps, Value, Values };
 
 export interface Field {
-  name: string; // in the input; of an input in it both names, with a dot between them: claimMatch.issuer
+  name: string; // This is the name in the input. A field of a nested input has both names, with a dot between them: claimMatch.issuer.
   label: string;
-  hint?: ReactNode; // in the place of what the schema says about it
-  choices?: Choice[]; // what the field takes one of, or a list several of
+  hint?: ReactNode; // The hint replaces the description of the schema.
+  choices?: Choice[]; // A field accepts one of the choices, and a list accepts several.
   placeholder?: string;
-  code?: boolean; // whether what is typed is for machines
-  control?: (props: ControlProps) => ReactNode; // in the place of the one that its type has
-  shown?: (values: Values) => boolean; // a field that is not shown is as if it were empty
-  needed?: (values: Values) => boolean; // whether the form needs it where the schema does not
-  local?: Rule; // makes it a field of the form alone, which is not sent
+  code?: boolean; // It says whether the text is for machines.
+  control?: (props: ControlProps) => ReactNode; // This control replaces the control of the type.
+  shown?: (values: Values) => boolean; // A field that is not shown counts as empty.
+  needed?: (values: Values) => boolean; // It says whether the form needs the field although the schema does not.
+  local?: Rule; // A field with this rule belongs to the form only, and is not sent.
 }
 
 export interface FormProps<Data, Input> {
@@ -31,25 +32,25 @@ export interface FormProps<Data, Input> {
   title: string;
   lead?: ReactNode;
   fields: Field[];
-  fixed?: Partial<Input>; // what the reader does not choose
-  resource?: object; // what there is: the form begins with it, and sends what differs from it
-  start?: Values; // what a new one begins with, by the names of the fields
+  fixed?: Partial<Input>; // These are the values that the reader does not choose.
+  resource?: object; // The form begins with this resource, and sends what differs from it.
+  start?: Values; // A new resource begins with these values, by the names of the fields.
   submit: string;
-  unique?: string; // the field whose value another resource may have already
-  affects?: string[]; // the types of which everything that is shown is asked anew
-  below?: (values: Values) => ReactNode; // below the fields, such as what the change will do
+  unique?: string; // Another resource may already have the value of this field.
+  affects?: string[]; // The console requests again what it shows of these types.
+  below?: (values: Values) => ReactNode; // This content is below the fields, such as what the change will do.
   onDone: (data: Data) => void;
 }
 
-const blank = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.type === 'list' || rule.type === 'pairs' ? [] : '');
+const blankValue = (rule: Rule): Value => (rule.type === 'yes' ? false : rule.type === 'list' || rule.type === 'pairs' ? [] : '');
 const isBlank = (value: Value) => value === '' || value === false || (Array.isArray(value) && value.length === 0);
-const at = (resource: object | undefined, name: string): unknown => name.split('.').reduce<unknown>((one, part) => (one as Record<string, unknown> | null | undefined)?.[part], resource);
+const readPath = (resource: object | undefined, name: string): unknown => name.split('.').reduce<unknown>((one, part) => (one as Record<string, unknown> | null | undefined)?.[part], resource);
 
-/** A time as the control for it has it: of the reader's own zone, to the second. */
+/** Formats a time as its control needs it: in the reader's time zone, to the second. */
 const localTime = (time: Date) => new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 
 function decode(rule: Rule, given: unknown): Value {
-  if (given === null || given === undefined) return blank(rule);
+  if (given === null || given === undefined) return blankValue(rule);
   if (rule.type === 'pairs') return Object.entries(given as Record<string, string>);
   if (rule.type === 'list') return given as string[];
   if (rule.type === 'duration') return String(given).replace(/s$/, '');
@@ -68,7 +69,7 @@ function encode(rule: Rule, value: Value): unknown {
   }
 }
 
-/** What is wrong with a value, by the rules of the schema. */
+/** Returns what is wrong with a value according to the rules of the schema. */
 function faultOf(rule: Rule, value: Value): string | undefined {
   if (isBlank(value)) return rule.required ? 'This is needed.' : undefined;
   if (typeof value === 'string' && rule.type === 'duration') {
@@ -93,12 +94,12 @@ function faultOfText({ most, mostBytes, pattern, words }: Rule, text: string): s
 
 const isShown = ({ shown }: Field, values: Values) => shown?.(values) ?? true;
 
-/** The input of a change: all that was given or, of a resource that is there, what differs from it. What was emptied is null. */
+/** Returns the input of a change: all values, or what differs from an existing resource. A field that was emptied is null. */
 function inputOf(all: Field[], rules: Record<string, Rule>, values: Values, resource?: object): object {
   const input: Record<string, unknown> = {}, fields = all.filter(({ local }) => !local);
   for (const top of new Set(fields.map(({ name }) => name.split('.')[0]))) {
     const parts = fields.filter(({ name }) => name.split('.')[0] === top).map((field) => ({ name: field.name, given: isShown(field, values) ? encode(rules[field.name], values[field.name]) : undefined }));
-    if (resource && parts.every(({ name, given }) => JSON.stringify(given) === JSON.stringify(encode(rules[name], decode(rules[name], at(resource, name)))))) continue;
+    if (resource && parts.every(({ name, given }) => JSON.stringify(given) === JSON.stringify(encode(rules[name], decode(rules[name], readPath(resource, name)))))) continue;
     const encoded = parts.map(({ name, given }) => [name.slice(top.length + 1), given] as const).filter(([, value]) => value !== undefined);
     const value = parts[0].name === top ? encoded[0]?.[1] : encoded.length > 0 ? Object.fromEntries(encoded) : undefined;
     if (value !== undefined) input[top] = value; else if (resource) input[top] = null;
@@ -106,7 +107,7 @@ function inputOf(all: Field[], rules: Record<string, Rule>, values: Values, reso
   return input;
 }
 
-/** Puts each violation that the server found at its field; what is about none of them is returned as problems. */
+/** Assigns each violation that the server found to its field. Violations of no field of the form are returned as problems. */
 function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Record<string, string>, Problem[]] {
   const faults: Record<string, string> = {}, rest: Problem[] = [];
   for (const problem of problems) {
@@ -123,12 +124,12 @@ function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Re
   return [faults, rest];
 }
 
-/** Has a dialog begin with the first element of a selector, where it would take the button that closes it. */
-function useFirst(within: RefObject<HTMLElement | null>, selector: string) {
-  useLayoutEffect(() => within.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
+/** Sets the initial focus of a dialog to the first element of a selector. Otherwise the close button would have the focus. */
+function useFirst(container: RefObject<HTMLElement | null>, selector: string) {
+  useLayoutEffect(() => container.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
 }
 
-/** A form in a dialog. It is there while it is open, and asks before it drops what was typed. */
+/** A form is in a dialog, and exists while the dialog is open. It asks before it discards what the reader typed. */
 export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, Input> & { open: boolean; onClose: () => void }) {
   const dirty = useRef(false), [leaving, setLeaving] = useState(false);
   const leave = () => {
@@ -148,14 +149,14 @@ type BodyProps<Data, Input> = FormProps<Data, Input> & { onClose: () => void; on
 
 function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource, start, submit, unique, affects, below, onDone, onClose, onDirty, leaving }: BodyProps<Data, Input>) {
   const rules: Record<string, Rule> = { ...changes[nameOf(document)].fields, ...Object.fromEntries(all.flatMap(({ name, local }) => (local ? [[name, local]] : []))) }, { run, busy } = useChange(document, affects);
-  const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], at(resource, name))])));
+  const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], readPath(resource, name))])));
   const [faults, setFaults] = useState<Record<string, string>>({}), [problems, setProblems] = useState<Problem[]>([]), [tries, setTries] = useState(0);
   const form = useRef<HTMLFormElement>(null), id = useId();
   useFirst(form, '.fields :is(input, select, textarea)');
   useEffect(() => { form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(); }, [tries]);
   const fields = all.filter((field) => isShown(field, values));
 
-  // A part of an input that is needed is so once another part of it is given.
+  // A required field of a nested input is required only if the reader fills in another field of that input.
   const ruleOf = (name: string): Rule => {
     if (all.find((one) => one.name === name)?.needed?.(values)) return { ...rules[name], required: true };
     const rule = rules[name], top = name.slice(0, name.indexOf('.') + 1);
@@ -178,7 +179,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     setFaults(found);
     setProblems([]);
     if (Object.keys(found).length > 0) { setTries(tries + 1); return; }
-    if (resource && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // nothing differs
+    if (resource && Object.keys(input as object).length === Object.keys(fixed ?? {}).length) { onDirty(false); onClose(); return; } // In this case nothing differs.
     const { data, problems: answered } = await run(input);
     if (data) { onDone(data); return; }
     const [placed, rest] = placeFaults(answered, fields, unique);
@@ -202,14 +203,14 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
   );
 }
 
-/** Text of the schema, in which names stand between backticks. */
-const Described = ({ text }: { text: string }) => <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
+/** This component shows text of the schema, in which names are between backticks. */
+const Description = ({ text }: { text: string }) => <>{text.split('`').map((part, i) => (i % 2 ? <code key={i}>{part}</code> : part))}</>;
 
 interface EntryProps { id: string; field: Field; rule: Rule; value: Value; fault?: string; onChange: (value: Value) => void; onLeave: () => void }
 
-/** One field: its name, its control, what it takes, and what is wrong with it. */
+/** An entry shows one field: its name, its control, what it accepts, and what is wrong with it. */
 function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps) {
-  const { label, hint = rule.about && <Described text={rule.about} />, choices, placeholder, code, control } = field;
+  const { label, hint = rule.about && <Description text={rule.about} />, choices, placeholder, code, control } = field;
   const described = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
   const common = { id, 'aria-invalid': fault ? true as const : undefined, 'aria-describedby': described, 'aria-required': rule.required ? true as const : undefined, onBlur: onLeave };
   const text = { ...common, value: value as string, placeholder, className: code ? 'code' : undefined, spellCheck: code ? false : undefined, autoComplete: 'off' };
@@ -222,7 +223,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   let input: ReactNode;
   if (control) input = control({ ...common, value, onChange });
   else if (rule.type === 'pairs') input = <Pairs label={label} pairs={value as [string, string][]} onChange={onChange} />;
-  else if (rule.type === 'list' && choices) input = <Several choices={choices} chosen={value as string[]} onChange={onChange} />;
+  else if (rule.type === 'list' && choices) input = <CheckBoxes choices={choices} chosen={value as string[]} onChange={onChange} />;
   else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { onChange((value as string[]).map((line) => line.trim()).filter(Boolean)); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
   else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
@@ -236,16 +237,16 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
     : <div className="field"><label htmlFor={id}>{name}</label>{length}{input}{note}</div>;
 }
 
-/** What the server refused, if it was about no field. */
+/** A refusal says why the server refused a change, if the reason is about no field. */
 export function Refusal({ problems }: { problems: Problem[] }) {
   if (problems.length === 0) return null;
   return <div className="problem" role="alert"><Icon name="warning" /><div>{problems.map(({ code, message }, i) => <p key={i}><strong>{sentence(code || 'That did not work')}.</strong> {message}{adviceFor(code) && ` ${adviceFor(code)}`}</p>)}</div></div>;
 }
 
-/** What the caller may do with something, and what it is called: the capabilities come from viewerCapabilities. */
+/** This type says what the reader may do with a resource, and names the resource. The capabilities come from viewerCapabilities. */
 export interface Held { capabilities: readonly string[] | undefined; on: string }
 
-/** Why a change is not for the reader; undefined if it is. */
+/** Returns why the reader may not make a change, or undefined if they may. */
 export function reasonAgainst(document: string, { capabilities, on }: Held): string | undefined {
   const missing = changes[nameOf(document)].needs.filter((name) => !capabilities?.includes(name.toUpperCase().replaceAll('.', '_')));
   return capabilities && missing.length > 0 ? `This needs ${missing.join(' and ')} on ${on}, which your role does not include. An owner can give you one that does.` : undefined;
@@ -253,7 +254,7 @@ export function reasonAgainst(document: string, { capabilities, on }: Held): str
 
 interface ActionProps { icon?: IconName; className?: string; label?: string; reason?: string; onClick: () => void; children?: ReactNode; busy?: boolean }
 
-/** A button. With a reason it does nothing, and says why to who points at it or comes by with the keyboard. */
+/** An action is a button. With a reason it does nothing, and shows the reason while it has the pointer or the focus. */
 export function Action({ icon, className, label, reason, onClick, children, busy }: ActionProps) {
   const id = useId(), [tip, setTip] = useState<{ left: number; top: number }>();
   const show = (element: HTMLElement) => {
@@ -272,7 +273,7 @@ export function Action({ icon, className, label, reason, onClick, children, busy
 
 type FormButtonProps<Data, Input> = FormProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; held: Held; reason?: string };
 
-/** A button that opens a form, where the reader may make the change; else it says what is missing. */
+/** This button opens a form if the reader may make the change. Otherwise it says what is missing. */
 export function FormButton<Data, Input>({ label, icon, className, held, reason, ...form }: FormButtonProps<Data, Input>) {
   const [open, setOpen] = useState(false);
   return (
@@ -288,17 +289,17 @@ interface ConfirmProps<Data, Input> {
   input: Input;
   title: string;
   submit: string;
-  harmless?: boolean; // whether nothing is removed
-  obstacle?: ReactNode; // what is in the way, if that is known before
+  harmless?: boolean; // It says whether the change removes nothing.
+  obstacle?: ReactNode; // It says what prevents the change, if the console already knows.
   affects?: string[];
-  children: ReactNode; // what it does, and what it removes
-  immediately?: (input: Input) => void; // makes the change in the place of the dialog, which closes at once
+  children: ReactNode; // They say what the change does, and what it removes.
+  immediately?: (input: Input) => void; // If it is given, it makes the change, and the dialog closes at once.
   onDone: (data: Data) => void;
 }
 
 type ConfirmButtonProps<Data, Input> = ConfirmProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; name?: string; held: Held };
 
-/** A button that asks before it makes the change, and says what that removes. */
+/** This button asks before it makes the change, and says what the change removes. */
 export function ConfirmButton<Data, Input>({ label, icon, className, name, held, ...confirm }: ConfirmButtonProps<Data, Input>) {
   const [open, setOpen] = useState(false), close = () => setOpen(false);
   return (

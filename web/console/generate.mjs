@@ -13,7 +13,7 @@ import { changeOf } from './rules.mjs';
 
 const here = new URL('.', import.meta.url);
 const schemaFolder = new URL('../../schema/', here);
-// The directives of federation are no part of what a client sees.
+// Clients do not see the directives of federation.
 const federation = 'directive @link(url: String!, import: [String!]) repeatable on SCHEMA directive @key(fields: String!) repeatable on OBJECT | INTERFACE directive @shareable on OBJECT | FIELD_DEFINITION ' +
   'schema { query: Query mutation: Mutation subscription: Subscription }';
 const sdl = readdirSync(schemaFolder).filter((name) => name.endsWith('.graphqls')).map((name) => readFileSync(new URL(name, schemaFolder), 'utf8')).join('\n');
@@ -27,7 +27,7 @@ if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join
 
 const fragments = new Map(document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).map((one) => [one.name.value, one]));
 
-/** The fragments that a definition needs, those of fragments among them, in the order of their names. */
+/** Returns all fragments that a definition needs, directly or through other fragments, sorted by name. */
 function neededFragments(definition, found = new Set()) {
   visit(definition, {
     FragmentSpread({ name: { value } }) {

@@ -1,4 +1,4 @@
-// What can be changed about a group.
+// This file has the forms that change a group.
 
 import { ConfirmButton, FormButton, type Field, type Held } from './form';
 import { CreateGroup, DeleteGroup, UpdateGroup, type CreateGroupMutation, type OverviewQuery, type UpdateGroupMutation } from './generated/graphql';
@@ -14,7 +14,7 @@ const fields: Field[] = [{ name: 'name', label: 'Name' }, { name: 'description',
 export function GroupActions({ group, names }: { group: Group; names: string[] }) {
   const held: Held = { capabilities: group.viewerCapabilities, on: group.name };
   const created = ({ createGroup }: CreateGroupMutation) => { const { uid, name } = createGroup!.group; navigate(groupAddress([...names, name], uid)); };
-  // With its name the addresses of everything below it are others.
+  // If the name of a group changes, the addresses of everything below it change too.
   const updated = ({ updateGroup }: UpdateGroupMutation) => {
     const { uid, name } = updateGroup!.group;
     if (name === names.at(-1)) return;
@@ -37,7 +37,7 @@ export function GroupActions({ group, names }: { group: Group; names: string[] }
   );
 }
 
-/** What must go before the group can, as far as the reader sees it. */
+/** Says what must be deleted before the group can be deleted, as far as the reader may see it. */
 function whatIsIn({ name, descendants, repos, identities, roleBindings, subscriptions, invites }: Group) {
   const held = [
     descendants?.totalCount && plural(descendants.totalCount, 'group'), repos?.totalCount && plural(repos.totalCount, 'repo'), identities?.totalCount && plural(identities.totalCount, 'identity', 'identities'),

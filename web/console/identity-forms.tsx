@@ -1,4 +1,4 @@
-// What can be changed about an identity.
+// This file has the forms that change an identity.
 
 import { ConfirmButton, FormButton, type Field, type Held, type Values } from './form';
 import type { Rule } from './generated/changes';
@@ -15,25 +15,25 @@ const kinds = [
   { value: 'none', name: 'No token acts as it' },
 ];
 const which: Rule = { type: 'choice', required: true, about: '' };
-const by = (...any: string[]) => ({ kind }: Values) => any.includes(kind as string);
+const hasKind = (...any: string[]) => ({ kind }: Values) => any.includes(kind as string);
 const issuerAt = 'https://login.example.com';
 
 const fields: Field[] = [
   { name: 'name', label: 'Name' }, { name: 'description', label: 'Description' }, { name: 'company', label: 'Company' },
   { name: 'kind', label: 'Which tokens act as it', local: which, choices: kinds, hint: 'A token says who signed it (the issuer) and for whom (the subject).' },
-  { name: 'claimMatch.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('exact', 'claims'), needed: by('exact') },
-  { name: 'claimMatch.issuerPattern', label: 'Pattern of the issuer', code: true, shown: by('claims') },
-  { name: 'claimMatch.subject', label: 'Subject', code: true, shown: by('exact', 'claims'), needed: by('exact') },
-  { name: 'claimMatch.subjectPattern', label: 'Pattern of the subject', code: true, shown: by('claims') },
-  { name: 'claimMatch.audience', label: 'Audience', code: true, shown: by('exact', 'claims') },
-  { name: 'claimMatch.audiencePattern', label: 'Pattern of the audience', code: true, shown: by('claims') },
-  { name: 'claimMatch.claims', label: 'Further claims', shown: by('claims') },
-  { name: 'claimMatch.claimPatterns', label: 'Patterns of further claims', shown: by('claims') },
-  { name: 'staticKeys.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: by('keys'), needed: by('keys') },
-  { name: 'staticKeys.subject', label: 'Subject', code: true, shown: by('keys'), needed: by('keys') },
-  { name: 'staticKeys.issuerKeys', label: 'Keys', code: true, placeholder: '{"keys": [...]}', shown: by('keys'), needed: by('keys') },
-  { name: 'staticKeys.expirationTime', label: 'End of the keys', shown: by('keys') },
-  { name: 'staticKeys.audiences', label: 'Audiences', code: true, shown: by('keys') },
+  { name: 'claimMatch.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: hasKind('exact', 'claims'), needed: hasKind('exact') },
+  { name: 'claimMatch.issuerPattern', label: 'Pattern of the issuer', code: true, shown: hasKind('claims') },
+  { name: 'claimMatch.subject', label: 'Subject', code: true, shown: hasKind('exact', 'claims'), needed: hasKind('exact') },
+  { name: 'claimMatch.subjectPattern', label: 'Pattern of the subject', code: true, shown: hasKind('claims') },
+  { name: 'claimMatch.audience', label: 'Audience', code: true, shown: hasKind('exact', 'claims') },
+  { name: 'claimMatch.audiencePattern', label: 'Pattern of the audience', code: true, shown: hasKind('claims') },
+  { name: 'claimMatch.claims', label: 'Further claims', shown: hasKind('claims') },
+  { name: 'claimMatch.claimPatterns', label: 'Patterns of further claims', shown: hasKind('claims') },
+  { name: 'staticKeys.issuer', label: 'Issuer', code: true, placeholder: issuerAt, shown: hasKind('keys'), needed: hasKind('keys') },
+  { name: 'staticKeys.subject', label: 'Subject', code: true, shown: hasKind('keys'), needed: hasKind('keys') },
+  { name: 'staticKeys.issuerKeys', label: 'Keys', code: true, placeholder: '{"keys": [...]}', shown: hasKind('keys'), needed: hasKind('keys') },
+  { name: 'staticKeys.expirationTime', label: 'End of the keys', shown: hasKind('keys') },
+  { name: 'staticKeys.audiences', label: 'Audiences', code: true, shown: hasKind('keys') },
 ];
 
 function kindOf({ claimMatch: rule, staticKeys }: Identity): string {

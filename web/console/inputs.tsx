@@ -1,4 +1,4 @@
-// The controls of forms that the browser has none for.
+// This file has the form controls that browsers do not have.
 
 import { useState } from 'react';
 import { Icon } from './ui';
@@ -7,7 +7,7 @@ export type Value = string | boolean | string[] | [string, string][];
 export type Values = Record<string, Value>;
 export interface Choice { value: string; name: string; about?: string; group?: string }
 
-/** What a control of one's own gets; all but value and onChange belong on its element. */
+/** These are the properties of a custom control. All of them except value and onChange belong on its element. */
 export interface ControlProps {
   id: string;
   value: Value;
@@ -18,8 +18,8 @@ export interface ControlProps {
   'aria-required'?: true;
 }
 
-/** Boxes to tick, below the names of their groups. */
-export function Several({ choices, chosen, onChange }: { choices: Choice[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
+/** This control shows check boxes below the names of their groups. */
+export function CheckBoxes({ choices, chosen, onChange }: { choices: Choice[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
   const groups = [...new Set(choices.map(({ group }) => group ?? ''))];
   return (
     <div className="several"><div>{groups.map((group) => {
@@ -37,7 +37,7 @@ export function Several({ choices, chosen, onChange }: { choices: Choice[]; chos
   );
 }
 
-/** Names with values, a row each. */
+/** This control shows pairs of a name and a value, with a row for each pair. */
 export function Pairs({ label, pairs, onChange }: { label: string; pairs: [string, string][]; onChange: (pairs: [string, string][]) => void }) {
   const put = (i: number, pair: [string, string]) => onChange(pairs.map((old, j) => (i === j ? pair : old)));
   return (
@@ -56,7 +56,7 @@ export function Pairs({ label, pairs, onChange }: { label: string; pairs: [strin
 
 const units = [['minutes', 60], ['hours', 3600], ['days', 86_400]] as const;
 
-/** A length of time: a number and its unit. */
+/** This control shows a duration as a number and a unit. */
 export function Span({ label, seconds, onChange, ...common }: Omit<ControlProps, 'value' | 'onChange'> & { label: string; seconds: string; onChange: (seconds: string) => void }) {
   const [unit, setUnit] = useState<number>(() => units.findLast(([, length]) => seconds !== '' && Number(seconds) % length === 0)?.[1] ?? 86_400);
   return (

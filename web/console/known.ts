@@ -1,8 +1,8 @@
-/** What is at an address: a group, or a repo of a group. */
+/** This is what an address leads to: a group, or a repo of a group. */
 export interface Located { kind: 'group' | 'repo'; uid: string; groupUid?: string; groupNames: string[] }
 
-/** What the reader has seen, by its path. */
+/** This map has the groups and repos that the reader has seen, by path. */
 export const known = new Map<string, Located>();
 
-/** Forgets it, because another reader may see less. */
+/** Forgets these places, because another reader may see fewer of them, or because a place was renamed or deleted. */
 export const forgetPlaces = () => known.clear();

@@ -2,7 +2,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { Icon } from './ui';
 
-/** Whether the window is as narrow as a phone. */
+/** Reports whether the window is as narrow as a phone. */
 export function useNarrow(): boolean {
   const [query] = useState(() => matchMedia('(max-width: 760px)'));
   const [narrow, setNarrow] = useState(query.matches);
@@ -19,15 +19,15 @@ interface ListProps<Row> {
   rows: Row[];
   total?: number;
   keyOf: (row: Row) => string;
-  height: number; // of a row
-  measured?: boolean; // whether rows have heights of their own, which begin with this one
+  height: number; // This is the height of a row in pixels.
+  measured?: boolean; // It says whether each row has its own height. The given height is then an estimate.
   head?: ReactNode;
   busy?: boolean;
-  end: () => void; // is called when the end comes near
+  end: () => void; // The list calls this function when the reader comes near its end.
   render: (row: Row) => ReactNode;
 }
 
-/** A list of any length in the scroll of the window: only the rows near what is seen are in the page. */
+/** This list has any length and scrolls with the window. Only the rows near the visible part are in the page. */
 export function List<Row>({ label, rows, total, keyOf, height, measured, head, busy, end, render }: ListProps<Row>) {
   const body = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
@@ -49,13 +49,13 @@ export function List<Row>({ label, rows, total, keyOf, height, measured, head, b
   );
 }
 
-/** A field that narrows a list by words. What is typed is asked once the reader pauses. */
+/** This field filters a list by words. It applies the words when the reader stops typing. */
 export function Find({ value, label, onChange }: { value: string; label: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value), sent = useRef(value);
   useEffect(() => {
     if (value === sent.current) return;
     sent.current = value;
-    setText(value); // the reader went back
+    setText(value); // In this case the reader went back.
   }, [value]);
   useEffect(() => {
     if (text.trim() === sent.current) return;
@@ -65,7 +65,7 @@ export function Find({ value, label, onChange }: { value: string; label: string;
   return <label className="find"><span className="sr">{label}</span><Icon name="search" /><input type="search" value={text} placeholder={label} onChange={(event) => setText(event.target.value)} maxLength={200} spellCheck={false} autoComplete="off" /></label>;
 }
 
-/** A choice of several, in the address of the page: each a button that is pressed or not. */
+/** These toggles let the reader choose several options, which are in the address of the page. Each option is a toggle button. */
 export function Toggles({ label, options, chosen, onChange }: { label: string; options: { value: string; name: ReactNode; count?: string }[]; chosen: string[]; onChange: (chosen: string[]) => void }) {
   return (
     <div className="facets" role="group" aria-label={label}>
@@ -76,5 +76,5 @@ export function Toggles({ label, options, chosen, onChange }: { label: string; o
   );
 }
 
-/** Values of one name in the address, with commas between them. */
-export const several = (search: URLSearchParams, name: string): string[] => search.get(name)?.split(',').filter(Boolean) ?? [];
+/** Returns the values of a name in the address, where commas separate them. */
+export const valuesOf = (search: URLSearchParams, name: string): string[] => search.get(name)?.split(',').filter(Boolean) ?? [];

@@ -6,8 +6,8 @@ import { Live, type HappeningFragment, type LiveSubscription } from './generated
 const mostKept = 200;
 
 /**
- * What happens in a group from now on, the latest first. A stream that ends is opened again after the last event that came,
- * so that none is lost. While it is paused nothing is asked, and what happened meanwhile comes with the next stream.
+ * Returns what happens in a group from now on, the latest event first. If a stream ends, the next one starts after the last event
+ * that arrived, so that no event is lost. While it is paused, there is no stream, and the next stream has the events of that time.
  */
 export function useLive(uid: string, types: string[] | undefined, { paused = false, after }: { paused?: boolean; after?: string } = {}) {
   const client = useClient();

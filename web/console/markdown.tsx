@@ -1,5 +1,5 @@
-// Readmes. Markdown becomes React elements and never HTML: what a readme says in HTML is shown as text, links lead only
-// to the web, and images, which this page may not load, are links.
+// This file shows readmes. Markdown becomes React elements and never HTML: HTML in a readme is shown as text. Links lead only to
+// the web. The page may not load images, so an image is shown as a link.
 
 import { marked, type Token, type Tokens } from 'marked';
 import { createElement, Fragment, type ReactNode } from 'react';

@@ -1,30 +1,30 @@
-// What the names in an address lead to. What a page has shown already need not be looked up again.
+// This file finds the group or repo that the names in an address lead to. It does not look up what a page has already shown.
 
 import { Place, type ShellQuery } from './generated/graphql';
 import { useData, type Loaded } from './client';
 import { known, type Located } from './known';
 import { address, type Location } from './router';
 
-// Who has a role only deep in the tree does not see the names of the groups above: there the address holds the uid too.
-const whole = (names: string[], uid: string) => names.length === uid.split('/').length;
+// A reader who has a role only deep in the tree does not see the names of the groups above. The address then holds the uid, too.
+const isWhole = (names: string[], uid: string) => names.length === uid.split('/').length;
 
-/** The address of a group, which from now on is known by it. */
+/** Returns the address of a group, and remembers the group by its path. */
 export function groupAddress(names: string[], uid: string, view = '', search?: Record<string, string | undefined>) {
   known.set(names.join('/'), { kind: 'group', uid, groupNames: names });
-  return address(names, view, whole(names, uid) ? search : { group: uid, ...search });
+  return address(names, view, isWhole(names, uid) ? search : { group: uid, ...search });
 }
 
-/** The address of a page of a group that may be known. */
+/** Returns the address of a page of a group. It also works for a group that is not known yet. */
 export function pageAddress(names: string[], view = '') {
   const found = known.get(names.join('/'));
   return found?.kind === 'group' ? groupAddress(names, found.uid, view) : address(names, view);
 }
 
-/** The address of a repo, which from now on is known by it. */
+/** Returns the address of a repo, and remembers the repo by its path. */
 export function repoAddress(groupNames: string[], repo: { uid: string; name: string }, search?: Record<string, string | undefined>) {
   const names = [...groupNames, repo.name], groupUid = repo.uid.slice(0, repo.uid.lastIndexOf('/'));
   known.set(names.join('/'), { kind: 'repo', uid: repo.uid, groupUid, groupNames });
-  return address(names, '', whole(groupNames, groupUid) ? search : { repo: repo.uid, ...search });
+  return address(names, '', isWhole(groupNames, groupUid) ? search : { repo: repo.uid, ...search });
 }
 
 type Answer = Pick<ShellQuery, 'group' | 'repo'>;
@@ -34,7 +34,7 @@ function learn(path: string, names: string[], answer: Answer | undefined) {
   else if (answer?.repo) known.set(path, { kind: 'repo', uid: answer.repo.uid, groupUid: answer.repo.group?.uid, groupNames: names.slice(0, names.length - answer.repo.name.split('/').length) });
 }
 
-/** Finds out what is at a path, from what is known, from the first answer of the console, or by a request. */
+/** Finds what is at a path: among the known places, in the first answer of the console, or with a request. */
 export function usePlace({ path, names, search }: Location, first: Loaded<ShellQuery>, firstPath: string): { place?: Located; loading: boolean; problem?: string } {
   const group = search.get('group'), repo = search.get('repo');
   if (group && !known.has(path)) known.set(path, { kind: 'group', uid: group, groupNames: names });

@@ -1,4 +1,4 @@
-// What can be changed about a repo.
+// This file has the forms that change a repo.
 
 import { ConfirmButton, FormButton, type Field, type Held, type Values } from './form';
 import { CreateRepo, DeleteRepo, UpdateRepo, UpdateRepoReadme, type CreateRepoMutation, type RepoQuery, type UpdateRepoMutation } from './generated/graphql';
@@ -15,7 +15,7 @@ const fields: Field[] = [
   { name: 'name', label: 'Name', code: true }, { name: 'description', label: 'Description' }, { name: 'catalogTier', label: 'Tier', choices: tiers },
   { name: 'bundles', label: 'Bundles' }, { name: 'aliases', label: 'Other names' }, { name: 'activeTags', label: 'Active tags' },
   { name: 'syncConfig.source', label: 'Copied from', hint: 'The source that it is copied from; without one it is no copy.', code: true },
-  // A new source replaces the old one whole, so that the form has all of it.
+  // A change of the source replaces the whole of syncConfig, so the form has all of its fields.
   ...['google', 'amazon', 'azure'].map((cloud) => ({ name: 'syncConfig.' + cloud, label: `Setting for ${cloud[0].toUpperCase()}${cloud.slice(1)}`, code: true, shown: (values: Values) => values['syncConfig.source'] !== '' })),
 ];
 
@@ -45,7 +45,7 @@ export function RepoActions({ repo, groupNames }: { repo: Repository; groupNames
   );
 }
 
-/** Writes the readme, with what it will look like below. */
+/** This button opens a form for the readme, with a preview below the text. */
 export function EditReadme({ repo }: { repo: Repository }) {
   return (
     <FormButton label={repo.readme ? 'Edit' : 'Write one'} icon="edit" held={{ capabilities: repo.viewerCapabilities, on: repo.name }} document={UpdateRepoReadme} title={`Readme of ${repo.name}`} submit="Save"

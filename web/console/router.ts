@@ -1,22 +1,22 @@
-// Addresses are made of names: /console/acme/shop/checkout is a group or a repo, and /console/acme/shop/~repos a page of
-// the group. No name has a tilde in it, so that none can be taken for a page.
+// Addresses consist of names: /console/acme/shop/checkout is a group or a repo, and /console/acme/shop/~repos is a page of the
+// group. Names contain no tilde, so that no name can be taken for a page.
 
 import { createElement, useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from 'react';
 
 const base = '/console';
 
 export interface Location {
-  key: string; // of the entry in the history of the browser
-  names: string[]; // on the way from the organisation
-  path: string; // the names, with slashes between them
-  view: string; // the page of a group, '' for the overview
+  key: string; // This is the key of the entry in the history of the browser.
+  names: string[]; // These are the names on the way from the organisation.
+  path: string; // The path has the names with slashes between them.
+  view: string; // This is the page of a group, or '' for the overview.
   search: URLSearchParams;
-  returned: boolean; // whether the reader came by back or forward
+  returned: boolean; // It says whether the reader came with the back or forward button.
 }
 
 
 const listeners = new Set<() => void>();
-const scrolled = new Map<string, number>(); // by key
+const scrolled = new Map<string, number>(); // The map has the scroll position by the key of the entry in the history.
 let current = read(false);
 
 function read(returned: boolean): Location {
@@ -30,7 +30,7 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // somebody typed a lone percent sign
+    return part; // In this case somebody typed a percent sign without a code.
   }
 }
 
@@ -45,16 +45,16 @@ history.scrollRestoration = 'manual';
 addEventListener('popstate', () => {
   publish(true);
 });
-// The place in a list is noted while the reader scrolls, because the browser has left the page when popstate comes.
+// The scroll position is stored while the reader scrolls, because the browser has already left the page when popstate arrives.
 addEventListener('scroll', () => scrolled.set(current.key, scrollY), { passive: true });
 
-/** The page of a group that the address names. */
+/** Returns the page of a group that the address names. */
 export const currentView = (): string => current.view;
 
-/** Where a page was scrolled to when it was left. */
+/** Returns the scroll position of a page when the reader left it. */
 export const scrolledTo = (key: string): number => scrolled.get(key) ?? 0;
 
-/** The address of a group or a repo, or of a page of a group. */
+/** Returns the address of a group or a repo, or of a page of a group. */
 export function address(names: string[], view = '', search?: Record<string, string | undefined>): string {
   const path = [base, ...names.flatMap((name) => name.split('/')).map((name) => encodeURIComponent(name)), ...(view ? ['~' + view] : [])].join('/');
   const given = Object.entries(search ?? {}).filter((pair): pair is [string, string] => Boolean(pair[1]));
@@ -66,7 +66,7 @@ export function navigate(to: string, { replace = false } = {}) {
   publish(false);
 }
 
-/** Changes parts of the search in the address; undefined removes one. */
+/** Changes parameters of the search in the address. The value undefined removes a parameter. */
 export function narrow(change: Record<string, string | undefined>, { replace = false } = {}) {
   const search = new URLSearchParams(current.search);
   for (const [name, value] of Object.entries(change)) if (value) search.set(name, value); else search.delete(name);
@@ -79,7 +79,7 @@ export function useLocation(): Location {
 
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { to: string };
 
-/** A link within the console. The browser follows it itself where the reader wants another tab. */
+/** This link leads to a page of the console. The browser follows it itself if the reader wants another tab or window. */
 export function Link({ to, onClick, ...rest }: LinkProps) {
   const follow = (event: MouseEvent<HTMLAnchorElement>) => {
     onClick?.(event);

@@ -1,6 +1,6 @@
-// Reads from the schema what a change takes: the fields of its input with their rules, and the capabilities that it needs.
-// The descriptions state the rules, in sentences of a few forms. A number that is in none of them is an error: it is a rule
-// that the forms of the console would not know.
+// This file reads from the schema what a change accepts and needs: the fields of its input with their rules, and its capabilities.
+// The descriptions state the rules in sentences of a few forms. A number outside these forms is an error: it would be a rule that
+// the forms of the console do not know.
 
 import { getNamedType, getNullableType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 
@@ -21,7 +21,7 @@ const sentences = [
 
 const escape = (one) => one.replaceAll('`', '').replace(/[\\\]^-]/, '\\$&');
 
-/** The rules that a description states. */
+/** Returns the rules that a description states. */
 export function readRules(description, place) {
   const rules = {};
   let rest = description;
@@ -43,25 +43,25 @@ function fieldOf(field, place) {
   return {
     type: isListType(inner) ? 'list' : isEnumType(named) ? 'choice' : scalars[named.name] ?? 'text',
     ...(isNonNullType(field.type) && { required: true }),
-    about: /^One line of at most \d+ characters\.$/.test(field.description) ? '' : field.description, // which the form says once it is too long
+    about: /^One line of at most \d+ characters\.$/.test(field.description) ? '' : field.description, // The form says this when the text is too long.
     ...readRules(field.description, place),
     ...(isEnumType(named) && { values: Object.fromEntries(named.getValues().map(({ name, description }) => [name, description])) }),
   };
 }
 
-/** The fields of an input by their names; those of an input in it by both names, with a dot between them. */
+/** Returns the fields of an input by their names. A field of a nested input has both names, with a dot between them. */
 function fieldsOf(input, prefix = '') {
   const fields = {};
   for (const field of Object.values(input.getFields())) {
     const place = prefix + field.name, inner = getNullableType(field.type);
-    if (place === 'updateMask') continue; // a form sends the fields that differ
+    if (place === 'updateMask') continue; // A form sends the fields that differ, so it needs no mask.
     if (isInputObjectType(inner)) Object.assign(fields, fieldsOf(inner, place + '.'));
     else fields[place] = fieldOf(field, `${input.name}.${field.name}`);
   }
   return fields;
 }
 
-/** What a mutation takes and needs. What the input of an update says less about is as in that of the creation. */
+/** Returns what a mutation accepts and needs. If the input of an update leaves out a rule, the rule of the creation applies. */
 export function changeOf(schema, mutation) {
   const { args, description } = schema.getMutationType().getFields()[mutation], input = getNullableType(args[0].type);
   const fields = fieldsOf(input), creation = schema.getType(input.name.replace(/^Update/, 'Create'));

@@ -8,7 +8,7 @@ import { Dialog, Icon, namesOf, type IconName } from './ui';
 
 interface Hit { key: string; to: string; icon: IconName; kind: string; title: string; detail: string }
 
-/** Search over all kinds: Control or Command and K, arrows, Enter. */
+/** The search finds resources of all kinds. Control or Command with K opens it, arrows choose a hit, and Enter goes there. */
 export function Search({ open, onClose }: { open: boolean; onClose: () => void }) {
   return <Dialog open={open} onClose={onClose} label="Search" className="search"><Finder onClose={onClose} /></Dialog>;
 }

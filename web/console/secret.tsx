@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CopyButton, Dialog } from './ui';
 
-/** Something that is shown once: it stays until the reader says that it is kept. */
+/** This dialog shows a secret that is shown only once. It stays open until the reader says that they have kept the secret. */
 export function Secret({ title, secret, onClose, children }: { title: string; secret?: string; onClose: () => void; children: ReactNode }) {
   return (
     <Dialog open={secret !== undefined} onClose={onClose} onLeave={() => false} label={title} className="form">

@@ -1,5 +1,5 @@
-// Who is signed in. The token lives in memory only: a reload asks the provider again, which still knows the reader. What
-// the session storage has is what one sign-in under way needs, and whether this tab was signed in.
+// This file knows who is signed in. The token is only in memory: after a reload, the console asks the provider again, which still
+// knows the reader. The session storage has only what a sign-in in progress needs, and whether this tab was signed in.
 
 import { useSyncExternalStore } from 'react';
 import { navigate } from './router';
@@ -11,7 +11,7 @@ const underWay = 'atrium.console.sign-in', signedIn = 'atrium.console.signed-in'
 export interface Session {
   state: 'starting' | 'in' | 'out';
   token: string;
-  message: string; // why the reader is not signed in
+  message: string; // It says why the reader is not signed in.
 }
 
 interface Provider { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
@@ -34,7 +34,7 @@ export function useSession(): Session {
 
 export const currentToken = () => session.token;
 
-/** Uses a token that the reader brought or that the server gave. */
+/** Signs in with a token that the reader entered, or that the server or the provider gave. */
 export function enter(token: string) {
   become({ state: 'in', token: token.trim(), message: '' });
 }
@@ -47,7 +47,7 @@ function leave(message: string) {
   become({ state: 'out', token: '', message });
 }
 
-/** Signs out here and in all other tabs. */
+/** Signs the reader out in this tab and in all other tabs. */
 export function signOut(message = '') {
   if (session.state === 'out') return;
   leave(message);
@@ -55,18 +55,18 @@ export function signOut(message = '') {
 }
 
 /**
- * The server does not take the token any more. One that has expired is renewed: by the provider's own means, or by a visit there
- * that asks the reader nothing. For any other reason everybody is signed out, in all tabs.
+ * Handles a token that the server no longer accepts. An expired token is renewed: with a refresh token, or with a visit to the
+ * provider that asks the reader nothing. For any other reason, the reader is signed out in all tabs.
  */
 export function refuseToken(token: string) {
-  if (token !== session.token) return; // the answer to an older token
+  if (token !== session.token) return; // In this case the answer belongs to an older token.
   const expired = Date.now() >= expires;
   if (expired && refreshToken) void renew();
   else if (expired && settings.issuer) signIn(true).catch((problem: Error) => signOut(problem.message));
   else signOut('Your session has ended, or the server does not take your token. Sign in again.');
 }
 
-/** Finds out who is signed in when the page opens. */
+/** Finds out who is signed in. It runs when the page opens. */
 export async function start() {
   if (location.pathname === redirectPath) {
     try {
@@ -82,7 +82,7 @@ export async function start() {
   else leave('');
 }
 
-/** The provider wants to see the reader, who was not asked. */
+/** This error means that the provider must ask the reader something, but was told not to. */
 class SignInRequired extends Error {}
 
 let discovered: Promise<Provider> | undefined;
@@ -96,12 +96,12 @@ const provider = () => (discovered ??= (async () => {
 })());
 
 const base64url = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+const makeRandom = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-/** Goes to the provider. Silently, it comes back at once where the provider does not know the reader. */
+/** Goes to the provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
 export async function signIn(silently = false) {
   const { authorization_endpoint } = await provider();
-  const verifier = random(), state = random();
+  const verifier = makeRandom(), state = makeRandom();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   sessionStorage.setItem(underWay, JSON.stringify({ verifier, state, back: location.pathname + location.search }));
   location.assign(authorization_endpoint + '?' + new URLSearchParams({
@@ -132,7 +132,7 @@ async function takeTokens(form: Record<string, string>) {
   refreshToken = tokens.refresh_token ?? '';
   expires = tokens.expires_in ? Date.now() + tokens.expires_in * 1000 : Infinity;
   clearTimeout(renewal);
-  // A minute before it expires.
+  // The token is renewed a minute before it expires.
   if (refreshToken && tokens.expires_in) renewal = setTimeout(() => void renew(), Math.max(tokens.expires_in - 60, 5) * 1000);
   enter(tokens.access_token);
 }

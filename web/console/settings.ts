@@ -1,10 +1,10 @@
-/** What the server wrote into the page. */
+/** These are the settings that the server wrote into the page. */
 interface Settings {
   endpoint: string;
-  token: string; // of the demonstration's owner, in development mode; '' otherwise
-  issuer: string; // at which people sign in; '' where they bring a token
+  token: string; // In development mode this is the token of the demonstration's owner, otherwise ''.
+  issuer: string; // People sign in at this provider. If they bring a token, it is ''.
   clientId: string;
-  playground: boolean; // whether there is a page to open queries in
+  playground: boolean; // It says whether the server has a page that opens queries.
 }
 
 export const settings: Settings = JSON.parse(document.getElementById('settings')!.textContent!);

@@ -1,4 +1,4 @@
-// What is around every page: where one is, where one can go, search, and the queries that the page was made of.
+// This file has what surrounds every page: the current place, the navigation, the search, and the queries that made the page.
 
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState, type ComponentType } from 'react';
 import { useData, type Loaded } from './client';
@@ -13,13 +13,13 @@ import { ShowQuery } from './show-query';
 import { Tree } from './tree';
 import { Empty, Icon, Lines, Mark, type IconName } from './ui';
 
-/** A page whose script is loaded when it is first shown, or by `load` before. */
+/** Returns a page whose script is loaded when the page is first shown, or earlier by `load`. */
 function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
   const loadOrExplain = () => load().then((page) => ({ default: page }), () => ({ default: MissingPage as ComponentType<P> }));
   return { load, page: lazy(loadOrExplain) };
 }
 
-/** A server that was updated has other scripts than those that an open tab knows. */
+/** This page replaces one whose script is gone: a server that was updated has other scripts than those that an open tab knows. */
 const MissingPage = () => <Empty title="This page could not be loaded">The server was updated, or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
 
 const pages = [
@@ -34,20 +34,20 @@ const pages = [
 const repo = pageOf(() => import('./pages/repo').then(({ Repo }) => Repo));
 const start = pageOf(() => import('./pages/start').then(({ Start }) => Start));
 
-// The script of the page arrives while the first query is under way.
+// The script of the page loads while the first query runs.
 pages.find(({ view }) => view === currentView())?.load().catch(() => undefined);
 
 export function Shell() {
-  const at = useLocation();
-  const org = at.names[0] ?? '';
-  // What the console needs once for each organisation, together with what the first address of it leads to.
-  const first = useMemo(() => ({ org, inOrg: org !== '', path: at.path || 'none', below: at.names.length > 1 }), [org]);
+  const route = useLocation();
+  const org = route.names[0] ?? '';
+  // One request gets what the console needs once for each organisation, and what the first address there leads to.
+  const first = useMemo(() => ({ org, inOrg: org !== '', path: route.path || 'none', below: route.names.length > 1 }), [org]);
   const shell = useData(ShellDocument, first, { fresh: false });
-  const { place, loading, problem } = usePlace(at, shell, first.path);
+  const { place, loading, problem } = usePlace(route, shell, first.path);
   const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false);
 
   const [root] = shell.data?.groups?.nodes ?? [];
-  const onlyRoot = at.path === '' && shell.data?.groups?.nodes.length === 1 ? root : undefined;
+  const onlyRoot = route.path === '' && shell.data?.groups?.nodes.length === 1 ? root : undefined;
   useEffect(() => { if (onlyRoot) navigate(groupAddress([onlyRoot.name], onlyRoot.uid), { replace: true }); }, [onlyRoot]);
 
   useEffect(() => {
@@ -61,12 +61,12 @@ export function Shell() {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, []);
-  useEffect(() => setMenu(false), [at.key]);
+  useEffect(() => setMenu(false), [route.key]);
 
-  const title = place?.kind === 'repo' ? '' : pages.find(({ view }) => view === at.view)?.name ?? '';
-  useEffect(() => { document.title = [at.names.at(-1), title, 'Atrium console'].filter(Boolean).join(' – '); }, [at.path, title]);
-  useScroll(at.key, at.returned);
-  useFocusOnMain(at.path + at.view);
+  const title = place?.kind === 'repo' ? '' : pages.find(({ view }) => view === route.view)?.name ?? '';
+  useEffect(() => { document.title = [route.names.at(-1), title, 'Atrium console'].filter(Boolean).join(' – '); }, [route.path, title]);
+  useScroll(route.key, route.returned);
+  useFocusOnMain(route.path + route.view);
 
   return (
     <div className={menu ? 'shell open' : 'shell'}>
@@ -74,18 +74,18 @@ export function Shell() {
       <header className="top">
         <button type="button" className="icon-button menu" aria-label={menu ? 'Close the menu' : 'Open the menu'} aria-expanded={menu} onClick={() => setMenu(!menu)}><Icon name={menu ? 'close' : 'menu'} /></button>
         <Link className="home" to="/console" aria-label="All organisations"><Mark /></Link>
-        <Breadcrumbs names={at.names} />
+        <Breadcrumbs names={route.names} />
         <button type="button" className="search-button" onClick={() => setSearching(true)} aria-keyshortcuts="Control+K Meta+K"><Icon name="search" /><span>Search</span><kbd>{/Mac|iPhone/.test(navigator.platform) ? '⌘' : 'Ctrl'} K</kbd></button>
         <ShowQuery />
       </header>
-      <Side shell={shell} place={place} view={at.view} org={org} />
+      <Side shell={shell} place={place} view={route.view} org={org} />
       <div className="veil" onClick={() => setMenu(false)} />
       <main id="main" tabIndex={-1}>
-        <Suspense fallback={<PageLines />}>{at.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
+        <Suspense fallback={<PageLines />}>{route.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
           : problem ? <Empty title="The server did not answer">{problem}</Empty>
           : loading || shell.loading && !place ? <PageLines />
-          : !place ? <Empty title="There is nothing here">“{at.path}” is no group and no repo, or you may not see it. <Link to="/console">Go to your groups</Link></Empty>
-          : <Page place={place} view={at.view} names={at.names} />}</Suspense>
+          : !place ? <Empty title="There is nothing here">“{route.path}” is no group and no repo, or you may not see it. <Link to="/console">Go to your groups</Link></Empty>
+          : <Page place={place} view={route.view} names={route.names} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} />
     </div>
@@ -145,7 +145,7 @@ function Side({ shell, place, view, org }: { shell: Loaded<ShellQuery>; place?: 
   );
 }
 
-/** Goes to the place in a page where the reader left it, once the page is high enough; to the top of a new one. */
+/** Scrolls a page to the position where the reader left it, as soon as the page is high enough. A new page starts at the top. */
 function useScroll(key: string, returned: boolean) {
   const [path] = useState({ last: location.pathname });
   useLayoutEffect(() => {
@@ -166,7 +166,7 @@ function useScroll(key: string, returned: boolean) {
   }, [key]);
 }
 
-/** Moves the focus to a page that was opened, so that the keyboard and screen readers go on there. */
+/** Moves the focus to a page that was opened, so that the keyboard and screen readers continue there. */
 function useFocusOnMain(page: string) {
   const last = useRef(page);
   useEffect(() => {

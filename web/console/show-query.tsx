@@ -4,16 +4,16 @@ import { settings } from './settings';
 import { CopyButton, Dialog, Icon } from './ui';
 import { count, plural } from './words';
 
-/** A document without the fields that only the cache of the console needs. */
-const readable = (text: string) => text.replaceAll(/\n *__typename(?=\n)/g, '');
+/** Returns a document without the fields that only the cache of the console needs. */
+const removeTypenames = (text: string) => text.replaceAll(/\n *__typename(?=\n)/g, '');
 
-/** The address of the playground with a document and its variables. */
+/** Returns the address of the playground with a document and its variables. */
 export const playgroundAddress = (text: string, variables: object) =>
   '/?' + new URLSearchParams({ query: text, variables: JSON.stringify(variables, null, 2) });
 
-/** The button and the sheet that show what the page was made of, and what it cost. */
+/** This button opens a sheet with the requests that made the page, and their cost. */
 export function ShowQuery() {
-  // What the page itself asked comes first, then what is around every page.
+  // The requests of the page come first, then the request of what surrounds every page.
   const asked = useAsked().toSorted((a, b) => Number(a.name === 'Shell') - Number(b.name === 'Shell'));
   const [open, setOpen] = useState(false);
   const total = asked.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
@@ -29,7 +29,7 @@ export function ShowQuery() {
             <header><h3>{name}</h3>{cost !== undefined && <span className="chip">cost {count(cost)}</span>}
               <CopyButton text={text} label="Copy the document" />
               {settings.playground && <a className="button" href={playgroundAddress(text, variables)} target="_blank" rel="noreferrer">Open in the playground <Icon name="external" /></a>}</header>
-            <pre tabIndex={0} aria-label={`Document ${name}`}>{readable(text)}</pre>
+            <pre tabIndex={0} aria-label={`Document ${name}`}>{removeTypenames(text)}</pre>
             <h4>Variables</h4>
             <pre tabIndex={0} aria-label={`Variables of ${name}`}>{JSON.stringify(variables, null, 2)}</pre>
           </section>

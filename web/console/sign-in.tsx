@@ -3,7 +3,7 @@ import { enter, signIn } from './session';
 import { settings } from './settings';
 import { Mark } from './ui';
 
-/** Where the reader says who they are: at the provider of the operator, or with a token. */
+/** On this page the reader signs in: at the provider of the operator, or with a token. */
 export function SignIn({ message }: { message: string }) {
   const [token, setToken] = useState(''), [problem, setProblem] = useState(message), [leaving, setLeaving] = useState(false);
   const submit = (event: FormEvent) => {

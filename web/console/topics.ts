@@ -1,4 +1,4 @@
-// The types of events by what they are about, without prefix and version, as the graph takes them.
+// This file has the types of events by topic, without prefix and version, as the API accepts them.
 
 export interface Topic { value: string; name: string; types: string[] }
 
@@ -23,10 +23,10 @@ const kinds: Record<string, string> = {
   group_invite: 'Invite', identity_providers: 'Identity provider', external_group_role_mappings: 'External group', roles: 'Role', rolebindings: 'Binding', account_associations: 'Account', subscription: 'Webhook',
 };
 
-/** A type without prefix and version, whether it has them or not. */
+/** Removes the prefix and the version from a type, if it has them. */
 export const shortType = (type: string) => type.replace(/^.*?\.api\./, '').replace(/\.v\d+$/, '');
 
-/** A type in words: "Repo created". */
+/** Returns a type in words, such as "Repo created". */
 export function typeName(type: string): string {
   const parts = shortType(type).split('.'), at = parts.findIndex((part) => /^(created|updated|deleted|test|disabled|redelivered|accepted|issuer_\w+)$/.test(part));
   if (at < 1) return type;

@@ -11,8 +11,8 @@ type Node = NonNullable<BranchesFragment['children']>['nodes'][number];
 interface Level { nodes: Node[]; after: string | null }
 
 /**
- * The tree of groups. Of the way to the page that is shown, only the groups on it are there until the reader opens them:
- * so that a page deep in the tree takes no further request.
+ * This is the tree of groups. On the way to the current page, the tree shows only the groups of that way until the reader asks for
+ * the others, so that a page deep in the tree needs no further request.
  */
 export function Tree({ org, names, view }: { org: NonNullable<ShellQuery['org']>; names: string[]; view: string }) {
   const { children } = org;
@@ -36,7 +36,7 @@ function Branches({ names, uid, current, view, start, opened = false }: { names:
     if (page) setLevel((old) => ({ nodes: [...(after ? old?.nodes ?? [] : []), ...page.nodes], after: page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null }));
   };
   useEffect(() => { if (opened && !level) void read(null); }, [opened]);
-  // After a change of the reader the groups that are shown are read again.
+  // After the reader makes a change, the visible groups are read again.
   useEffect(() => { if (version !== shown && level && uid) void read(null); }, [version]);
   const next = current.length > names.length && names.every((name, i) => current[i] === name) ? current[names.length] : undefined;
   return (

@@ -1,10 +1,10 @@
-// The parts that every page is made of.
+// This file has the parts that pages consist of.
 
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 import type { Loaded } from './client';
 import type { CountsFragment, SeverityRating } from './generated/graphql';
 import { address, Link } from './router';
-import { ago, count, exactly, plural, ratings, sentence } from './words';
+import { count, formatRelativeTime, formatTime, plural, ratings, sentence } from './words';
 
 const paths = {
   overview: 'M3 10.5 10 4l7 6.5M5 9v7.5h10V9', repos: 'M3.5 6.5 10 3l6.5 3.5v7L10 17l-6.5-3.5zM3.5 6.5 10 10l6.5-3.5M10 10v7',
@@ -28,9 +28,9 @@ export const Mark = () => (
   <svg className="mark" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" /><path d="M8 24V14a8 8 0 0 1 16 0v10M13 24v-9a3 3 0 0 1 6 0v9" /></svg>
 );
 
-export const Time = ({ at }: { at: string }) => <time dateTime={at} title={exactly(at)}>{ago(at)}</time>;
+export const Time = ({ at }: { at: string }) => <time dateTime={at} title={formatTime(at)}>{formatRelativeTime(at)}</time>;
 
-/** A sheet with a title. */
+/** A card is a section with a title. */
 export function Card({ title, aside, children, className = '' }: { title: ReactNode; aside?: ReactNode; children: ReactNode; className?: string }) {
   const id = useId();
   return (
@@ -41,7 +41,7 @@ export function Card({ title, aside, children, className = '' }: { title: ReactN
   );
 }
 
-/** Grey lines in the place of what is being loaded, as high as that will be. */
+/** These grey lines are shown while something is loading, and are as high as that will be. */
 export const Lines = ({ rows = 3, height = 20 }: { rows?: number; height?: number }) => (
   <div className="lines" role="status" aria-label="Loading">{Array.from({ length: rows }, (_, i) => <i key={i} style={{ height, width: `${92 - (i * 17) % 40}%` }} />)}</div>
 );
@@ -59,7 +59,7 @@ const advice: Record<string, string> = {
 
 export const adviceFor = (code: string): string | undefined => advice[code];
 
-/** What went wrong, what to do, and a button for what may work the second time. */
+/** This part says what went wrong and what to do. It has a button for a request that may succeed the second time. */
 export function Problems({ of }: { of: Pick<Loaded<unknown>, 'problems' | 'reload'> }) {
   if (of.problems.length === 0) return null;
   const [first] = of.problems;
@@ -72,7 +72,7 @@ export function Problems({ of }: { of: Pick<Loaded<unknown>, 'problems' | 'reloa
   );
 }
 
-/** What stands in the place of a part that the reader may not see. */
+/** This text replaces a part that the reader may not see. */
 export const NotShown = ({ what }: { what: string }) => <p className="dim note">Your role does not include {what}.</p>;
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
@@ -93,7 +93,7 @@ type Key = Exclude<keyof CountsFragment, '__typename' | 'total' | ' $fragmentNam
 const keys = ratings.map((rating) => rating.toLowerCase()) as Key[];
 const inWords = (counts: CountsFragment) => keys.filter((key) => counts[key] > 0).map((key) => `${count(counts[key])} ${key}`).join(', ') || 'none';
 
-/** Open advisories by severity as one bar; of a table, the bars of all rows share a scale. */
+/** This bar shows open advisories by severity. In a table, the bars of all rows have the same scale. */
 export function SeverityBar({ counts, most, size = '' }: { counts: CountsFragment | null | undefined; most?: number; size?: string }) {
   if (!counts) return <span className="dim">–</span>;
   if (counts.total === 0) return <span className="severity-bar clean" title="No open advisories"><span className="track" /><b>0</b></span>;
@@ -110,21 +110,21 @@ export const Severity = ({ rating, score }: { rating: SeverityRating; score?: nu
   <span className={'severity ' + rating.toLowerCase()}><i />{sentence(rating)}{score != null && <b>{score.toFixed(1)}</b>}</span>
 );
 
-/** The names of groups on the way to something, each a link. */
+/** The way shows the names of the groups that lead to a resource. Each name is a link. */
 export const Way = ({ names }: { names: string[] }) => (
   <span className="way">{names.map((name, i) => <span key={i}>{i > 0 && <span className="slash">/</span>}<Link to={address(names.slice(0, i + 1))}>{name}</Link></span>)}</span>
 );
 
 /**
- * A dialog that the browser makes modal: it keeps the focus, and Escape closes it. onLeave is called first, and what it answers
- * with false stays open.
+ * The browser makes this dialog modal: it keeps the focus, and Escape closes it. onLeave is called first. If it returns false, the
+ * dialog stays open.
  */
 export function Dialog({ open, onClose, onLeave = () => true, label, className = '', children }: { open: boolean; onClose: () => void; onLeave?: () => boolean; label: string; className?: string; children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (open) dialog.current?.showModal(); else dialog.current?.close();
   }, [open]);
-  // The second Escape in a row closes a dialog whatever its page says.
+  // Browsers close a dialog at the second Escape in a row, whatever the page says. Such a dialog opens again.
   const closed = () => { if (open && !onLeave()) dialog.current?.showModal(); else onClose(); };
   return (
     <dialog ref={dialog} className={className} aria-label={label} onClose={closed} onCancel={(event) => { if (!onLeave()) event.preventDefault(); }} onClick={(event) => { if (event.target === dialog.current && onLeave()) onClose(); }}>
@@ -134,5 +134,5 @@ export function Dialog({ open, onClose, onLeave = () => true, label, className =
 }
 
 interface Placed { name: string; ancestors: { name: string }[] | null }
-/** The names on the way to a group, itself included. */
+/** Returns the names on the way to a group, including its own. */
 export const namesOf = (group: Placed | null | undefined): string[] => (group ? [...(group.ancestors ?? []).map(({ name }) => name), group.name] : []);

@@ -1,4 +1,4 @@
-// Numbers, times and names as people read them.
+// This file formats numbers, times and names for people.
 
 import type { HappeningFragment, SeverityRating } from './generated/graphql';
 
@@ -12,12 +12,12 @@ export const count = (n: number) => number.format(n);
 export const compact = (n: number) => (n < 10_000 ? number.format(n) : short.format(n));
 export const plural = (n: number, one: string, many = one + 's') => `${number.format(n)} ${n === 1 ? one : many}`;
 export const dayOf = (time: string) => day.format(new Date(time));
-export const exactly = (time: string) => exact.format(new Date(time));
+export const formatTime = (time: string) => exact.format(new Date(time));
 
 const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;
 
-/** How long ago, or in what time; a day further away than a month. */
-export function ago(time: string, now = Date.now()): string {
+/** Says how long ago a time was, or how soon it will be. A time more than 30 days away is shown as a date. */
+export function formatRelativeTime(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000, distance = Math.abs(seconds);
   if (distance < 45) return 'a moment ago';
   if (distance > 30 * 86_400) return dayOf(time);
@@ -25,7 +25,7 @@ export function ago(time: string, now = Date.now()): string {
   return relative.format(Math.round(seconds / length), unit);
 }
 
-/** A number of bytes, in the units that registries show. */
+/** Formats a number of bytes in the units that registries show. */
 export function bytes(n: number): string {
   const names = ['B', 'KB', 'MB', 'GB', 'TB'];
   let i = 0;
@@ -33,7 +33,7 @@ export function bytes(n: number): string {
   return `${n >= 100 || i === 0 ? Math.round(n) : n.toFixed(1)} ${names[i]}`;
 }
 
-/** FIX_NOT_PLANNED as "Fix not planned". */
+/** Returns the name of a constant as text: FIX_NOT_PLANNED becomes "Fix not planned". */
 export const sentence = (name: string) => name.charAt(0) + name.slice(1).toLowerCase().replaceAll('_', ' ');
 
 const acronyms: Record<string, string> = { AI: 'AI', FIPS: 'FIPS', DEVTOOLS: 'Developer tools' };
@@ -47,7 +47,7 @@ const kinds: [RegExp, string][] = [
   [/^PLATFORM_REGISTRY_REPO/, 'repo'], [/^PLATFORM_REGISTRY_TAG/, 'tag'], [/^EVENTS_SUBSCRIPTION/, 'webhook'],
 ];
 
-/** What happened, as the parts of a sentence: who "created" the "repo" "checkout". */
+/** Returns what happened as the parts of a sentence: somebody "created" the "repo" "checkout". */
 export function tellEvent(event: HappeningFragment): { verb: string; kind: string; name: string } {
   const known = event.kind ?? '';
   const kind = kinds.find(([pattern]) => pattern.test(known))?.[1] ?? event.type;
@@ -56,7 +56,7 @@ export function tellEvent(event: HappeningFragment): { verb: string; kind: strin
   return { verb: event.denied !== null ? verbs[verb] ?? verb : verb, kind, name: shorten(nameOfResource(event)) };
 }
 
-/** The name of a tag that refers to an image has its whole digest in it. */
+/** Shortens the digests in a name. The name of a tag that refers to an image contains the whole digest of the image. */
 export const shorten = (name: string) => name.replace(/([0-9a-f]{12})[0-9a-f]{28,}/g, '$1…');
 
 const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept' };

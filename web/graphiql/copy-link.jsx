@@ -1,7 +1,7 @@
 import { ToolbarButton, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 
-/** Copies a link that opens the page with the query and the variables of now. */
+/** This button copies a link that opens the page with the current query and its variables. */
 export function CopyLink() {
   const query = useGraphiQL((state) => state.queryEditor);
   const variables = useGraphiQL((state) => state.variableEditor);

@@ -1,9 +1,9 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
 import { settings } from '../builtin/token.js';
-import { named } from './tabs.js';
+import { nameOperation } from './tabs.js';
 
-/** Opens the example that is chosen in the header in a tab of its own, also one whose tab was closed. It shows nothing. */
+/** This component opens the example that the reader chooses in the header. It uses a new tab, and renders nothing. */
 export function Examples() {
   const { addTab } = useGraphiQLActions();
   const query = useGraphiQL((state) => state.queryEditor);
@@ -18,9 +18,9 @@ export function Examples() {
       menu.value = '';
       if (!example) return;
       editors.current.addTab();
-      // The new tab takes the editors over first.
+      // The editors must switch to the new tab first.
       setTimeout(() => {
-        editors.current.query.setValue(named(example.query, example.name));
+        editors.current.query.setValue(nameOperation(example.query, example.name));
         editors.current.variables.setValue(example.variables);
       });
     };

@@ -1,10 +1,10 @@
-// How GraphiQL asks the server: a POST, and for a subscription the answer is a stream of server-sent events.
+// This file sends the requests of GraphiQL to the server with POST. The answer to a subscription is a stream of server-sent events.
 
 import { buildSchema, getOperationAST, introspectionFromSchema, parse } from 'graphql';
 import { events } from '../builtin/events.js';
 import { noteRefusal } from '../builtin/token.js';
 
-/** Makes a fetcher for GraphiQL. token is asked at each request. */
+/** Makes a fetcher for GraphiQL, which calls token at each request. */
 export function createFetcher(endpoint, token) {
   const post = (params, headers, accept, signal) => {
     const all = new Headers({ 'Content-Type': 'application/json', Accept: accept });
@@ -15,7 +15,7 @@ export function createFetcher(endpoint, token) {
   const ask = async (params, headers) => answer(await post(params, headers, 'application/graphql-response+json, application/json;q=0.9'));
 
   return (params, { headers } = {}) => {
-    if (isSubscription(params)) return stoppable((signal) => subscribe(post(params, headers, 'text/event-stream', signal)));
+    if (isSubscription(params)) return makeStoppable((signal) => subscribe(post(params, headers, 'text/event-stream', signal)));
     if (params.operationName === 'IntrospectionQuery') return introspect(endpoint, token() || headers?.Authorization ? ask(params, headers) : undefined);
     return ask(params, headers);
   };
@@ -25,11 +25,11 @@ function isSubscription({ query, operationName }) {
   try {
     return getOperationAST(parse(query), operationName)?.operation === 'subscription';
   } catch {
-    return false; // the server says better what is wrong with it
+    return false; // The server has a better message about the faults of the document.
   }
 }
 
-// Whoever may not introspect still gets documentation and completion, from the public schema.
+// Readers who may not introspect still get documentation and completion from the public schema.
 async function introspect(endpoint, asked) {
   const introspected = await asked;
   if (introspected?.data) return introspected;
@@ -55,7 +55,7 @@ async function* subscribe(request) {
     yield answer(response);
     return;
   }
-  // GraphiQL shows what it was given last: so that is all of them, the newest first.
+  // GraphiQL shows only the last value, so each value has all events, with the newest first.
   const received = [];
   let count = 0;
   for await (const data of events(response.body)) {
@@ -70,8 +70,9 @@ async function* subscribe(request) {
 
 const mostEvents = 100;
 
-// A generator's own return() would wait for the next event: this one ends the request. What then fails is no error.
-function stoppable(open) {
+// The return() of a generator would wait for the next event. This return() aborts the request, and the failure that follows is not
+// reported as an error.
+function makeStoppable(open) {
   const stop = new AbortController();
   const values = open(stop.signal);
   return {

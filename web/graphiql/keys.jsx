@@ -1,7 +1,10 @@
 import { useGraphiQLActions } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
 
-/** The keys that the toolbar names. GraphiQL binds them to the key of Windows where it means Control. It shows nothing. */
+/**
+ * This component binds the keys that the toolbar names. GraphiQL binds them to the Windows key where it means Control. The
+ * component renders nothing.
+ */
 export function Keys() {
   const { prettifyEditors, mergeQuery } = useGraphiQLActions();
   const actions = useRef();

@@ -1,4 +1,4 @@
-// The playground with GraphiQL. The head, with the token, is plain HTML that it shares with the small page.
+// This file is the playground with GraphiQL. The header with the token is plain HTML, which the built-in page also has.
 
 import { useMonaco } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
@@ -16,7 +16,8 @@ globalThis.MonacoEnvironment = {
   getWorker: (_, label) => new Worker(new URL(`${{ json: 'json', graphql: 'graphql' }[label] ?? 'editor'}.worker.js`, import.meta.url), { type: 'module' }),
 };
 
-// GraphiQL shows its run button before the editor has loaded, and then ignores clicks on it: so it has to wait.
+// GraphiQL shows its run button before the editor has loaded, and ignores clicks on it until then. So GraphiQL appears only after
+// the editor has loaded.
 function WithEditor({ children }) {
   const { monaco, actions } = useMonaco();
   useEffect(() => { actions.initialize(); }, [actions]);
@@ -27,7 +28,7 @@ const host = document.getElementById('graphiql');
 const root = createRoot(host);
 const opened = tabs(location.search, settings.examples ?? [], storage);
 
-// GraphiQL reads the schema again when it gets another fetcher: another token may see another schema.
+// GraphiQL reads the schema again if it gets another fetcher. This is needed because another token may see another schema.
 function show() {
   root.render(
     <WithEditor>
@@ -39,7 +40,7 @@ function show() {
   );
 }
 
-// GraphiQL's tabs hold buttons, which a tab may not: to who does not see them they are a list of buttons.
+// GraphiQL's tabs contain buttons, which a tab must not contain. For screen readers, they become a list of buttons.
 function listTabs() {
   for (const list of host.querySelectorAll('[role=tablist]')) list.role = 'list';
   for (const tab of host.querySelectorAll('.graphiql-tab')) {
@@ -53,6 +54,6 @@ function listTabs() {
 new MutationObserver(listTabs).observe(host, { childList: true, subtree: true, attributes: true, attributeFilter: ['aria-selected', 'role', 'class'] });
 
 document.getElementById('token').addEventListener('change', show);
-// Whoever runs a query wants to see the answer.
+// A reader who runs a query wants to see the answer.
 document.addEventListener('click', ({ target }) => { if (target.closest?.('.graphiql-execute-button')) showPane('answer'); });
 show();

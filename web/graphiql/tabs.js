@@ -1,22 +1,22 @@
-// What the page opens with: the query of the link, if there is one, and the examples.
+// This file has the tabs with which the page opens: the query of the link, if there is one, and the examples.
 
 import { parse } from 'graphql';
 
-/** The properties of GraphiQL for its tabs, from the page's URL, the examples and what GraphiQL has kept. */
+/** Returns the properties of GraphiQL for its tabs, from the URL of the page, the examples, and the storage of GraphiQL. */
 export function tabs(search, examples, storage) {
   const link = new URLSearchParams(search);
-  const all = examples.map(({ name, query, variables }) => ({ query: named(query, name), variables }));
+  const all = examples.map(({ name, query, variables }) => ({ query: nameOperation(query, name), variables }));
   const initial = link.has('query') ? { query: link.get('query'), variables: link.get('variables') ?? '' } : all[0];
   return {
     defaultTabs: link.has('query') ? [initial, ...all] : all.length > 0 ? all : undefined,
-    // Without these GraphiQL shows the first tab without its variables. With them it opens that tab again after a
-    // reload, so they are for a link, which then is what the URL says, and for the first visit.
+    // Without these properties, GraphiQL shows the first tab without its variables. With them, it opens that tab again after a
+    // reload. So they are only for a link, which the URL still has after a reload, and for the first visit.
     ...((link.has('query') || !storage.getItem('graphiql:tabState')) && initial && { initialQuery: initial.query, initialVariables: initial.variables }),
   };
 }
 
-// GraphiQL calls a tab after its operation, so one without a name gets that of its example: "New repo" is NewRepo.
-export function named(query, name) {
+// GraphiQL names a tab after its operation, so an operation without a name gets that of its example: "New repo" becomes NewRepo.
+export function nameOperation(query, name) {
   const operation = name.replace(/\W+(\w?)/g, (_, first) => first.toUpperCase());
   try {
     const operations = parse(query).definitions.filter(({ kind }) => kind === 'OperationDefinition');

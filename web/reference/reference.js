@@ -1,8 +1,8 @@
-// Shows the document that the page names, with Swagger UI, which asks with the token of the header.
+// This file shows the document that the page names with Swagger UI, which sends requests with the token of the header.
 
 import { noteRefusal, settings, token } from '/playground/token.js';
 
-// A list without a name says nothing to who does not see it.
+// Screen readers need a name for the list of servers.
 function nameServers() {
   document.getElementById('servers')?.setAttribute('aria-label', 'Server');
 }
@@ -16,7 +16,7 @@ globalThis.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   filter: true,
   showExtensions: true,
-  validatorUrl: null, // which would send the document to another host
+  validatorUrl: null, // A validator would send the document to another host.
   requestInterceptor: (request) => {
     if (token() && !request.loadSpec && !request.headers.Authorization) request.headers.Authorization = 'Bearer ' + token();
     return request;

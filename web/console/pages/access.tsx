@@ -1,5 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react';
-import { countsOn, enumerate, homeOf, isCapability, kinds, rootOf, summarize, tell, within } from '../access';
+import { countsOn, enumerate, homeOf, isCapability, isWithin, kinds, rootOf, summarize, tell } from '../access';
 import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
 import { Picture, type Given, type Holder, type Station } from '../access-picture';
 import { useData, usePages } from '../client';
@@ -9,18 +9,18 @@ import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
 import { count, dayOf, plural } from '../words';
-import { seen } from './identities';
+import { formatLastSeen } from './identities';
 
-/** Who can do what in a group and why, or where one identity reaches. */
+/** This page shows who can do what in a group and why, or where one identity has access. */
 export function Access({ uid, names }: { uid: string; names: string[] }) {
   const identity = useLocation().search.get('identity');
-  return identity ? <Reach key={identity} identity={identity} uid={uid} names={names} /> : <Here uid={uid} names={names} />;
+  return identity ? <Reach key={identity} identity={identity} uid={uid} names={names} /> : <GroupAccess uid={uid} names={names} />;
 }
 
 type Mapping = NonNullable<AccessQuery['externalGroupRoleMappings']>['nodes'][number];
-const soft = (code: string) => code === 'PERMISSION_DENIED';
+const isDenial = (code: string) => code === 'PERMISSION_DENIED';
 
-function Here({ uid, names }: { uid: string; names: string[] }) {
+function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
   const asked = search.get('can'), capability = isCapability(asked) ? asked : undefined, table = search.get('show') === 'table';
   const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, first: 200, start: true };
@@ -31,16 +31,17 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
   const way = [...(group?.ancestors ?? []).map((one) => ({ uid: one.uid, name: one.name })), { uid, name: group?.name ?? names.at(-1)! }];
   const roles = first ? rolesOf(first) : [];
   const nameOfGroup = (one: string) => { const at = way.findIndex((step) => step.uid === one); return at < 0 ? 'a group above' : way.slice(0, at + 1).map(({ name }) => name).join(' / '); };
-  const mappings = (first?.externalGroupRoleMappings?.nodes ?? []).filter(({ scopeUid, role }) => within(uid, scopeUid) && (!capability || role?.capabilities.includes(capability)));
+  const mappings = (first?.externalGroupRoleMappings?.nodes ?? []).filter(({ scopeUid, role }) => isWithin(uid, scopeUid) && (!capability || role?.capabilities.includes(capability)));
   const query = search.get('q') ?? '', words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const says = (...texts: (string | null | undefined)[]) => words.every((word) => texts.some((one) => one?.toLowerCase().includes(word)));
   const shown = rows.filter(({ identity: who, role }) => says(who?.name, who?.email, who?.description, role?.name));
   const externals = mappings.filter((one) => says(one.externalGroupId, one.role?.name));
-  const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !soft(code));
+  const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !isDenial(code));
   const owners = rows.filter(({ uid: binding, role }) => homeOf(binding) === rootOf(uid) && role?.name === 'owner' && homeOf(role.uid) === '');
   const isLastOwner = (one: GrantFragment) => !list.more && !capability && owners.length === 1 && owners[0].uid === one.uid;
-  // A picture of a few hundred bindings is drawn whole, from a second page: the newest alone may lack the organisation's owners.
-  const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !soft(code));
+  // A picture of a few hundred bindings is complete, and so needs a second page: the newest bindings may lack the organisation's
+  // owners.
+  const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !isDenial(code));
   useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows.length]);
   const ground: Ground = { roles, nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner, onDone: (what) => { setGiven(undefined); setSaid(what); } };
   const drawn = started ? draw(counting, externals, roles, way, uid, names) : undefined;
@@ -52,7 +53,7 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
         {group && !denied && <span className="actions"><BindButton group={uid} mayBind={group.mayBind} ground={ground} /></span>}</div>
       <p className="lead">Who can do what in {names.join(' / ')}, and why</p>
       {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
-      {problems.length > 0 && rows.length === 0 ? <Problems of={{ ...list, problems }} /> : denied ? <Denied capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
+      {problems.length > 0 && rows.length === 0 ? <Problems of={{ ...list, problems }} /> : denied ? <Denial capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
         <>
           <div className="filters">
             <div className="tabs" role="group" aria-label="How to show it">
@@ -79,19 +80,19 @@ function Here({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-/** The roles that can be bound on a group: the built-in ones, and those of the group and of the groups above. */
+/** Returns the roles that can be bound on a group: the built-in ones, those of the group, and those of the groups above. */
 const rolesOf = ({ roles, group }: Pick<AccessQuery, 'roles'> & { group: Pick<NonNullable<AccessQuery['group']>, 'roles'> & { ancestors?: { roles: NonNullable<AccessQuery['group']>['roles'] | null }[] | null } | null }): GivenRoleFragment[] =>
   [...(roles?.nodes ?? []), ...(group?.ancestors ?? []).flatMap((one) => one.roles?.nodes ?? []), ...(group?.roles?.nodes ?? [])];
 const keyOf = (one: GrantFragment) => `${one.role?.uid ?? 'unknown'} ${homeOf(one.uid)}`;
 const mappingKey = (one: Mapping) => `${one.role?.uid ?? 'unknown'} ${one.scopeUid}`;
 const unseenName = 'An identity that you may not see';
 
-/** The identities of bindings, each once, by name. */
+/** Returns the identities of bindings without duplicates, sorted by name. */
 const people = (rows: readonly GrantFragment[]) => [...new Map(rows.flatMap(({ identity }) => (identity ? [[identity.uid, identity.name] as const] : [])))].sort(([, a], [, b]) => (a < b ? -1 : 1));
 
 type DrawnRole = Given & { roleUid: string };
 
-/** The picture of the bindings that count on a group: the roles of each group on the way, the mightiest first. */
+/** Prepares the picture of the bindings that count on a group. Roles with more capabilities come first. */
 function draw(rows: readonly GrantFragment[], mappings: readonly Mapping[], roles: readonly GivenRoleFragment[], way: { uid: string; name: string }[], uid: string, names: string[]) {
   const given = new Map<string, DrawnRole>();
   const add = (key: string, role: { uid: string; name: string } | null, station: string, holder: Holder) => {
@@ -104,7 +105,7 @@ function draw(rows: readonly GrantFragment[], mappings: readonly Mapping[], role
     add(keyOf(row), row.role, homeOf(row.uid), identity ? { key: identity.uid, name: identity.name, detail: identity.email ?? identity.description ?? undefined, icon: 'person', to: pageAddressOf(names, uid, { identity: identity.uid }) } : { key: row.uid, name: unseenName, icon: 'person' });
   }
   for (const one of mappings) add(mappingKey(one), one.role, one.scopeUid, { key: one.uid, name: one.externalGroupId, detail: `all in this group of ${one.identityProvider?.name ?? 'a provider'}`, icon: 'people' });
-  // A group above whose name the reader may not see still has a place on the way.
+  // A group above is on the way even if the reader may not see its name.
   const unnamed = [...given.values()].map(({ station }) => station).filter((station, i, all) => all.indexOf(station) === i && !way.some((one) => one.uid === station)).sort();
   const whole = [...unnamed.map((one) => ({ uid: one, name: 'a group above' })), ...way];
   const stations: Station[] = whole.map((one, i) => {
@@ -137,7 +138,7 @@ function Notes({ seesAll, seesExternal, moreMappings, deep }: { seesAll: boolean
   return <>{notes.map((note, i) => <p key={i} className="dim note">{note}</p>)}</>;
 }
 
-function Denied({ capabilities, uid, names }: { capabilities: readonly Capability[]; uid: string; names: string[] }) {
+function Denial({ capabilities, uid, names }: { capabilities: readonly Capability[]; uid: string; names: string[] }) {
   return (
     <>
       <Card title="What you may do here" className="below">
@@ -177,7 +178,7 @@ function Table({ rows, total, uid, names, mappings, busy, ground, end }: TablePr
   );
 }
 
-/** One role of the picture: what it allows, and all who have it there. */
+/** This sheet shows a role of the picture: what it allows, and all holders who have it there. */
 function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClose, ground }: {
   given: DrawnRole; bindings: GrantFragment[]; mappings: Mapping[]; role?: GivenRoleFragment; where: string; uid: string; names: string[]; onClose: () => void; ground: Ground;
 }) {
@@ -200,7 +201,7 @@ function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClos
   );
 }
 
-/** "Can somebody do something here?", with the way of the grant. */
+/** This card answers the question "Can somebody do something here?", and shows which bindings allow it. */
 function Question({ uid, names, people: known, fixed, className = 'below' }: { uid: string; names: string[]; people: readonly (readonly [string, string])[]; fixed?: { uid: string; name: string }; className?: string }) {
   const { search } = useLocation();
   const who = fixed?.uid ?? search.get('who') ?? 'me', doing = search.get('do'), capability = isCapability(doing) ? doing : undefined, me = who === 'me';
@@ -234,17 +235,17 @@ const Grantway = ({ who, role, group, here, direct }: { who: string; role: strin
   <ol className="grantway"><li><Icon name="person" />{who}</li><li><Icon name="key" />{role}</li><li><Icon name="group" />{group}</li>{!direct && <li className="here"><Icon name="group" />{here}</li>}</ol>
 );
 
-/** Where an identity has a role, and what it may do in the group of the page. */
+/** This page shows where an identity has a role, and what it may do in the group of the page. */
 function Reach({ identity: id, uid, names }: { identity: string; uid: string; names: string[] }) {
   const variables: ReachQueryVariables = { identity: id, on: uid, root: rootOf(uid) };
   type Row = NonNullable<NonNullable<ReachQuery['identity']>['roleBindings']>['nodes'][number];
   const list = usePages<ReachQuery, Row, ReachQueryVariables>(ReachDocument, variables, (data) => data.identity?.roleBindings);
   const { rows, first, started } = list, one = first?.identity, total = one?.roleBindings?.totalCount ?? 0;
   const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
-  const problems = list.problems.filter(({ code }) => !soft(code) || !one);
+  const problems = list.problems.filter(({ code }) => !isDenial(code) || !one);
   const home = namesOf(one?.group), pathOf = (row: Row) => namesOf(row.group).join(' / ') || 'a group that you may not see';
   const nameOfGroup = (group: string) => { const row = rows.find((binding) => homeOf(binding.uid) === group); return row ? pathOf(row) : group === uid ? names.join(' / ') : 'a group above'; };
-  const counts = (row: Row) => { const group = homeOf(row.uid); return within(group, homeOf(id)) || within(homeOf(id), group); };
+  const counts = (row: Row) => { const group = homeOf(row.uid); return isWithin(group, homeOf(id)) || isWithin(homeOf(id), group); };
   const stations = [...new Map(rows.filter(counts).map((row) => [homeOf(row.uid), row])).values()].map((row): Station => ({
     key: homeOf(row.uid), name: pathOf(row), here: homeOf(row.uid) === uid, detail: [row.group?.repos && plural(row.group.repos.totalCount, 'repo'), 'and all below'].filter(Boolean).join(', '), to: row.group ? groupAddress(namesOf(row.group), row.group.uid, 'access', { identity: id }) : undefined,
   }));
@@ -277,7 +278,7 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
   );
 }
 
-/** One binding of an identity: what its role allows, and what can be changed. */
+/** This sheet shows a binding of an identity: what its role allows, and what can be changed. */
 function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragment & { role: GivenRoleFragment | null }; where: string; onClose: () => void; ground: Ground }) {
   const { data } = useData(RolesFor, { uid: homeOf(binding.uid) }), { role } = binding;
   return (
@@ -292,6 +293,6 @@ function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragm
 function SignsIn({ one }: { one: NonNullable<ReachQuery['identity']> }) {
   const rule = one.claimMatch ?? one.staticKeys, by: ReactNode = rule
     ? <>tokens of <code>{rule.issuer ?? (one.claimMatch?.issuerPattern || 'any known issuer')}</code> for <code>{rule.subject ?? (one.claimMatch?.subjectPattern || 'any subject')}</code></> : 'an identity provider, or none';
-  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{seen(one)}</dd></div></dl>;
+  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{formatLastSeen(one)}</dd></div></dl>;
 }
 

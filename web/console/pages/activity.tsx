@@ -2,17 +2,17 @@ import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useDaysAgo, usePages } from '../client';
 import { Events } from '../events';
 import { Audit, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
-import { several, Toggles } from '../list';
+import { Toggles, valuesOf } from '../list';
 import { useLive } from '../live';
 import { narrow, useLocation } from '../router';
 import { topics } from '../topics';
 import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
 import { dayOf, plural } from '../words';
 
-/** What happens in a group as it happens, and what happened: the log with what was refused. */
+/** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
-  const chosen = several(search, 'about').filter((one) => topics.some(({ value }) => value === one));
+  const chosen = valuesOf(search, 'about').filter((one) => topics.some(({ value }) => value === one));
   const types = chosen.length > 0 ? topics.filter(({ value }) => chosen.includes(value)).flatMap((topic) => topic.types) : undefined;
   const live = search.get('show') !== 'log';
   return (
@@ -47,7 +47,7 @@ const outcomes = [{ value: 'done', name: 'Done' }, { value: 'refused', name: 'Re
 
 function Log({ uid, types }: { uid: string; types?: string[] }) {
   const { search } = useLocation();
-  const [outcome] = several(search, 'outcome'), actor = search.get('actor') ?? undefined, from = useDaysAgo(29);
+  const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, from = useDaysAgo(29);
   const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
   const variables: AuditQueryVariables = {
     uid, start: true, from, ...(types && { types }), ...(actor && { actor }), ...(outcome && { denied: outcome === 'refused' }),
@@ -82,7 +82,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
   );
 }
 
-/** A bar for each day: what was done, and on top what was refused. A click shows that day. */
+/** This chart has a bar for each day: changes that were made, and above them refused requests. A click selects the day. */
 function Days({ days, chosen }: { days: NonNullable<AuditQuery['eventActivity']>; chosen?: string }) {
   const most = Math.max(...days.map(({ made, refused }) => made + refused), 1);
   const made = days.reduce((sum, day) => sum + day.made, 0), refused = days.reduce((sum, day) => sum + day.refused, 0);

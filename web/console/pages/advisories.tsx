@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { AdvisoryRow } from '../advisory-list';
 import { usePages } from '../client';
 import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
-import { Find, List, several, Toggles, useNarrow } from '../list';
+import { Find, List, Toggles, useNarrow, valuesOf } from '../list';
 import { narrow, useLocation } from '../router';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { count, plural, ratings } from '../words';
 
-// What an advisory can be narrowed by: open, which is a state, and the events of which the latest makes the state.
+// Advisories can be filtered by these stages: open, which is a state, and the types of events, of which the latest decides.
 const stages: { value: 'OPEN' | AdvisoryEventType; name: string }[] = [
   { value: 'OPEN', name: 'Open' },
   { value: 'DETECTION', name: 'Detected' }, { value: 'TRUE_POSITIVE_DETERMINATION', name: 'Affected' }, { value: 'PENDING_UPSTREAM_FIX', name: 'Waits for upstream' },
@@ -16,14 +16,14 @@ const stages: { value: 'OPEN' | AdvisoryEventType; name: string }[] = [
 ];
 const sorts = { severity: { field: 'SEVERITY', direction: 'DESC' }, newest: { field: 'CREATE_TIME', direction: 'DESC' }, changed: { field: 'UPDATE_TIME', direction: 'DESC' }, name: { field: 'ADVISORY_ID', direction: 'ASC' } } as const;
 type Sort = keyof typeof sorts;
-const kept = new Map<string, Set<string>>(); // which stories are open, by the entry in the history
+const kept = new Map<string, Set<string>>(); // The map has the advisories whose stories are open, by the entry in the history.
 
-/** All advisories below a group; the filters are in the address. */
+/** This page shows all advisories below a group. The filters are in the address. */
 export function Advisories({ uid, names }: { uid: string; names: string[] }) {
   const { search, key } = useLocation();
   const query = search.get('q') ?? '', withdrawn = search.get('withdrawn') === 'yes';
-  const rated = several(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
-  const stage = stages.find(({ value }) => value === search.get('stage'))?.value, packages = several(search, 'package');
+  const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
+  const stage = stages.find(({ value }) => value === search.get('stage'))?.value, packages = valuesOf(search, 'package');
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'severity';
   const variables: AdvisoriesQueryVariables = {
     uid, first: 50, start: true, orderBy: sorts[sort],
@@ -31,11 +31,11 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
   };
   const list = usePages<AdvisoriesQuery, AdvisoryRowFragment, AdvisoriesQueryVariables>(AdvisoriesDocument, variables, (data) => data.group?.advisories, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount ?? 0, summary = first?.group?.advisorySummary;
-  const height = useNarrow() ? 86 : 62; // of a row, before it is measured
+  const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const [open, setOpen] = useState(() => kept.get(key) ?? new Set<string>());
   const toggle = (one: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); kept.set(key, next); return next; });
   const filtered = query !== '' || rated.length > 0 || stage !== undefined || withdrawn || packages.length > 0;
-  // How many there are of each rating, in the state that is chosen: of what is no state of its own the summary has no number.
+  // The counts of each rating belong to the chosen state. The summary has no counts for a stage that is not a state.
   const states = summary && (stage === undefined ? [summary.open, summary.fixed, summary.notAffected] : stage === 'OPEN' ? [summary.open] : stage === 'FIXED' ? [summary.fixed] : stage === 'FALSE_POSITIVE_DETERMINATION' ? [summary.notAffected] : undefined);
   const counted = (rating: SeverityRating, among = states) => (among ?? []).reduce((sum, one) => sum + one[rating.toLowerCase() as 'high'], 0);
   const all = { q: undefined, severity: undefined, stage: undefined, withdrawn: undefined, package: undefined };

@@ -11,13 +11,13 @@ import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
 import { CopyButton, Empty, Lines, namesOf, Problems, Time } from '../ui';
-import { ago, count, exactly, plural } from '../words';
+import { count, formatRelativeTime, formatTime, plural } from '../words';
 
 type Row = NonNullable<NonNullable<IdentitiesQuery['group']>['identities']>['nodes'][number];
 type Invite = NonNullable<NonNullable<InvitesQuery['group']>['invites']>['nodes'][number];
 type Rule = NonNullable<IdentityQuery['identity']>;
 
-/** Who can act in a group: its identities, and those who are invited. */
+/** This page shows who can act in a group: its identities, and the people who are invited. */
 export function Identities(at: { uid: string; names: string[] }) {
   return useLocation().search.get('show') === 'invites' ? <Invites {...at} /> : <People {...at} />;
 }
@@ -62,7 +62,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
             <span className="two"><b>{row.name}</b><small>{[row.email ?? row.emailUnverified, row.description].filter(Boolean).join(' · ') || ' '}</small></span>
             <span className="dim cut">{namesOf(row.group).join(' / ')}</span>
             <span className="roles dim">{row.roleBindings ? (row.roleBindings.totalCount === 0 ? 'none' : plural(row.roleBindings.totalCount, 'binding')) : '–'}</span>
-            <span className="when dim">{seen(row)}</span>
+            <span className="when dim">{formatLastSeen(row)}</span>
           </button>
           {open.has(row.uid) && <Details uid={row.uid} names={names} />}
         </div>
@@ -85,8 +85,8 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-// The time of the creation stands for a request before there is one.
-export const seen = ({ lastSeenTime, createTime }: { lastSeenTime: string | null; createTime: string }) => (lastSeenTime && Math.abs(Date.parse(lastSeenTime) - Date.parse(createTime)) >= 60_000 ? <Time at={lastSeenTime} /> : 'not yet');
+// Before the first request of an identity, lastSeenTime is the time of its creation.
+export const formatLastSeen = ({ lastSeenTime, createTime }: { lastSeenTime: string | null; createTime: string }) => (lastSeenTime && Math.abs(Date.parse(lastSeenTime) - Date.parse(createTime)) >= 60_000 ? <Time at={lastSeenTime} /> : 'not yet');
 
 const withSearch = (to: string, search: Record<string, string>) => to + (to.includes('?') ? '&' : '?') + new URLSearchParams(search);
 
@@ -99,7 +99,7 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
       <dl>
         {identity.company && <div><dt>Company</dt><dd>{identity.company}</dd></div>}
         {identity.emailUnverified && <div><dt>Email</dt><dd>{identity.emailUnverified} <span className="chip">not verified</span></dd></div>}
-        <div><dt>Created</dt><dd>{exactly(identity.createTime)}</dd></div>
+        <div><dt>Created</dt><dd>{formatTime(identity.createTime)}</dd></div>
         <div><dt>Uid</dt><dd><code>{identity.uid}</code><CopyButton text={identity.uid} label="Copy the uid" /></dd></div>
         <Rules identity={identity} />
       </dl>
@@ -114,13 +114,13 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-/** Which tokens act as an identity. */
+/** These rules say which tokens act as an identity. */
 function Rules({ identity: { claimMatch: rule, staticKeys: keys } }: { identity: Rule }) {
   if (!rule && !keys) return <div><dt>Tokens</dt><dd>none acts as it</dd></div>;
   const rows: [string, ReactNode][] = rule ? [
     ['Issuer', rule.issuer ?? matches(rule.issuerPattern)], ['Subject', rule.subject ?? matches(rule.subjectPattern)], ['Audience', rule.audience ?? matches(rule.audiencePattern)],
     ...Object.entries(rule.claims ?? {}).map(([claim, value]): [string, ReactNode] => [claim, value]), ...Object.entries(rule.claimPatterns ?? {}).map(([claim, value]): [string, ReactNode] => [claim, matches(value)]),
-  ] : [['Issuer', keys!.issuer], ['Subject', keys!.subject], ['Keys', keys!.expirationTime ? <>stored with it, {Date.parse(keys!.expirationTime) < Date.now() ? 'expired' : 'until'} {exactly(keys!.expirationTime)}</> : 'stored with it, without an end']];
+  ] : [['Issuer', keys!.issuer], ['Subject', keys!.subject], ['Keys', keys!.expirationTime ? <>stored with it, {Date.parse(keys!.expirationTime) < Date.now() ? 'expired' : 'until'} {formatTime(keys!.expirationTime)}</> : 'stored with it, without an end']];
   return rows.filter(([, value]) => value).map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{typeof value === 'string' ? <code>{value}</code> : value}</dd></div>);
 }
 
@@ -157,7 +157,7 @@ function InviteRow({ invite, onGone }: { invite: Invite; onGone: (yes: boolean, 
     <div className="cells invite-columns">
       <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'once' : 'any number of times'} · code {invite.keyId}…</small></span>
       <span>{invite.role?.name ?? <span className="dim">a role</span>}</span>
-      <span className="when dim">{expired ? <span className="chip bad">expired {ago(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
+      <span className="when dim">{expired ? <span className="chip bad">expired {formatRelativeTime(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
       <ConfirmButton label="" icon="bin" className="icon-button" name={`Delete the invite for ${whom}`} held={held} title="Delete the invite?" submit="Delete the invite" document={DeleteGroupInvite} input={{ uid: invite.uid }}
         immediately={(input) => { onGone(true); void run(input).then(({ data, problems }) => { if (!data) onGone(false, problems); }); }} onDone={() => {}}>
         <p>{invite.email ? `The code for ${invite.email}` : 'Its code'} works no more. Who has accepted it keeps the role.</p>

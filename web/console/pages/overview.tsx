@@ -7,12 +7,12 @@ import { useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
 import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
-import { ago, compact, count, dayOf, plural, ratings, sentence } from '../words';
+import { compact, count, dayOf, formatRelativeTime, plural, ratings, sentence } from '../words';
 
 type Group = NonNullable<OverviewQuery['group']>;
 const unseenDays = 90, soonDays = 14, plotDays = 52 * 7;
 
-/** What there is in a group, how bad it is, what happened, and what needs a hand. */
+/** This page shows what is in a group, its open advisories, what happened, and what needs attention. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
   const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays);
   const loaded = useData(OverviewDocument, { uid, unseenSince, from });
@@ -26,15 +26,15 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
       <Tiles group={group} names={names} />
       <div className="grid">
         <Card title="Open advisories" aside={<Link to={pageAddress(names, 'advisories')}>All advisories</Link>} className="wide-5">
-          {!group ? <Lines rows={4} /> : <Open group={group} names={names} />}
+          {!group ? <Lines rows={4} /> : <OpenAdvisories group={group} names={names} />}
         </Card>
         <Card title="Opened and fixed, by week" className="wide-7">
           {!data ? <Lines rows={1} height={170} /> : data.advisoryActivity ? <Plot weeks={data.advisoryActivity} /> : <NotShown what="advisories" />}
         </Card>
         <Card title="Needs a hand" className="wide-5">{!group ? <Lines rows={4} height={34} /> : <Hands group={group} names={names} />}</Card>
-        <Latest uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} />
+        <LatestActivity uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} />
         {(!group || names.length === 1 || (group.children?.totalCount ?? 0) > 0) && <Card title="Groups in this one" aside={group?.children && group.children.totalCount > group.children.nodes.length ? <span className="dim">The first {group.children.nodes.length} of {count(group.children.totalCount)}</span> : undefined} className="wide-12">
-          {!group ? <Lines rows={3} height={34} /> : <Below group={group} names={names} />}
+          {!group ? <Lines rows={3} height={34} /> : <ChildGroups group={group} names={names} />}
         </Card>}
       </div>
     </div>
@@ -54,7 +54,7 @@ function Tiles({ group, names }: { group?: Group | null; names: string[] }) {
   );
 }
 
-function Open({ group, names }: { group: Group; names: string[] }) {
+function OpenAdvisories({ group, names }: { group: Group; names: string[] }) {
   const summary = group.advisorySummary;
   if (!summary) return <NotShown what="advisories" />;
   const { open, fixed, notAffected } = summary;
@@ -71,7 +71,7 @@ function Open({ group, names }: { group: Group; names: string[] }) {
   );
 }
 
-/** Bars of two colours for each week: up for what was opened, and beside it what was fixed. */
+/** This chart has two bars for each week: the advisories that became known, and beside them those that were fixed. */
 function Plot({ weeks }: { weeks: NonNullable<OverviewQuery['advisoryActivity']> }) {
   const frame = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0), [chosen, setChosen] = useState<number>();
@@ -124,7 +124,7 @@ function Hands({ group, names }: { group: Group; names: string[] }) {
     })),
     ...(unseen && old.length > 0 ? [{
       key: 'unseen', icon: 'person' as const, title: `${plural(unseen.totalCount, 'identity', 'identities')} not seen for ${unseenDays} days`,
-      detail: <><Link to={groupAddress(names, group.uid, 'identities', { unseen: 'yes', sort: 'unseen' })}>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? ago(lastSeenTime) : 'never'})`).join(', ')}</Link>{unseen.totalCount > old.length && ' and others'}</>,
+      detail: <><Link to={groupAddress(names, group.uid, 'identities', { unseen: 'yes', sort: 'unseen' })}>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? formatRelativeTime(lastSeenTime) : 'never'})`).join(', ')}</Link>{unseen.totalCount > old.length && ' and others'}</>,
     }] : []),
     ...expiring.map(({ uid, email, expirationTime, role, group: to }) => ({
       key: uid, icon: 'key' as const, title: Date.parse(expirationTime) < Date.now() ? 'An invite has expired' : 'An invite expires soon',
@@ -145,7 +145,7 @@ function Hands({ group, names }: { group: Group; names: string[] }) {
   );
 }
 
-function Latest({ uid, names, stored, loading }: { uid: string; names: string[]; stored?: NonNullable<OverviewQuery['auditLog']>['nodes']; loading: boolean }) {
+function LatestActivity({ uid, names, stored, loading }: { uid: string; names: string[]; stored?: NonNullable<OverviewQuery['auditLog']>['nodes']; loading: boolean }) {
   const { events, state } = useLive(uid, undefined);
   const known = new Set(events.map(({ id }) => id));
   const all = [...events, ...(stored ?? []).filter(({ id }) => !known.has(id))].slice(0, 8);
@@ -157,7 +157,7 @@ function Latest({ uid, names, stored, loading }: { uid: string; names: string[];
   );
 }
 
-function Below({ group, names }: { group: Group; names: string[] }) {
+function ChildGroups({ group, names }: { group: Group; names: string[] }) {
   const nodes = group.children?.nodes;
   if (!nodes) return <NotShown what="groups" />;
   if (nodes.length === 0) return <Empty title="No groups yet">Groups hold repos and further groups, and a role that is bound to one counts for all that is below it. The guide has the <a href="/guide/concepts">concepts</a>.</Empty>;

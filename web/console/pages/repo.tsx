@@ -13,7 +13,7 @@ import { bytes, count, dayOf, shorten, tierName } from '../words';
 
 type Repository = NonNullable<RepoQuery['repo']>;
 
-/** One repo: what it is, its tags, its advisories, and what its readme says. */
+/** This page shows a repo: its properties, its tags, its advisories, and its readme. */
 export function Repo({ uid, names, groupNames }: { uid: string; names: string[]; groupNames: string[] }) {
   const { search } = useLocation();
   const query = search.get('tag') ?? '', all = search.get('all') === 'yes';
@@ -64,7 +64,7 @@ function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] })
 
 interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
 
-/** The first page of a list that another request brought, and more of it on a click. */
+/** Returns the rows of a list whose first page another request has read, and a button that reads the next page. */
 function useMore<Row, Data, Variables extends object>(first: Page<Row>, document: TypedDocument<Data, Variables>, variables: Omit<Variables, 'after'>, pick: (data: Data) => Page<Row> | null | undefined) {
   const client = useClient();
   const [further, setFurther] = useState<Row[]>([]), [page, setPage] = useState(first.pageInfo), [state, setState] = useState<'' | 'reading' | 'failed'>('');

@@ -1,6 +1,6 @@
 import { usePages } from '../client';
 import { Repos as ReposDocument, type CatalogTier, type ReposQuery, type ReposQueryVariables } from '../generated/graphql';
-import { Find, List, several, Toggles, useNarrow } from '../list';
+import { Find, List, Toggles, useNarrow, valuesOf } from '../list';
 import { repoAddress } from '../places';
 import { NewRepo } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
@@ -12,10 +12,10 @@ const tiers = ['APPLICATION', 'BASE', 'FIPS', 'AI', 'DEVTOOLS', 'COMMERCIAL'];
 const sorts = { name: { field: 'NAME', direction: 'ASC' }, updated: { field: 'UPDATE_TIME', direction: 'DESC' }, created: { field: 'CREATE_TIME', direction: 'DESC' } } as const;
 type Sort = keyof typeof sorts;
 
-/** All repos below a group: one request for each page of the list. */
+/** This page shows all repos below a group, with one request for each page of the list. */
 export function Repos({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation();
-  const query = search.get('q') ?? '', chosen = several(search, 'tier').filter((tier): tier is CatalogTier => tiers.includes(tier)), bundles = several(search, 'bundle');
+  const query = search.get('q') ?? '', chosen = valuesOf(search, 'tier').filter((tier): tier is CatalogTier => tiers.includes(tier)), bundles = valuesOf(search, 'bundle');
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
   const variables: ReposQueryVariables = {
     uid, first: 50, start: true, orderBy: sorts[sort],
@@ -66,7 +66,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-/** The options of a facet, and those that are chosen though nothing has them any more. */
+/** Returns the options of a facet, and the chosen options that nothing has any more. */
 function withChosen(options: { value: string; name: string; count: string }[], chosen: string[], nameOf: (value: string) => string) {
   return [...options, ...chosen.filter((value) => !options.some((one) => one.value === value)).map((value) => ({ value, name: nameOf(value), count: '0' }))];
 }

@@ -6,7 +6,7 @@ import { Link, navigate } from '../router';
 import { Card, Empty, Lines, namesOf, Problems, SeverityBar } from '../ui';
 import { plural } from '../words';
 
-/** Where the reader has a role, if it is not one organisation alone. */
+/** This page shows where the reader has a role, unless the reader sees exactly one organisation. */
 export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nodes'] }) {
   const loaded = useData(StartDocument, {});
   const { data, loading } = loaded;
@@ -41,7 +41,7 @@ const Stranger = ({ identities }: { identities: { uid: string; name: string; ema
   </Empty>
 );
 
-/** Takes the role that an invite offers. It needs no right but the code. */
+/** This button accepts the role that an invite offers. The reader needs only the code and no capability. */
 const AcceptInvite = () => (
   <FormButton label="I have an invite" icon="key" held={{ capabilities: undefined, on: '' }} document={AcceptGroupInvite} title="Accept an invite" submit="Accept" fields={[{ name: 'code', label: 'Code', code: true, hint: 'As you received it.' }]} affects={['Group', 'Viewer', 'Identity', 'RoleBinding']}
     onDone={({ acceptGroupInvite }) => { const { group } = acceptGroupInvite!.roleBinding; navigate(group ? groupAddress(namesOf(group), group.uid) : '/console'); }} />

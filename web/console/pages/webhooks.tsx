@@ -11,15 +11,15 @@ import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
 import { shortType, topics, typeName } from '../topics';
 import { CopyButton, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
-import { ago, count, dayOf, exactly, plural } from '../words';
+import { count, dayOf, formatRelativeTime, formatTime, plural } from '../words';
 
 type Row = NonNullable<NonNullable<WebhooksQuery['group']>['subscriptions']>['nodes'][number];
 type Delivery = NonNullable<NonNullable<WebhookQuery['subscription']>['deliveries']>['nodes'][number];
 
-/** Who is told of events: the webhooks of a group, or one of them with what it was sent. */
+/** This page shows the webhooks of a group, or one of them with its deliveries. */
 export function Webhooks(at: { uid: string; names: string[] }) {
   const hook = useLocation().search.get('hook');
-  return hook ? <Webhook key={hook} uid={hook} page={groupAddress(at.names, at.uid, 'webhooks')} name={at.names.at(-1)!} /> : <All {...at} />;
+  return hook ? <Webhook key={hook} uid={hook} page={groupAddress(at.names, at.uid, 'webhooks')} name={at.names.at(-1)!} /> : <WebhookList {...at} />;
 }
 
 const fields: Field[] = [
@@ -46,7 +46,7 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
 
 const theSecret = <>It signs the deliveries, so that the sink can tell them from others. Keep it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that check it.</>;
 
-function All({ uid, names }: { uid: string; names: string[] }) {
+function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
   const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount ?? 0, name = names.at(-1)!;
   const height = useNarrow() ? 84 : 60;
@@ -84,7 +84,7 @@ function whichTypes(types: string[]): string {
 
 function HookState({ hook, latest }: { hook: HookFragment; latest?: { state: DeliveryState; createTime: string } }) {
   if (hook.disableTime) return <span className="state bad">Disabled</span>;
-  if (hook.failingSince) return <span className="state open" title={`Since ${exactly(hook.failingSince)}`}>Failing</span>;
+  if (hook.failingSince) return <span className="state open" title={`Since ${formatTime(hook.failingSince)}`}>Failing</span>;
   if (latest?.state === 'DELIVERED') return <span className="state fixed">Works</span>;
   return <span className="state">{latest ? 'Sends the first' : 'Nothing sent yet'}</span>;
 }
@@ -98,15 +98,16 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
   const variables: WebhookQueryVariables = { uid, first: 50, start: true, ...((state || event) && { where: { ...(state && { state }), ...(event && { event }) } }) };
   const list = usePages<WebhookQuery, Delivery, WebhookQueryVariables>(WebhookDocument, variables, (data) => data.subscription?.deliveries, { start: false });
   const { first, started, loading } = list, hook = first?.subscription;
-  const [again, setAgain] = useState<Record<string, string>>({}); // what the reader has sent again, with the attempts that it had, before the server says so
+  // The reader has sent these deliveries again, but the server does not say so yet. The values are the times of their last attempts.
+  const [again, setAgain] = useState<Record<string, string>>({});
   const rows = list.rows.map((row) => (again[row.uid] === row.lastAttemptTime ? { ...row, state: 'PENDING' as const, nextAttemptTime: null } : row));
   const [openRows, setOpenRows] = useState(() => new Set<string>()), narrowWindow = useNarrow();
   const [sent, setSent] = useState<string>(), [problems, setProblems] = useState<Problem[]>([]);
   const test = useChange(TestSubscription, ['Delivery']), enable = useChange(EnableSubscription), redeliver = useChange(Redeliver);
-  const [enabled, setEnabled] = useState<string>(); // when the webhook was disabled that the reader enables
+  const [enabled, setEnabled] = useState<string>(); // This is when the webhook that the reader enables was disabled.
   const [secret, setSecret] = useState<string>();
 
-  // What is under way is looked at again, for as long as the reader has not gone further down.
+  // The list is read again while deliveries are in progress, as long as the reader has read only its first page.
   const soon = Date.now() + 15_000, moving = started && !loading && rows.length <= 50 && (rows.some((row) => row.state === 'PENDING' || (row.state === 'RETRYING' && row.nextAttemptTime && Date.parse(row.nextAttemptTime) < soon)) || sent !== undefined && !rows.some(({ eventId }) => eventId === sent));
   const waits = moving && !hook?.disableTime, [looks, setLooks] = useState(0);
   useEffect(() => {
@@ -149,14 +150,14 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       </div>
       <dl className="facts">
         <div><dt>State</dt><dd><HookState hook={{ ...hook, disableTime: disabled }} latest={list.rows.find((row) => row.state === 'DELIVERED') ?? list.rows[0]} /></dd></div>
-        {hook.failingSince && !disabled && <div><dt>Last success</dt><dd>before {exactly(hook.failingSince)}</dd></div>}
+        {hook.failingSince && !disabled && <div><dt>Last success</dt><dd>before {formatTime(hook.failingSince)}</dd></div>}
         <div><dt>Group</dt><dd>{hook.group ? <Link to={groupAddress(group, hook.group.uid)}>{group.join(' / ')}</Link> : 'above'}</dd></div>
         <div><dt>Created</dt><dd>{dayOf(hook.createTime)}</dd></div>
         <div><dt>Events</dt><dd>{hook.types.length === 0 ? 'all' : hook.types.map((type) => <span key={type} className="chip" title={type}>{typeName(type)}</span>)}</dd></div>
       </dl>
       <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
-        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {ago(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
+        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatRelativeTime(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
           <p>Repair the sink, then enable the webhook: it gets events from then on. What was under way when it was disabled is below as failed, and can be redelivered; what happened since is in the audit log alone.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
@@ -204,9 +205,9 @@ function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: 
           <dl>
             <div><dt>Event</dt><dd><code>{row.eventId}</code><CopyButton text={row.eventId} label="Copy the id of the event" /></dd></div>
             <div><dt>Type</dt><dd><code>{row.eventType}</code></dd></div>
-            <div><dt>Queued</dt><dd>{exactly(row.createTime)}</dd></div>
-            <div><dt>Attempts</dt><dd>{attempts} of at most {mostAttempts}{lastAttemptTime && `, the last ${exactly(lastAttemptTime)}`}</dd></div>
-            {nextAttemptTime && <div><dt>Next</dt><dd>{exactly(nextAttemptTime)}</dd></div>}
+            <div><dt>Queued</dt><dd>{formatTime(row.createTime)}</dd></div>
+            <div><dt>Attempts</dt><dd>{attempts} of at most {mostAttempts}{lastAttemptTime && `, the last ${formatTime(lastAttemptTime)}`}</dd></div>
+            {nextAttemptTime && <div><dt>Next</dt><dd>{formatTime(nextAttemptTime)}</dd></div>}
           </dl>
           <div>
             <dl><div><dt>Answer</dt><dd>{lastStatus ? `HTTP status ${lastStatus}` : attempts === 0 ? 'No attempt yet' : 'None'}</dd></div>
