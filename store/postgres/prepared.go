@@ -50,7 +50,8 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 	if p, ok := conn.CustomData()[preparedKey].(*preparedConn); ok {
 		return p
 	}
-	p := &preparedConn{}
+	// text is never nil, because an empty argument at its start would be nil, which is NULL.
+	p := &preparedConn{text: make([]byte, 0, 512)}
 	p.statements, _ = simplelru.NewLRU(maxPrepared, func(_ string, s *preparedStatement) { p.dropped = append(p.dropped, s.Name) }) // the size is above 0
 	conn.CustomData()[preparedKey] = p
 	return p

@@ -123,3 +123,17 @@ func TestEqualStatementsInOneRoundTripAreAnsweredEach(t *testing.T) {
 		t.Errorf("it is prepared %d times, want once", len(prepared))
 	}
 }
+
+// The first argument of a new connection is an empty key, as for the built-in roles, whose
+// root is "". It must not become NULL.
+func TestAnEmptyKeyIsNotNull(t *testing.T) {
+	t.Parallel()
+	r := newPreparedReader(t)
+	var found []string
+	if err := r.engine.Run(t.Context(), selectText(&found, "SELECT 'found' WHERE $1::bytea = ''::bytea", []byte{})); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 1 {
+		t.Errorf("%d rows are found by an empty key, want 1", len(found))
+	}
+}
