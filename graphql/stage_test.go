@@ -67,6 +67,9 @@ func (e stageEngine) Mutate(ctx context.Context, operation *graphql.OperationCon
 	return e.Query(ctx, operation)
 }
 
+// Recycle does nothing.
+func (stageEngine) Recycle([]byte) {}
+
 // Query executes a query.
 func (stageEngine) Query(ctx context.Context, operation *graphql.OperationContext) []byte {
 	data := map[string]any{}

@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -19,6 +20,8 @@ type Engine interface {
 	Mutate(ctx context.Context, operation *graphql.OperationContext) []byte
 	// Subscribe opens the source of a subscription.
 	Subscribe(ctx context.Context, operation *graphql.OperationContext) Next
+	// Recycle is called with the data of a response that nobody reads any more.
+	Recycle(data []byte)
 }
 
 // Next returns the data of the response to the next event of a subscription, and false at
@@ -28,8 +31,9 @@ type Next func(ctx context.Context) (data []byte, ok bool)
 // An engine compiles each operation once, resolves each field for all objects of a level
 // together, and writes the response in one pass.
 type engine struct {
-	schema *Schema
-	plans  plans
+	schema  *Schema
+	plans   plans
+	buffers sync.Pool // memory of responses that clients have received, as *[]byte
 	EngineOptions
 }
 

@@ -132,7 +132,19 @@ func (x *Executor) Answer(ctx context.Context, operation *graphql.OperationConte
 	if err := finish(); err != nil {
 		return x.errorResponse(ctx, err), end
 	}
-	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx), Extensions: x.Guard.Extensions(operation)}, recycleAfter(end, data)
+	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx), Extensions: x.Guard.Extensions(operation)}, x.recycleAfter(end, data)
+}
+
+// minRecycled is the size of the smallest data whose memory is worth using again.
+const minRecycled = 1 << 10
+
+// recycleAfter returns a function that calls end and lets the engine use the memory of data
+// again.
+func (x *Executor) recycleAfter(end func(), data []byte) func() {
+	if cap(data) < minRecycled {
+		return end
+	}
+	return func() { end(); x.engine.Recycle(data) }
 }
 
 // runSubscription returns the responses of a subscription. Its reads are not

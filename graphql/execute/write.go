@@ -3,7 +3,6 @@ package execute
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -35,38 +34,31 @@ func (e *engine) newWriter(ctx context.Context, operation *graphql.OperationCont
 	w := &writer{
 		run: run{engine: e, operation: operation, columns: make([]column, p.fields)},
 		ctx: graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name}),
-		b:   newBuffer(int(p.size.Load())), count: e.Count,
+		b:   e.newBuffer(int(p.size.Load())), count: e.Count,
 	}
 	w.place = w.outer[:0]
 	return w
 }
 
-// buffers holds the memory of responses that clients have received.
-var buffers sync.Pool
-
-// minRecycled and maxRecycled limit the size of buffers that are used again.
-const (
-	minRecycled = 1 << 10
-	maxRecycled = 256 << 10
-)
+// maxRecycled is the size of the largest buffer that is used again.
+const maxRecycled = 256 << 10
 
 // roomAfter is the room for what follows the data in a response.
 const roomAfter = 128
 
 // newBuffer returns a buffer for a response whose data is expected to have n bytes.
-func newBuffer(n int) []byte {
-	if used, _ := buffers.Get().(*[]byte); used != nil && cap(*used) >= n+roomAfter {
+func (e *engine) newBuffer(n int) []byte {
+	if used, _ := e.buffers.Get().(*[]byte); used != nil && cap(*used) >= n+roomAfter {
 		return (*used)[:0]
 	}
 	return make([]byte, 0, n+roomAfter)
 }
 
-// recycleAfter returns end, and lets it allow later responses to overwrite a buffer.
-func recycleAfter(end func(), b []byte) func() {
-	if cap(b) < minRecycled || cap(b) > maxRecycled {
-		return end
+// Recycle allows later responses to overwrite the data of a response.
+func (e *engine) Recycle(data []byte) {
+	if cap(data) <= maxRecycled {
+		e.buffers.Put(&data)
 	}
-	return func() { end(); buffers.Put(&b) }
 }
 
 // countedAtOnce is the number of bytes that are counted in advance, because most

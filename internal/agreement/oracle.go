@@ -68,6 +68,9 @@ func (o *Oracle) Subscribe(ctx context.Context, operation *graphql.OperationCont
 	}
 }
 
+// Recycle does nothing.
+func (*Oracle) Recycle([]byte) {}
+
 // selectEverything makes resolvers read all columns, so that the comparison also shows
 // whether the tested executor leaves out a column that an answer needs.
 func selectEverything(operation *graphql.OperationContext) {
