@@ -1,0 +1,254 @@
+package house
+
+import (
+	"go/ast"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEveryKindDeclaresItsFacts checks that nothing is left out of the declaration of a
+// kind.
+func TestEveryKindDeclaresItsFacts(t *testing.T) {
+	t.Parallel()
+	wire := read(t, "platform/testdata/wire.txt")
+	mutations := readContracts(t, "schema/*.graphqls", graphqlBlock)["Mutation"]
+	for _, d := range declarations(t) {
+		expect := func(fact, example string) {
+			if !d.facts[fact] {
+				t.Errorf("%s: add to %s\n\t%s: %s,", d.place(), d.variable, fact, d.replace(example))
+			}
+		}
+		for fact, example := range map[string]string{
+			"Name": `"Widget"`, "Plural": `"widgets"`, "Area": `"registry"`, "Number": "18", "UID": "func(w *Widget) UID { return w.UID }",
+			"Orders": "[]OrderField[*Widget]{...}", "DefaultOrder": `Order{Field: "name"}`,
+		} {
+			expect(fact, example)
+		}
+		if !outsideTree[d.Name] {
+			expect("List", "CapWidgetList")
+		}
+		if !d.Shared && !outsideTree[d.Name] {
+			expect("Group", "parentOf(func(w *Widget) UID { return w.UID })")
+			expect("Parent", `"Group"`)
+		}
+		inReference := regexp.MustCompile(`(?m)^RPC (Get|List|Create)(` + d.Name + `|` + strings.ToUpper(d.Plural[:1]) + d.Plural[1:] + `) `).MatchString(wire)
+		switch {
+		case inReference && d.Own:
+			t.Errorf("%s: remove Own from %s: the reference has this kind", d.place(), d.variable)
+		case !inReference && !graphQLOnly[d.Name]:
+			expect("Own", "true")
+		}
+		for fact, example := range map[string]string{"Create": "CapWidgetCreate", "Update": "CapWidgetUpdate", "Delete": "CapWidgetDelete"} {
+			verb := strings.ToLower(fact)
+			switch served := strings.Contains(mutations, "\n  "+verb+d.Name+"("); {
+			case served:
+				expect(fact, example)
+			case d.facts[fact] && !graphQLOnly[d.Name] && !imported[d.Name] && !otherChanges[d.Name+" "+verb+"d"]:
+				t.Errorf("%s: %s has the capability to %s it: add the mutation, then `make generate`\n\t%[3]s%[2]s(", d.contract(), d.Name, verb)
+			}
+			if fact == "Create" && strings.Contains(mutations, "\n  create"+d.Name+"(") {
+				expect("Fields", `[]Field{{"uid", OutputOnly}, {"name", Updatable}}`)
+				expect("Stamp", "func(w *Widget, uid UID, now Time) { w.UID, w.CreateTime, w.UpdateTime = uid, now, now }")
+				if !checkedElsewhere[d.Name] {
+					expect("Check", "func(w *Widget, changed func(string) bool, v *violations) { ... }")
+				}
+			}
+		}
+	}
+}
+
+// checkedElsewhere lists kinds whose operations check the fields, because the check needs
+// settings of the platform.
+var checkedElsewhere = map[string]bool{"Subscription": true}
+
+// TestEveryFieldIsInEveryContract checks that the declaration of a kind and the contracts
+// have the same fields.
+func TestEveryFieldIsInEveryContract(t *testing.T) {
+	t.Parallel()
+	graphQL, proto := readContracts(t, "schema/*.graphqls", graphqlBlock), readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock)
+	for _, d := range declarations(t) {
+		for i := range d.Row.NumField() {
+			name, _, _ := strings.Cut(d.Row.Field(i).Tag.Get("json"), ",")
+			if name != "" && name != "-" && d.facts["Fields"] && !slices.ContainsFunc(d.fields, func(f field) bool { return f.name == name }) {
+				t.Errorf("%s: add to Fields of %s, as Updatable, AtCreation or OutputOnly\n\t{%q, Updatable},", d.place(), d.variable, name)
+			}
+		}
+		object, create, update := graphQL[d.object()], graphQL["Create"+d.row+"Input"], graphQL["Update"+d.row+"Input"]
+		expect := func(block, kind, name, line string) {
+			if !regexp.MustCompile(`\n  ` + name + `[:(]`).MatchString(block) {
+				t.Errorf("%s: add to %s, then `make generate`\n\t%s", d.contract(), kind, line)
+			}
+		}
+		for _, f := range d.fields {
+			name, line := camelCase(f.name), camelCase(f.name)+": String"
+			switch shown := hasGraphQLField(object, name) || hasGraphQLField(object, strings.TrimSuffix(name, "Uid")); {
+			case !shown && !inputOnly[d.Name+"."+name]:
+				expect(object, "type "+d.object(), name, line)
+			}
+			if f.isGiven() && create != "" {
+				expect(create, "input Create"+d.row+"Input", name, line)
+			}
+			if f.isUpdatable() && update != "" {
+				expect(update, "input Update"+d.row+"Input", name, line)
+			}
+			if message, served := proto[d.Name]; served && !regexp.MustCompile(`\n  [\w.<>, ]*\b`+snakeCase(f.name)+` = \d+`).MatchString(message) {
+				t.Errorf("schema/proto/platform/%s/v2: add to message %s, with a number of its own, then `make generate`\n\tstring %s = %d;", d.Area, d.Name, snakeCase(f.name), len(d.fields))
+			}
+		}
+		if update != "" {
+			expect(update, "input Update"+d.row+"Input", "updateMask", "updateMask: [String!]")
+		}
+		for _, required := range regexp.MustCompile(`\n  (\w+): (?:\w+|\[.*\])!`).FindAllStringSubmatch(create, -1) {
+			if name := required[1]; name != "parent" && !slices.Contains(d.Required, name) {
+				t.Errorf("%s: Create%sInput requires %s in %s: add to %s\n\tRequired: []string{%q},", d.place(), d.row, name, d.contract(), d.variable, name)
+			}
+		}
+		for _, name := range d.Required {
+			if create != "" && !regexp.MustCompile(`\n  `+name+`: (?:\w+|\[.*\])!`).MatchString(create) {
+				t.Errorf("%s: %s says that %s is required: say so in input Create%sInput, then `make generate`\n\t%[3]s: String!", d.contract(), d.place(), name, d.row)
+			}
+		}
+		for _, order := range d.Orders {
+			if orders := graphQL[d.object()+"OrderField"]; orders != "" && !hiddenOrders[d.Name+"."+order] && !strings.Contains(orders, "\n  "+strings.ToUpper(order)+"\n") {
+				t.Errorf("%s: add to enum %sOrderField, then `make generate`\n\t%s", d.contract(), d.object(), strings.ToUpper(order))
+			}
+		}
+		for _, name := range d.filter {
+			if filter := graphQL[d.object()+"Filter"]; filter != "" && !internalConditions[name] && !strings.Contains(strings.ToLower(filter), "\n  "+strings.ToLower(name)) {
+				t.Errorf("%s: add to input %sFilter, then `make generate`\n\t%s: String", d.contract(), d.object(), lowerFirst(name))
+			}
+		}
+	}
+}
+
+// hiddenOrders lists orders that GraphQL does not offer.
+var hiddenOrders = map[string]bool{"TermsAcceptance.uid": true}
+
+// internalConditions lists the fields of filters that only other operations use, or that
+// contracts offer in another form.
+var internalConditions = map[string]bool{"Around": true, "Capability": true, "Names": true, "Without": true}
+
+// inputOnly lists fields that the object does not show: only a request or a payload has
+// them.
+var inputOnly = map[string]bool{"GroupInvite.ttl": true, "Subscription.secret": true}
+
+func hasGraphQLField(block, name string) bool {
+	return regexp.MustCompile(`\n  ` + name + `[:(]`).MatchString(block)
+}
+
+// TestEveryFieldIsStored checks the columns of the fields that clients set.
+func TestEveryFieldIsStored(t *testing.T) {
+	t.Parallel()
+	tables, migrations := readContracts(t, "store/sqlstore/migrations/*.sql", tableBlock), readAll(t, "store/sqlstore/migrations/*.sql")
+	for _, d := range declarations(t) {
+		if !exists(d.storeFile()) {
+			continue // TestEveryKindIsEverywhere reports it.
+		}
+		text := read(t, d.storeFile())
+		for _, f := range d.fields {
+			if name := d.goName(f.name); f.isGiven() && !inputOnly[d.Name+"."+f.name] && !regexp.MustCompile(`&?\w+\.`+name+`\b`).MatchString(text) {
+				t.Errorf("%s: add to the columns\n\t{\"t.%s\", %q, func(%s *platform.%s) any { return &%[4]s.%s }},", d.storeFile(), snakeCase(f.name), f.name, strings.ToLower(d.row[:1]), d.row, name)
+			}
+		}
+		table := regexp.MustCompile(`newTable\([^{]*\{\s*name: +"(\w+)"`).FindStringSubmatch(text)
+		if table == nil {
+			continue
+		}
+		for _, column := range regexp.MustCompile(`\{"t\.(\w+)", `).FindAllStringSubmatch(text, -1) {
+			created := regexp.MustCompile(`\n\s*` + column[1] + ` `).MatchString(tables[table[1]])
+			if !created && !regexp.MustCompile(`ALTER TABLE `+table[1]+` ADD (COLUMN )?(IF NOT EXISTS )?`+column[1]+`\b`).MatchString(migrations) {
+				t.Errorf("store/sqlstore/migrations: the table %s needs a column, which %s reads\n\t%s {text} NOT NULL,", table[1], d.storeFile(), column[1])
+			}
+		}
+		for _, scope := range []string{"root", "parent", "g2", "g3"} {
+			if d.Parent != "Group" || len(d.fields) == 0 || d.facts["SharesUID"] || d.defaultOrder == "uid" || strings.Contains(migrations, "ON "+table[1]+" ("+scope+", "+d.defaultOrder) {
+				continue
+			}
+			t.Errorf("store/sqlstore/migrations: lists of %s are sorted by %s: add an index for each of root, parent, g2 and g3\n\tCREATE INDEX %[3]s_%[4]s_%[2]s ON %[3]s (%[4]s, %[2]s, uid);", d.Name, d.defaultOrder, table[1], scope)
+		}
+	}
+}
+
+// TestEveryFieldIsServed checks that gRPC converts every field of a kind, and that lists
+// of REST and gRPC take every condition of its filter.
+func TestEveryFieldIsServed(t *testing.T) {
+	t.Parallel()
+	proto, rpc, converted := readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock), readAll(t, "rpc/*.go"), convertedFields(t)
+	for _, d := range declarations(t) {
+		rest := "rest/" + d.Area + ".go"
+		if graphQLOnly[d.Name] || !exists(rest) {
+			continue // TestEveryAreaHasItsRoutes reports a missing file.
+		}
+		for _, m := range regexp.MustCompile(`\n  \w[\w.<>, ]* (\w+) = \d+`).FindAllStringSubmatch(proto[d.Name], -1) {
+			name := camelCase("_" + m[1])
+			if fields := converted[d.Name]; len(fields) > 0 && !fields[name] && !requestOnly[d.Name+"."+name] {
+				t.Errorf("rpc/%s.go: add to the message %sv2.%s, which answers contain\n\t%s: %s.%[4]s,", d.Area, d.Area, d.Name, name, strings.ToLower(d.row[:1]))
+			}
+		}
+		list := regexp.MustCompile(`(?s)\tlist\("/` + d.Area + `/v2/` + d.Plural + `",.*?\n\t\t\w+\("`).FindString(read(t, rest))
+		for _, name := range d.filter {
+			if internalConditions[name] || graphQLConditions[d.Name+"."+name] {
+				continue
+			}
+			if list != "" && !strings.Contains(list, "f."+name) {
+				t.Errorf("%s: add to the list of %s\n\ttextFilter(%q, func(f *platform.%s) *string { return &f.%s }),", rest, d.Name, snakeCase(name), d.filterName(), name)
+			}
+			if !regexp.MustCompile(`(?s)\b` + d.filterName() + `\{[^}]*\b` + name + `:`).MatchString(rpc) {
+				t.Errorf("rpc/%s.go: add to the %s of its list\n\t%s: r.Get%[3]s(),", d.Area, d.filterName(), name)
+			}
+		}
+	}
+}
+
+// requestOnly lists fields of messages that only requests contain.
+var requestOnly = map[string]bool{"GroupInvite.Ttl": true}
+
+// graphQLConditions lists conditions that the lists of REST and gRPC do not take.
+var graphQLConditions = map[string]bool{
+	"Advisory.Withdrawn": true, "Identity.LastSeenBefore": true, "Subscription.Sink": true, "Tag.Deprecated": true, "TermsAcceptance.DocIDs": true,
+	"ExternalGroupRoleMapping.ExternalGroupID": true, "ExternalGroupRoleMapping.Role": true, "ExternalGroupRoleMapping.Scope": true,
+}
+
+// convertedFields returns the fields that the functions of rpc set in each message.
+func convertedFields(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	converted := map[string]map[string]bool{}
+	for _, file := range sources(t) {
+		if file.folder != "rpc" || file.test {
+			continue
+		}
+		for _, declared := range file.ast.Decls {
+			var messages, fields []string
+			ast.Inspect(declared, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.CompositeLit:
+					if message, ok := n.Type.(*ast.SelectorExpr); ok {
+						messages = append(messages, message.Sel.Name)
+					}
+				case *ast.KeyValueExpr:
+					if name, ok := n.Key.(*ast.Ident); ok {
+						fields = append(fields, name.Name)
+					}
+				case *ast.AssignStmt:
+					for _, target := range n.Lhs {
+						if target, ok := target.(*ast.SelectorExpr); ok {
+							fields = append(fields, target.Sel.Name)
+						}
+					}
+				}
+				return true
+			})
+			for _, message := range messages {
+				if converted[message] == nil {
+					converted[message] = map[string]bool{}
+				}
+				for _, name := range fields {
+					converted[message][name] = true
+				}
+			}
+		}
+	}
+	return converted
+}
