@@ -33,7 +33,7 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 			expect("Group", "parentOf(func(w *Widget) UID { return w.UID })")
 			expect("Parent", `"Group"`)
 		}
-		inReference := regexp.MustCompile(`(?m)^RPC (Get|List|Create)(` + d.Name + `|` + strings.ToUpper(d.Plural[:1]) + d.Plural[1:] + `) `).MatchString(wire)
+		inReference := regexp.MustCompile(`(?m)^RPC (Get|List|Create)(` + d.Name + `|` + camelCase("_"+d.Plural) + `) `).MatchString(wire)
 		switch {
 		case inReference && d.Own:
 			t.Errorf("%s: remove Own from %s: the reference has this kind", d.place(), d.variable)
@@ -77,14 +77,13 @@ func TestEveryFieldIsInEveryContract(t *testing.T) {
 		}
 		object, create, update := graphQL[d.object()], graphQL["Create"+d.row+"Input"], graphQL["Update"+d.row+"Input"]
 		expect := func(block, kind, name, line string) {
-			if !regexp.MustCompile(`\n  ` + name + `[:(]`).MatchString(block) {
-				t.Errorf("%s: add to %s, then `make generate`\n\t%s", d.contract(), kind, line)
+			if !hasGraphQLField(block, name) {
+				t.Errorf("%s: add to %s, with a description, then `make generate`\n\t%s", d.contract(), kind, line)
 			}
 		}
 		for _, f := range d.fields {
 			name, line := camelCase(f.name), camelCase(f.name)+": String"
-			switch shown := hasGraphQLField(object, name) || hasGraphQLField(object, strings.TrimSuffix(name, "Uid")); {
-			case !shown && !inputOnly[d.Name+"."+name]:
+			if !hasGraphQLField(object, strings.TrimSuffix(name, "Uid")) && !inputOnly[d.Name+"."+name] {
 				expect(object, "type "+d.object(), name, line)
 			}
 			if f.isGiven() && create != "" {
@@ -95,6 +94,19 @@ func TestEveryFieldIsInEveryContract(t *testing.T) {
 			}
 			if message, served := proto[d.Name]; served && !regexp.MustCompile(`\n  [\w.<>, ]*\b`+snakeCase(f.name)+` = \d+`).MatchString(message) {
 				t.Errorf("schema/proto/platform/%s/v2: add to message %s, with a number of its own, then `make generate`\n\tstring %s = %d;", d.Area, d.Name, snakeCase(f.name), len(d.fields))
+			}
+		}
+		if object != "" {
+			expect(object, "type "+d.object(), "id", "id: ID!")
+			if d.Parent != "" && d.Parent != d.Name { // Group has the field parent.
+				expect(object, "type "+d.object(), lowerFirst(d.Parent), lowerFirst(d.Parent)+": "+d.Parent)
+			}
+			if text := read(t, d.contract()); !strings.Contains(text, "type "+d.object()+" implements Node @key(fields: \"") {
+				t.Errorf("%s: begin the type with this line, then `make generate`\n\ttype %s implements Node @key(fields: \"uid\") {", d.contract(), d.object())
+			}
+			if hasGraphQLField(object, "uid") {
+				expect(object, "type "+d.object(), "viewerCan", "viewerCan(capabilities: [Capability!]!): Boolean!")
+				expect(object, "type "+d.object(), "viewerCapabilities", "viewerCapabilities: [Capability!]!")
 			}
 		}
 		if update != "" {
