@@ -227,10 +227,7 @@ var graphQLConditions = map[string]bool{
 func convertedFields(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	converted := map[string]map[string]bool{}
-	for _, file := range sources(t) {
-		if file.folder != "rpc" || file.test {
-			continue
-		}
+	for _, file := range sourcesIn(t, "rpc") {
 		for _, declared := range file.ast.Decls {
 			var messages, fields []string
 			ast.Inspect(declared, func(n ast.Node) bool {

@@ -19,8 +19,8 @@ import (
 func kindFiles(t *testing.T) []string {
 	t.Helper()
 	files := []string{"image"}
-	for _, f := range sources(t) {
-		if f.folder == "platform" && !f.test && declaresKind(f.ast) {
+	for _, f := range sourcesIn(t, "platform") {
+		if declaresKind(f.ast) {
 			files = append(files, strings.TrimSuffix(path.Base(f.path), ".go"))
 		}
 	}
