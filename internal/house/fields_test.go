@@ -1,9 +1,9 @@
 package house
 
 import (
-	"go/ast"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -93,7 +93,7 @@ func TestEveryFieldIsInEveryContract(t *testing.T) {
 				expect(update, "input Update"+d.row+"Input", name, line)
 			}
 			if message, served := proto[d.Name]; served && !regexp.MustCompile(`\n  [\w.<>, ]*\b`+snakeCase(f.name)+` = \d+`).MatchString(message) {
-				t.Errorf("schema/proto/platform/%s/v2: add to message %s, with a number of its own, then `make generate`\n\tstring %s = %d;", d.Area, d.Name, snakeCase(f.name), len(d.fields))
+				t.Errorf("schema/proto/platform/%s/v2: add to message %s, with a number of its own, then `make generate`\n\tstring %s = %d;", d.Area, d.Name, snakeCase(f.name), nextFieldNumber(message))
 			}
 		}
 		if object != "" {
@@ -138,6 +138,16 @@ func TestEveryFieldIsInEveryContract(t *testing.T) {
 // hiddenOrders lists orders that GraphQL does not offer.
 var hiddenOrders = map[string]bool{"TermsAcceptance.uid": true}
 
+// nextFieldNumber returns the first number above those of the fields of a message.
+func nextFieldNumber(message string) int {
+	next := 1
+	for _, m := range regexp.MustCompile(` = (\d+)`).FindAllStringSubmatch(message, -1) {
+		number, _ := strconv.Atoi(m[1]) // The pattern allows only digits.
+		next = max(next, number+1)
+	}
+	return next
+}
+
 // internalConditions lists the fields of filters that only other operations use, or that
 // contracts offer in another form.
 var internalConditions = map[string]bool{"Around": true, "Capability": true, "Names": true, "Without": true}
@@ -181,83 +191,4 @@ func TestEveryFieldIsStored(t *testing.T) {
 			t.Errorf("store/sqlstore/migrations: lists of %s are sorted by %s: add an index for each of root, parent, g2 and g3\n\tCREATE INDEX %[3]s_%[4]s_%[2]s ON %[3]s (%[4]s, %[2]s, uid);", d.Name, d.defaultOrder, table[1], scope)
 		}
 	}
-}
-
-// TestEveryFieldIsServed checks that gRPC converts every field of a kind, and that lists
-// of REST and gRPC take every condition of its filter.
-func TestEveryFieldIsServed(t *testing.T) {
-	t.Parallel()
-	proto, rpc, converted := readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock), readAll(t, "rpc/*.go"), convertedFields(t)
-	for _, d := range declarations(t) {
-		rest := "rest/" + d.Area + ".go"
-		if graphQLOnly[d.Name] || !exists(rest) {
-			continue // TestEveryAreaHasItsRoutes reports a missing file.
-		}
-		for _, m := range regexp.MustCompile(`\n  \w[\w.<>, ]* (\w+) = \d+`).FindAllStringSubmatch(proto[d.Name], -1) {
-			name := camelCase("_" + m[1])
-			if fields := converted[d.Name]; len(fields) > 0 && !fields[name] && !requestOnly[d.Name+"."+name] {
-				t.Errorf("rpc/%s.go: add to the message %sv2.%s, which answers contain\n\t%s: %s.%[4]s,", d.Area, d.Area, d.Name, name, strings.ToLower(d.row[:1]))
-			}
-		}
-		list := regexp.MustCompile(`(?s)\tlist\("/` + d.Area + `/v2/` + d.Plural + `",.*?\n\t\t\w+\("`).FindString(read(t, rest))
-		for _, name := range d.filter {
-			if internalConditions[name] || graphQLConditions[d.Name+"."+name] {
-				continue
-			}
-			if list != "" && !strings.Contains(list, "f."+name) {
-				t.Errorf("%s: add to the list of %s\n\ttextFilter(%q, func(f *platform.%s) *string { return &f.%s }),", rest, d.Name, snakeCase(name), d.filterName(), name)
-			}
-			if !regexp.MustCompile(`(?s)\b` + d.filterName() + `\{[^}]*\b` + name + `:`).MatchString(rpc) {
-				t.Errorf("rpc/%s.go: add to the %s of its list\n\t%s: r.Get%[3]s(),", d.Area, d.filterName(), name)
-			}
-		}
-	}
-}
-
-// requestOnly lists fields of messages that only requests contain.
-var requestOnly = map[string]bool{"GroupInvite.Ttl": true}
-
-// graphQLConditions lists conditions that the lists of REST and gRPC do not take.
-var graphQLConditions = map[string]bool{
-	"Advisory.Withdrawn": true, "Identity.LastSeenBefore": true, "Subscription.Sink": true, "Tag.Deprecated": true, "TermsAcceptance.DocIDs": true,
-	"ExternalGroupRoleMapping.ExternalGroupID": true, "ExternalGroupRoleMapping.Role": true, "ExternalGroupRoleMapping.Scope": true,
-}
-
-// convertedFields returns the fields that the functions of rpc set in each message.
-func convertedFields(t *testing.T) map[string]map[string]bool {
-	t.Helper()
-	converted := map[string]map[string]bool{}
-	for _, file := range sourcesIn(t, "rpc") {
-		for _, declared := range file.ast.Decls {
-			var messages, fields []string
-			ast.Inspect(declared, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.CompositeLit:
-					if message, ok := n.Type.(*ast.SelectorExpr); ok {
-						messages = append(messages, message.Sel.Name)
-					}
-				case *ast.KeyValueExpr:
-					if name, ok := n.Key.(*ast.Ident); ok {
-						fields = append(fields, name.Name)
-					}
-				case *ast.AssignStmt:
-					for _, target := range n.Lhs {
-						if target, ok := target.(*ast.SelectorExpr); ok {
-							fields = append(fields, target.Sel.Name)
-						}
-					}
-				}
-				return true
-			})
-			for _, message := range messages {
-				if converted[message] == nil {
-					converted[message] = map[string]bool{}
-				}
-				for _, name := range fields {
-					converted[message][name] = true
-				}
-			}
-		}
-	}
-	return converted
 }

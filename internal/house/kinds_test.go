@@ -59,7 +59,7 @@ func TestEveryKindIsEverywhere(t *testing.T) {
 	for _, kind := range kindFiles(t) {
 		for _, floor := range floors {
 			if file := path.Join(floor.folder, kind+floor.ending); !exists(file) {
-				t.Errorf("write %s: the kind %s has %s there. Copy %s, which a line like this one is in:\n\t%s",
+				t.Errorf("write %s: the kind %s has %s there. Copy %s, which has a line like\n\t%s",
 					file, kind, floor.holds, path.Join(floor.folder, "repo"+floor.ending), replaceWidget(floor.line, kind))
 			}
 		}
