@@ -33,6 +33,9 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 			expect("Group", "parentOf(func(w *Widget) UID { return w.UID })")
 			expect("Parent", `"Group"`)
 		}
+		if d.facts["Verbs"] {
+			expect("Event", `"platform.registry.widget"`)
+		}
 		inReference := regexp.MustCompile(`(?m)^RPC (Get|List|Create)(` + d.Name + `|` + camelCase("_"+d.Plural) + `) `).MatchString(wire)
 		switch {
 		case inReference && d.Own:
@@ -63,11 +66,9 @@ func TestEveryKindDeclaresItsFacts(t *testing.T) {
 // settings of the platform.
 var checkedElsewhere = map[string]bool{"Subscription": true}
 
-// TestEveryFieldIsInEveryContract checks that the declaration of a kind and the contracts
-// have the same fields.
-func TestEveryFieldIsInEveryContract(t *testing.T) {
+// TestEveryFieldIsDeclared checks that the declaration of a kind has all fields of its type.
+func TestEveryFieldIsDeclared(t *testing.T) {
 	t.Parallel()
-	graphQL, proto := readContracts(t, "schema/*.graphqls", graphqlBlock), readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock)
 	for _, d := range declarations(t) {
 		for i := range d.Row.NumField() {
 			name, _, _ := strings.Cut(d.Row.Field(i).Tag.Get("json"), ",")
@@ -75,61 +76,105 @@ func TestEveryFieldIsInEveryContract(t *testing.T) {
 				t.Errorf("%s: add to Fields of %s, as Updatable, AtCreation or OutputOnly\n\t{%q, Updatable},", d.place(), d.variable, name)
 			}
 		}
-		object, create, update := graphQL[d.object()], graphQL["Create"+d.row+"Input"], graphQL["Update"+d.row+"Input"]
-		expect := func(block, kind, name, line string) {
-			if !hasGraphQLField(block, name) {
-				t.Errorf("%s: add to %s, with a description, then `make generate`\n\t%s", d.contract(), kind, line)
-			}
-		}
+	}
+}
+
+// expectGraphQL checks that a block of the GraphQL contract of a kind has a field. The line
+// is an example.
+func (d *declaration) expectGraphQL(t *testing.T, blocks map[string]string, keyword, block, name, line string) {
+	t.Helper()
+	if fields := blocks[block]; fields != "" && !hasGraphQLField(fields, name) {
+		t.Errorf("%s: add to %s %s, with a description, then `make generate`\n\t%s", d.contract(), keyword, block, line)
+	}
+}
+
+// TestEveryFieldIsInEveryContract checks that the contracts have the fields of a kind.
+func TestEveryFieldIsInEveryContract(t *testing.T) {
+	t.Parallel()
+	graphQL, proto := readContracts(t, "schema/*.graphqls", graphqlBlock), readContracts(t, "schema/proto/platform/*/v2/*.proto", protoBlock)
+	for _, d := range declarations(t) {
 		for _, f := range d.fields {
 			name, line := camelCase(f.name), camelCase(f.name)+": String"
-			if !hasGraphQLField(object, strings.TrimSuffix(name, "Uid")) && !inputOnly[d.Name+"."+name] {
-				expect(object, "type "+d.object(), name, line)
+			if !hasGraphQLField(graphQL[d.object()], strings.TrimSuffix(name, "Uid")) && !inputOnly[d.Name+"."+name] {
+				d.expectGraphQL(t, graphQL, "type", d.object(), name, line)
 			}
-			if f.isGiven() && create != "" {
-				expect(create, "input Create"+d.row+"Input", name, line)
+			if f.isGiven() {
+				d.expectGraphQL(t, graphQL, "input", "Create"+d.row+"Input", name, line)
 			}
-			if f.isUpdatable() && update != "" {
-				expect(update, "input Update"+d.row+"Input", name, line)
+			if f.isUpdatable() {
+				d.expectGraphQL(t, graphQL, "input", "Update"+d.row+"Input", name, line)
 			}
 			if message, served := proto[d.Name]; served && !regexp.MustCompile(`\n  [\w.<>, ]*\b`+snakeCase(f.name)+` = \d+`).MatchString(message) {
-				t.Errorf("schema/proto/platform/%s/v2: add to message %s, with a number of its own, then `make generate`\n\tstring %s = %d;", d.Area, d.Name, snakeCase(f.name), nextFieldNumber(message))
+				t.Errorf("schema/proto/platform/%s/v2: add to message %s, with a comment, then `make generate`\n\tstring %s = %d;", d.Area, d.Name, snakeCase(f.name), nextFieldNumber(message))
 			}
 		}
-		if object != "" {
-			expect(object, "type "+d.object(), "id", "id: ID!")
-			if d.Parent != "" && d.Parent != d.Name { // Group has the field parent.
-				expect(object, "type "+d.object(), lowerFirst(d.Parent), lowerFirst(d.Parent)+": "+d.Parent)
-			}
-			if text := read(t, d.contract()); !strings.Contains(text, "type "+d.object()+" implements Node @key(fields: \"") {
-				t.Errorf("%s: begin the type with this line, then `make generate`\n\ttype %s implements Node @key(fields: \"uid\") {", d.contract(), d.object())
-			}
-			if hasGraphQLField(object, "uid") {
-				expect(object, "type "+d.object(), "viewerCan", "viewerCan(capabilities: [Capability!]!): Boolean!")
-				expect(object, "type "+d.object(), "viewerCapabilities", "viewerCapabilities: [Capability!]!")
-			}
+		d.expectGraphQL(t, graphQL, "input", "Update"+d.row+"Input", "updateMask", "updateMask: [String!]")
+	}
+}
+
+// TestEveryObjectHasTheFieldsOfAll checks the fields that the GraphQL types of all kinds
+// must have.
+func TestEveryObjectHasTheFieldsOfAll(t *testing.T) {
+	t.Parallel()
+	graphQL := readContracts(t, "schema/*.graphqls", graphqlBlock)
+	for _, d := range declarations(t) {
+		if graphQL[d.object()] == "" {
+			continue // TestEveryKindIsEverywhere reports a missing contract.
 		}
-		if update != "" {
-			expect(update, "input Update"+d.row+"Input", "updateMask", "updateMask: [String!]")
+		if !strings.Contains(read(t, d.contract()), "type "+d.object()+" implements Node @key(fields: \"") {
+			t.Errorf("%s: begin the type with this line, then `make generate`\n\ttype %s implements Node @key(fields: \"uid\") {", d.contract(), d.object())
 		}
-		for _, required := range regexp.MustCompile(`\n  (\w+): (?:\w+|\[.*\])!`).FindAllStringSubmatch(create, -1) {
-			if name := required[1]; name != "parent" && !slices.Contains(d.Required, name) {
-				t.Errorf("%s: Create%sInput requires %s in %s: add to %s\n\tRequired: []string{%q},", d.place(), d.row, name, d.contract(), d.variable, name)
+		d.expectGraphQL(t, graphQL, "type", d.object(), "id", "id: ID!")
+		if d.Parent != "" && d.Parent != d.Name { // Group has the field parent.
+			d.expectGraphQL(t, graphQL, "type", d.object(), lowerFirst(d.Parent), lowerFirst(d.Parent)+": "+d.Parent)
+		}
+		if hasGraphQLField(graphQL[d.object()], "uid") {
+			d.expectGraphQL(t, graphQL, "type", d.object(), "viewerCan", "viewerCan(capabilities: [Capability!]!): Boolean!")
+			d.expectGraphQL(t, graphQL, "type", d.object(), "viewerCapabilities", "viewerCapabilities: [Capability!]!")
+		}
+	}
+}
+
+// requiredInput matches the input fields that the GraphQL contract requires.
+var requiredInput = regexp.MustCompile(`\n  (\w+): (?:\w+|\[.*\])!`)
+
+// TestTheContractRequiresWhatTheKindRequires checks the required fields of creations.
+func TestTheContractRequiresWhatTheKindRequires(t *testing.T) {
+	t.Parallel()
+	graphQL := readContracts(t, "schema/*.graphqls", graphqlBlock)
+	for _, d := range declarations(t) {
+		create := graphQL["Create"+d.row+"Input"]
+		if create == "" {
+			continue
+		}
+		var required []string
+		for _, m := range requiredInput.FindAllStringSubmatch(create, -1) {
+			if required = append(required, m[1]); m[1] != "parent" && !slices.Contains(d.Required, m[1]) {
+				t.Errorf("%s: Create%sInput in %s requires %s: add to %s\n\tRequired: []string{%[4]q},", d.place(), d.row, d.contract(), m[1], d.variable)
 			}
 		}
 		for _, name := range d.Required {
-			if create != "" && !regexp.MustCompile(`\n  `+name+`: (?:\w+|\[.*\])!`).MatchString(create) {
-				t.Errorf("%s: %s says that %s is required: say so in input Create%sInput, then `make generate`\n\t%[3]s: String!", d.contract(), d.place(), name, d.row)
+			if !slices.Contains(required, name) {
+				t.Errorf("%s: %s requires %s: write in input Create%sInput, then `make generate`\n\t%[3]s: String!", d.contract(), d.variable, name, d.row)
 			}
 		}
+	}
+}
+
+// TestEveryOrderAndConditionIsInTheContract checks what lists of GraphQL can be sorted and
+// filtered by.
+func TestEveryOrderAndConditionIsInTheContract(t *testing.T) {
+	t.Parallel()
+	graphQL := readContracts(t, "schema/*.graphqls", graphqlBlock)
+	for _, d := range declarations(t) {
 		for _, order := range d.Orders {
 			if orders := graphQL[d.object()+"OrderField"]; orders != "" && !hiddenOrders[d.Name+"."+order] && !strings.Contains(orders, "\n  "+strings.ToUpper(order)+"\n") {
-				t.Errorf("%s: add to enum %sOrderField, then `make generate`\n\t%s", d.contract(), d.object(), strings.ToUpper(order))
+				t.Errorf("%s: add to enum %sOrderField, with a description, then `make generate`\n\t%s", d.contract(), d.object(), strings.ToUpper(order))
 			}
 		}
 		for _, name := range d.filter {
 			if filter := graphQL[d.object()+"Filter"]; filter != "" && !internalConditions[name] && !strings.Contains(strings.ToLower(filter), "\n  "+strings.ToLower(name)) {
-				t.Errorf("%s: add to input %sFilter, then `make generate`\n\t%s: String", d.contract(), d.object(), lowerFirst(name))
+				t.Errorf("%s: add to input %sFilter, with a description, then `make generate`\n\t%s: String", d.contract(), d.object(), lowerFirst(name))
 			}
 		}
 	}
