@@ -216,7 +216,12 @@ func TestEveryFieldIsStored(t *testing.T) {
 		text := read(t, d.storeFile())
 		for _, f := range d.fields {
 			if name := d.goName(f.name); f.isGiven() && !inputOnly[d.Name+"."+f.name] && !regexp.MustCompile(`&?\w+\.`+name+`\b`).MatchString(text) {
-				t.Errorf("%s: add to the columns\n\t{\"t.%s\", %q, func(%s *platform.%s) any { return &%[4]s.%s }},", d.storeFile(), snakeCase(f.name), f.name, strings.ToLower(d.row[:1]), d.row, name)
+				t.Errorf("%s: add to the columns\n\t{\"t.%s\", %q, func(%s *platform.%s) any { return &%[4]s.%[6]s }},", d.storeFile(), snakeCase(f.name), f.name, strings.ToLower(d.row[:1]), d.row, name)
+			}
+		}
+		for _, name := range d.filter {
+			if !d.Shared && !strings.Contains(text, "f."+name) { // The scope of a shared kind contains its conditions.
+				t.Errorf("%s: add to where\n\tif f.%s != \"\" {\n\t\ts.add(\" AND t.%s = ?\", f.%[2]s)\n\t}", d.storeFile(), name, snakeCase(name))
 			}
 		}
 		table := regexp.MustCompile(`newTable\([^{]*\{\s*name: +"(\w+)"`).FindStringSubmatch(text)

@@ -194,13 +194,14 @@ var graphQLOnly = map[string]bool{"Delivery": true}
 // imported lists kinds that come from feeds. Changes of them record no events.
 var imported = map[string]bool{"Advisory": true}
 
-// operationsOf maps each kind to the field of the platform with its operations.
+// operationsOf maps each kind to the field of the platform with its operations. It skips
+// fields that newOperations leaves empty.
 func operationsOf(p *platform.Platform) map[reflect.Type]string {
 	fields := map[reflect.Type]string{}
 	value := reflect.ValueOf(p.Operations)
 	for i := range value.NumField() {
 		field := value.Type().Field(i)
-		if kind := value.Field(i).MethodByName("Kind"); kind.IsValid() {
+		if kind := value.Field(i).MethodByName("Kind"); kind.IsValid() && !value.Field(i).IsZero() {
 			if described, ok := kind.Call(nil)[0].Interface().(interface{ Info() platform.KindInfo }); ok {
 				fields[described.Info().Row] = field.Name
 			}
