@@ -111,8 +111,9 @@
 //
 // # Adding a kind
 //
-// A kind Widget of the area registry, step by step. internal/house checks each
-// step, and says which file to write and shows the line to copy.
+// A kind Widget of the area registry, step by step. Copy the files of role or repo.
+// internal/house checks each step: run `go test ./internal/house` after each, which says
+// which file to write and shows the line to copy.
 //
 //	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[*Widget]{Own: true, ...}:
 //	                        name, area, capabilities, fields, what is required, orders,
@@ -122,15 +123,26 @@
 //	                        built-in roles: owner holds all, viewer those that only read
 //	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...})
 //	store/sqlstore/store.go           widgets in the list of tables
-//	store/sqlstore/migrations/        its DDL and indexes, the next number
-//	schema/widget.graphqls            its GraphQL contract; then make generate
+//	store/sqlstore/migrations/        its DDL, the next number: a unique index of what is
+//	                                  unique in a group, and for each order of its lists an
+//	                                  index by root and by parent, for the default also by
+//	                                  g2 and by g3; 00010 has those of all kinds
+//	schema/widget.graphqls            its GraphQL contract: create inputs require what the
+//	                                  kind requires, update inputs have an updateMask; then
+//	                                  make generate
 //	schema/capability.graphqls        its capabilities, and in event.graphqls its event types
 //	resolvers/widget.go               its resolvers and its loader
 //	resolvers/node.go                 its type in nodeReaders
 //	schema/proto/platform/registry/   its messages and service; in iam/v2/capability.proto its
-//	                                  capabilities; then make generate
+//	                                  capabilities; then make generate. Its comments are the
+//	                                  texts of the OpenAPI document, unless rest/texts has others
 //	rest/registry.go                  its routes: list, get, create, update, remove
 //	rpc/registry.go                   its procedures, messages and service
-//	internal/cases/widget_test.go     what it takes and answers, by every protocol
+//	internal/cases/widget_test.go     what it takes and answers, by every protocol: values
+//	                                  that fit the patterns of its fields, each field in full,
+//	                                  and a change of each that an update can change
 //	internal/house/ledger_test.go     its number, names and orders, which never change
+//
+// If a group should list its widgets, add a field to schema/group.graphqls and its
+// resolver to resolvers/group.go.
 package platform

@@ -152,12 +152,13 @@ func TestExecutorsAgreeOnTheDocumentsOfTheSuites(t *testing.T) {
 	})
 }
 
-// Random mutations get the same answers from both executors.
+// Random mutations get the same answers from both executors. Many of them are invalid, and
+// how many depends on the schema, so the test sends more until enough have succeeded.
 func TestExecutorsAgreeOnRandomMutations(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		twins := newTwins(t, url)
-		for seed := range uint64(150) {
+		for seed := uint64(0); seed < 150 || twins.succeeded < 20 && seed < 1500; seed++ {
 			var texts [2]string
 			var variables [2][]any
 			for i, known := range twins.known {

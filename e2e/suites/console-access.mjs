@@ -68,7 +68,7 @@ await check('"can somebody do something here?" is answered with the way of the g
   assert.deepEqual((await page.locator('.grantway').innerText()).split('\n').filter(Boolean), ['nora', 'viewer', 'acme / access team', 'acme / access team / deep']);
   await page.getByLabel('Do what').selectOption('REPO_CREATE');
   await page.locator('.verdict').getByText('No', { exact: true }).waitFor();
-  assert.match(await text(page), /No role that counts here includes it: nora has viewer on acme \/ access team/);
+  assert.match(await text(page), /No role that applies here includes it: nora has viewer on acme \/ access team/);
   const { identity } = await data('query Q($u: ID!, $on: ID!) { identity(uid: $u) { list: can(capability: REPO_LIST, on: $on) create: can(capability: REPO_CREATE, on: $on) } }', { u: nora, on: below });
   assert.deepEqual([identity.list, identity.create], [true, false]);
   await page.getByLabel('Who', { exact: true }).selectOption('me');
@@ -96,7 +96,7 @@ await check('a role is given, changed and revoked by the keyboard, and each says
   await look(page, 'access-give');
   assert.deepEqual(await violations(page), []);
   await dialog.getByRole('button', { name: 'Give the role' }).press('Enter');
-  await page.getByText('nora has a further role on acme / access team / deep.').waitFor();
+  await page.getByText('nora has an additional role on acme / access team / deep.').waitFor();
   const after = await held();
   assert.equal(after.length - before.length, foretold);
   await eventually(async () => (await boxes(page, 'role')).includes('registry.push'), 'the picture is not drawn anew');
@@ -114,7 +114,7 @@ await check('a role is given, changed and revoked by the keyboard, and each says
   await page.getByRole('button', { name: 'Revoke editor of nora' }).click();
   await dialog.locator('.lost').first().waitFor();
   const taken = await dialog.locator('.lost').count();
-  assert.match(await dialog.innerText(), /stay, because of viewer on acme \/ access team/);
+  assert.match(await dialog.innerText(), /stay because of viewer on acme \/ access team/);
   await dialog.getByRole('button', { name: 'Revoke the role' }).click();
   await dialog.waitFor({ state: 'hidden' });
   assert.deepEqual([changed.length - taken, await held()], [before.length, before]);
@@ -129,7 +129,7 @@ await check('what somebody keeps further down is said', async () => {
   await page.getByRole('button', { name: 'Revoke viewer of nora' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.locator('.lost').first().waitFor();
-  assert.match(await dialog.innerText(), /Further down, 4 capabilities stay by registry\.pull on acme \/ access team \/ deep/);
+  assert.match(await dialog.innerText(), /Further down, 4 capabilities stay because of registry\.pull on acme \/ access team \/ deep/);
   await page.context().close();
 });
 
@@ -207,10 +207,10 @@ await check('who may not list bindings sees what they may do themselves', async 
   await enter(page, await token('--issuer', 'https://ci.example.com', '--subject', 'pipeline:engineering'));
   const { group: { uid } } = await data('{ group(path: "acme/engineering") { uid } }');
   await follow(page, `/console/engineering/~access?group=${uid}`);
-  assert.match(await text(page), /Your role does not include who else has a role here/);
+  assert.match(await text(page), /Your role does not let you see who else has a role here/);
   await page.getByLabel('Do what').selectOption('TAG_CREATE');
   await page.locator('.verdict').getByText('Yes').waitFor();
-  assert.match(await text(page), /It comes from a role on engineering that you may not see into/);
+  assert.match(await text(page), /It comes from a role on engineering whose capabilities you may not see/);
   await look(page, 'access-denied');
   assert.deepEqual(page.faults, []);
   await page.context().close();

@@ -37,29 +37,29 @@ await check('a form tells what is wrong before it is sent, and the server the re
   await button(page, 'New group').click();
   assert.equal(await page.evaluate(() => document.activeElement.tagName), 'INPUT', 'the focus is not on the first field');
   await page.keyboard.press('Enter');
-  assert.equal(await fault(page, 'Name'), 'This is needed.');
+  assert.equal(await fault(page, 'Name'), 'This field is required.');
   await field(page, 'Name').fill('Not So!');
   await field(page, 'Description').fill('x'.repeat(513));
   await page.keyboard.press('Enter');
-  assert.equal(await fault(page, 'Name'), 'Only lower-case letters, digits, space, ., _ and -.');
-  assert.equal(await fault(page, 'Description'), 'At most 512 characters: these are 513.');
+  assert.equal(await fault(page, 'Name'), 'Use only lower-case letters, digits, space, ., _ and -.');
+  assert.equal(await fault(page, 'Description'), 'At most 512 characters; you entered 513.');
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-invalid')), 'true', 'the focus is not on what is wrong');
   assert.deepEqual(page.changes, [], 'it was sent');
   await field(page, 'Description').fill('');
   await field(page, 'Name').fill('engineering');
   await page.keyboard.press('Enter');
-  await eventually(async () => (await fault(page, 'Name')) === 'This is taken already.', 'the server says nothing');
+  await eventually(async () => (await fault(page, 'Name')) === 'This is already in use.', 'the server says nothing');
   await look(page, 'changes-taken');
   assert.deepEqual(await violations(page), []);
 });
 
 await check('what was typed is not dropped without a question', async () => {
   await page.keyboard.press('Escape');
-  await dialog(page).getByText('What you typed is not saved.').waitFor();
-  await submit(page, 'Go on');
+  await dialog(page).getByText('Your changes are not saved.').waitFor();
+  await submit(page, 'Keep editing');
   assert.equal(await field(page, 'Name').inputValue(), 'engineering');
   await page.keyboard.press('Escape');
-  await submit(page, 'Drop it');
+  await submit(page, 'Discard');
   await closed(page);
   assert.equal(await page.evaluate(() => document.activeElement.innerText.trim()), 'New group', 'the focus is not where it was');
 });
@@ -75,7 +75,7 @@ await check('a group is created, renamed and deleted, and the tree follows', asy
   await tree.getByRole('link', { name: /console test/ }).waitFor();
   await button(page, 'Edit').click();
   await field(page, 'Name').fill('console-test');
-  await dialog(page).getByText('Its addresses change with its name').waitFor();
+  await dialog(page).getByText('The new name changes the address of the group').waitFor();
   await submit(page, 'Save');
   await page.waitForURL(/\/console\/acme\/console-test$/);
   const { uid, ...rest } = page.changes.at(-1);
@@ -101,7 +101,7 @@ await check('a repo is created, changed, given a readme and deleted', async () =
   await field(page, 'Tier').selectOption('BASE');
   await field(page, 'Other names').fill('one.example.com/a\n\ntwo.example.com/b\n');
   await submit(page, 'Create the repo');
-  assert.match(await fault(page, 'Name'), /^Only lower-case letters and digits, with dots/);
+  assert.match(await fault(page, 'Name'), /^Use only lower-case letters and digits, with dots/);
   await field(page, 'Name').fill('tools/hammer');
   await submit(page, 'Create the repo');
   await page.waitForURL(/\/console\/acme\/console-test\/tools\/hammer$/);
@@ -115,7 +115,7 @@ await check('a repo is created, changed, given a readme and deleted', async () =
   const { uid, ...rest } = page.changes.at(-1);
   assert.deepEqual(rest, { catalogTier: null, syncConfig: { source: 'upstream.example.com/hammer' } });
   await eventually(async () => /Copied from/.test(await text(page)), 'the page does not show the source');
-  await button(page, 'Write one').click();
+  await button(page, 'Write a readme').click();
   await field(page, 'Readme').fill('# Hammer\n\n<img src=x onerror="window.hurt = 1">');
   await dialog(page).getByRole('heading', { name: 'Hammer', exact: true }).waitFor();
   await submit(page, 'Save');
@@ -155,13 +155,13 @@ await check('a webhook is created with a choice of events, and its secret is sho
   await dialog(page).getByRole('button', { name: 'All of Repos' }).click();
   await look(page, 'changes-webhook');
   await submit(page, 'Create the webhook');
-  await button(page, 'I have kept it').waitFor();
+  await button(page, 'I have saved it').waitFor();
   assert.deepEqual(page.changes.at(-1).types, ['created', 'updated', 'deleted'].map((verb) => 'platform.registry.repo.' + verb));
   secret = await dialog(page).locator('code').innerText();
   assert.match(secret, /^whsec_/);
   for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
   assert.equal(await dialog(page).locator('code').innerText(), secret, 'the secret goes away before it is kept');
-  await button(page, 'I have kept it').click();
+  await button(page, 'I have saved it').click();
   await page.waitForURL(/hook=/);
   await loaded(page);
   assert.ok(!(await page.content()).includes(secret), 'the secret is still in the page');
@@ -172,7 +172,7 @@ await check('a test event arrives with a good signature, and its delivery shows 
   await button(page, 'Send a test event').click();
   const [delivery] = await sink.arrived('/hook');
   new Webhook(secret).verify(delivery.body, delivery.headers);
-  await page.getByText('The sink has taken the test event and answered 204').waitFor();
+  await page.getByText('The sink accepted the test event and answered 204').waitFor();
   const row = page.locator('.row').first();
   assert.match(await row.innerText(), /Delivered\s+Webhook tested\s+204/);
   await row.getByRole('button').first().click();
@@ -184,10 +184,10 @@ await check('a test event arrives with a good signature, and its delivery shows 
 await check('a delivery is redelivered, with the secret that was rotated', async () => {
   await button(page, 'Rotate the secret').click();
   await submit(page, 'Make a new secret');
-  await button(page, 'I have kept it').waitFor();
+  await button(page, 'I have saved it').waitFor();
   const next = await dialog(page).locator('code').innerText();
   assert.notEqual(next, secret);
-  await button(page, 'I have kept it').click();
+  await button(page, 'I have saved it').click();
   await page.locator('.row').first().getByRole('button', { name: 'Redeliver' }).click();
   const [first, second] = await sink.arrived('/hook', 2);
   assert.equal(second.headers['webhook-id'], first.headers['webhook-id']);
@@ -203,7 +203,7 @@ await check('what a sink refused is shown with its answer', async () => {
   await page.waitForURL(/hook=/);
   await loaded(page);
   await button(page, 'Send a test event').click();
-  await page.getByText(/The sink has not taken the test event/).waitFor();
+  await page.getByText(/The sink did not accept the test event/).waitFor();
   assert.match(await page.locator('.row').first().innerText(), /Retrying[^]*400/);
   await eventually(async () => /Failing/.test(await page.locator('.facts').innerText()), async () => page.locator('.facts').innerText());
 }, 30);
@@ -225,8 +225,8 @@ await check('a webhook that was disabled says why, and is enabled again', async 
   await eventually(async () => (await page.locator('.notice').count()) === 0, 'the notice stays');
   await eventually(async () => (await test.getAttribute('aria-disabled')) === null, 'it is not enabled');
   await test.click();
-  await page.getByText('The sink has taken the test event and answered 204').waitFor();
-  await page.getByRole('button', { name: /^Redeliver \d+ that failed/ }).click();
+  await page.getByText('The sink accepted the test event and answered 204').waitFor();
+  await page.getByRole('button', { name: /^Redeliver \d+ failed/ }).click();
   await dialog(page).getByRole('button', { name: /^Redeliver \d+$/ }).click();
   await eventually(async () => !/Failed\s+Webhook/.test(await text(page)), async () => text(page));
   assert.ok((await sink.arrived('/gone', 3)).length >= 3);
@@ -271,8 +271,8 @@ await check('an identity is created, its rule changed, and deleted', async () =>
   await field(page, 'Name').fill('robot');
   await field(page, 'Company').fill('Acme');
   await submit(page, 'Create the identity');
-  assert.equal(await fault(page, 'Issuer'), 'This is needed.');
-  assert.equal(await fault(page, 'Subject'), 'This is needed.');
+  assert.equal(await fault(page, 'Issuer'), 'This field is required.');
+  assert.equal(await fault(page, 'Subject'), 'This field is required.');
   await field(page, 'Issuer').fill('ftp://nowhere');
   await field(page, 'Subject').fill('robot-1');
   await submit(page, 'Create the identity');
@@ -285,7 +285,7 @@ await check('an identity is created, its rule changed, and deleted', async () =>
   await row.getByRole('button').first().click();
   await row.getByText('robot-1').waitFor();
   await row.getByRole('button', { name: 'Edit' }).click();
-  await field(page, 'Which tokens act as it').selectOption('claims');
+  await field(page, 'How it signs in').selectOption('claims');
   await dialog(page).getByRole('button', { name: 'Add one' }).first().click();
   await field(page, 'Further claims, name 1').fill('team');
   await field(page, 'Further claims, value 1').fill('blue');
@@ -296,11 +296,11 @@ await check('an identity is created, its rule changed, and deleted', async () =>
   await row.getByText('blue').waitFor();
   await row.getByRole('button', { name: 'Edit' }).click();
   const keys = { issuer: 'https://keys.example.com', subject: 'robot-2', issuerKeys: JSON.stringify({ keys: [{ kty: 'OKP', crv: 'Ed25519', kid: 'one', alg: 'EdDSA', use: 'sig', x: 'A'.repeat(42) + 'E' }] }), expirationTime: '2031-02-03T04:05:06.000Z' };
-  await field(page, 'Which tokens act as it').selectOption('keys');
+  await field(page, 'How it signs in').selectOption('keys');
   await field(page, 'Issuer').fill(keys.issuer);
   await field(page, 'Subject').fill(keys.subject);
   await field(page, 'Keys').fill(keys.issuerKeys);
-  await field(page, 'End of the keys').fill(await page.evaluate((time) => new Date(new Date(time) - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 19), keys.expirationTime));
+  await field(page, 'Expiration of the keys').fill(await page.evaluate((time) => new Date(new Date(time) - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 19), keys.expirationTime));
   await submit(page, 'Save');
   await closed(page);
   assert.deepEqual(page.changes.at(-1), { uid, claimMatch: null, staticKeys: keys });
@@ -312,8 +312,8 @@ await check('an identity is created, its rule changed, and deleted', async () =>
   assert.deepEqual(page.changes.at(-1), { uid, staticKeys: { ...keys, subject: 'robot-3' } }, 'the rest of the keys changes too');
   await row.getByText('robot-3').waitFor();
   await row.getByRole('button', { name: 'Edit' }).click();
-  await field(page, 'Which tokens act as it').selectOption('none');
-  await dialog(page).getByText('No token acts as robot any more').waitFor();
+  await field(page, 'How it signs in').selectOption('none');
+  await dialog(page).getByText('robot can no longer sign in').waitFor();
   await submit(page, 'Save');
   await closed(page);
   assert.deepEqual(page.changes.at(-1), { uid, staticKeys: null });
@@ -332,15 +332,15 @@ await check('an invite lets somebody in, and another is deleted', async () => {
   const invite = async () => {
     await button(page, 'New invite').click();
     await field(page, 'Role').selectOption({ label: 'viewer' });
-    await field(page, 'Can be accepted for').fill('400');
+    await field(page, 'Valid for').fill('400');
     await submit(page, 'Create the invite');
-    assert.equal(await fault(page, 'Can be accepted for'), 'At most 365 days.');
-    await field(page, 'Can be accepted for').fill('2');
+    assert.equal(await fault(page, 'Valid for'), 'At most 365 days.');
+    await field(page, 'Valid for').fill('2');
     await submit(page, 'Create the invite');
-    await button(page, 'I have kept it').waitFor();
+    await button(page, 'I have saved it').waitFor();
     assert.equal(page.changes.at(-1).ttl, '172800s');
     const code = await dialog(page).locator('code').innerText();
-    await button(page, 'I have kept it').click();
+    await button(page, 'I have saved it').click();
     return code;
   };
   const code = await invite();

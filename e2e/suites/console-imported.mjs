@@ -90,7 +90,7 @@ await check('a stranger sees none of it', async () => {
   await enter(page, await runProgram('token', '--subject', 'nobody'), site + '/console');
   await follow(page, '/console/acme/node');
   await loaded(page);
-  assert.match(await text(page), /There is nothing here/);
+  assert.match(await text(page), /Page not found/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 }, 30);

@@ -61,7 +61,7 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
 
 await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
   page.failing = undefined;
-  for (const [path, says] of [['', /Nothing needs a hand/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /Quiet so far/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
+  for (const [path, says] of [['', /Nothing needs attention/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /No activity yet/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
     await page.goto(other + '/console/empty' + path);
     await page.locator('.shell').waitFor();
     await loaded(page);
@@ -89,7 +89,7 @@ await check('a long list is read page by page, has few rows in the page, and kee
   await page.goto(other + '/console/empty/~repos');
   await page.getByText('130 repos').waitFor();
   page.asked = [];
-  await eventually(async () => { await page.evaluate(() => scrollTo(0, document.body.scrollHeight)); return page.getByText('That is all: 130 repos.').count(); }, 'the end is never reached');
+  await eventually(async () => { await page.evaluate(() => scrollTo(0, document.body.scrollHeight)); return page.getByText('End of the list: 130 repos.').count(); }, 'the end is never reached');
   assert.equal(reads(page).length, 2, 'requests for two more pages');
   const rows = await page.locator('.row').count();
   assert.ok(rows < 60, `${rows} rows are in the page`);

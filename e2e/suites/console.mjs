@@ -162,7 +162,7 @@ await check('the feed shows a change as it happens, waits while it is paused, an
   await page.getByRole('button', { name: 'Pause' }).click();
   const before = await page.locator('.events li').count();
   await describe(group.description);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await eventually(async () => (await page.locator('.events li').count()) > before, 'what happened meanwhile is lost');
   await page.getByRole('button', { name: 'Audit log' }).click();
   await page.getByRole('button', { name: 'Before and after' }).first().click();
@@ -181,7 +181,7 @@ for (const who of ['editor', 'viewer']) {
       await look(page, `${who}${path.replace(/\W+/g, '-')}`);
     }
     const log = await text(page);
-    assert.match(log, /for those who may change the group/);
+    assert.match(log, /Only people who may change the group/);
     assert.match(await page.locator('.viewer').innerText(), new RegExp(who));
     assert.deepEqual(page.faults, []);
     await page.context().close();
@@ -196,7 +196,7 @@ await check('who has a role deep in the tree finds the way there', async () => {
   await eventually(async () => /^1?[0-9]$/m.test(await page.locator('.tiles').innerText()), async () => text(page));
   assert.match(page.url(), /\/console\/engineering\?group=/);
   await loaded(page);
-  assert.match(await text(page), /Your role does not include/);
+  assert.match(await text(page), /Your role does not let you see/);
   await page.getByRole('link', { name: 'Repos', exact: true }).click();
   await page.locator('.row').filter({ hasText: 'billing' }).getByRole('link').click();
   await page.locator('.tags tbody tr').first().waitFor();
@@ -207,10 +207,10 @@ await check('who has a role deep in the tree finds the way there', async () => {
 await check('a stranger is told how to get in', async () => {
   const page = await newPage();
   await enter(page, await token('--subject', 'nobody'));
-  assert.match(await text(page), /There is nothing here/);
+  assert.match(await text(page), /Page not found/);
   await page.getByRole('link', { name: 'Go to your groups' }).click();
-  await page.getByText('Nobody has let you in').waitFor();
-  assert.match(await text(page), /Nobody has let you in yet/);
+  await page.getByText('You have no access yet').waitFor();
+  assert.match(await text(page), /Ask an owner of your organisation/);
   await look(page, 'stranger');
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(page.faults, []);

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -125,17 +126,18 @@ func withoutCursors(a, b []byte) (string, string) {
 // invites, UIDs and IDs of events.
 var random = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|whsec_[A-Za-z0-9+/]{43}=|[0-9a-f]{16}\.[0-9a-f]{48}|[0-9a-f]{40}(/[0-9a-f]{16})*|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{16}\b`)
 
-// encoded matches texts in base64, which may be global IDs.
-var encoded = regexp.MustCompile(`"[A-Za-z0-9_-]{20,}"`)
+// encoded matches texts in base64, which may be global IDs. Messages quote them too.
+var encoded = regexp.MustCompile(`[A-Za-z0-9_-]{20,}`)
 
 // Mask replaces what a database makes for itself by a number for each value.
 func Mask(sent []byte) []byte {
 	sent = encoded.ReplaceAllFunc(sent, func(found []byte) []byte {
-		decoded, err := base64.RawURLEncoding.DecodeString(string(found[1 : len(found)-1]))
+		decoded, err := base64.RawURLEncoding.DecodeString(string(found))
 		if err != nil || !bytes.ContainsRune(decoded, ':') || !random.Match(decoded) {
 			return found
 		}
-		return fmt.Appendf(nil, "%q", decoded)
+		quoted := strconv.AppendQuote(nil, string(decoded))
+		return quoted[1 : len(quoted)-1]
 	})
 	var known []string
 	return random.ReplaceAllFunc(sent, func(found []byte) []byte {

@@ -105,7 +105,7 @@ func TestEveryCapabilityConstantIsInTheLedger(t *testing.T) {
 	t.Parallel()
 	named := regexp.MustCompile(`(?m)^\s+(Cap\w+)\s+Capability = "([a-z._]+)"$`).FindAllStringSubmatch(read(t, "platform/capability.go"), -1)
 	if len(named) != len(platform.Capabilities()) {
-		t.Errorf("%d are named, %d in the ledger", len(named), len(platform.Capabilities()))
+		t.Errorf("platform/capability.go: %d constants are named and %d are in the list capabilities", len(named), len(platform.Capabilities()))
 	}
 	for _, m := range named {
 		if _, err := platform.ParseCapability(m[2]); err != nil {
@@ -195,12 +195,24 @@ func areas(t *testing.T) map[string][]string {
 	return found
 }
 
+// texts lists what a kind must keep.
+func (e kindEntry) texts() []string { return []string{e.name, e.plural, e.area, e.event, e.orders} }
+
+// nextNumber returns the first number that no kind has had.
+func nextNumber() byte {
+	next := byte(1)
+	for _, e := range kindLedger {
+		next = max(next, e.number+1)
+	}
+	return next
+}
+
 func TestKindsKeepTheirNumbersAndNames(t *testing.T) {
 	t.Parallel()
 	numbers := map[byte]string{}
 	for _, k := range kinds(t) {
 		if other, taken := numbers[k.number]; taken || k.number == 0 {
-			t.Errorf("%s has the number %d, as %q", k.name, k.number, other)
+			t.Errorf("platform: %s has the number %d, which is not its own (%q): give its Kind the next free one\n\tNumber: %d,", k.name, k.number, other, nextNumber())
 		}
 		numbers[k.number] = k.name
 		i := slices.IndexFunc(kindLedger, func(e kindEntry) bool { return e.number == k.number })
@@ -210,10 +222,10 @@ func TestKindsKeepTheirNumbersAndNames(t *testing.T) {
 		}
 		want := kindLedger[i]
 		if !strings.HasPrefix(k.orders+" ", want.orders+" ") {
-			t.Errorf("%s: the order fields are %q, tokens that are out there count them as %q", k.name, k.orders, want.orders)
+			t.Errorf("platform: the Orders of %s are %q, but page tokens of clients count them as %q: restore that order, and add new ones at the end", k.name, k.orders, want.orders)
 		}
 		if k.orders = want.orders; k != want {
-			t.Errorf("number %d is %+v, the ledger has %+v", k.number, k, want)
+			t.Errorf("platform: the Kind with the number %d has the name, plural, area, event and orders\n\t%q\nbut clients and stored rows know it as\n\t%q\nRestore these facts", k.number, k.texts(), want.texts())
 		}
 	}
 }

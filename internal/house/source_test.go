@@ -66,24 +66,46 @@ func sources(t *testing.T) []sourceFile {
 		if !strings.HasSuffix(path, ".go") {
 			return
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := sourceFile{path: path, folder: filepath.ToSlash(filepath.Dir(path)), test: strings.HasSuffix(path, "_test.go"), ast: file}
-		for _, i := range file.Imports {
-			name, err := strconv.Unquote(i.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.imports = append(s.imports, name)
-		}
-		all = append(all, s)
+		all = append(all, parseSource(t, path))
 	})
 	if len(all) < 100 {
 		t.Fatalf("only %d Go files are found from %s", len(all), root)
 	}
 	return all
+}
+
+// sourcesIn parses the Go files in one folder of the module, without tests.
+func sourcesIn(t *testing.T, folder string) []sourceFile {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []sourceFile
+	for _, found := range paths {
+		if !strings.HasSuffix(found, "_test.go") {
+			all = append(all, parseSource(t, folder+"/"+filepath.Base(found)))
+		}
+	}
+	return all
+}
+
+// parseSource parses a Go file of the module.
+func parseSource(t *testing.T, path string) sourceFile {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, path), nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sourceFile{path: path, folder: filepath.ToSlash(filepath.Dir(path)), test: strings.HasSuffix(path, "_test.go"), ast: file}
+	for _, i := range file.Imports {
+		name, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.imports = append(s.imports, name)
+	}
+	return s
 }
 
 // read reads a file of the module.

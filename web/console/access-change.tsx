@@ -33,7 +33,7 @@ export function BindButton({ group, mayBind, ground }: { group: string; mayBind:
   return (
     <FormButton label="Give a role" icon="plus" className="primary" held={{ capabilities: mayBind ? ['ROLE_BINDINGS_CREATE'] : [], on: where }} document={Bind} title={`Give a role on ${where}`} submit="Give the role"
       fields={fields} fixed={{ parent: group }} affects={['RoleBinding']} below={({ identityUid, roleUid }) => <Forecast identity={String(identityUid)} on={group} after={roles.find(({ uid }) => uid === roleUid)} nameOfGroup={nameOfGroup} seesAll={seesAll} />}
-      onDone={() => { onDone(`${chosen?.name} has a further role on ${where}.`); setChosen(undefined); }} />
+      onDone={() => { onDone(`${chosen?.name} has an additional role on ${where}.`); setChosen(undefined); }} />
   );
 }
 
@@ -47,11 +47,11 @@ export function BindingActions({ binding, ground }: { binding: GrantFragment; gr
   return (
     <span className="acts">
       <Action label={`Change ${role} of ${who}`} reason={reason} onClick={() => setOpen(true)}>Change</Action>
-      <Form open={open} onClose={() => setOpen(false)} document={Rebind} title={`Another role for ${who}`} lead={<>{who} is {role} on {where}.</>} submit="Change the role" fixed={{ uid: binding.uid }} affects={['RoleBinding']}
+      <Form open={open} onClose={() => setOpen(false)} document={Rebind} title={`Change the role of ${who}`} lead={<>{who} has the role {role} on {where}.</>} submit="Change the role" fixed={{ uid: binding.uid }} affects={['RoleBinding']}
         fields={[{ name: 'roleUid', label: 'New role', hint: '', control: (props) => <ChooseRole {...props} roles={roles} group={group} current={binding.role?.uid} nameOfGroup={nameOfGroup} /> }]}
-        below={({ roleUid }) => forecast(roles.find(({ uid }) => uid === roleUid), false)} onDone={() => onDone(`${who} has another role on ${where}, no longer ${role}.`)} />
+        below={({ roleUid }) => forecast(roles.find(({ uid }) => uid === roleUid), false)} onDone={() => onDone(`${who} has a new role on ${where} and no longer has ${role}.`)} />
       <ConfirmButton label="Revoke" name={`Revoke ${role} of ${who}`} held={{ capabilities: binding.mayRevoke ? ['ROLE_BINDINGS_DELETE'] : [], on: where }} document={Unbind} input={{ uid: binding.uid }} title={`Revoke ${role} of ${who}?`} submit="Revoke the role"
-        obstacle={isLastOwner(binding) ? <p>{ownerNeeded}</p> : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} is no longer ${role} on ${where}.`)}><p>{who} is {role} on {where}{on !== group && `, which counts from ${nameOfGroup(on)} on`}.</p>{forecast(undefined, true)}</ConfirmButton>
+        obstacle={isLastOwner(binding) ? <p>{ownerNeeded}</p> : undefined} affects={['RoleBinding']} onDone={() => onDone(`${who} no longer has the role ${role} on ${where}.`)}><p>{who} has the role {role} on {where}{on !== group && `; it applies to ${nameOfGroup(on)} and everything below`}.</p>{forecast(undefined, true)}</ConfirmButton>
     </span>
   );
 }
@@ -69,11 +69,11 @@ function ChooseIdentity({ value, onChange, group, chosen, onChoose, nameOfGroup,
   return (
     <div className="choosing" id={common.id} tabIndex={-1} role="group" aria-label="Who" aria-invalid={common['aria-invalid']} aria-describedby={common['aria-describedby']}>
       <div className="filters"><Find value={words} label="Find by name, description or email" onChange={setWords} /></div>
-      {!loaded.data && loaded.loading ? <Lines rows={3} /> : nodes.length === 0 ? (loaded.problems.length > 0 ? <Problems of={loaded} /> : <p className="dim">{words ? 'No identity that can have a role here is found by these words.' : 'There is no identity in this group or above it. Only such a one can have a role here.'}</p>)
+      {!loaded.data && loaded.loading ? <Lines rows={3} /> : nodes.length === 0 ? (loaded.problems.length > 0 ? <Problems loaded={loaded} /> : <p className="dim">{words ? 'No identity that can have a role here matches these words.' : 'There is no identity in this group or in a group above it. Only these identities can have a role here.'}</p>)
         : <ul className="choices">{nodes.map((one) => (
           <li key={one.uid}><button type="button" onClick={() => { onChoose(one); onChange(one.uid); }}><Icon name="person" /><span className="two"><b>{one.name}</b><small>{[nameOfGroup(homeOf(one.uid)), one.email ?? one.description].filter(Boolean).join(' · ')}</small></span></button></li>
         ))}</ul>}
-      {total > nodes.length && <p className="dim note">The first {nodes.length} of {plural(total, 'identity', 'identities')}. Words find the others.</p>}
+      {total > nodes.length && <p className="dim note">These are the first {nodes.length} of {plural(total, 'identity', 'identities')}. Type words to find the others.</p>}
     </div>
   );
 }
@@ -106,9 +106,9 @@ function Forecast({ identity, on, before, after, revoked = false, nameOfGroup, s
   const outcome = data?.identity && (after || revoked) ? foresee(on, data.identity.held, data.identity.roleBindings?.nodes ?? [], before, after?.capabilities ?? []) : undefined;
   return (
     <section className="forecast" aria-live="polite" aria-label="What it changes"><h3>What it changes</h3>
-      {identity === '' ? <p className="dim">{before ? 'Your role does not include this identity, so that what it would lose cannot be shown.' : 'Choose who gets which role.'}</p>
+      {identity === '' ? <p className="dim">{before ? 'Your role does not let you see this identity, so the console cannot show what it would lose.' : 'Choose who gets which role.'}</p>
         : !after && !revoked ? <p className="dim">Choose a role.</p>
-        : !data?.identity ? (loaded.loading ? <Lines rows={4} /> : <Problems of={loaded} />)
+        : !data?.identity ? (loaded.loading ? <Lines rows={4} /> : <Problems loaded={loaded} />)
         : <Effect outcome={outcome!} name={data.identity.name} data={data} nameOfGroup={nameOfGroup} seesAll={seesAll} self={data.viewer?.identities.some(({ uid }) => uid === identity) ?? false} />}
     </section>
   );
@@ -122,13 +122,13 @@ function Effect({ outcome, name, data, nameOfGroup, seesAll, self }: { outcome: 
   const partly = (data.identity?.roleBindings?.pageInfo.hasNextPage ?? false) || !data.identity?.roleBindings;
   return (
     <>
-      <p>{parts.length > 0 ? <><b>{name}</b> {parts.join(' and ')} on <b>{nameOfGroup(on)}</b> and everything below{reach && ` (${reach})`}, from the next request.</> : <>Nothing changes for <b>{name}</b> on <b>{nameOfGroup(on)}</b>: it holds all of this by other bindings.</>}</p>
+      <p>{parts.length > 0 ? <><b>{name}</b> {parts.join(' and ')} on <b>{nameOfGroup(on)}</b> and everything below{reach && ` (${reach})`}, from the next request.</> : <>Nothing changes for <b>{name}</b> on <b>{nameOfGroup(on)}</b>: other bindings already give it all of this.</>}</p>
       {self && lost.length > 0 && <p className="warn"><Icon name="warning" />This is your own access. You may not be able to undo it.</p>}
       {parts.length > 0 && <CapabilityTable held={outcome.next} gained={gained} lost={lost} />}
-      {kept.map((one) => <p key={one.binding.uid} className="dim note">{plural(one.capabilities.length, 'capability stays', 'capabilities stay')}, because of {describeBinding(one)}: {enumerate(one.capabilities.map(tell), 4)}.</p>)}
-      {below.map((one) => <p key={one.binding.uid} className="dim note">Further down, {plural(one.capabilities.length, 'capability stays', 'capabilities stay')} by {describeBinding(one)}.</p>)}
-      {lost.length > 0 && (!seesAll || partly) && <p className="dim note">You do not see all bindings of {name}. One that is not shown may give some of this too; then it stays.</p>}
-      <p className="dim note">Roles that come from an external group of an identity provider are not counted here.</p>
+      {kept.map((one) => <p key={one.binding.uid} className="dim note">{plural(one.capabilities.length, 'capability stays', 'capabilities stay')} because of {describeBinding(one)}: {enumerate(one.capabilities.map(tell), 4)}.</p>)}
+      {below.map((one) => <p key={one.binding.uid} className="dim note">Further down, {plural(one.capabilities.length, 'capability stays', 'capabilities stay')} because of {describeBinding(one)}.</p>)}
+      {lost.length > 0 && (!seesAll || partly) && <p className="dim note">You do not see all bindings of {name}. A binding that is not shown may also give some of these capabilities; they then stay.</p>}
+      <p className="dim note">Roles that come from an external group of an identity provider are not included here.</p>
     </>
   );
 }

@@ -12,13 +12,13 @@ import { count, plural } from './words';
 /** A holder is somebody who has a role: an identity, or all people whom an identity provider lists in a group. */
 export interface Holder { key: string; name: string; detail?: string; icon: IconName; to?: string }
 /** This is a role on a group, with all holders who have it there. */
-export interface Given { key: string; role: string; capabilities?: readonly Capability[]; station: string; holders: Holder[]; note?: string }
+export interface GrantedRole { key: string; role: string; capabilities?: readonly Capability[]; station: string; holders: Holder[]; note?: string }
 /** A station is a group of the picture. */
 export interface Station { key: string; name: string; detail?: string; to?: string; here?: boolean }
 
 interface PictureProps {
   label: string;
-  given: Given[];
+  given: GrantedRole[];
   stations: Station[]; // If they are a way, they lead from the organisation down.
   way: boolean; // It says whether each group is in the one before, so that roles count further down.
   onGiven: (key: string) => void;
@@ -30,9 +30,9 @@ const fewHolders = 5, manyHolders = 24, furtherHolders = 25, manyOnNarrow = 12;
 /** A box on the left shows one holder, or how many more holders there are. */
 interface Box { id: string; holders: Holder[]; rest?: { given: string; hidden: number; shown: number } }
 
-function layOut(given: Given[], stations: Station[], opened: ReadonlyMap<string, number>) {
+function layOut(given: GrantedRole[], stations: Station[], opened: ReadonlyMap<string, number>) {
   const all = new Set(given.flatMap(({ holders }) => holders.map(({ key }) => key)));
-  const placed = new Set<string>(), boxes: (Box & { y: number })[] = [], roles: { one: Given; y: number }[] = [], groups: { one: Station; y: number }[] = [];
+  const placed = new Set<string>(), boxes: (Box & { y: number })[] = [], roles: { one: GrantedRole; y: number }[] = [], groups: { one: Station; y: number }[] = [];
   let y = 0;
   for (const station of stations) {
     const here = given.filter((one) => one.station === station.key), from = roles.length;
@@ -64,7 +64,7 @@ type Folding = PictureProps & { opened: ReadonlyMap<string, number>; open: (give
 function Graph({ label, given, stations, way, onGiven, opened, open }: Folding) {
   const [lit, setLit] = useState<string>();
   const { boxes, roles, groups, height } = layOut(given, stations, opened);
-  const has = (box: Box, one: Given) => one.holders.filter(({ key }) => box.holders.some((holder) => holder.key === key)).length;
+  const has = (box: Box, one: GrantedRole) => one.holders.filter(({ key }) => box.holders.some((holder) => holder.key === key)).length;
   const here = stations.findIndex((one) => one.here);
 
   // The box under the pointer or with the focus lights the boxes that it is connected with. A group lights all that counts there.
@@ -124,7 +124,7 @@ function Rest({ box, open, look, off = false }: { box: Box; open: Folding['open'
   );
 }
 
-function RoleNode({ one, onGiven, look, off = false }: { one: Given; onGiven: (key: string) => void; look?: Look; off?: boolean }) {
+function RoleNode({ one, onGiven, look, off = false }: { one: GrantedRole; onGiven: (key: string) => void; look?: Look; off?: boolean }) {
   return (
     <button type="button" className={nodeClass('role', off)} onClick={() => onGiven(one.key)} title={`${one.role}: ${summarize(one.capabilities)}`} {...look}>
       <Icon name="key" /><TwoLines title={one.role} detail={one.note ?? summarize(one.capabilities)} /><span className="many" title={plural(one.holders.length, 'holder')}>{count(one.holders.length)}<span className="sr"> {one.holders.length === 1 ? 'holder' : 'holders'}</span></span>

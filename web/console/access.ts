@@ -62,7 +62,7 @@ export const tell = (capability: Capability): string => parts[capability].join('
 export function summarize(capabilities: readonly Capability[] | undefined): string {
   if (!capabilities) return 'capabilities not shown';
   if (capabilities.length === 0) return 'allows nothing';
-  if (capabilities.length === everything.length) return 'does everything';
+  if (capabilities.length === everything.length) return 'allows everything';
   const written = [...new Set(capabilities.filter((one) => parts[one][0] !== 'read').map((one) => parts[one][1]))];
   if (written.length > 0) return 'writes ' + enumerate(written, 3);
   const all = capabilities.length === kinds.filter(({ by }) => by.read).length;
@@ -76,14 +76,14 @@ export function enumerate(names: readonly string[], most: number): string {
 }
 
 /** This type has the parts of a binding that decide its effect. */
-export interface Held { uid: string; identity?: { uid: string } | null; role: GivenRoleFragment | null; group: { uid: string; name: string; ancestors: { name: string }[] | null } | null }
+export interface BindingEffect { uid: string; identity?: { uid: string } | null; role: GivenRoleFragment | null; group: { uid: string; name: string; ancestors: { name: string }[] | null } | null }
 
 export interface Outcome {
   on: string; // The binding counts on this group and on everything below.
   now: Set<Capability>; next: Set<Capability>;
   gained: Capability[]; lost: Capability[];
-  kept: { binding: Held; capabilities: Capability[] }[]; // Other bindings keep these capabilities of the old role.
-  below: { binding: Held; capabilities: Capability[] }[]; // Other bindings keep these lost capabilities further down.
+  kept: { binding: BindingEffect; capabilities: Capability[] }[]; // Other bindings keep these capabilities of the old role.
+  below: { binding: BindingEffect; capabilities: Capability[] }[]; // Other bindings keep these lost capabilities further down.
   unseen: Capability[]; // Bindings that the reader may not see give these capabilities.
 }
 
@@ -91,7 +91,7 @@ export interface Outcome {
  * Computes what an identity gains and loses if a binding is created, changed or revoked. `held` has the capabilities that the
  * identity holds there now, as the server says. `bindings` has those of its bindings that the reader may see.
  */
-export function foresee(on: string, held: readonly Capability[] | null, bindings: readonly Held[], before: { uid: string; capabilities: readonly Capability[] } | undefined, after: readonly Capability[]): Outcome {
+export function foresee(on: string, held: readonly Capability[] | null, bindings: readonly BindingEffect[], before: { uid: string; capabilities: readonly Capability[] } | undefined, after: readonly Capability[]): Outcome {
   const others = bindings.filter((one) => one.uid !== before?.uid), here = others.filter((one) => countsOn(one, on));
   const byOthers = new Set(here.flatMap((one) => one.role?.capabilities ?? []));
   const old = before?.capabilities ?? [];
@@ -99,7 +99,7 @@ export function foresee(on: string, held: readonly Capability[] | null, bindings
   const unseen = [...now].filter((one) => !byOthers.has(one) && !old.includes(one));
   const next = new Set([...byOthers, ...unseen, ...after]);
   const lost = [...now].filter((one) => !next.has(one)), gone = old.filter((one) => !after.includes(one));
-  const overlap = (binding: Held, wanted: readonly Capability[]) => ({ binding, capabilities: (binding.role?.capabilities ?? []).filter((one) => wanted.includes(one)) });
+  const overlap = (binding: BindingEffect, wanted: readonly Capability[]) => ({ binding, capabilities: (binding.role?.capabilities ?? []).filter((one) => wanted.includes(one)) });
   return {
     on, now, next, lost, unseen,
     gained: [...next].filter((one) => !now.has(one)),

@@ -59,7 +59,7 @@ function noteOf(event: Event): string {
   return [
     fix?.fixedVersion && `In version ${fix.fixedVersion}`, fix?.note, patch && patch.patchedVersions.length > 0 && `In ${patch.patchedVersions.join(', ')}`, patch?.note,
     scan && ['Found', scan.scanner && `by ${scan.scanner}`, scan.component && `in ${scan.component} ${scan.componentVersion ?? ''}`].filter(Boolean).join(' '),
-    event.type === 'DETECTION' && !scan && 'Found by hand', judged?.type && sentence(judged.type), judged?.note,
+    event.type === 'DETECTION' && !scan && 'Found by a person', judged?.type && sentence(judged.type), judged?.note,
     event.truePositiveDetermination?.note, event.analysisNotPlanned?.note, event.fixNotPlanned?.note, event.pendingUpstreamFix?.note,
   ].filter(Boolean).map((text) => String(text).replace(/\.$/, '')).join('. ');
 }
@@ -72,7 +72,7 @@ function Timeline({ events, withdrawn }: { events: Event[]; withdrawn: string | 
           <small>{[event.createTime && dayOf(event.createTime), event.author].filter(Boolean).join(' · ')}</small></li>
       ))}
       {withdrawn && <li><b>Withdrawn</b><small>{dayOf(withdrawn)}</small></li>}
-      {events.length === 0 && !withdrawn && <li><b>No events</b><small>Its source told none.</small></li>}
+      {events.length === 0 && !withdrawn && <li><b>No events</b><small>Its source lists none.</small></li>}
     </ol>
   );
 }

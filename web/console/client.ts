@@ -28,17 +28,17 @@ export function makeClient(token: string): Client {
 }
 
 /** This is one of the requests that made the current page. */
-export interface Asked { name: string; text: string; variables: object; cost?: number }
+export interface ShownRequest { name: string; text: string; variables: object; cost?: number }
 
-let asked: Asked[] = [];
+let asked: ShownRequest[] = [];
 const watchers = new Set<() => void>();
 
-function publish(next: Asked[]) {
+function publish(next: ShownRequest[]) {
   asked = next;
   for (const watcher of watchers) watcher();
 }
 
-export const useAsked = () => useSyncExternalStore((watcher) => { watchers.add(watcher); return () => watchers.delete(watcher); }, () => asked);
+export const useShownRequests = () => useSyncExternalStore((watcher) => { watchers.add(watcher); return () => watchers.delete(watcher); }, () => asked);
 
 const costOf = (extensions?: Record<string, { requested?: number }>) => extensions?.cost?.requested;
 export const nameOf = (text: string) => text.match(/^\w+ (\w+)/)?.[1] ?? 'Query';
@@ -94,10 +94,10 @@ export function useChange<Data, Input>(document: TypedDocument<Data, { input: In
   return { run, busy };
 }
 
-export interface Loaded<Data> { data?: Data; problems: Problem[]; loading: boolean; reload: () => void }
+export interface QueryState<Data> { data?: Data; problems: Problem[]; loading: boolean; reload: () => void }
 
 /** Requests the data of a page. It returns cached data at once, and requests the data again each time that the page opens. */
-export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true } = {}): Loaded<Data> {
+export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true } = {}): QueryState<Data> {
   const [{ data, error, fetching, extensions }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
   useShownQuery(document, variables, costOf(extensions), !pause);
   return { data: data ?? undefined, problems: problemsOf(error), loading: fetching, reload: () => ask({ requestPolicy: 'network-only' }) };

@@ -20,7 +20,7 @@ function Happening({ event, compact }: { event: HappeningFragment; compact: bool
     <li className={event.denied !== null ? 'denied' : ''}>
       <Icon name={icons.find(([pattern]) => pattern.test(event.kind ?? ''))?.[1] ?? 'activity'} />
       <div className="grow">
-        <p><b>{actorOf(event)}</b> {event.denied !== null && <em>was refused to </em>}{verb} the {kind} {name ? <b>{name}</b> : event.resource ? '' : <span className="dim">that is gone now</span>}
+        <p><b>{actorOf(event)}</b> {event.denied !== null && <em>was not allowed to </em>}{verb} the {kind} {name ? <b>{name}</b> : event.resource ? '' : <span className="dim">that no longer exists</span>}
           {changes.length > 0 && <span className="dim"> · {changes.map(({ field }) => field).join(', ')}</span>}{event.count > 1 && <span className="chip">{count(event.count)} times</span>}</p>
         <p className="dim where">{names.length > 0 && event.groupNode && <><Link to={groupAddress(names, event.groupNode.uid)}>{names.join(' / ')}</Link> · </>}<Time at={event.time} />
           {more && <button type="button" className="link-button" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? 'Less' : changes.length > 0 ? 'Before and after' : 'Why'}</button>}</p>
@@ -38,8 +38,8 @@ function Details({ event }: { event: HappeningFragment }) {
       {event.denied !== null && <p>{event.denied || 'Permission denied'}</p>}
       {(event.changes ?? []).map(({ field, before, after }) => (
         <div key={field} className="change"><code>{field}</code>
-          <div className="before"><span className="sr">Before: </span>{before == null ? <i>nothing, or a secret</i> : <pre>{text(before)}</pre>}</div>
-          <div className="after"><span className="sr">After: </span>{after == null ? <i>nothing, or a secret</i> : <pre>{text(after)}</pre>}</div></div>
+          <div className="before"><span className="sr">Before: </span>{before == null ? <i>empty or secret</i> : <pre>{text(before)}</pre>}</div>
+          <div className="after"><span className="sr">After: </span>{after == null ? <i>empty or secret</i> : <pre>{text(after)}</pre>}</div></div>
       ))}
       <dl><div><dt>When</dt><dd>{formatTime(event.time)}</dd></div><div><dt>Event</dt><dd><code>{event.id}</code></dd></div><div><dt>Resource</dt><dd><code>{event.subject}</code></dd></div><div><dt>By</dt><dd><code>{event.actor.subject}</code></dd></div></dl>
     </div>

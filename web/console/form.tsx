@@ -71,13 +71,13 @@ function encode(rule: Rule, value: Value): unknown {
 
 /** Returns what is wrong with a value according to the rules of the schema. */
 function faultOf(rule: Rule, value: Value): string | undefined {
-  if (isBlank(value)) return rule.required ? 'This is needed.' : undefined;
+  if (isBlank(value)) return rule.required ? 'This field is required.' : undefined;
   if (typeof value === 'string' && rule.type === 'duration') {
     if (rule.leastSeconds !== undefined && !(Number(value) >= rule.leastSeconds)) return `At least ${plural(rule.leastSeconds, 'second')}.`;
     if (rule.mostSeconds !== undefined && Number(value) > rule.mostSeconds) return `At most ${plural(rule.mostSeconds / 86_400, 'day')}.`;
   } else if (typeof value === 'string') return faultOfText(rule, value);
   if (!Array.isArray(value)) return;
-  if (rule.mostItems !== undefined && value.length > rule.mostItems) return `At most ${count(rule.mostItems)}: these are ${count(value.length)}.`;
+  if (rule.mostItems !== undefined && value.length > rule.mostItems) return `At most ${count(rule.mostItems)}; you entered ${count(value.length)}.`;
   if (rule.type !== 'list') return;
   for (const [i, line] of (value as string[]).entries()) {
     const fault = faultOfText(rule, line);
@@ -87,9 +87,9 @@ function faultOf(rule: Rule, value: Value): string | undefined {
 
 function faultOfText({ most, mostBytes, pattern, words }: Rule, text: string): string | undefined {
   const length = [...text].length, bytes = new TextEncoder().encode(text).length;
-  if (most !== undefined && length > most) return `At most ${count(most)} characters: these are ${count(length)}.`;
-  if (mostBytes !== undefined && bytes > mostBytes) return `At most ${count(mostBytes)} bytes: these are ${count(bytes)}.`;
-  if (pattern && !new RegExp(`^(?:${pattern})$`, 'u').test(text)) return `Only ${words}.`;
+  if (most !== undefined && length > most) return `At most ${count(most)} characters; you entered ${count(length)}.`;
+  if (mostBytes !== undefined && bytes > mostBytes) return `At most ${count(mostBytes)} bytes; you entered ${count(bytes)}.`;
+  if (pattern && !new RegExp(`^(?:${pattern})$`, 'u').test(text)) return `Use only ${words}.`;
 }
 
 const isShown = ({ shown }: Field, values: Values) => shown?.(values) ?? true;
@@ -117,7 +117,7 @@ function placeFaults(problems: Problem[], fields: Field[], unique?: string): [Re
       const found = fields.findLast(({ name }) => place === name || place.startsWith(name + '.')) ?? fields.find(({ name }) => name.startsWith(place + '.'));
       if (found) faults[found.name] ??= message; else others.push(message);
     }
-    if (unique && problem.code === 'ALREADY_EXISTS') faults[unique] = 'This is taken already.';
+    if (unique && problem.code === 'ALREADY_EXISTS') faults[unique] = 'This is already in use.';
     else if (others.length > 0) rest.push({ ...problem, message: others.join(' ') });
     else if (problem.violations.length === 0) rest.push(problem);
   }
@@ -196,9 +196,9 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
         {below?.(values)}
         <Refusal problems={problems} />
       </div>
-      {leaving ? <footer role="alertdialog" aria-label="Drop what you typed?"><span className="grow">What you typed is not saved.</span><button type="button" autoFocus onClick={leaving.stay}>Go on</button><button type="button" className="danger" onClick={leaving.go}>Drop it</button></footer>
+      {leaving ? <footer role="alertdialog" aria-label="Discard your changes?"><span className="grow">Your changes are not saved.</span><button type="button" autoFocus onClick={leaving.stay}>Keep editing</button><button type="button" className="danger" onClick={leaving.go}>Discard</button></footer>
         : <footer>{settings.playground && <a className="mutation" href={playgroundAddress(document, { input: input as object })} target="_blank" rel="noreferrer">Show the mutation</a>}
-          <span className="grow" /><button type="button" onClick={onClose}>Cancel</button><button type="submit" className="primary" aria-disabled={busy}>{busy ? 'One moment …' : submit}</button></footer>}
+          <span className="grow" /><button type="button" onClick={onClose}>Cancel</button><button type="submit" className="primary" aria-disabled={busy}>{busy ? 'Please wait …' : submit}</button></footer>}
     </form>
   );
 }
@@ -240,16 +240,16 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
 /** A refusal says why the server refused a change, if the reason is about no field. */
 export function Refusal({ problems }: { problems: Problem[] }) {
   if (problems.length === 0) return null;
-  return <div className="problem" role="alert"><Icon name="warning" /><div>{problems.map(({ code, message }, i) => <p key={i}><strong>{sentence(code || 'That did not work')}.</strong> {message}{adviceFor(code) && ` ${adviceFor(code)}`}</p>)}</div></div>;
+  return <div className="problem" role="alert"><Icon name="warning" /><div>{problems.map(({ code, message }, i) => <p key={i}><strong>{sentence(code || 'The change failed')}.</strong> {message}{adviceFor(code) && ` ${adviceFor(code)}`}</p>)}</div></div>;
 }
 
 /** This type says what the reader may do with a resource, and names the resource. The capabilities come from viewerCapabilities. */
-export interface Held { capabilities: readonly string[] | undefined; on: string }
+export interface Holding { capabilities: readonly string[] | undefined; on: string }
 
 /** Returns why the reader may not make a change, or undefined if they may. */
-export function reasonAgainst(document: string, { capabilities, on }: Held): string | undefined {
+export function reasonAgainst(document: string, { capabilities, on }: Holding): string | undefined {
   const missing = changes[nameOf(document)].needs.filter((name) => !capabilities?.includes(name.toUpperCase().replaceAll('.', '_')));
-  return capabilities && missing.length > 0 ? `This needs ${missing.join(' and ')} on ${on}, which your role does not include. An owner can give you one that does.` : undefined;
+  return capabilities && missing.length > 0 ? `This needs ${missing.join(' and ')} on ${on}, which your role does not include. An owner can give you a role that does.` : undefined;
 }
 
 interface ActionProps { icon?: IconName; className?: string; label?: string; reason?: string; onClick: () => void; children?: ReactNode; busy?: boolean }
@@ -271,7 +271,7 @@ export function Action({ icon, className, label, reason, onClick, children, busy
   );
 }
 
-type FormButtonProps<Data, Input> = FormProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; held: Held; reason?: string };
+type FormButtonProps<Data, Input> = FormProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; held: Holding; reason?: string };
 
 /** This button opens a form if the reader may make the change. Otherwise it says what is missing. */
 export function FormButton<Data, Input>({ label, icon, className, held, reason, ...form }: FormButtonProps<Data, Input>) {
@@ -297,7 +297,7 @@ interface ConfirmProps<Data, Input> {
   onDone: (data: Data) => void;
 }
 
-type ConfirmButtonProps<Data, Input> = ConfirmProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; name?: string; held: Held };
+type ConfirmButtonProps<Data, Input> = ConfirmProps<Data, Input> & { label: ReactNode; icon?: IconName; className?: string; name?: string; held: Holding };
 
 /** This button asks before it makes the change, and says what the change removes. */
 export function ConfirmButton<Data, Input>({ label, icon, className, name, held, ...confirm }: ConfirmButtonProps<Data, Input>) {
@@ -327,7 +327,7 @@ function Question<Data, Input>({ document, input, title, submit, harmless, obsta
       <header><h2>{title}</h2></header>
       <div className="fields">{children}{obstacle && <div className="obstacle"><Icon name="warning" /><div>{obstacle}</div></div>}<Refusal problems={problems} /></div>
       <footer><span className="grow" /><button type="button" onClick={onClose}>{obstacle ? 'Close' : 'Cancel'}</button>
-        {!obstacle && <button type="button" className={harmless ? 'primary' : 'danger'} aria-disabled={busy} onClick={() => { if (!busy) void go(); }}>{busy ? 'One moment …' : submit}</button>}</footer>
+        {!obstacle && <button type="button" className={harmless ? 'primary' : 'danger'} aria-disabled={busy} onClick={() => { if (!busy) void go(); }}>{busy ? 'Please wait …' : submit}</button>}</footer>
     </div>
   );
 }

@@ -46,7 +46,7 @@ export function Pairs({ label, pairs, onChange }: { label: string; pairs: [strin
         <div key={i}>
           <input type="text" className="code" value={key} aria-label={`${label}, name ${i + 1}`} placeholder="name" autoFocus={key === '' && value === ''} onChange={(event) => put(i, [event.target.value, value])} autoComplete="off" spellCheck={false} />
           <input type="text" className="code" value={value} aria-label={`${label}, value ${i + 1}`} placeholder="value" onChange={(event) => put(i, [key, event.target.value])} autoComplete="off" spellCheck={false} />
-          <button type="button" className="icon-button" aria-label={`Remove ${key || 'the pair'}`} onClick={() => onChange(pairs.filter((_, j) => i !== j))}><Icon name="close" /></button>
+          <button type="button" className="icon-button" aria-label={`Remove ${key || 'this pair'}`} onClick={() => onChange(pairs.filter((_, j) => i !== j))}><Icon name="close" /></button>
         </div>
       ))}
       <button type="button" onClick={() => onChange([...pairs, ['', '']])}>Add {pairs.length > 0 ? 'another' : 'one'}</button>

@@ -1,8 +1,8 @@
 /** This is what an address leads to: a group, or a repo of a group. */
-export interface Located { kind: 'group' | 'repo'; uid: string; groupUid?: string; groupNames: string[] }
+export interface KnownPlace { kind: 'group' | 'repo'; uid: string; groupUid?: string; groupNames: string[] }
 
 /** This map has the groups and repos that the reader has seen, by path. */
-export const known = new Map<string, Located>();
+export const known = new Map<string, KnownPlace>();
 
 /** Forgets these places, because another reader may see fewer of them, or because a place was renamed or deleted. */
 export const forgetPlaces = () => known.clear();

@@ -1,8 +1,8 @@
 // This file finds the group or repo that the names in an address lead to. It does not look up what a page has already shown.
 
 import { Place, type ShellQuery } from './generated/graphql';
-import { useData, type Loaded } from './client';
-import { known, type Located } from './known';
+import { useData, type QueryState } from './client';
+import { known, type KnownPlace } from './known';
 import { address, type Location } from './router';
 
 // A reader who has a role only deep in the tree does not see the names of the groups above. The address then holds the uid, too.
@@ -35,7 +35,7 @@ function learn(path: string, names: string[], answer: Answer | undefined) {
 }
 
 /** Finds what is at a path: among the known places, in the first answer of the console, or with a request. */
-export function usePlace({ path, names, search }: Location, first: Loaded<ShellQuery>, firstPath: string): { place?: Located; loading: boolean; problem?: string } {
+export function usePlace({ path, names, search }: Location, first: QueryState<ShellQuery>, firstPath: string): { place?: KnownPlace; loading: boolean; problem?: string } {
   const group = search.get('group'), repo = search.get('repo');
   if (group && !known.has(path)) known.set(path, { kind: 'group', uid: group, groupNames: names });
   if (repo && !known.has(path)) known.set(path, { kind: 'repo', uid: repo, groupUid: repo.slice(0, repo.lastIndexOf('/')), groupNames: names.slice(0, -1) });

@@ -46,7 +46,7 @@ function Finder({ onClose }: { onClose: () => void }) {
         <input autoFocus type="text" placeholder="Search groups, repos, tags and identities" value={text} onChange={(event) => setText(event.target.value)} onKeyDown={press} maxLength={512}
           role="combobox" aria-expanded={hits.length > 0} aria-controls="hits" aria-activedescendant={hits.length > 0 ? 'hit-' + chosen : undefined} aria-label="Search" aria-autocomplete="list" autoComplete="off" spellCheck={false} />
         <kbd>Esc</kbd></div>
-      <ul id="hits" role="listbox" aria-label="What was found" aria-busy={waiting}>
+      <ul id="hits" role="listbox" aria-label="Search results" aria-busy={waiting}>
         {hits.map((hit, i) => (
           <li key={hit.key} id={'hit-' + i} role="option" aria-selected={i === chosen} onPointerMove={() => setChosen(i)} onClick={() => go(hit)}>
             <Icon name={hit.icon} /><span><b>{hit.title}</b><small>{hit.detail}</small></span><em>{hit.kind}</em>
@@ -54,8 +54,8 @@ function Finder({ onClose }: { onClose: () => void }) {
         ))}
       </ul>
       <p className="search-note" role="status">
-        {problem ? problem.message : settled === '' && text.trim() === '' ? `Words of three letters or more are found inside of others.${names.length > 1 ? ` Everything is searched, not only ${names.at(-1)}.` : ''}`
-          : waiting && hits.length === 0 ? 'Searching …' : hits.length === 0 ? `Nothing that you may see holds “${settled}”.` : 'Arrows choose, Enter opens.'}
+        {problem ? problem.message : settled === '' && text.trim() === '' ? `Words of three or more letters also match inside longer words.${names.length > 1 ? ` The search covers everything, not only ${names.at(-1)}.` : ''}`
+          : waiting && hits.length === 0 ? 'Searching …' : hits.length === 0 ? `Nothing that you may see contains “${settled}”.` : 'Use the arrow keys to choose and Enter to open.'}
       </p>
     </>
   );

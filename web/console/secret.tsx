@@ -7,8 +7,8 @@ export function Secret({ title, secret, onClose, children }: { title: string; se
     <Dialog open={secret !== undefined} onClose={onClose} onLeave={() => false} label={title} className="form">
       <div>
         <header><h2>{title}</h2></header>
-        <div className="fields"><p>{children}</p><div className="secret"><code>{secret}</code><CopyButton text={secret ?? ''} label="Copy it" /></div></div>
-        <footer><span className="grow" /><button type="button" className="primary" onClick={onClose}>I have kept it</button></footer>
+        <div className="fields"><p>{children}</p><div className="secret"><code>{secret}</code><CopyButton text={secret ?? ''} label="Copy the secret" /></div></div>
+        <footer><span className="grow" /><button type="button" className="primary" onClick={onClose}>I have saved it</button></footer>
       </div>
     </Dialog>
   );

@@ -63,7 +63,7 @@ export function refuseToken(token: string) {
   const expired = Date.now() >= expires;
   if (expired && refreshToken) void renew();
   else if (expired && settings.issuer) signIn(true).catch((problem: Error) => signOut(problem.message));
-  else signOut('Your session has ended, or the server does not take your token. Sign in again.');
+  else signOut('Your session has ended, or the server does not accept your token. Sign in again.');
 }
 
 /** Finds out who is signed in. It runs when the page opens. */
@@ -73,7 +73,7 @@ export async function start() {
       await finishSignIn();
     } catch (problem) {
       history.replaceState(null, '', '/console');
-      leave(problem instanceof SignInRequired ? '' : `Signing in did not work: ${(problem as Error).message}`);
+      leave(problem instanceof SignInRequired ? '' : `Sign-in failed: ${(problem as Error).message}`);
     }
     return;
   }
@@ -114,7 +114,7 @@ async function finishSignIn() {
   const answer = new URLSearchParams(location.search);
   const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null');
   sessionStorage.removeItem(underWay);
-  if (!kept || answer.get('state') !== kept.state) throw new Error('this page did not start it; start again');
+  if (!kept || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
   if (answer.has('error')) {
     if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
     throw new Error(answer.get('error_description') ?? answer.get('error')!);

@@ -1,9 +1,9 @@
 // This file has what surrounds every page: the current place, the navigation, the search, and the queries that made the page.
 
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState, type ComponentType } from 'react';
-import { useData, type Loaded } from './client';
+import { useData, type QueryState } from './client';
 import { Shell as ShellDocument, type ShellQuery } from './generated/graphql';
-import type { Located } from './known';
+import type { KnownPlace } from './known';
 import { groupAddress, pageAddress, usePlace } from './places';
 import { address, currentView, Link, navigate, scrolledTo, useLocation } from './router';
 import { Search } from './search';
@@ -20,7 +20,7 @@ function pageOf<P extends object>(load: () => Promise<ComponentType<P>>) {
 }
 
 /** This page replaces one whose script is gone: a server that was updated has other scripts than those that an open tab knows. */
-const MissingPage = () => <Empty title="This page could not be loaded">The server was updated, or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
+const MissingPage = () => <Empty title="This page could not be loaded">The server was updated or does not answer. <button type="button" onClick={() => location.reload()}>Reload</button></Empty>;
 
 const pages = [
   { view: '', name: 'Overview', icon: 'overview', ...pageOf(() => import('./pages/overview').then(({ Overview }) => Overview)) },
@@ -84,7 +84,7 @@ export function Shell() {
         <Suspense fallback={<PageLines />}>{route.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
           : problem ? <Empty title="The server did not answer">{problem}</Empty>
           : loading || shell.loading && !place ? <PageLines />
-          : !place ? <Empty title="There is nothing here">“{route.path}” is no group and no repo, or you may not see it. <Link to="/console">Go to your groups</Link></Empty>
+          : !place ? <Empty title="Page not found">There is no group or repo “{route.path}”, or you have no access to it. <Link to="/console">Go to your groups</Link></Empty>
           : <Page place={place} view={route.view} names={route.names} />}</Suspense>
       </main>
       <Search open={searching} onClose={() => setSearching(false)} />
@@ -92,16 +92,16 @@ export function Shell() {
   );
 }
 
-function StartPage({ shell, redirected }: { shell: Loaded<ShellQuery>; redirected: boolean }) {
+function StartPage({ shell, redirected }: { shell: QueryState<ShellQuery>; redirected: boolean }) {
   return shell.loading || redirected ? <PageLines /> : <start.page roots={shell.data?.groups?.nodes ?? []} />;
 }
 
 const PageLines = () => <div className="page"><Lines rows={1} height={30} /><Lines rows={6} height={22} /></div>;
 
-function Page({ place, view, names }: { place: Located; view: string; names: string[] }) {
-  if (place.kind === 'repo') return view ? <Empty title="There is no such page">A repo has one page. <Link to={address(names)}>Open it</Link></Empty> : <repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
+function Page({ place, view, names }: { place: KnownPlace; view: string; names: string[] }) {
+  if (place.kind === 'repo') return view ? <Empty title="Page not found">A repo has only one page. <Link to={address(names)}>Open it</Link></Empty> : <repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
   const found = pages.find((one) => one.view === view);
-  if (!found) return <Empty title="There is no such page">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
+  if (!found) return <Empty title="Page not found">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
   return <found.page key={place.uid + view} uid={place.uid} names={names} />;
 }
 
@@ -114,7 +114,7 @@ function Breadcrumbs({ names }: { names: string[] }) {
   );
 }
 
-function Side({ shell, place, view, org }: { shell: Loaded<ShellQuery>; place?: Located; view: string; org: string }) {
+function Side({ shell, place, view, org }: { shell: QueryState<ShellQuery>; place?: KnownPlace; view: string; org: string }) {
   const scope = place?.groupNames ?? (org ? [org] : []);
   const [viewer] = shell.data?.viewer?.identities ?? [];
   const roots = shell.data?.groups?.nodes ?? [];

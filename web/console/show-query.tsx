@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useAsked } from './client';
+import { useShownRequests } from './client';
 import { settings } from './settings';
 import { CopyButton, Dialog, Icon } from './ui';
 import { count, plural } from './words';
@@ -14,7 +14,7 @@ export const playgroundAddress = (text: string, variables: object) =>
 /** This button opens a sheet with the requests that made the page, and their cost. */
 export function ShowQuery() {
   // The requests of the page come first, then the request of what surrounds every page.
-  const asked = useAsked().toSorted((a, b) => Number(a.name === 'Shell') - Number(b.name === 'Shell'));
+  const asked = useShownRequests().toSorted((a, b) => Number(a.name === 'Shell') - Number(b.name === 'Shell'));
   const [open, setOpen] = useState(false);
   const total = asked.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
   return (
@@ -22,7 +22,7 @@ export function ShowQuery() {
       <button type="button" className="query-button" onClick={() => setOpen(true)} title="Show the query of this page"><Icon name="query" /><span>Show the query</span></button>
       <Dialog open={open} onClose={() => setOpen(false)} label="The queries of this page" className="sheet">
         <header><div><h2>The queries of this page</h2>
-          <p className="dim">Everything here comes from the public GraphQL endpoint: {plural(asked.length, 'document')}{total > 0 && `, of cost ${count(total)} together`}. An operation may cost 5,000.</p></div>
+          <p className="dim">Everything here comes from the public GraphQL endpoint: {plural(asked.length, 'document')}{total > 0 && ` with a total cost of ${count(total)}`}. One operation may cost up to 5,000.</p></div>
           <button type="button" className="icon-button" aria-label="Close" onClick={() => setOpen(false)}><Icon name="close" /></button></header>
         {asked.map(({ name, text, variables, cost }, i) => (
           <section key={i}>
@@ -34,7 +34,7 @@ export function ShowQuery() {
             <pre tabIndex={0} aria-label={`Variables of ${name}`}>{JSON.stringify(variables, null, 2)}</pre>
           </section>
         ))}
-        {asked.length === 0 && <p className="dim">This page needed no request.</p>}
+        {asked.length === 0 && <p className="dim">This page made no request.</p>}
       </Dialog>
     </>
   );

@@ -10,7 +10,7 @@ export function SignIn({ message }: { message: string }) {
     event.preventDefault();
     const given = token.trim().replace(/^Bearer\s+/i, '');
     if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(given)) enter(given);
-    else setProblem('This is no token: one has three parts with dots between them.');
+    else setProblem('This is not a token: a token has three parts with dots between them.');
   };
   const leave = () => {
     setLeaving(true);
@@ -22,15 +22,15 @@ export function SignIn({ message }: { message: string }) {
         <Mark />
         <h1>Sign in to Atrium</h1>
         {problem && <p className="refused" role="alert">{problem}</p>}
-        {settings.issuer && <button type="button" className="primary" onClick={leave} disabled={leaving}>{leaving ? 'Going there …' : `Continue with ${new URL(settings.issuer).host}`}</button>}
-        {settings.token && <button type="button" className="primary" onClick={() => enter(settings.token)}>Continue as the demonstration’s owner</button>}
+        {settings.issuer && <button type="button" className="primary" onClick={leave} disabled={leaving}>{leaving ? 'Redirecting …' : `Continue with ${new URL(settings.issuer).host}`}</button>}
+        {settings.token && <button type="button" className="primary" onClick={() => enter(settings.token)}>Continue as the owner of the demonstration</button>}
         {(settings.issuer || settings.token) && <p className="or"><span>or</span></p>}
         <form onSubmit={submit}>
           <label htmlFor="token">Bearer token</label>
           <input id="token" className="covered" value={token} onChange={(event) => setToken(event.target.value)} autoComplete="off" autoCapitalize="off" spellCheck={false} aria-describedby="token-note" />
           <button type="submit" disabled={!token.trim()}>Use this token</button>
         </form>
-        <p id="token-note" className="dim">{settings.issuer ? '' : 'The operator named no provider to sign in at (--console-issuer). '}A token stays in the memory of this tab and is gone when you close or reload it.</p>
+        <p id="token-note" className="dim">{settings.issuer ? '' : 'No sign-in provider is configured (--console-issuer). '}The token stays only in the memory of this tab, until you close or reload it.</p>
       </div>
       <p className="elsewhere">{settings.playground && <a href="/">Playground</a>}<a href="/guide">Guide</a><a href="/docs">REST reference</a></p>
     </main>

@@ -31,5 +31,5 @@ export function typeName(type: string): string {
   const parts = shortType(type).split('.'), at = parts.findIndex((part) => /^(created|updated|deleted|test|disabled|redelivered|accepted|issuer_\w+)$/.test(part));
   if (at < 1) return type;
   const kind = parts[at - 1], name = kinds[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1);
-  return [name, ...parts.slice(at)].join(' ').replace('created batch', 'created with others').replace('deleted batch', 'deleted with others').replace(' test', ' tested').replace('_', ' ');
+  return [name, ...parts.slice(at)].join(' ').replace('created batch', 'created in a batch').replace('deleted batch', 'deleted in a batch').replace(' test', ' tested').replace('_', ' ');
 }

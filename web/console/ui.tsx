@@ -1,7 +1,7 @@
 // This file has the parts that pages consist of.
 
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
-import type { Loaded } from './client';
+import type { QueryState } from './client';
 import type { CountsFragment, SeverityRating } from './generated/graphql';
 import { address, Link } from './router';
 import { count, formatRelativeTime, formatTime, plural, ratings, sentence } from './words';
@@ -51,29 +51,29 @@ export const Empty = ({ title, children }: { title: string; children?: ReactNode
 );
 
 const advice: Record<string, string> = {
-  PERMISSION_DENIED: 'Your role does not include this. An owner of the group can give you one that does.',
-  NOT_FOUND: 'It may have been renamed or deleted, or you may not see it.',
-  RESOURCE_EXHAUSTED: 'There were too many requests for a moment. Wait a little, then try again.',
-  DEADLINE_EXCEEDED: 'The server took too long. Try again, or narrow what you ask for.',
+  PERMISSION_DENIED: 'Your role does not allow this. An owner of the group can give you a role that does.',
+  NOT_FOUND: 'It may have been renamed or deleted, or you have no access to it.',
+  RESOURCE_EXHAUSTED: 'There were too many requests. Wait a moment, then try again.',
+  DEADLINE_EXCEEDED: 'The server took too long. Try again, or ask for less data.',
 };
 
 export const adviceFor = (code: string): string | undefined => advice[code];
 
 /** This part says what went wrong and what to do. It has a button for a request that may succeed the second time. */
-export function Problems({ of }: { of: Pick<Loaded<unknown>, 'problems' | 'reload'> }) {
-  if (of.problems.length === 0) return null;
-  const [first] = of.problems;
+export function Problems({ loaded: { problems, reload } }: { loaded: Pick<QueryState<unknown>, 'problems' | 'reload'> }) {
+  if (problems.length === 0) return null;
+  const [first] = problems;
   return (
     <div className="problem" role="alert">
       <Icon name="warning" />
       <div><strong>{sentence(first.code || 'Something went wrong')}</strong><p>{first.message}</p>{advice[first.code] && <p>{advice[first.code]}</p>}
-        {!['PERMISSION_DENIED', 'NOT_FOUND'].includes(first.code) && <button type="button" onClick={of.reload}>Try again</button>}</div>
+        {!['PERMISSION_DENIED', 'NOT_FOUND'].includes(first.code) && <button type="button" onClick={reload}>Try again</button>}</div>
     </div>
   );
 }
 
 /** This text replaces a part that the reader may not see. */
-export const NotShown = ({ what }: { what: string }) => <p className="dim note">Your role does not include {what}.</p>;
+export const NotShown = ({ what }: { what: string }) => <p className="dim note">Your role does not let you see {what}.</p>;
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false);
@@ -133,6 +133,6 @@ export function Dialog({ open, onClose, onLeave = () => true, label, className =
   );
 }
 
-interface Placed { name: string; ancestors: { name: string }[] | null }
+interface NamedGroup { name: string; ancestors: { name: string }[] | null }
 /** Returns the names on the way to a group, including its own. */
-export const namesOf = (group: Placed | null | undefined): string[] => (group ? [...(group.ancestors ?? []).map(({ name }) => name), group.name] : []);
+export const namesOf = (group: NamedGroup | null | undefined): string[] => (group ? [...(group.ancestors ?? []).map(({ name }) => name), group.name] : []);

@@ -73,4 +73,4 @@ function nameOfResource({ resource }: HappeningFragment): string {
 }
 
 export const actorOf = ({ actor }: HappeningFragment): string =>
-  actor.identity?.name ?? (actor.act as Record<string, string> | null)?.email ?? (/^[0-9a-f/]{40,}$/.test(actor.subject) ? 'an identity that is gone' : actor.subject);
+  actor.identity?.name ?? (actor.act as Record<string, string> | null)?.email ?? (/^[0-9a-f/]{40,}$/.test(actor.subject) ? 'an identity that no longer exists' : actor.subject);

@@ -1,7 +1,7 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { countsOn, enumerate, homeOf, isCapability, isWithin, kinds, rootOf, summarize, tell } from '../access';
 import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
-import { Picture, type Given, type Holder, type Station } from '../access-picture';
+import { Picture, type GrantedRole, type Holder, type Station } from '../access-picture';
 import { useData, usePages } from '../client';
 import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type AccessQuery, type AccessQueryVariables, type Capability, type GivenRoleFragment, type GrantFragment, type ReachQuery, type ReachQueryVariables } from '../generated/graphql';
 import { Find, List, useNarrow } from '../list';
@@ -53,28 +53,28 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
         {group && !denied && <span className="actions"><BindButton group={uid} mayBind={group.mayBind} ground={ground} /></span>}</div>
       <p className="lead">Who can do what in {names.join(' / ')}, and why</p>
       {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
-      {problems.length > 0 && rows.length === 0 ? <Problems of={{ ...list, problems }} /> : denied ? <Denial capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
+      {problems.length > 0 && rows.length === 0 ? <Problems loaded={{ ...list, problems }} /> : denied ? <Denial capabilities={group?.viewerCapabilities ?? []} uid={uid} names={names} /> : (
         <>
           <div className="filters">
             <div className="tabs" role="group" aria-label="How to show it">
               <button type="button" aria-pressed={!table} onClick={() => narrow({ show: undefined })}>Picture</button><button type="button" aria-pressed={table} onClick={() => narrow({ show: 'table' })}>Table</button>
             </div>
             <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
-            <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do anything" onChange={(can) => narrow({ can })} /></label>
+            <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do something" onChange={(can) => narrow({ can })} /></label>
             <span className="total" role="status">{started && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
           </div>
           {!started || !whole ? <div className="card"><Lines rows={6} height={40} /></div>
-            : rows.length + mappings.length === 0 && !loading ? <div className="card"><Empty title={capability ? `Nobody may ${tell(capability)} here` : 'Nobody has a role here'}>{capability ? 'No role that is bound here or above includes it.' : 'Roles that are bound to this group, or to one above it, show up here.'}</Empty></div>
-            : shown.length + externals.length === 0 && !list.more ? <div className="card"><Empty title="Nothing is found">No binding has all of “{query}” in the identity or the role. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty></div>
+            : rows.length + mappings.length === 0 && !loading ? <div className="card"><Empty title={capability ? `Nobody may ${tell(capability)} here` : 'Nobody has a role here'}>{capability ? 'No role that is bound here or above includes it.' : 'Roles that are bound to this group, or to a group above it, appear here.'}</Empty></div>
+            : shown.length + externals.length === 0 && !list.more ? <div className="card"><Empty title="Nothing found">No binding contains all words of “{query}” in its identity or role. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty></div>
             : table ? <Table rows={shown} total={total} uid={uid} names={names} mappings={externals} busy={loading} end={list.readMore} ground={ground} />
             : <div className={loading ? 'card flush busy' : 'card flush'} aria-busy={loading}><Picture label={`Who has which role on ${names.join(' / ')}`} given={drawn!.given} stations={drawn!.stations} way onGiven={setGiven} /></div>}
-          {started && whole && !table && list.more && <p className="end">Drawn from the newest {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, total - rows.length))} more</button></p>}
+          {started && whole && !table && list.more && <p className="end">This shows the newest {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, total - rows.length))} more</button></p>}
           {started && <Notes seesAll={first?.viewer?.seesAll ?? false} seesExternal={first?.viewer?.seesExternal ?? false} moreMappings={first?.externalGroupRoleMappings?.pageInfo.hasNextPage ?? false} deep={way.length > 1 || uid.includes('/')} />}
           {started && <Question uid={uid} names={names} people={people(rows)} />}
         </>
       )}
       <Dialog open={shownGiven !== undefined} onClose={() => setGiven(undefined)} label="The role" className="sheet">
-        {shownGiven && <GivenSheet given={shownGiven} bindings={counting.filter((one) => keyOf(one) === shownGiven.key)} mappings={mappings.filter((one) => mappingKey(one) === shownGiven.key)} role={roles.find(({ uid: one }) => one === shownGiven.roleUid)} where={nameOfGroup(shownGiven.station)} uid={uid} names={names} onClose={() => setGiven(undefined)} ground={ground} />}
+        {shownGiven && <RoleSheet given={shownGiven} bindings={counting.filter((one) => keyOf(one) === shownGiven.key)} mappings={mappings.filter((one) => mappingKey(one) === shownGiven.key)} role={roles.find(({ uid: one }) => one === shownGiven.roleUid)} where={nameOfGroup(shownGiven.station)} uid={uid} names={names} onClose={() => setGiven(undefined)} ground={ground} />}
       </Dialog>
     </div>
   );
@@ -90,29 +90,29 @@ const unseenName = 'An identity that you may not see';
 /** Returns the identities of bindings without duplicates, sorted by name. */
 const people = (rows: readonly GrantFragment[]) => [...new Map(rows.flatMap(({ identity }) => (identity ? [[identity.uid, identity.name] as const] : [])))].sort(([, a], [, b]) => (a < b ? -1 : 1));
 
-type DrawnRole = Given & { roleUid: string };
+type DrawnRole = GrantedRole & { roleUid: string };
 
 /** Prepares the picture of the bindings that count on a group. Roles with more capabilities come first. */
 function draw(rows: readonly GrantFragment[], mappings: readonly Mapping[], roles: readonly GivenRoleFragment[], way: { uid: string; name: string }[], uid: string, names: string[]) {
   const given = new Map<string, DrawnRole>();
   const add = (key: string, role: { uid: string; name: string } | null, station: string, holder: Holder) => {
     let one = given.get(key);
-    if (!one) given.set(key, one = { key, role: role?.name ?? 'a role you may not see', roleUid: role?.uid ?? '', capabilities: roles.find((known) => known.uid === role?.uid)?.capabilities, station, holders: [] });
+    if (!one) given.set(key, one = { key, role: role?.name ?? 'a role that you may not see', roleUid: role?.uid ?? '', capabilities: roles.find((known) => known.uid === role?.uid)?.capabilities, station, holders: [] });
     one.holders.push(holder);
   };
   for (const row of rows) {
     const { identity } = row;
     add(keyOf(row), row.role, homeOf(row.uid), identity ? { key: identity.uid, name: identity.name, detail: identity.email ?? identity.description ?? undefined, icon: 'person', to: pageAddressOf(names, uid, { identity: identity.uid }) } : { key: row.uid, name: unseenName, icon: 'person' });
   }
-  for (const one of mappings) add(mappingKey(one), one.role, one.scopeUid, { key: one.uid, name: one.externalGroupId, detail: `all in this group of ${one.identityProvider?.name ?? 'a provider'}`, icon: 'people' });
+  for (const one of mappings) add(mappingKey(one), one.role, one.scopeUid, { key: one.uid, name: one.externalGroupId, detail: `everyone in this group of ${one.identityProvider?.name ?? 'a provider'}`, icon: 'people' });
   // A group above is on the way even if the reader may not see its name.
   const unnamed = [...given.values()].map(({ station }) => station).filter((station, i, all) => all.indexOf(station) === i && !way.some((one) => one.uid === station)).sort();
   const whole = [...unnamed.map((one) => ({ uid: one, name: 'a group above' })), ...way];
   const stations: Station[] = whole.map((one, i) => {
     const here = one.uid === uid, at = names.slice(0, names.length - (whole.length - 1 - i));
-    return { key: one.uid, name: one.name, here, detail: here ? (i === 0 ? 'and everything below it' : 'this group, and all below') : 'counts here too', to: at.length > 0 ? groupAddress(at, one.uid, 'access') : undefined };
+    return { key: one.uid, name: one.name, here, detail: here ? (i === 0 ? 'and everything below it' : 'this group and everything below it') : 'also applies here', to: at.length > 0 ? groupAddress(at, one.uid, 'access') : undefined };
   });
-  const might = (one: Given) => one.capabilities?.length ?? 0;
+  const might = (one: GrantedRole) => one.capabilities?.length ?? 0;
   const inOrder = [...given.values()].toSorted((a, b) => might(b) - might(a) || (a.role < b.role ? -1 : 1));
   for (const one of inOrder) one.holders.sort((a, b) => (a.name < b.name ? -1 : 1));
   return { given: inOrder, stations };
@@ -133,7 +133,7 @@ function Notes({ seesAll, seesExternal, moreMappings, deep }: { seesAll: boolean
   const notes = [
     !seesAll && deep && 'Your role does not include the bindings of all groups above: more people may have a role here than are shown.',
     !seesExternal && 'Your role does not include all identity providers: people may also have a role here because of a group that a provider lists.',
-    moreMappings && 'Only the first 100 external groups of the organisation were looked at.',
+    moreMappings && 'Only the first 100 external groups of the organisation are included.',
   ].filter(Boolean);
   return <>{notes.map((note, i) => <p key={i} className="dim note">{note}</p>)}</>;
 }
@@ -143,7 +143,7 @@ function Denial({ capabilities, uid, names }: { capabilities: readonly Capabilit
     <>
       <Card title="What you may do here" className="below">
         {capabilities.length > 0 ? <CapabilityTable held={new Set(capabilities)} /> : <p className="dim">Nothing.</p>}
-        <p className="dim note">Your role does not include who else has a role here.</p>
+        <p className="dim note">Your role does not let you see who else has a role here.</p>
       </Card>
       <Question uid={uid} names={names} people={[]} />
     </>
@@ -164,14 +164,14 @@ function Table({ rows, total, uid, names, mappings, busy, ground, end }: TablePr
           <div className="cells binding-columns">
             <span className="two">{row.identity ? <Link to={pageAddressOf(names, uid, { identity: row.identity.uid })}><b>{row.identity.name}</b></Link> : <b>{unseenName}</b>}<small>{row.identity?.email ?? row.identity?.description ?? ' '}</small></span>
             <span className="two"><b>{row.role?.name ?? 'A role that you may not see'}</b><small>{summarize(roles.find((one) => one.uid === row.role?.uid)?.capabilities)}</small></span>
-            <span className="bound">{countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity is in a group below, and has no rights outside of it">does not count here</span></>}</span>
+            <span className="bound">{countsOn(row, uid) ? where(homeOf(row.uid)) : <><span className="cut">{nameOfGroup(homeOf(row.uid))}</span><span className="chip bad" title="The identity belongs to a group below and has no rights outside that group">does not apply here</span></>}</span>
             <span className="when dim"><Time at={row.createTime} /></span>
             <BindingActions binding={row} ground={ground} />
           </div>
         )} />
-      {mappings.length > 0 && <Card title="By an external group" className="below">
+      {mappings.length > 0 && <Card title="Through an external group" className="below">
         <ul className="rows">{mappings.map((one) => (
-          <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>all whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span><span>{one.role?.name ?? 'a role'}</span><span className="dim">on {nameOfGroup(one.scopeUid)}</span></li>
+          <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>everyone whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span><span>{one.role?.name ?? 'a role'}</span><span className="dim">on {nameOfGroup(one.scopeUid)}</span></li>
         ))}</ul>
       </Card>}
     </>
@@ -179,7 +179,7 @@ function Table({ rows, total, uid, names, mappings, busy, ground, end }: TablePr
 }
 
 /** This sheet shows a role of the picture: what it allows, and all holders who have it there. */
-function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClose, ground }: {
+function RoleSheet({ given, bindings, mappings, role, where, uid, names, onClose, ground }: {
   given: DrawnRole; bindings: GrantFragment[]; mappings: Mapping[]; role?: GivenRoleFragment; where: string; uid: string; names: string[]; onClose: () => void; ground: Ground;
 }) {
   const [shown, setShown] = useState(25);
@@ -187,13 +187,13 @@ function GivenSheet({ given, bindings, mappings, role, where, uid, names, onClos
     <>
       <header><div><h2>{given.role} on {where}</h2><p className="dim">{role?.description ?? summarize(given.capabilities)}</p></div>
         <button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
-      <section><h3>What it allows</h3>{given.capabilities ? <CapabilityTable held={new Set(given.capabilities)} /> : <p className="dim">Your role does not include this role.</p>}</section>
-      <section><h3>{plural(bindings.length + mappings.length, 'has it', 'have it')}</h3>
+      <section><h3>What it allows</h3>{given.capabilities ? <CapabilityTable held={new Set(given.capabilities)} /> : <p className="dim">Your role does not let you see this role.</p>}</section>
+      <section><h3>{plural(bindings.length + mappings.length, 'holder')}</h3>
         <ul className="rows">
           {bindings.slice(0, shown).map((one) => (
             <li key={one.uid} className="row-link still"><Icon name="person" /><span className="grow">{one.identity ? <Link to={pageAddressOf(names, uid, { identity: one.identity.uid })}><b>{one.identity.name}</b></Link> : <b>{unseenName}</b>}<small>since {dayOf(one.createTime)}</small></span><BindingActions binding={one} ground={ground} /></li>
           ))}
-          {mappings.map((one) => <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>all whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span></li>)}
+          {mappings.map((one) => <li key={one.uid} className="row-link still"><Icon name="people" /><span className="grow"><b>{one.externalGroupId}</b><small>everyone whom {one.identityProvider?.name ?? 'a provider'} lists in this group</small></span></li>)}
         </ul>
         {bindings.length > shown && <p className="end"><button type="button" onClick={() => setShown(shown + 50)}>Show {Math.min(50, bindings.length - shown)} more</button></p>}
       </section>
@@ -217,14 +217,14 @@ function Question({ uid, names, people: known, fixed, className = 'below' }: { u
           <option value="me">I</option>{!me && !known.some(([one]) => one === who) && <option value={who}>{name}</option>}{known.map(([one, label]) => <option key={one} value={one}>{label}</option>)}
         </select>}
         <CapabilityChoice value={capability} label="Do what" nothing="choose what" onChange={(next) => narrow({ do: next }, { replace: true })} /><span>in <b>{here}</b>?</span></p>
-      <div role="status">{!capability ? null : loaded.loading && !answer ? <Lines rows={2} /> : can == null ? <Problems of={loaded} /> : (
+      <div role="status">{!capability ? null : loaded.loading && !answer ? <Lines rows={2} /> : can == null ? <Problems loaded={loaded} /> : (
         <>
           <p className="verdict"><span className={can ? 'chip good' : 'chip bad'}>{can ? 'Yes' : 'No'}</span>{name} {can ? 'may' : 'may not'} {tell(capability)} in {here}.</p>
           {can && ways.map((one) => <Grantway key={one.uid} who={name === 'You' ? one.identity?.name ?? 'You' : name} role={one.role!.name} group={placeOf(one)} here={here} direct={homeOf(one.uid) === uid} />)}
-          {can && ways.length === 0 && <p className="dim">{unknown.length > 0 ? `It comes from a role on ${enumerate(unknown.map(placeOf), 3)} that you may not see into${me ? ', or from an external group that your token lists' : ''}.`
+          {can && ways.length === 0 && <p className="dim">{unknown.length > 0 ? `It comes from a role on ${enumerate(unknown.map(placeOf), 3)} whose capabilities you may not see${me ? ', or from an external group that your token lists' : ''}.`
             : me ? 'It comes from an external group that your token lists, or from a binding that is not shown.' : 'It comes from a binding on a group above that you may not see.'}</p>}
-          {!can && <p className="dim">{bindings.length > 0 ? `No role that counts here includes it: ${name === 'You' ? 'you have' : `${name} has`} ${enumerate([...new Set(bindings.map((one) => `${one.role?.name ?? 'a role'} on ${placeOf(one)}`))], 4)}.` : `${name} ${me ? 'have' : 'has'} no role here or above.`} {known.length > 0 && <Link to={pageAddressOf(names, uid, { can: capability })}>Who may</Link>}</p>}
-          {!me && <p className="dim note">What comes with an external group of an identity provider is known only when the identity signs in, and is not counted.</p>}
+          {!can && <p className="dim">{bindings.length > 0 ? `No role that applies here includes it: ${name === 'You' ? 'you have' : `${name} has`} ${enumerate([...new Set(bindings.map((one) => `${one.role?.name ?? 'a role'} on ${placeOf(one)}`))], 4)}.` : `${name} ${me ? 'have' : 'has'} no role here or above.`} {known.length > 0 && <Link to={pageAddressOf(names, uid, { can: capability })}>See who may</Link>}</p>}
+          {!me && <p className="dim note">Roles from external groups of an identity provider are known only when the identity signs in, so they are not included here.</p>}
         </>
       )}</div>
     </Card>
@@ -247,10 +247,10 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
   const nameOfGroup = (group: string) => { const row = rows.find((binding) => homeOf(binding.uid) === group); return row ? pathOf(row) : group === uid ? names.join(' / ') : 'a group above'; };
   const counts = (row: Row) => { const group = homeOf(row.uid); return isWithin(group, homeOf(id)) || isWithin(homeOf(id), group); };
   const stations = [...new Map(rows.filter(counts).map((row) => [homeOf(row.uid), row])).values()].map((row): Station => ({
-    key: homeOf(row.uid), name: pathOf(row), here: homeOf(row.uid) === uid, detail: [row.group?.repos && plural(row.group.repos.totalCount, 'repo'), 'and all below'].filter(Boolean).join(', '), to: row.group ? groupAddress(namesOf(row.group), row.group.uid, 'access', { identity: id }) : undefined,
+    key: homeOf(row.uid), name: pathOf(row), here: homeOf(row.uid) === uid, detail: [row.group?.repos && plural(row.group.repos.totalCount, 'repo'), 'and everything below'].filter(Boolean).join(', '), to: row.group ? groupAddress(namesOf(row.group), row.group.uid, 'access', { identity: id }) : undefined,
   }));
   const holder: Holder = { key: id, name: one?.name ?? '', detail: one?.email ?? one?.description ?? undefined, icon: 'person' };
-  const drawn = rows.filter(counts).map((row): Given => ({ key: row.uid, role: row.role?.name ?? 'a role you may not see', capabilities: row.role?.capabilities, station: homeOf(row.uid), holders: [holder] }));
+  const drawn = rows.filter(counts).map((row): GrantedRole => ({ key: row.uid, role: row.role?.name ?? 'a role that you may not see', capabilities: row.role?.capabilities, station: homeOf(row.uid), holders: [holder] }));
   const chosen = rows.find((row) => row.uid === given);
   const self = first?.viewer?.identities.some((mine) => mine.uid === id);
   return (
@@ -259,15 +259,15 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
       <div className="title"><h1>{one?.name ?? (started ? 'Identity' : ' ')}</h1>{self && <span className="chip">You</span>}</div>
       <p className="lead">{one ? [one.description, home.length > 0 && `identity of ${home.join(' / ')}`, one.email].filter(Boolean).join(' · ') : ' '}</p>
       {said && <p className="said" role="status"><Icon name="done" />{said}</p>}
-      {problems.length > 0 && rows.length === 0 && !one?.roleBindings ? <Problems of={{ ...list, problems }} /> : !started ? <div className="card"><Lines rows={4} height={40} /></div> : (
+      {problems.length > 0 && rows.length === 0 && !one?.roleBindings ? <Problems loaded={{ ...list, problems }} /> : !started ? <div className="card"><Lines rows={4} height={40} /></div> : (
         <>
           <SignsIn one={one!} />
-          <div className="card flush below"><header><h2>Where it reaches</h2>{one?.roleBindings && <span className="dim">{plural(total, 'binding')}</span>}</header>
-            {!one?.roleBindings ? <p className="dim note">Your role does not include role bindings.</p> : rows.length === 0 ? <Empty title="It has no role anywhere">Somebody with a token of it may do nothing that you can see.</Empty>
+          <div className="card flush below"><header><h2>Where it has access</h2>{one?.roleBindings && <span className="dim">{plural(total, 'binding')}</span>}</header>
+            {!one?.roleBindings ? <p className="dim note">Your role does not let you see role bindings.</p> : rows.length === 0 ? <Empty title="It has no role anywhere">It may do nothing in the groups that you can see.</Empty>
               : <Picture label={`Where ${one.name} has a role`} given={drawn} stations={stations} way={false} onGiven={setGiven} />}</div>
           {list.more && <p className="end">The first {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read more</button></p>}
-          <p className="dim note">An identity has no rights outside of its own group{home.length > 0 && `, ${home.join(' / ')}`}. What an external group of an identity provider gives is not shown.{!first?.viewer?.seesAll && ' Bindings in groups that you may not see are not shown.'}</p>
-          <div className="grid"><Card title={`What it may do in ${names.join(' / ')}`} className="wide-6">{one?.held ? (one.held.length > 0 ? <CapabilityTable held={new Set(one.held)} /> : <p className="dim">Nothing.</p>) : <p className="dim note">Your role does not include this.</p>}</Card>
+          <p className="dim note">An identity has no rights outside its own group{home.length > 0 && `, ${home.join(' / ')}`}. Roles from external groups of an identity provider are not shown.{!first?.viewer?.seesAll && ' Bindings in groups that you may not see are not shown.'}</p>
+          <div className="grid"><Card title={`What it may do in ${names.join(' / ')}`} className="wide-6">{one?.held ? (one.held.length > 0 ? <CapabilityTable held={new Set(one.held)} /> : <p className="dim">Nothing.</p>) : <p className="dim note">Your role does not let you see this.</p>}</Card>
           {one && <Question uid={uid} names={names} people={[]} fixed={{ uid: id, name: one.name }} className="wide-6" />}</div>
         </>
       )}
@@ -285,14 +285,14 @@ function BindingSheet({ binding, where, onClose, ground }: { binding: GrantFragm
     <>
       <header><div><h2>{role?.name ?? 'A role'} on {where}</h2><p className="dim">{role?.description ?? summarize(role?.capabilities)}</p></div><button type="button" className="icon-button" aria-label="Close" onClick={onClose}><Icon name="close" /></button></header>
       <section>{data ? <BindingActions binding={binding} ground={{ ...ground, roles: rolesOf(data) }} /> : <Lines rows={1} />}</section>
-      <section><h3>What it allows</h3>{role ? <CapabilityTable held={new Set(role.capabilities)} /> : <p className="dim">Your role does not include this role.</p>}</section>
+      <section><h3>What it allows</h3>{role ? <CapabilityTable held={new Set(role.capabilities)} /> : <p className="dim">Your role does not let you see this role.</p>}</section>
     </>
   );
 }
 
 function SignsIn({ one }: { one: NonNullable<ReachQuery['identity']> }) {
   const rule = one.claimMatch ?? one.staticKeys, by: ReactNode = rule
-    ? <>tokens of <code>{rule.issuer ?? (one.claimMatch?.issuerPattern || 'any known issuer')}</code> for <code>{rule.subject ?? (one.claimMatch?.subjectPattern || 'any subject')}</code></> : 'an identity provider, or none';
-  return <dl className="facts"><div><dt>Signs in by</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{formatLastSeen(one)}</dd></div></dl>;
+    ? <>tokens that <code>{rule.issuer ?? (one.claimMatch?.issuerPattern || 'any known issuer')}</code> issued for <code>{rule.subject ?? (one.claimMatch?.subjectPattern || 'any subject')}</code></> : 'an identity provider, or not at all';
+  return <dl className="facts"><div><dt>Signs in with</dt><dd>{by}</dd></div><div><dt>Last seen</dt><dd>{formatLastSeen(one)}</dd></div></dl>;
 }
 

@@ -35,10 +35,10 @@ function Feed({ uid, types, names }: { uid: string; types?: string[]; names: str
   return (
     <section className="card" aria-label="Live feed">
       <header>
-        <span className={'live ' + state} role="status">{{ live: 'live', paused: 'Paused: what happens now comes when you go on', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not include this feed' }[state]}</span>
-        {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Go on' : 'Pause'}</button>}
+        <span className={'live ' + state} role="status">{{ live: 'live', paused: 'Paused: new events appear when you resume', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not let you see this feed' }[state]}</span>
+        {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Resume' : 'Pause'}</button>}
       </header>
-      {events.length > 0 ? <Events events={events} /> : <Empty title="Quiet so far">Whatever is changed in {names.at(-1)} and below from now on shows up here at once.</Empty>}
+      {events.length > 0 ? <Events events={events} /> : <Empty title="No activity yet">Changes in {names.at(-1)} and below appear here as they happen.</Empty>}
     </section>
   );
 }
@@ -64,10 +64,10 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
   }, [rows.length, started]);
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let body: ReactNode;
-  if (refused) body = <Empty title="The log is for those who may change the group">An owner can read it. The live feed shows you what happens from now on.</Empty>;
-  else if (list.problems.length > 0 && rows.length === 0) body = <Problems of={list} />;
+  if (refused) body = <Empty title="Only people who may change the group can read the audit log">The live feed shows you what happens from now on.</Empty>;
+  else if (list.problems.length > 0 && rows.length === 0) body = <Problems loaded={list} />;
   else if (!started) body = <Lines rows={8} height={38} />;
-  else if (rows.length === 0 && !loading) body = <Empty title="Nothing in the log">{outcome || actor || types || since ? <>Nothing of this kind happened. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, day: undefined })}>Show everything</button></> : 'Every change, and every change that was refused, is kept here for as long as the operator says.'}</Empty>;
+  else if (rows.length === 0 && !loading) body = <Empty title="Nothing in the log">{outcome || actor || types || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
   else body = <div className={loading ? 'busy' : ''}><Events events={rows} /></div>;
   return (
     <>
@@ -77,7 +77,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
         {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${dayOf(since)} ×` }]} />}
       </div>}
-      <section className="card" aria-label="Audit log">{body}<div ref={end}>{list.more && <p className="end">Reading more …</p>}</div></section>
+      <section className="card" aria-label="Audit log">{body}<div ref={end}>{list.more && <p className="end">Loading more …</p>}</div></section>
     </>
   );
 }

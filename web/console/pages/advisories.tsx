@@ -47,25 +47,25 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
         <Find value={query} label="Find by id, alias, artifact or component" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <select aria-label="State" value={stage ?? ''} onChange={(event) => narrow({ stage: event.target.value })}><option value="">Any state</option>{stages.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>
         <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value })}>
-          <option value="severity">Worst first</option><option value="newest">Newest first</option><option value="changed">Last changed first</option><option value="name">By id</option>
+          <option value="severity">Highest severity first</option><option value="newest">Newest first</option><option value="changed">Last changed first</option><option value="name">By id</option>
         </select>
         <span className="total" role="status">{started && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
       </div>
       <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: next.join(',') })}
           options={ratings.filter((rating) => !['NONE', 'UNKNOWN'].includes(rating) || rated.includes(rating) || counted(rating, summary && [summary.open, summary.fixed, summary.notAffected]) > 0).map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: states ? count(counted(rating)) : undefined }))} />
-        <Toggles label="Withdrawn ones" chosen={withdrawn ? ['yes'] : []} onChange={([one]) => narrow({ withdrawn: one })} options={[{ value: 'yes', name: 'With withdrawn ones' }]} />
+        <Toggles label="Withdrawn advisories" chosen={withdrawn ? ['yes'] : []} onChange={([one]) => narrow({ withdrawn: one })} options={[{ value: 'yes', name: 'Include withdrawn' }]} />
         {packages.length > 0 && <Toggles label="Affected packages" chosen={packages} onChange={(next) => narrow({ package: next.join(',') })} options={packages.map((value) => ({ value, name: value }))} />}
       </div>
-      {list.problems.length > 0 && rows.length === 0 ? <Problems of={list} />
+      {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">Nothing below {names.at(-1)} is like this. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
-          : <Empty title="No advisories yet">They come from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">No advisory below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
+          : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
             head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="when">Published</span></div>}
             render={(row) => <AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: one })} />} />}
-      {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
-      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Reading more …' : rows.length > 20 ? `That is all: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
+      {list.problems.length > 0 && rows.length > 0 && <Problems loaded={list} />}
+      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange, useData, useDaysAgo, usePages, type Problem } from '../client';
-import { ConfirmButton, FormButton, Refusal, type Choice, type Held } from '../form';
+import { ConfirmButton, FormButton, Refusal, type Choice, type Holding } from '../form';
 import {
   CreateGroupInvite, DeleteGroupInvite, Identities as IdentitiesDocument, Identity as IdentityDocument, Invites as InvitesDocument,
   type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables,
@@ -49,8 +49,8 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let body: ReactNode;
-  if (refused) body = <div className="table"><Empty title="Your role does not include identities">It needs identity.list. An owner of {name} can give you a role that has it.</Empty></div>;
-  else if (list.problems.length > 0 && rows.length === 0) body = <Problems of={list} />;
+  if (refused) body = <div className="table"><Empty title="Your role does not let you see identities">This needs the capability identity.list. An owner of {name} can give you a role that includes it.</Empty></div>;
+  else if (list.problems.length > 0 && rows.length === 0) body = <Problems loaded={list} />;
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>;
   else if (rows.length === 0 && !loading) body = <div className="table">{query || unseen ? <Empty title="No identity matches"><button type="button" className="link-button" onClick={() => narrow({ q: undefined, unseen: undefined })}>Show all identities</button></Empty> : <Empty title="No identities yet">Create one, or invite people: whoever accepts an invite gets an identity here.</Empty>}</div>;
   else body = (
@@ -74,13 +74,13 @@ function People({ uid, names }: { uid: string; names: string[] }) {
       <div className="filters">
         <Find value={query} label="Find by name, description or email" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
         <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
-          <option value="name">By name</option><option value="seen">Last seen first</option><option value="unseen">Longest unseen first</option><option value="created">Newest first</option>
+          <option value="name">By name</option><option value="seen">Most recently seen first</option><option value="unseen">Least recently seen first</option><option value="created">Newest first</option>
         </select>
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
         <span className="total" role="status">{started && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
       </div>
       {body}
-      {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
+      {list.problems.length > 0 && rows.length > 0 && <Problems loaded={list} />}
     </div>
   );
 }
@@ -92,7 +92,7 @@ const withSearch = (to: string, search: Record<string, string>) => to + (to.incl
 
 function Details({ uid, names }: { uid: string; names: string[] }) {
   const loaded = useData(IdentityDocument, { uid }), identity = loaded.data?.identity;
-  if (!identity) return <div className="story">{loaded.loading ? <Lines rows={3} /> : <Problems of={loaded} />}</div>;
+  if (!identity) return <div className="story">{loaded.loading ? <Lines rows={3} /> : <Problems loaded={loaded} />}</div>;
   const { roleBindings: bindings } = identity;
   return (
     <div className="story">
@@ -104,7 +104,7 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
         <Rules identity={identity} />
       </dl>
       <div>
-        {!bindings ? <p className="dim">Your role does not include its role bindings.</p> : bindings.totalCount === 0 ? <p className="dim">No role is bound to it: it may do nothing yet.</p>
+        {!bindings ? <p className="dim">Your role does not let you see its role bindings.</p> : bindings.totalCount === 0 ? <p className="dim">It has no role, so it may do nothing yet.</p>
           : <ul className="plain">{bindings.nodes.map(({ uid: key, role, group }) => <li key={key}><b>{role?.name ?? 'a role'}</b> in {group ? <Link to={groupAddress(namesOf(group), group.uid)}>{namesOf(group).join(' / ')}</Link> : 'a group that you may not see'}</li>)}
             {bindings.totalCount > bindings.nodes.length && <li className="dim">and {count(bindings.totalCount - bindings.nodes.length)} more</li>}</ul>}
         <p><Link to={withSearch(pageAddress(names, 'access'), { identity: uid })}>What it may do</Link> · <Link to={withSearch(pageAddress(names, 'activity'), { show: 'log', actor: uid })}>What it did</Link></p>
@@ -116,11 +116,11 @@ function Details({ uid, names }: { uid: string; names: string[] }) {
 
 /** These rules say which tokens act as an identity. */
 function Rules({ identity: { claimMatch: rule, staticKeys: keys } }: { identity: Rule }) {
-  if (!rule && !keys) return <div><dt>Tokens</dt><dd>none acts as it</dd></div>;
+  if (!rule && !keys) return <div><dt>Signs in with</dt><dd>no token</dd></div>;
   const rows: [string, ReactNode][] = rule ? [
     ['Issuer', rule.issuer ?? matches(rule.issuerPattern)], ['Subject', rule.subject ?? matches(rule.subjectPattern)], ['Audience', rule.audience ?? matches(rule.audiencePattern)],
     ...Object.entries(rule.claims ?? {}).map(([claim, value]): [string, ReactNode] => [claim, value]), ...Object.entries(rule.claimPatterns ?? {}).map(([claim, value]): [string, ReactNode] => [claim, matches(value)]),
-  ] : [['Issuer', keys!.issuer], ['Subject', keys!.subject], ['Keys', keys!.expirationTime ? <>stored with it, {Date.parse(keys!.expirationTime) < Date.now() ? 'expired' : 'until'} {formatTime(keys!.expirationTime)}</> : 'stored with it, without an end']];
+  ] : [['Issuer', keys!.issuer], ['Subject', keys!.subject], ['Keys', keys!.expirationTime ? <>stored, {Date.parse(keys!.expirationTime) < Date.now() ? 'expired' : 'valid until'} {formatTime(keys!.expirationTime)}</> : 'stored, without an expiration time']];
   return rows.filter(([, value]) => value).map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{typeof value === 'string' ? <code>{value}</code> : value}</dd></div>);
 }
 
@@ -132,10 +132,10 @@ function Invites({ uid, names }: { uid: string; names: string[] }) {
   const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount ?? 0, height = useNarrow() ? 92 : 58;
   const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path));
   let body: ReactNode;
-  if (refused) body = <div className="table"><Empty title="Your role does not include invites">It needs group_invites.list. An owner of {name} can give you a role that has it.</Empty></div>;
-  else if (list.problems.length > 0 && rows.length === 0 && !first?.group?.invites) body = <Problems of={list} />;
+  if (refused) body = <div className="table"><Empty title="Your role does not let you see invites">This needs the capability group_invites.list. An owner of {name} can give you a role that includes it.</Empty></div>;
+  else if (list.problems.length > 0 && rows.length === 0 && !first?.group?.invites) body = <Problems loaded={list} />;
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={4} height={38} /></div></div>;
-  else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No invites">An invite gives a role to whoever brings its code, until it expires.</Empty></div>;
+  else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No invites">An invite gives a role to anyone who enters its code, until it expires.</Empty></div>;
   else body = (
     <List label="Invites" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
       head={<div className="head invite-columns"><span>For</span><span>Role</span><span className="when">Expires</span><span className="sr">Delete</span></div>}
@@ -152,15 +152,15 @@ function Invites({ uid, names }: { uid: string; names: string[] }) {
 
 function InviteRow({ invite, onGone }: { invite: Invite; onGone: (yes: boolean, problems?: Problem[]) => void }) {
   const { run } = useChange(DeleteGroupInvite, ['GroupInvite', 'Group']), expired = Date.parse(invite.expirationTime) < Date.now(), whom = invite.email ?? 'anyone with the code';
-  const held: Held = { capabilities: invite.mayDelete ? ['GROUP_INVITES_DELETE'] : [], on: invite.group?.name ?? 'its group' };
+  const held: Holding = { capabilities: invite.mayDelete ? ['GROUP_INVITES_DELETE'] : [], on: invite.group?.name ?? 'its group' };
   return (
     <div className="cells invite-columns">
-      <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'once' : 'any number of times'} · code {invite.keyId}…</small></span>
+      <span className="two"><b>{invite.email ?? 'Anyone with the code'}</b><small>{namesOf(invite.group).join(' / ')}{' · '}{invite.singleUse ? 'single use' : 'unlimited uses'} · code {invite.keyId}…</small></span>
       <span>{invite.role?.name ?? <span className="dim">a role</span>}</span>
       <span className="when dim">{expired ? <span className="chip bad">expired {formatRelativeTime(invite.expirationTime)}</span> : <Time at={invite.expirationTime} />}</span>
       <ConfirmButton label="" icon="bin" className="icon-button" name={`Delete the invite for ${whom}`} held={held} title="Delete the invite?" submit="Delete the invite" document={DeleteGroupInvite} input={{ uid: invite.uid }}
         immediately={(input) => { onGone(true); void run(input).then(({ data, problems }) => { if (!data) onGone(false, problems); }); }} onDone={() => {}}>
-        <p>{invite.email ? `The code for ${invite.email}` : 'Its code'} works no more. Who has accepted it keeps the role.</p>
+        <p>{invite.email ? `The code for ${invite.email}` : 'Its code'} will no longer work. People who have accepted the invite keep the role.</p>
       </ConfirmButton>
     </div>
   );
@@ -174,12 +174,12 @@ function NewInvite({ uid, name, first }: { uid: string; name: string; first: Inv
     <>
       <FormButton label="New invite" icon="plus" held={{ capabilities: group.viewerCapabilities, on: name }} document={CreateGroupInvite} title={`Invite to ${name}`} submit="Create the invite" fixed={{ parent: uid }} start={{ ttl: String(7 * 86_400), singleUse: true }} affects={['GroupInvite', 'Group']}
         fields={[
-          { name: 'roleUid', label: 'Role', choices, hint: `What they may do in ${name} and below. You can give what you have yourself.` },
-          { name: 'email', label: 'Email', placeholder: 'somebody@example.com', hint: 'The only one who can accept, if their token has this address, verified. Without it anyone can who has the code.' },
-          { name: 'ttl', label: 'Can be accepted for', hint: 'At most 365 days.' }, { name: 'singleUse', label: 'Once only', hint: 'The invite is deleted when somebody accepts it.' },
+          { name: 'roleUid', label: 'Role', choices, hint: `What they may do in ${name} and below. You can only give capabilities that you have yourself.` },
+          { name: 'email', label: 'Email', placeholder: 'somebody@example.com', hint: 'Only a person whose token contains this verified address can accept. Without an address, anyone with the code can.' },
+          { name: 'ttl', label: 'Valid for', hint: 'At most 365 days.' }, { name: 'singleUse', label: 'Single use', hint: 'The invite is deleted when somebody accepts it.' },
         ]}
         onDone={({ createGroupInvite }) => { const { code: made, email } = createGroupInvite!.groupInvite; setCode({ code: made ?? '', email }); }} />
-      <Secret title="The code of the invite" secret={code?.code} onClose={() => setCode(undefined)}>Send it to {code?.email ?? 'whom you invite'}, by a way that only they read: it cannot be shown again. They sign in to the console and give it under “I have an invite”.</Secret>
+      <Secret title="The code of the invite" secret={code?.code} onClose={() => setCode(undefined)}>Send it to {code?.email ?? 'the person you invite'} by a private channel: it cannot be shown again. They sign in to the console and enter it under “I have an invite”.</Secret>
     </>
   );
 }

@@ -17,8 +17,8 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
   const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays);
   const loaded = useData(OverviewDocument, { uid, unseenSince, from });
   const { data, loading } = loaded, group = data?.group;
-  if (data && !group) return <div className="page"><Problems of={loaded} /></div>;
-  if (!data && !loading) return <div className="page"><Problems of={loaded} /></div>;
+  if (data && !group) return <div className="page"><Problems loaded={loaded} /></div>;
+  if (!data && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
   return (
     <div className="page">
       <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}{group && <GroupActions group={group} names={names} />}</div>
@@ -31,9 +31,9 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
         <Card title="Opened and fixed, by week" className="wide-7">
           {!data ? <Lines rows={1} height={170} /> : data.advisoryActivity ? <Plot weeks={data.advisoryActivity} /> : <NotShown what="advisories" />}
         </Card>
-        <Card title="Needs a hand" className="wide-5">{!group ? <Lines rows={4} height={34} /> : <Hands group={group} names={names} />}</Card>
+        <Card title="Needs attention" className="wide-5">{!group ? <Lines rows={4} height={34} /> : <Concerns group={group} names={names} />}</Card>
         <LatestActivity uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} />
-        {(!group || names.length === 1 || (group.children?.totalCount ?? 0) > 0) && <Card title="Groups in this one" aside={group?.children && group.children.totalCount > group.children.nodes.length ? <span className="dim">The first {group.children.nodes.length} of {count(group.children.totalCount)}</span> : undefined} className="wide-12">
+        {(!group || names.length === 1 || (group.children?.totalCount ?? 0) > 0) && <Card title="Groups in this group" aside={group?.children && group.children.totalCount > group.children.nodes.length ? <span className="dim">The first {group.children.nodes.length} of {count(group.children.totalCount)}</span> : undefined} className="wide-12">
           {!group ? <Lines rows={3} height={34} /> : <ChildGroups group={group} names={names} />}
         </Card>}
       </div>
@@ -58,7 +58,7 @@ function OpenAdvisories({ group, names }: { group: Group; names: string[] }) {
   const summary = group.advisorySummary;
   if (!summary) return <NotShown what="advisories" />;
   const { open, fixed, notAffected } = summary;
-  if (open.total + fixed.total + notAffected.total === 0) return <Empty title="No advisories yet">They come from feeds: see <a href="/guide/importing">importing</a>.</Empty>;
+  if (open.total + fixed.total + notAffected.total === 0) return <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>;
   const shown = ratings.map((rating) => ({ rating, n: open[rating.toLowerCase() as 'critical'] })).filter(({ rating, n }) => n > 0 || !['NONE', 'UNKNOWN'].includes(rating));
   return (
     <>
@@ -110,14 +110,14 @@ function niceTop(n: number): number {
   return [1, 2, 4, 5, 10].map((factor) => factor * unit).find((top) => top >= n)!;
 }
 
-interface Hand { icon: IconName; title: string; detail: ReactNode; bad?: boolean; key: string }
+interface Concern { icon: IconName; title: string; detail: ReactNode; bad?: boolean; key: string }
 
-function Hands({ group, names }: { group: Group; names: string[] }) {
+function Concerns({ group, names }: { group: Group; names: string[] }) {
   const soon = Date.now() + soonDays * 86_400_000;
   const failing = group.subscriptions?.nodes.filter(({ failingSince, disableTime }) => failingSince || disableTime) ?? [];
   const expiring = group.invites?.nodes.filter(({ expirationTime }) => Date.parse(expirationTime) < soon) ?? [];
   const { unseen, deprecated } = group, old = unseen?.nodes.filter(({ createTime }) => Date.parse(createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
-  const hands: Hand[] = [
+  const concerns: Concern[] = [
     ...failing.map(({ uid, sink, disableTime, disableReason, failingSince }) => ({
       key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook fails',
       detail: <><Link to={groupAddress(names, group.uid, 'webhooks', { hook: uid })}>{sink.replace(/^https:\/\//, '')}</Link> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
@@ -138,8 +138,8 @@ function Hands({ group, names }: { group: Group; names: string[] }) {
   const hidden = [!group.subscriptions && 'webhooks', !group.invites && 'invites', !unseen && 'identities', !deprecated && 'tags'].filter(Boolean);
   return (
     <>
-      {hands.length === 0 ? <Empty title="Nothing needs a hand">No failing webhook, no expiring invite, no identity that is out of use, no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
-        : <ul className="hands">{hands.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
+      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is no failing webhook, no expiring invite, no unused identity and no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
+        : <ul className="concerns">{concerns.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
       {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
     </>
   );
@@ -150,9 +150,9 @@ function LatestActivity({ uid, names, stored, loading }: { uid: string; names: s
   const known = new Set(events.map(({ id }) => id));
   const all = [...events, ...(stored ?? []).filter(({ id }) => !known.has(id))].slice(0, 8);
   return (
-    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'connecting again' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className="wide-7">
+    <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className="wide-7">
       {loading ? <Lines rows={6} height={34} /> : all.length > 0 ? <Events events={all} compact />
-        : <Empty title="Quiet so far">{stored ? 'What is changed here shows up at once.' : 'What is changed from now on shows up here. Who may change the group also sees what happened before.'}</Empty>}
+        : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : 'Changes appear here from now on. Only people who may change the group can see earlier ones.'}</Empty>}
     </Card>
   );
 }
@@ -160,7 +160,7 @@ function LatestActivity({ uid, names, stored, loading }: { uid: string; names: s
 function ChildGroups({ group, names }: { group: Group; names: string[] }) {
   const nodes = group.children?.nodes;
   if (!nodes) return <NotShown what="groups" />;
-  if (nodes.length === 0) return <Empty title="No groups yet">Groups hold repos and further groups, and a role that is bound to one counts for all that is below it. The guide has the <a href="/guide/concepts">concepts</a>.</Empty>;
+  if (nodes.length === 0) return <Empty title="No groups yet">A group contains repos and other groups. A role on a group also applies to everything below it. The guide explains the <a href="/guide/concepts">concepts</a>.</Empty>;
   const most = Math.max(...nodes.map(({ advisorySummary }) => advisorySummary?.open.total ?? 0), 1);
   return (
     <ul className="rows">{nodes.map((one) => (

@@ -20,7 +20,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
   const tags: TagFilter = { ...(query && { query }), ...(!all && !query && { includeReferrers: false, includeDates: false }) };
   const loaded = useData(RepoDocument, { uid, tags });
   const { data, loading } = loaded, repo = data?.repo;
-  if (!repo && !loading) return <div className="page"><Problems of={loaded} /></div>;
+  if (!repo && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
   const name = repo?.name ?? names.slice(groupNames.length).join('/');
   return (
     <div className="page">
@@ -31,7 +31,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
         <Card title={<>Tags {repo?.tags && <span className="chip">{count(repo.tags.totalCount)}</span>}</>} className="wide-12">
           <div className="filters">
             <Find value={query} label="Find a tag" onChange={(tag) => narrow({ tag }, { replace: true })} />
-            <Toggles label="Which tags" chosen={all ? ['yes'] : []} onChange={([one]) => narrow({ all: one }, { replace: true })} options={[{ value: 'yes', name: 'With signatures and dated tags' }]} />
+            <Toggles label="Which tags" chosen={all ? ['yes'] : []} onChange={([one]) => narrow({ all: one }, { replace: true })} options={[{ value: 'yes', name: 'Include signatures and dated tags' }]} />
           </div>
           {!repo ? <Lines rows={5} height={26} /> : !repo.tags ? <NotShown what="tags" /> : repo.tags.nodes.length === 0
             ? <Empty title={query ? 'No tag matches' : 'No tags yet'}>{query ? `No tag of ${name} has “${query}” in its name.` : 'Tags appear here as soon as an image is pushed or imported.'}</Empty>
@@ -39,7 +39,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
         </Card>
         <Card title={<>Advisories {repo?.advisories && <span className="chip">{count(repo.advisories.totalCount)}</span>}</>} aside={repo?.advisorySummary && <SeverityBar counts={repo.advisorySummary.open} />} className="wide-12 flush">
           {!repo ? <Lines rows={2} height={34} /> : !repo.advisories ? <NotShown what="advisories" /> : repo.advisories.nodes.length === 0
-            ? <Empty title="No advisories">No advisory names {name}. Packages in its images can have some: see the tags.</Empty> : <Advisories uid={uid} first={repo.advisories} />}
+            ? <Empty title="No advisories">No advisory names {name}. The packages in its images may have advisories: see the tags.</Empty> : <Advisories uid={uid} first={repo.advisories} />}
         </Card>
         <Card title="Readme" aside={repo && <EditReadme repo={repo} />} className="wide-12">
           {!repo ? <Lines rows={5} /> : repo.readme ? <Markdown text={repo.readme} /> : <Empty title="No readme">A readme says what an image is for and how to run it.</Empty>}
@@ -56,7 +56,7 @@ function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] })
       <div><dt>Created</dt><dd>{dayOf(repo.createTime)}</dd></div>
       <div><dt>Changed</dt><dd><Time at={repo.updateTime} /></dd></div>
       {repo.bundles.length > 0 && <div><dt>Bundles</dt><dd>{repo.bundles.map((bundle) => <span key={bundle} className="chip">{bundle}</span>)}</dd></div>}
-      {repo.aliases.length > 0 && <div><dt>Also</dt><dd>{repo.aliases.slice(0, 3).join(', ')}{repo.aliases.length > 3 && ` and ${repo.aliases.length - 3} more`}</dd></div>}
+      {repo.aliases.length > 0 && <div><dt>Other names</dt><dd>{repo.aliases.slice(0, 3).join(', ')}{repo.aliases.length > 3 && ` and ${repo.aliases.length - 3} more`}</dd></div>}
       {repo.syncConfig && <div><dt>Copied from</dt><dd>{repo.syncConfig.source}{repo.syncConfig.expirationTime && <> until {dayOf(repo.syncConfig.expirationTime)}</>}</dd></div>}
     </dl>
   );
@@ -77,7 +77,7 @@ function useMore<Row, Data, Variables extends object>(first: Page<Row>, document
     setFurther((old) => [...old, ...next.nodes]);
     setPage(next.pageInfo);
   };
-  const button = page.hasNextPage && <p className="end"><button type="button" disabled={state === 'reading'} onClick={() => void read()}>{state === 'reading' ? 'Reading …' : state === 'failed' ? 'That did not work. Try again' : 'Show more'}</button></p>;
+  const button = page.hasNextPage && <p className="end"><button type="button" disabled={state === 'reading'} onClick={() => void read()}>{state === 'reading' ? 'Loading …' : state === 'failed' ? 'Loading failed. Try again' : 'Show more'}</button></p>;
   return { rows: [...first.nodes, ...further], button };
 }
 
@@ -86,7 +86,7 @@ function Tags({ uid, filter, first, active }: { uid: string; filter: TagFilter; 
   return (
     <>
       <table className="tags">
-        <thead><tr><th>Name</th><th>Digest</th><th>Architectures and sizes</th><th>Moved</th><th>Open advisories</th></tr></thead>
+        <thead><tr><th>Name</th><th>Digest</th><th>Architectures and sizes</th><th>Last moved</th><th>Open advisories</th></tr></thead>
         <tbody>{rows.map((tag) => <Tag key={tag.uid} tag={tag} active={active.includes(tag.name)} />)}</tbody>
       </table>
       {button}
@@ -100,7 +100,7 @@ function Tag({ tag, active }: { tag: TagRowFragment; active: boolean }) {
     <tr className={tag.deprecated ? 'old' : ''}>
       <td className="name"><b title={tag.name}>{shorten(tag.name)}</b>{active && <span className="chip">active</span>}{tag.deprecated && <span className="chip bad">end of life</span>}</td>
       <td className="digest"><code title={tag.digest}>{tag.digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={tag.digest} label={`Copy the digest of ${shorten(tag.name)}`} /></td>
-      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'not known'}</td>
+      <td className="sizes dim">{image ? image.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'unknown'}</td>
       <td className="dim"><Time at={tag.updateTime} /></td>
       <td><SeverityBar counts={tag.advisorySummary?.open} /></td>
     </tr>

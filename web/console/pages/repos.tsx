@@ -45,10 +45,10 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         <Toggles label="Tiers" chosen={chosen} onChange={(next) => narrow({ tier: next.join(',') })} options={withChosen(shownTiers.map(({ value, count: n }) => ({ value: value!, name: tierName(value), count: count(n) })), chosen, tierName)} />
         <Toggles label="Bundles" chosen={bundles} onChange={(next) => narrow({ bundle: next.join(',') })} options={withChosen(shownBundles.map(({ value, count: n }) => ({ value, name: value, count: count(n) })), bundles, (name) => name)} />
       </div>}
-      {list.problems.length > 0 && rows.length === 0 ? <Problems of={list} />
+      {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
-        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">Nothing below {names.at(-1)} holds all of this. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
-          : <Empty title="No repos yet">A repo holds the tags of an image. Create one above, or import what you have: <a href="/guide/importing">importing</a>.</Empty>}</div>
+        : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No repo matches">No repo below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, tier: undefined, bundle: undefined })}>Show all repos</button></Empty>
+          : <Empty title="No repos yet">A repo contains the tags of an image. Create one above, or import your repos: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Repos" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
             head={<div className="head repo-columns"><span>{order('name', 'Name')}</span><span className="tier">Tier</span><span className="number">Tags</span><span className="when">{order('updated', 'Last changed')}</span><span>Open advisories</span></div>}
             render={(repo) => (
@@ -60,8 +60,8 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
                 <span><SeverityBar counts={repo.advisorySummary?.open} most={most} /></span>
               </Link>
             )} />}
-      {list.problems.length > 0 && rows.length > 0 && <Problems of={list} />}
-      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Reading more …' : rows.length > 20 ? `That is all: ${plural(rows.length, 'repo')}.` : ''}</p>}
+      {list.problems.length > 0 && rows.length > 0 && <Problems loaded={list} />}
+      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'repo')}.` : ''}</p>}
     </div>
   );
 }

@@ -10,7 +10,7 @@ import { plural } from '../words';
 export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nodes'] }) {
   const loaded = useData(StartDocument, {});
   const { data, loading } = loaded;
-  if (!data) return <div className="page">{loading ? <Lines rows={5} height={44} /> : <Problems of={loaded} />}</div>;
+  if (!data) return <div className="page">{loading ? <Lines rows={5} height={44} /> : <Problems loaded={loaded} />}</div>;
   const bindings = data.viewer?.roleBindings?.nodes ?? [];
   const bound = new Map(bindings.filter(({ group }) => group).map(({ group, role }) => [group!.uid, { group: group!, role: role?.name ?? '' }]));
   const others = roots.filter(({ uid }) => !bound.has(uid));
@@ -34,15 +34,15 @@ export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nod
 }
 
 const Stranger = ({ identities }: { identities: { uid: string; name: string; email: string | null }[] }) => (
-  <Empty title="Nobody has let you in yet">
-    {identities.length > 0 ? `You are signed in as ${identities.map(({ name, email }) => email ?? name).join(', ')}, and have no role in any group.` : 'Your token is good, but no identity matches it.'}{' '}
-    Ask an owner of your organisation for a role or an invite; it counts from your next click. The guide says <a href="/guide/sign-in">how people get in</a>.
+  <Empty title="You have no access yet">
+    {identities.length > 0 ? `You are signed in as ${identities.map(({ name, email }) => email ?? name).join(', ')}, and have no role in any group.` : 'Your token is valid, but no identity matches it.'}{' '}
+    Ask an owner of your organisation for a role or an invite. A new role takes effect with your next click. The guide explains <a href="/guide/sign-in">how people get access</a>.
     <span className="after"><AcceptInvite /></span>
   </Empty>
 );
 
 /** This button accepts the role that an invite offers. The reader needs only the code and no capability. */
 const AcceptInvite = () => (
-  <FormButton label="I have an invite" icon="key" held={{ capabilities: undefined, on: '' }} document={AcceptGroupInvite} title="Accept an invite" submit="Accept" fields={[{ name: 'code', label: 'Code', code: true, hint: 'As you received it.' }]} affects={['Group', 'Viewer', 'Identity', 'RoleBinding']}
+  <FormButton label="I have an invite" icon="key" held={{ capabilities: undefined, on: '' }} document={AcceptGroupInvite} title="Accept an invite" submit="Accept" fields={[{ name: 'code', label: 'Code', code: true, hint: 'Enter it as you received it.' }]} affects={['Group', 'Viewer', 'Identity', 'RoleBinding']}
     onDone={({ acceptGroupInvite }) => { const { group } = acceptGroupInvite!.roleBinding; navigate(group ? groupAddress(namesOf(group), group.uid) : '/console'); }} />
 );

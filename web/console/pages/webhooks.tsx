@@ -1,6 +1,6 @@
 import { Fragment, useEffect, useState, type ReactNode } from 'react';
 import { useChange, usePages, type Problem } from '../client';
-import { Action, ConfirmButton, FormButton, reasonAgainst, Refusal, type Field, type Held } from '../form';
+import { Action, ConfirmButton, FormButton, reasonAgainst, Refusal, type Field, type Holding } from '../form';
 import {
   CreateSubscription, DeleteSubscription, EnableSubscription, Redeliver, RotateSubscriptionSecret, TestSubscription, Webhook as WebhookDocument, Webhooks as WebhooksDocument,
   type DeliveryState, type HookFragment, type WebhookQuery, type WebhookQueryVariables, type WebhooksQuery, type WebhooksQueryVariables,
@@ -23,20 +23,20 @@ export function Webhooks(at: { uid: string; names: string[] }) {
 }
 
 const fields: Field[] = [
-  { name: 'sink', label: 'Sink', code: true, placeholder: 'https://hooks.example.com/atrium', hint: 'The https URL that events are posted to. A group can have one webhook for each.' },
+  { name: 'sink', label: 'Sink', code: true, placeholder: 'https://hooks.example.com/atrium', hint: 'The https URL that events are posted to. A group can have only one webhook for each URL.' },
   {
-    name: 'types', label: 'Events', hint: 'Without a choice all of them are sent, also those that later versions add.',
+    name: 'types', label: 'Events', hint: 'If you choose none, all events are sent, including those that later versions add.',
     choices: topics.flatMap(({ name, types }) => types.map((value) => ({ value, name: typeName(value), about: value, group: name }))),
   },
 ];
 const host = (sink: string) => sink.replace(/^https:\/\//, '');
 
-function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held: Held; like?: HookFragment }) {
+function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held: Holding; like?: HookFragment }) {
   const [made, setMade] = useState<{ secret: string; uid: string }>();
   return (
     <>
       <FormButton label={like ? 'Make a copy' : 'New webhook'} icon={like ? 'copy' : 'plus'} held={held} document={CreateSubscription} title={like ? `New webhook like ${host(like.sink)}` : `New webhook in ${name}`} submit="Create the webhook"
-        lead={like ? 'A webhook keeps its sink and its events. This makes another with events of your choice; delete this one once the new one works.' : `It is sent what happens in ${name} and below.`}
+        lead={like ? 'The sink and the events of a webhook cannot be changed. This creates another webhook with the events that you choose. Delete the old one when the new one works.' : `It receives the events of ${name} and everything below.`}
         fields={fields} start={like && { sink: like.sink, types: like.types.map(shortType) }} fixed={{ parent: uid }} unique="sink" affects={['EventSubscription', 'Group']}
         onDone={({ createSubscription }) => setMade({ secret: createSubscription!.secret, uid: createSubscription!.subscription.uid })} />
       <Secret title="The secret of the new webhook" secret={made?.secret} onClose={() => { setMade(undefined); narrow({ hook: made!.uid }); }}>{theSecret}</Secret>
@@ -44,7 +44,7 @@ function NewWebhook({ uid, name, held, like }: { uid: string; name: string; held
   );
 }
 
-const theSecret = <>It signs the deliveries, so that the sink can tell them from others. Keep it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that check it.</>;
+const theSecret = <>It signs the deliveries, so that the sink can verify them. Save it now: it cannot be shown again. The guide has <a href="/guide/events#receivers" target="_blank" rel="noreferrer">receivers</a> that verify it.</>;
 
 function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
@@ -52,10 +52,10 @@ function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   const height = useNarrow() ? 84 : 60;
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let body: ReactNode;
-  if (refused) body = <div className="table"><Empty title="Your role does not include webhooks">It needs subscriptions.list. An owner of {name} can give you a role that has it.</Empty></div>;
-  else if (list.problems.length > 0 && rows.length === 0) body = <Problems of={list} />;
+  if (refused) body = <div className="table"><Empty title="Your role does not let you see webhooks">This needs the capability subscriptions.list. An owner of {name} can give you a role that includes it.</Empty></div>;
+  else if (list.problems.length > 0 && rows.length === 0) body = <Problems loaded={list} />;
   else if (!started) body = <div className="table"><div className="pad"><Lines rows={4} height={38} /></div></div>;
-  else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No webhooks yet">A webhook is told of every change in {name} and below, signed and with retries. The guide says <a href="/guide/events">how to receive it</a>.</Empty></div>;
+  else if (rows.length === 0 && !loading) body = <div className="table"><Empty title="No webhooks yet">A webhook receives every change in {name} and below, with a signature and retries. The guide explains <a href="/guide/events">how to receive events</a>.</Empty></div>;
   else body = (
     <List label="Webhooks" rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
       head={<div className="head hook-columns"><span>Sink</span><span>State</span><span className="types">Events</span><span className="when">Created</span></div>}
@@ -71,7 +71,7 @@ function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Webhooks</h1>{first?.group && <div className="actions"><NewWebhook uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} /></div>}</div>
-      <p className="lead">{started && !refused ? `${plural(total, 'webhook')} in ${names.join(' / ')} and below` : `What happens in ${names.join(' / ')} and below, sent to others`}</p>
+      <p className="lead">{started && !refused ? `${plural(total, 'webhook')} in ${names.join(' / ')} and below` : `Events of ${names.join(' / ')} and below, sent to other systems`}</p>
       <div className="below-lead">{body}</div>
     </div>
   );
@@ -86,7 +86,7 @@ function HookState({ hook, latest }: { hook: HookFragment; latest?: { state: Del
   if (hook.disableTime) return <span className="state bad">Disabled</span>;
   if (hook.failingSince) return <span className="state open" title={`Since ${formatTime(hook.failingSince)}`}>Failing</span>;
   if (latest?.state === 'DELIVERED') return <span className="state fixed">Works</span>;
-  return <span className="state">{latest ? 'Sends the first' : 'Nothing sent yet'}</span>;
+  return <span className="state">{latest ? 'Sending the first event' : 'Nothing sent yet'}</span>;
 }
 
 const states: { value: DeliveryState; name: string }[] = [{ value: 'FAILED', name: 'Failed' }, { value: 'RETRYING', name: 'Retrying' }, { value: 'PENDING', name: 'Pending' }, { value: 'DELIVERED', name: 'Delivered' }];
@@ -116,8 +116,8 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
     return () => clearTimeout(timer);
   }, [waits, list.rows, looks]);
 
-  if (!hook) return <div className="page">{started ? <Problems of={list} /> : <Lines rows={6} height={30} />}</div>;
-  const held: Held = { capabilities: hook.viewerCapabilities, on: host(hook.sink) }, group = namesOf(hook.group), disabled = hook.disableTime !== enabled ? hook.disableTime : null;
+  if (!hook) return <div className="page">{started ? <Problems loaded={list} /> : <Lines rows={6} height={30} />}</div>;
+  const held: Holding = { capabilities: hook.viewerCapabilities, on: host(hook.sink) }, group = namesOf(hook.group), disabled = hook.disableTime !== enabled ? hook.disableTime : null;
   const act = async (made: Promise<{ problems: Problem[] }>, undo?: () => void) => {
     setProblems([]);
     setLooks(0);
@@ -137,28 +137,28 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
       <p className="back"><Link to={page}>Webhooks</Link></p>
       <div className="title"><h1>{host(hook.sink).split('/').map((part, i) => <Fragment key={i}>{i > 0 && <>/<wbr /></>}{part}</Fragment>)}</h1><CopyButton text={hook.sink} label="Copy the URL of the sink" />
         <div className="actions">
-          <Action icon="play" reason={disabled ? 'A webhook that is disabled is sent nothing: enable it first.' : reasonAgainst(TestSubscription, held)} busy={test.busy}
+          <Action icon="play" reason={disabled ? 'A disabled webhook receives nothing: enable it first.' : reasonAgainst(TestSubscription, held)} busy={test.busy}
             onClick={() => void act(test.run({ uid }).then(({ data, problems: found }) => { setSent(data?.testSubscription?.eventId); return { problems: found }; }))}>Send a test event</Action>
           <ConfirmButton label="Rotate the secret" icon="key" held={held} harmless document={RotateSubscriptionSecret} input={{ uid }} title="Rotate the secret?" submit="Make a new secret" onDone={({ rotateSubscriptionSecret }) => setSecret(rotateSubscriptionSecret!.secret)}>
-            <p>The webhook gets a new secret, which is shown once. For a day deliveries are signed with both, so that the sink can change over at its leisure; after that the old one is worth nothing.</p>
+            <p>The webhook gets a new secret, which is shown once. For one day, deliveries are signed with both secrets, so that you have time to change the sink. After that, only the new secret is used.</p>
           </ConfirmButton>
           <NewWebhook uid={hook.group?.uid ?? hook.uid.slice(0, hook.uid.lastIndexOf('/'))} name={group.at(-1) ?? name} held={held} like={hook} />
           <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteSubscription} input={{ uid }} title={`Delete the webhook ${host(hook.sink)}?`} submit="Delete the webhook" affects={['EventSubscription', 'Group']} onDone={() => navigate(page, { replace: true })}>
-            <p>This removes the webhook, its secret, and the record of its {plural(hook.deliveries?.totalCount ?? 0, 'delivery', 'deliveries')}. What is under way is not sent any more. It cannot be undone.</p>
+            <p>This removes the webhook, its secret, and the record of its {plural(hook.deliveries?.totalCount ?? 0, 'delivery', 'deliveries')}. Deliveries in progress are stopped. This cannot be undone.</p>
           </ConfirmButton>
         </div>
       </div>
       <dl className="facts">
         <div><dt>State</dt><dd><HookState hook={{ ...hook, disableTime: disabled }} latest={list.rows.find((row) => row.state === 'DELIVERED') ?? list.rows[0]} /></dd></div>
         {hook.failingSince && !disabled && <div><dt>Last success</dt><dd>before {formatTime(hook.failingSince)}</dd></div>}
-        <div><dt>Group</dt><dd>{hook.group ? <Link to={groupAddress(group, hook.group.uid)}>{group.join(' / ')}</Link> : 'above'}</dd></div>
+        <div><dt>Group</dt><dd>{hook.group ? <Link to={groupAddress(group, hook.group.uid)}>{group.join(' / ')}</Link> : 'a group above'}</dd></div>
         <div><dt>Created</dt><dd>{dayOf(hook.createTime)}</dd></div>
         <div><dt>Events</dt><dd>{hook.types.length === 0 ? 'all' : hook.types.map((type) => <span key={type} className="chip" title={type}>{typeName(type)}</span>)}</dd></div>
       </dl>
       <Secret title="The new secret" secret={secret} onClose={() => setSecret(undefined)}>{theSecret}</Secret>
       {disabled && (
-        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatRelativeTime(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not take what it was sent.'} Nothing is sent any more.</p>
-          <p>Repair the sink, then enable the webhook: it gets events from then on. What was under way when it was disabled is below as failed, and can be redelivered; what happened since is in the audit log alone.</p>
+        <div className="problem notice"><Icon name="warning" /><div><strong>Disabled {formatRelativeTime(disabled)}</strong><p>{hook.disableReason ? `Why: ${hook.disableReason}.` : 'Its sink did not accept the events.'} Nothing is sent any more.</p>
+          <p>Repair the sink, then enable the webhook: it then receives new events. Deliveries that were in progress are listed below as failed and can be redelivered. Events since then are only in the audit log.</p>
           <Action reason={reasonAgainst(EnableSubscription, held)} busy={enable.busy} onClick={() => { setEnabled(disabled); void act(enable.run({ uid }), () => setEnabled(undefined)); }}>Enable it again</Action></div></div>
       )}
       <Refusal problems={problems} />
@@ -168,15 +168,15 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
         <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed?.totalCount ? count(hook.failed.totalCount) : undefined }))} />
         {event && <Toggles label="Event" chosen={['event']} onChange={() => narrow({ event: undefined })} options={[{ value: 'event', name: 'Only one event ×' }]} />}
         <span className="total" role="status">{hook.deliveries ? plural(hook.deliveries.totalCount ?? 0, 'delivery', 'deliveries') : ''}</span>
-        {failed.length > 0 && <ConfirmButton label={`Redeliver ${plural(failed.length, 'that failed', 'that failed')}`} icon="repeat" held={held} harmless document={Redeliver} input={{ uids: failed.map((row) => row.uid) }} title="Redeliver what failed?" submit={`Redeliver ${count(failed.length)}`} affects={['Delivery']} onDone={() => {}}>
-          <p>{plural(failed.length, 'event')} {failed.length === 1 ? 'is' : 'are'} sent again, each with up to {mostAttempts} attempts. A sink knows by the id of an event what it has had already.{hook.failed && hook.failed.totalCount > failed.length && ` Of ${count(hook.failed.totalCount)} that failed these are the ones that are shown.`}</p>
+        {failed.length > 0 && <ConfirmButton label={`Redeliver ${count(failed.length)} failed`} icon="repeat" held={held} harmless document={Redeliver} input={{ uids: failed.map((row) => row.uid) }} title="Redeliver the failed events?" submit={`Redeliver ${count(failed.length)}`} affects={['Delivery']} onDone={() => {}}>
+          <p>{plural(failed.length, 'event')} {failed.length === 1 ? 'is' : 'are'} sent again, each with up to {mostAttempts} attempts. The id of an event tells the sink whether it already has the event.{hook.failed && hook.failed.totalCount > failed.length && ` These are only the shown ones of ${count(hook.failed.totalCount)} failed deliveries.`}</p>
         </ConfirmButton>}
       </div>
-      {rows.length === 0 ? <div className="table"><Empty title={state || event ? 'No such delivery' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink takes it.'}</Empty></div>
+      {rows.length === 0 ? <div className="table"><Empty title={state || event ? 'No delivery matches' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink accepts it.'}</Empty></div>
         : <List label="Deliveries" rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore}
             head={<div className="head delivery-columns"><span>State</span><span>Event</span><span className="answer">Answer</span><span className="attempts">Attempts</span><span className="when">When</span></div>}
             render={(row) => <OneDelivery row={row} open={openRows.has(row.uid)} onToggle={() => toggle(row.uid)} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
-      {list.problems.length > 0 && <Problems of={list} />}
+      {list.problems.length > 0 && <Problems loaded={list} />}
     </div>
   );
 }
@@ -185,8 +185,8 @@ const delivered = (delivery?: Delivery) => delivery?.state === 'DELIVERED';
 
 function ofTest(delivery?: Delivery): string {
   if (!delivery || delivery.state === 'PENDING') return 'A test event is on its way. Waiting for the answer of the sink …';
-  if (delivered(delivery)) return `The sink has taken the test event and answered ${delivery.lastStatus}.`;
-  return `The sink has not taken the test event: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
+  if (delivered(delivery)) return `The sink accepted the test event and answered ${delivery.lastStatus}.`;
+  return `The sink did not accept the test event: ${delivery.lastError ?? `it answered ${delivery.lastStatus}`}.`;
 }
 
 function OneDelivery({ row, open, onToggle, redeliver }: { row: Delivery; open: boolean; onToggle: () => void; redeliver: ReactNode }) {
