@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
+	"strings"
 
 	"atrium/platform"
 )
@@ -22,6 +23,16 @@ type reach struct {
 	strictlyBelow bool         // whether the row of inside itself is left out
 	exclude       platform.UID // UID of a row that is left out; "" means none
 	around        platform.UID // UID that the parent of each row must enclose; "" means any parent
+
+	// organisation is the root of all rows, of a table with keys of scopes. The rows are
+	// then found and sorted by the rest of their UIDs. "" means that UIDs are used.
+	organisation platform.UID
+}
+
+// An approach tells how the rows of a list are found.
+type approach struct {
+	walk     bool // whether all rows are read in the order of UIDs, along the primary key
+	byParent bool // whether the children of a scope are found by its UID, not by its key
 }
 
 // enclosing names the column that finds the rows within a UID of each depth. Deeper
@@ -29,10 +40,39 @@ type reach struct {
 // third level is read in order, so a page costs at most the rows within that level.
 var enclosing = []string{"", "root", "g2", "g3"}
 
-// reach returns how a branch is found. walk means that all its rows are read in the
-// order of UIDs. This is the order of the tree, so the rows are a range of the
-// primary key.
-func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
+// reach returns how a branch is found.
+func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
+	r, ok := t.reachByUID(b, how.walk)
+	if !t.compact || !ok {
+		return r, ok
+	}
+	switch r.column {
+	case "":
+		return r, true
+	case "parent":
+		if !how.byParent {
+			r.column = keyColumns[r.column]
+		}
+		r.organisation = r.uid.Root()
+	case "root", "g2", "g3":
+		r.column, r.organisation = keyColumns[r.column], r.uid.Root()
+	default:
+		r.organisation = r.root
+	}
+	return r, true
+}
+
+// organisation returns the root of all rows of a branch, if they are sorted by the rest
+// of their UIDs.
+func (t *table[T, F]) organisation(b platform.Branch, how approach) platform.UID {
+	r, _ := t.reach(b, how)
+	return r.organisation
+}
+
+// reachByUID returns how a branch is found in a table without keys. A walk reads all its
+// rows in the order of UIDs. This is the order of the tree, so the rows are a range of
+// the primary key.
+func (t *table[T, F]) reachByUID(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
 	case platform.Children:
 		return reach{column: "parent", uid: b.UID}, true
@@ -65,10 +105,34 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 
 // key returns the value that the column is compared with.
 func (r reach) key() any {
-	if r.uid == "" {
+	switch {
+	case r.uid == "":
 		return r.name
+	case r.hasKey():
+		return scopeKey(r.uid)
+	default:
+		return r.uid
 	}
-	return r.uid
+}
+
+// hasKey reports whether the column contains keys of scopes.
+func (r reach) hasKey() bool { return strings.HasSuffix(r.column, "_key") }
+
+// prefix returns SQL for the part of a row that confirms its scope, or "" if the scope
+// needs no confirmation.
+func (r reach) prefix() string {
+	if r.inside != "" {
+		return ""
+	}
+	return scopePrefixes[r.column]
+}
+
+// tie returns the column that sorts rows with equal values.
+func (r reach) tie() string {
+	if r.organisation != "" {
+		return "t.rest"
+	}
+	return "t.uid"
 }
 
 // scope returns the counter scope of a branch: the smallest UID that contains all of
@@ -86,8 +150,8 @@ func (r reach) scope(b platform.Branch) string {
 
 // addBranch adds the condition that a row is in a branch and, for a page, comes
 // after a position.
-func (t *table[T, F]) addBranch(s *statement, b platform.Branch, walk bool, o ordering, after *platform.Position) {
-	r, ok := t.reach(b, walk)
+func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o ordering, after *platform.Position) {
+	r, ok := t.reach(b, how)
 	switch {
 	case ok:
 		and := ""
@@ -95,8 +159,14 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, walk bool, o or
 			s.add("t."+r.column+" = ?", r.key())
 			and = " AND "
 		}
-		if r.root != "" {
+		switch {
+		case r.root != "" && r.organisation != "":
+			s.add(" AND t.root_key = ?", scopeKey(r.root))
+		case r.root != "":
 			s.add(" AND t.root = ?", r.root)
+		}
+		if prefix := r.prefix(); prefix != "" {
+			s.add(" AND "+confirm(prefix+" = ?"), restOf(r.uid))
 		}
 		if r.inside != "" {
 			s.add(and)
@@ -130,18 +200,21 @@ func (s *statement) addAround(uid platform.UID) {
 // SQLite uses only one of each in an index.
 func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
 	from, low, high := ">=", packUID(r.inside), pastSubtree(r.inside)
+	if r.organisation != "" {
+		low, high = restOf(r.inside), pastRest(r.inside)
+	}
 	if r.strictlyBelow {
 		from = ">"
 	}
 	if after != nil && o.byUID() {
-		switch at := packUID(after.UID); {
+		switch at := o.in(r.organisation).packed(after.UID); {
 		case o.desc && bytes.Compare(at, high) < 0:
 			high = at
 		case !o.desc && bytes.Compare(at, low) >= 0:
 			from, low = ">", at
 		}
 	}
-	s.add("t.uid "+from+" ? AND t.uid < ?", low, high)
+	s.add(r.tie()+" "+from+" ? AND "+r.tie()+" < ?", low, high)
 }
 
 // An ordering is the SQL expression by which rows of t are sorted before their UIDs,
@@ -151,6 +224,35 @@ type ordering struct {
 	desc      bool
 	unindexed bool                   // whether no index has this order: see orderingOf
 	key       func(platform.UID) any // returns the value that UIDs are compared with
+
+	// organisation is the root of all rows, if they are sorted by the rest of their UIDs.
+	organisation platform.UID
+}
+
+// in returns the same order for the rows of an organisation, which are sorted by the rest
+// of their UIDs. "" means that they are sorted by UID.
+func (o ordering) in(organisation platform.UID) ordering {
+	o.organisation = organisation
+	return o
+}
+
+// tie returns the column that sorts rows with equal values.
+func (o ordering) tie() string { return reach{organisation: o.organisation}.tie() }
+
+// packed returns the bytes that the tie is compared with.
+func (o ordering) packed(u platform.UID) []byte {
+	if o.organisation != "" {
+		return restFrom(o.organisation, u)
+	}
+	return packUID(u)
+}
+
+// position returns the value that the tie is compared with.
+func (o ordering) position(u platform.UID) any {
+	if o.organisation != "" {
+		return o.packed(u)
+	}
+	return o.key(u)
 }
 
 // A lookup is an order by a column of another table. No index supports it, so all
@@ -179,24 +281,28 @@ func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
 // byUID reports whether UIDs alone are what rows are sorted by.
 func (o ordering) byUID() bool { return o.value == "" }
 
-// keys returns the columns by which a page of keys is sorted when it is merged with
-// others.
-func (o ordering) keys() string {
-	if o.byUID() {
-		return "t.uid"
+// addKeys adds the columns by which a page of keys is sorted when it is merged with
+// others. The UID is put together if that lets an index suffice.
+func (s *statement) addKeys(o ordering) {
+	if !o.byUID() {
+		s.add(o.value + " AS sorted, ")
 	}
-	return o.value + " AS sorted, t.uid"
+	if o.organisation == "" {
+		s.add("t.uid")
+		return
+	}
+	s.sql.WriteString(s.dialect.JoinBytes(s.arg(packUID(o.organisation)), "t.rest") + " AS uid")
 }
 
 // orderBy returns the ORDER BY clause for rows of t.
 func (o ordering) orderBy() string {
 	if !o.unindexed {
-		return o.clause(o.value, "t.uid")
+		return o.clause(o.value, o.tie())
 	}
 	if o.byUID() {
-		return o.clause("", withoutIndex("t.uid"))
+		return o.clause("", withoutIndex(o.tie()))
 	}
-	return o.clause(withoutIndex(o.value), "t.uid")
+	return o.clause(withoutIndex(o.value), o.tie())
 }
 
 // withoutIndex changes an expression so that no index matches it.
@@ -232,8 +338,8 @@ func (o ordering) addAfter(s *statement, p *platform.Position) {
 		sign = "<"
 	}
 	if o.byUID() {
-		s.add(" AND t.uid "+sign+" ?", o.key(p.UID))
+		s.add(" AND "+o.tie()+" "+sign+" ?", o.position(p.UID))
 		return
 	}
-	s.add(" AND ("+o.value+", t.uid) "+sign+" (?, ?)", p.Value, o.key(p.UID))
+	s.add(" AND ("+o.value+", "+o.tie()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
 }
