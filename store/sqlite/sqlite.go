@@ -51,7 +51,7 @@ var dialect = sqlstore.Dialect{
 		return "json_each(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END) e"
 	},
 	JoinBytes:        func(arg, column string) string { return "CAST(" + arg + " || " + column + " AS BLOB)" }, // || makes a text
-	NoEarlierWriters: "1 = 1", // there is one writer
+	NoEarlierWriters: "1 = 1",                                                                                  // there is one writer
 	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t).UnixMilli() },
 	Intervals: func(column, origin, seconds string) string {
 		return "(" + column + " - " + origin + ") / (" + seconds + " * 1000)"

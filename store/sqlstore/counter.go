@@ -125,7 +125,6 @@ func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.B
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, r.approach("", q.Filter), ordering{}, nil)
-	r.inRoot(s, q.Filter, b)
 	r.where(q.Filter, s)
 	s.add(")")
 }

@@ -141,6 +141,9 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 		}
 		for _, b := range branches {
 			how, _ := r.reach(b, by)
+			if how.isElsewhere() {
+				continue
+			}
 			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey(), how.organisation != "", how.prefix()}
 			p := byShape[k]
 			if p == nil {

@@ -188,7 +188,6 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
-	r.inRoot(s, q.Filter, b)
 	r.where(q.Filter, s)
 }
 
@@ -199,6 +198,7 @@ func (r *reader[T, F]) approach(order string, f F) approach {
 	return approach{
 		walk:     order == "uid" && len(r.counters(f)) == 1,
 		byParent: r.byParent != nil && r.byParent(order, f),
+		byWords:  r.looksFor(f),
 	}
 }
 

@@ -33,6 +33,7 @@ type reach struct {
 type approach struct {
 	walk     bool // whether all rows are read in the order of UIDs, along the primary key
 	byParent bool // whether the children of a scope are found by its UID, not by its key
+	byWords  bool // whether the rows are found by the words of a search
 }
 
 // enclosing names the column that finds the rows within a UID of each depth. Deeper
@@ -127,6 +128,13 @@ func (r reach) prefix() string {
 	return scopePrefixes[r.column]
 }
 
+// isElsewhere reports whether there is no row, because the scope that must contain the
+// rows, or what their parents must enclose, is in another organisation.
+func (r reach) isElsewhere() bool {
+	differs := func(u platform.UID) bool { return u != "" && u.Root() != r.organisation }
+	return r.organisation != "" && (differs(r.inside) || differs(r.around))
+}
+
 // tie returns the column that sorts rows with equal values.
 func (r reach) tie() string {
 	if r.organisation != "" {
@@ -155,7 +163,14 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 	switch {
 	case ok:
 		and := ""
-		if r.column != "" {
+		switch {
+		case r.column == "":
+		case how.byWords && r.hasKey():
+			// The index of words begins with the organisation. PostgreSQL would read an index of
+			// keys beside it, which costs more than it saves.
+			s.add("t.root = ?", r.uid.Root())
+			and = " AND "
+		default:
 			s.add("t."+r.column+" = ?", r.key())
 			and = " AND "
 		}
@@ -178,6 +193,9 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 			s.add(" AND t.uid <> ?", r.exclude)
 		}
 		s.addAround(r.around)
+		if how.byWords && !r.hasKey() {
+			s.add(" AND t.root = ?", b.UID.Root())
+		}
 	case b.Relation == platform.Listed:
 		s.add("t.uid ?", t.keys(b.UIDs))
 	case b.Relation == platform.BuiltIn:
@@ -200,7 +218,10 @@ func (s *statement) addAround(uid platform.UID) {
 // SQLite uses only one of each in an index.
 func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
 	from, low, high := ">=", packUID(r.inside), pastSubtree(r.inside)
-	if r.organisation != "" {
+	switch {
+	case r.isElsewhere():
+		low, high = []byte{}, []byte{} // nothing is between them
+	case r.organisation != "":
 		low, high = restOf(r.inside), pastRest(r.inside)
 	}
 	if r.strictlyBelow {

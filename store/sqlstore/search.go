@@ -60,14 +60,6 @@ func trigrams(texts []string) string {
 	return strings.Join(all, " AND ")
 }
 
-// inRoot adds the organisation to a branch if a filter searches for words, because
-// the search index begins with it.
-func (t *table[T, F]) inRoot(s *statement, f F, b platform.Branch) {
-	if b.UID != "" && t.looksFor(f) {
-		s.add(" AND t.root = ?", b.UID.Root())
-	}
-}
-
 // orderingOf returns the order of the rows of a page. If a filter searches for
 // words, no index must match that order: for a rare word, the planner would read
 // such an index to the end of the organisation.

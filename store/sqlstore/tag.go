@@ -13,7 +13,7 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	quietParent: true,
 	compact:     true,
 	byParent: func(order string, f *platform.TagFilter) bool {
-		return order == "name" || f.Name != "" || len(f.Names) > 0
+		return f.Digest == "" && (order == "name" || f.Name != "" || len(f.Names) > 0)
 	},
 	columns: []column[*platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},

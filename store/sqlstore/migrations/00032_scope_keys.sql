@@ -40,7 +40,7 @@ ALTER TABLE advisory ADD COLUMN rest {uid};
 {postgres}ALTER TABLE advisory ALTER root_key SET (n_distinct = 20), ALTER parent_key SET (n_distinct = 200), ALTER g2_key SET (n_distinct = 50), ALTER g3_key SET (n_distinct = 100);
 
 -- Servers of the previous version leave the columns empty.
-{postgres}CREATE FUNCTION scope_key(uid bytea) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT substr(sha256(uid), 1, 7) $$;
+{postgres}CREATE FUNCTION scope_key(uid bytea) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT AS $$ SELECT substr(sha256(uid), 1, 5) $$;
 {postgres}CREATE FUNCTION set_scope_keys() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 {postgres}    NEW.root_key := scope_key(NEW.root);
 {postgres}    NEW.parent_key := scope_key(NEW.parent);
