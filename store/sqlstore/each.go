@@ -60,7 +60,7 @@ type part struct {
 	names  []string       // values that column is compared with, if they are not UIDs
 	within []platform.UID // counter scopes of the rows
 	around []platform.UID // UIDs that the parents of the rows must enclose
-	roots  []platform.UID // organisations of the rows, if those are found by the rest of their UIDs
+	bases  []platform.UID // bases of the ties
 }
 
 // columns returns the columns of the table of parents that the conditions of a
@@ -71,6 +71,8 @@ func (p *part) columns() []ParentColumn {
 	case p.column == "":
 	case p.named:
 		columns = append(columns, ParentColumn{Name: "k", Texts: p.names})
+	case p.column == "parent_key":
+		columns = append(columns, ParentColumn{Name: "k", Bytes: mapAll(p.uids, parentKey)})
 	case p.hasKey:
 		columns = append(columns, ParentColumn{Name: "k", Bytes: mapAll(p.uids, scopeKey)})
 	default:
@@ -79,14 +81,14 @@ func (p *part) columns() []ParentColumn {
 	if p.prefix != "" {
 		columns = append(columns, ParentColumn{Name: "rest", Bytes: mapAll(p.uids, restOf)})
 	}
-	if p.root && p.byRest {
-		columns = append(columns, ParentColumn{Name: "root", Bytes: mapAll(p.roots, scopeKey)})
+	if p.root && p.tied {
+		columns = append(columns, ParentColumn{Name: "root", Bytes: mapAll(p.bases, scopeKey)})
 	}
 	low, past := packUID, pastSubtree
-	if p.byRest {
+	if p.tied {
 		low, past = restOf, pastRest
 	}
-	if p.root && !p.byRest || p.inside || p.but {
+	if p.root && !p.tied || p.inside || p.but {
 		columns = append(columns, ParentColumn{Name: "inside", Bytes: mapAll(p.within, low)})
 	}
 	if p.inside {
@@ -124,9 +126,10 @@ type partKey struct {
 	isAround                 bool // whether the reach has around
 	single                   bool // whether each scope has no other branch
 
-	hasKey bool   // whether column holds keys of scopes
-	byRest bool   // whether the reach has organisation
-	prefix string // SQL of what confirms a scope, as in the reach
+	hasKey    bool // whether column holds keys of scopes
+	tied      bool // whether the tie has a base
+	tieColumn string
+	prefix    string // SQL of what confirms a scope, as in the reach
 }
 
 // parts groups the branches of scopes by the way they are found. rest lists the
@@ -144,7 +147,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			if how.isElsewhere() {
 				continue
 			}
-			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey(), how.organisation != "", how.prefix()}
+			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey(), how.tie.base != "", how.tie.column, how.prefix()}
 			p := byShape[k]
 			if p == nil {
 				p = &part{partKey: k}
@@ -156,19 +159,20 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			p.names = append(p.names, how.name)
 			p.within = append(p.within, platform.UID(how.scope(b)))
 			p.around = append(p.around, how.around)
-			p.roots = append(p.roots, how.organisation)
+			p.bases = append(p.bases, how.tie.base)
 		}
 	}
 	return parts, rest
 }
 
-// tie returns the column that sorts rows with equal values.
-func (p *part) tie() string { return reach{organisation: p.roots[0]}.tie() }
+// tie returns the column that sorts rows with equal values. Its base is that of the first
+// scope.
+func (p *part) tie() tie { return tie{p.tieColumn, p.bases[0]} }
 
-// addPosition adds the condition that rows come after a position. That is another rest
-// in each organisation.
+// addPosition adds the condition that rows come after a position. That is another end of
+// a UID in each scope.
 func (p *part) addPosition(s *statement, o ordering, after *platform.Position) {
-	if after == nil || !p.byRest {
+	if after == nil || !p.tied {
 		o.addAfter(s, after)
 		return
 	}
@@ -177,10 +181,10 @@ func (p *part) addPosition(s *statement, o ordering, after *platform.Position) {
 		sign = "<"
 	}
 	if o.byUID() {
-		s.add(" AND t.rest " + sign + " p.after")
+		s.add(" AND " + p.tieColumn + " " + sign + " p.after")
 		return
 	}
-	s.add(" AND ("+o.value+", t.rest) "+sign+" (?, p.after)", after.Value)
+	s.add(" AND ("+o.value+", "+p.tieColumn+") "+sign+" (?, p.after)", after.Value)
 }
 
 // addParentCondition adds the condition that t belongs to the parent p.
@@ -191,7 +195,7 @@ func (p *part) addParentCondition(s *statement) {
 		and = " AND "
 	}
 	switch {
-	case p.root && p.byRest:
+	case p.root && p.tied:
 		s.add(" AND t.root_key = p.root")
 	case p.root:
 		s.add(" AND t.root = substr(p.inside, 1, 20)")
@@ -204,7 +208,7 @@ func (p *part) addParentCondition(s *statement) {
 		if p.below {
 			from = ">"
 		}
-		s.add(and + p.tie() + " " + from + " p.inside AND " + p.tie() + " < p.past")
+		s.add(and + p.tie().sql() + " " + from + " p.inside AND " + p.tie().sql() + " < p.past")
 	}
 	if p.but {
 		s.add(" AND t.uid <> p.inside")
@@ -212,7 +216,7 @@ func (p *part) addParentCondition(s *statement) {
 	// The UID of a row begins with that of its parent, so an index that contains the UID
 	// suffices for this condition.
 	switch {
-	case p.isAround && p.byRest:
+	case p.isAround && p.tied:
 		s.add(" AND substr(t.rest, 1, length(t.rest) - 8) = substr(p.around, 21, length(t.rest) - 8)")
 	case p.isAround:
 		s.add(" AND substr(t.uid, 1, length(t.uid) - 8) = substr(p.around, 1, length(t.uid) - 8)")
@@ -233,13 +237,13 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		page := r.dialect.statement()
 		page.args = s.args
 		columns := p.columns()
-		if q.From != nil && p.byRest {
-			columns = append(columns, ParentColumn{Name: "after", Bytes: mapAll(p.roots, func(root platform.UID) []byte { return restFrom(root, q.From.UID) })})
+		if q.From != nil && p.tied {
+			columns = append(columns, ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tie{base: base}.position(q.From.UID) })})
 		}
 		parents := r.dialect.Parents(page.arg, columns...)
 		p.addParentCondition(page)
 		r.where(q.Filter, page)
-		o := o.in(p.roots[0])
+		o := o.in(p.tie())
 		p.addPosition(page, o, q.From)
 		page.add(o.orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args

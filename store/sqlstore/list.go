@@ -137,12 +137,12 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 	simple := len(branches) == 1 && skip == 0
 	switch {
 	case simple && p.joins == "":
-		o = o.in(r.organisation(branches[0], how))
+		o = o.in(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM ")
 		r.branch(s, q, branches[0], how, o)
 		s.add(o.orderBy()+" LIMIT ?", limit)
 	case simple:
-		o = o.in(r.organisation(branches[0], how))
+		o = o.in(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
 		r.branch(s, q, branches[0], how, o)
 		s.add(o.orderBy()+" LIMIT ?) t"+p.joins+o.orderBy(), limit)
@@ -159,8 +159,9 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 // branch returns at most as many rows as the page can need.
 func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
 	how := r.approach(q.Order.Field, q.Filter)
+	how.keysOnly = true
 	one := func(b platform.Branch, limit int64) {
-		o := o.in(r.organisation(b, how))
+		o := o.in(r.tie(b, how))
 		s.add("SELECT ").addKeys(o)
 		s.add(" FROM ")
 		r.branch(s, q, b, how, o)

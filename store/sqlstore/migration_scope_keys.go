@@ -134,7 +134,7 @@ func (k scopeKeys) runInTransaction(ctx context.Context, tx *sql.Tx) error {
 
 // fillKeysInTransaction fills the columns of the rows of a table, without a trigger.
 func fillKeysInTransaction(ctx context.Context, tx *sql.Tx, table string) error {
-	update, err := tx.PrepareContext(ctx, "UPDATE "+table+" SET root_key = ?, parent_key = ?, g2_key = ?, g3_key = ?, rest = ? WHERE uid = ?")
+	update, err := tx.PrepareContext(ctx, "UPDATE "+table+" SET root_key = ?, parent_key = ?, g2_key = ?, g3_key = ?, rest = ?, local = ? WHERE uid = ?")
 	if err != nil {
 		return err
 	}
@@ -160,10 +160,10 @@ type ancestry struct{ uid, root, parent []byte }
 
 // keys returns the values of the columns, and the UID.
 func (a ancestry) keys() []any {
-	values := []any{packedScopeKey(a.root), packedScopeKey(a.parent), nil, nil, a.uid[rootLength:], a.uid}
-	for i, length := range []int{rootLength + 8, rootLength + 16} {
+	values := []any{hashScope(a.root, keyLength), hashScope(a.parent, parentKeyLength), nil, nil, a.uid[rootLength:], a.uid[len(a.uid)-segmentLength:], a.uid}
+	for i, length := range []int{rootLength + segmentLength, rootLength + 2*segmentLength} {
 		if len(a.parent) >= length {
-			values[2+i] = packedScopeKey(a.parent[:length])
+			values[2+i] = hashScope(a.parent[:length], keyLength)
 		}
 	}
 	return values

@@ -43,7 +43,7 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 	p := &projection[T, F]{table: t}
 	names, selected := []string{"t.uid"}, []string{}
 	if t.compact {
-		names = append(names, "t.rest") // sorts the rows
+		names = append(names, "t.rest", "t.local") // one of these sorts the rows
 	}
 	for _, c := range t.columns {
 		costly, isCostly := t.costly[c.sql]

@@ -24,9 +24,7 @@ type reach struct {
 	exclude       platform.UID // UID of a row that is left out; "" means none
 	around        platform.UID // UID that the parent of each row must enclose; "" means any parent
 
-	// organisation is the root of all rows, of a table with keys of scopes. The rows are
-	// then found and sorted by the rest of their UIDs. "" means that UIDs are used.
-	organisation platform.UID
+	tie tie // column that sorts rows with equal values
 }
 
 // An approach tells how the rows of a list are found.
@@ -34,6 +32,7 @@ type approach struct {
 	walk     bool // whether all rows are read in the order of UIDs, along the primary key
 	byParent bool // whether the children of a scope are found by its UID, not by its key
 	byWords  bool // whether the rows are found by the words of a search
+	keysOnly bool // whether the UIDs are read, and then the rows by their UIDs
 }
 
 // enclosing names the column that finds the rows within a UID of each depth. Deeper
@@ -54,20 +53,19 @@ func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
 		if !how.byParent {
 			r.column = keyColumns[r.column]
 		}
-		r.organisation = r.uid.Root()
+		r.tie = tie{"t.local", r.uid}
 	case "root", "g2", "g3":
-		r.column, r.organisation = keyColumns[r.column], r.uid.Root()
+		r.column, r.tie = keyColumns[r.column], tie{"t.rest", r.uid.Root()}
 	default:
-		r.organisation = r.root
+		r.tie = tie{"t.rest", r.root}
 	}
 	return r, true
 }
 
-// organisation returns the root of all rows of a branch, if they are sorted by the rest
-// of their UIDs.
-func (t *table[T, F]) organisation(b platform.Branch, how approach) platform.UID {
+// tie returns the column that sorts the rows of a branch with equal values.
+func (t *table[T, F]) tie(b platform.Branch, how approach) tie {
 	r, _ := t.reach(b, how)
-	return r.organisation
+	return r.tie
 }
 
 // reachByUID returns how a branch is found in a table without keys. A walk reads all its
@@ -109,6 +107,8 @@ func (r reach) key() any {
 	switch {
 	case r.uid == "":
 		return r.name
+	case r.column == "parent_key":
+		return parentKey(r.uid)
 	case r.hasKey():
 		return scopeKey(r.uid)
 	default:
@@ -131,16 +131,8 @@ func (r reach) prefix() string {
 // isElsewhere reports whether there is no row, because the scope that must contain the
 // rows, or what their parents must enclose, is in another organisation.
 func (r reach) isElsewhere() bool {
-	differs := func(u platform.UID) bool { return u != "" && u.Root() != r.organisation }
-	return r.organisation != "" && (differs(r.inside) || differs(r.around))
-}
-
-// tie returns the column that sorts rows with equal values.
-func (r reach) tie() string {
-	if r.organisation != "" {
-		return "t.rest"
-	}
-	return "t.uid"
+	differs := func(u platform.UID) bool { return u != "" && u.Root() != r.tie.base.Root() }
+	return r.tie.base != "" && (differs(r.inside) || differs(r.around))
 }
 
 // scope returns the counter scope of a branch: the smallest UID that contains all of
@@ -175,12 +167,14 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 			and = " AND "
 		}
 		switch {
-		case r.root != "" && r.organisation != "":
+		case r.root != "" && r.tie.base != "":
 			s.add(" AND t.root_key = ?", scopeKey(r.root))
 		case r.root != "":
 			s.add(" AND t.root = ?", r.root)
 		}
-		if prefix := r.prefix(); prefix != "" {
+		// Rows that are read by their UIDs need no confirmation: the UIDs of another scope
+		// would be put together wrongly, and be those of no row.
+		if prefix := r.prefix(); prefix != "" && !(how.keysOnly && r.column == "parent_key") {
 			s.add(" AND "+confirm(prefix+" = ?"), restOf(r.uid))
 		}
 		if r.inside != "" {
@@ -221,21 +215,21 @@ func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
 	switch {
 	case r.isElsewhere():
 		low, high = []byte{}, []byte{} // nothing is between them
-	case r.organisation != "":
+	case r.tie.base != "":
 		low, high = restOf(r.inside), pastRest(r.inside)
 	}
 	if r.strictlyBelow {
 		from = ">"
 	}
 	if after != nil && o.byUID() {
-		switch at := o.in(r.organisation).packed(after.UID); {
+		switch at := r.tie.position(after.UID); {
 		case o.desc && bytes.Compare(at, high) < 0:
 			high = at
 		case !o.desc && bytes.Compare(at, low) >= 0:
 			from, low = ">", at
 		}
 	}
-	s.add(r.tie()+" "+from+" ? AND "+r.tie()+" < ?", low, high)
+	s.add(r.tie.sql()+" "+from+" ? AND "+r.tie.sql()+" < ?", low, high)
 }
 
 // An ordering is the SQL expression by which rows of t are sorted before their UIDs,
@@ -246,32 +240,19 @@ type ordering struct {
 	unindexed bool                   // whether no index has this order: see orderingOf
 	key       func(platform.UID) any // returns the value that UIDs are compared with
 
-	// organisation is the root of all rows, if they are sorted by the rest of their UIDs.
-	organisation platform.UID
+	tie tie // column that sorts rows with equal values
 }
 
-// in returns the same order for the rows of an organisation, which are sorted by the rest
-// of their UIDs. "" means that they are sorted by UID.
-func (o ordering) in(organisation platform.UID) ordering {
-	o.organisation = organisation
+// in returns the same order with another tie.
+func (o ordering) in(t tie) ordering {
+	o.tie = t
 	return o
-}
-
-// tie returns the column that sorts rows with equal values.
-func (o ordering) tie() string { return reach{organisation: o.organisation}.tie() }
-
-// packed returns the bytes that the tie is compared with.
-func (o ordering) packed(u platform.UID) []byte {
-	if o.organisation != "" {
-		return restFrom(o.organisation, u)
-	}
-	return packUID(u)
 }
 
 // position returns the value that the tie is compared with.
 func (o ordering) position(u platform.UID) any {
-	if o.organisation != "" {
-		return o.packed(u)
+	if o.tie.base != "" {
+		return o.tie.position(u)
 	}
 	return o.key(u)
 }
@@ -308,22 +289,22 @@ func (s *statement) addKeys(o ordering) {
 	if !o.byUID() {
 		s.add(o.value + " AS sorted, ")
 	}
-	if o.organisation == "" {
+	if o.tie.base == "" {
 		s.add("t.uid")
 		return
 	}
-	s.sql.WriteString(s.dialect.JoinBytes(s.arg(packUID(o.organisation)), "t.rest") + " AS uid")
+	s.sql.WriteString(s.dialect.JoinBytes(s.arg(packUID(o.tie.base)), o.tie.sql()) + " AS uid")
 }
 
 // orderBy returns the ORDER BY clause for rows of t.
 func (o ordering) orderBy() string {
 	if !o.unindexed {
-		return o.clause(o.value, o.tie())
+		return o.clause(o.value, o.tie.sql())
 	}
 	if o.byUID() {
-		return o.clause("", withoutIndex(o.tie()))
+		return o.clause("", withoutIndex(o.tie.sql()))
 	}
-	return o.clause(withoutIndex(o.value), o.tie())
+	return o.clause(withoutIndex(o.value), o.tie.sql())
 }
 
 // withoutIndex changes an expression so that no index matches it.
@@ -359,8 +340,8 @@ func (o ordering) addAfter(s *statement, p *platform.Position) {
 		sign = "<"
 	}
 	if o.byUID() {
-		s.add(" AND "+o.tie()+" "+sign+" ?", o.position(p.UID))
+		s.add(" AND "+o.tie.sql()+" "+sign+" ?", o.position(p.UID))
 		return
 	}
-	s.add(" AND ("+o.value+", "+o.tie()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
+	s.add(" AND ("+o.value+", "+o.tie.sql()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
 }

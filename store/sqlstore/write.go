@@ -147,7 +147,7 @@ func (t *table[T, F]) values(row T) []any {
 // ancestorColumns lists the columns of ancestorValues.
 func (t *table[T, F]) ancestorColumns() []string {
 	if t.compact {
-		return []string{"root", "parent", "root_key", "parent_key", "g2_key", "g3_key", "rest"}
+		return []string{"root", "parent", "root_key", "parent_key", "g2_key", "g3_key", "rest", "local"}
 	}
 	return []string{"root", "parent", "g2", "g3"}
 }
@@ -160,7 +160,7 @@ func (t *table[T, F]) ancestorValues(uid platform.UID) []any {
 	}
 	encloser := t.enclosed(uid)
 	if t.compact {
-		return []any{packUID(root), packUID(encloser), scopeKey(root), scopeKey(encloser), scopeKeyOrNull(encloser.Enclosing(2)), scopeKeyOrNull(encloser.Enclosing(3)), restOf(uid)}
+		return []any{packUID(root), packUID(encloser), scopeKey(root), parentKey(encloser), scopeKeyOrNull(encloser.Enclosing(2)), scopeKeyOrNull(encloser.Enclosing(3)), restOf(uid), localOf(uid)}
 	}
 	return []any{packUID(root), orNull(t.treeUID(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
 }

@@ -84,7 +84,7 @@ func (w *world) copyTable(old *world, table string, read func(testing.TB, *sql.R
 }
 
 // laterColumns lists columns that later migrations add.
-var laterColumns = []string{"severity", "severity_vector", "severity_version", "severity_source", "count_class", "search", "fix_time", "changes", "root_key", "parent_key", "g2_key", "g3_key", "rest"}
+var laterColumns = []string{"severity", "severity_vector", "severity_version", "severity_source", "count_class", "search", "fix_time", "changes", "root_key", "parent_key", "g2_key", "g3_key", "rest", "local"}
 
 // removeSeverity removes the columns of a row that were added after schema 10. It removes
 // counters that count by them.
