@@ -245,7 +245,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		r.where(q.Filter, page)
 		o := o.in(p.tie())
 		p.addPosition(page, o, q.From)
-		page.add(o.orderBy()+" LIMIT ? OFFSET ?", limit, skip)
+		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + shown.selected + " FROM ")
 		s.sql.WriteString(r.dialect.PerParent(parents, r.name, shown.names, page.sql.String()))

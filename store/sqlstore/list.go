@@ -139,13 +139,12 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 	case simple && p.joins == "":
 		o = o.in(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM ")
-		r.branch(s, q, branches[0], how, o)
-		s.add(o.orderBy()+" LIMIT ?", limit)
+		r.branch(s, q, branches[0], how, o, limit)
 	case simple:
 		o = o.in(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
-		r.branch(s, q, branches[0], how, o)
-		s.add(o.orderBy()+" LIMIT ?) t"+p.joins+o.orderBy(), limit)
+		r.branch(s, q, branches[0], how, o, limit)
+		s.add(") t" + p.joins + o.orderBy())
 	default:
 		// The keys are selected first, so that skipped rows are read from the index only.
 		s.add("SELECT " + p.selected + " FROM (")
@@ -164,8 +163,7 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 		o := o.in(r.tie(b, how))
 		s.add("SELECT ").addKeys(o)
 		s.add(" FROM ")
-		r.branch(s, q, b, how, o)
-		s.add(o.orderBy()+" LIMIT ?", limit)
+		r.branch(s, q, b, how, o, limit)
 	}
 	if len(branches) == 1 {
 		one(branches[0], limit)
@@ -184,12 +182,13 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 	s.add(") b"+o.byKeys()+" LIMIT ? OFFSET ?", limit, skip)
 }
 
-// branch adds the rows of one branch.
-func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, how approach, o ordering) {
+// branch adds the first rows of one branch.
+func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, how approach, o ordering, limit int64) {
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
 	r.where(q.Filter, s)
+	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
 // approach returns how the rows of a list are found. The primary key is walked if one

@@ -7,10 +7,11 @@ import (
 )
 
 var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
-	name:     "repo",
-	uid:      func(r *platform.Repo) platform.UID { return r.UID },
-	enclosed: parentUID,
-	compact:  true,
+	name:        "repo",
+	uniqueNames: true,
+	uid:         func(r *platform.Repo) platform.UID { return r.UID },
+	enclosed:    parentUID,
+	compact:     true,
 	byParent: func(order string, f *platform.RepoFilter) bool {
 		return order == "name" || f.Name != "" || len(f.Names) > 0
 	},

@@ -112,6 +112,7 @@ CREATE INDEX tag_g3_key_deprecated ON tag (g3_key, update_time, rest) WHERE g3_k
 CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
 CREATE INDEX advisory_root_key_create ON advisory (root_key, create_time, rest);
 CREATE INDEX advisory_root_key_update ON advisory (root_key, update_time, rest);
+CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, artifact_name, advisory_id, rest) WHERE count_class > 0;
 CREATE INDEX advisory_root_key_artifact ON advisory (root_key, artifact_name, rest, count_class);
 CREATE INDEX advisory_parent_key_uid ON advisory (parent_key, local);
 CREATE INDEX advisory_parent_key_artifact ON advisory (parent_key, artifact_name, local);
@@ -173,6 +174,7 @@ DROP INDEX advisory_parent_uid;
 DROP INDEX advisory_parent_artifact;
 DROP INDEX advisory_root_id;
 DROP INDEX advisory_root_artifact;
+DROP INDEX advisory_root_artifact_id;
 DROP INDEX advisory_root_create;
 DROP INDEX advisory_root_update;
 DROP INDEX advisory_g2_id;
