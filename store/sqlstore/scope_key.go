@@ -15,9 +15,10 @@ import (
 // children of a parent, and rest for others. This halves the indexes.
 //
 // Two scopes can have the same key, so a list also compares the rest with the scope. An
-// index of local has no rest. Then only the key distinguishes parents if a page of UIDs is
-// read, so keys of parents are longer: two of ten million have the same with a probability of 1 in 1,400,
-// and on purpose nobody gets more from such a page than that it is shorter.
+// index of local has no rest. Where a list reads UIDs first, only the key distinguishes
+// parents, and the rows of another parent are skipped and counted. They are not returned:
+// their UIDs are put together wrongly, and are those of no row. So keys of parents are
+// longer: two of ten million have the same with a probability of 1 in 1,400.
 
 // These are the numbers of bytes of the key of a scope, of the key of a parent, of a packed
 // root and of other segments.
