@@ -45,11 +45,11 @@ func (w *world) createTwin(d dice, root platform.UID) (made twin) {
 func (w *world) copyKeys(table string, from, to platform.UID) {
 	w.t.Helper()
 	for _, column := range []string{"parent_key", "g2_key", "g3_key"} {
-		w.exec(w.openDirect(), fmt.Sprintf("UPDATE %[1]s SET %[2]s = (SELECT o.%[2]s FROM %[1]s o WHERE o.uid = $1) WHERE uid = $2", table, column), packed(from), packed(to))
+		w.exec(w.openDirect(), fmt.Sprintf("UPDATE %[1]s SET %[2]s = (SELECT o.%[2]s FROM %[1]s o WHERE o.uid = $1) WHERE uid = $2", table, column), packUID(from), packUID(to))
 	}
 }
 
-func packed(u platform.UID) []byte {
+func packUID(u platform.UID) []byte {
 	b, _ := u.Packed()
 	return b
 }
@@ -137,16 +137,16 @@ func TestServersWriteWhileScopesGetKeys(t *testing.T) {
 	for _, g := range []platform.UID{root, group} {
 		var parent []byte
 		if g != root {
-			parent = packed(root)
+			parent = packUID(root)
 		}
 		old.exec(db, "INSERT INTO grp (uid, root, parent, g2, name, description, resource_limits, kind, status, verified, create_time, update_time) VALUES ($1, $2, $3, $4, $5, '', '', '', '', false, $6, $6)",
-			packed(g), packed(root), parent, sql.Null[[]byte]{V: packed(g), Valid: g != root}, string(g), momentOfUpgrade)
+			packUID(g), packUID(root), parent, sql.Null[[]byte]{V: packUID(g), Valid: g != root}, string(g), momentOfUpgrade)
 	}
 	written := map[platform.UID]bool{}
 	write := func() error {
 		uid := d.below(group)
 		_, err := db.ExecContext(t.Context(), "INSERT INTO repo (uid, root, parent, g2, g3, name, description, catalog_tier, bundles, aliases, active_tags, sync_config, create_time, update_time) VALUES ($1, $2, $3, $3, NULL, $4, '', '', '', '', '', '', $5, $5)",
-			packed(uid), packed(root), packed(group), string(uid), momentOfUpgrade)
+			packUID(uid), packUID(root), packUID(group), string(uid), momentOfUpgrade)
 		if err == nil {
 			written[uid] = true
 		}
