@@ -174,7 +174,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 		}
 		// Rows that are read by their UIDs need no confirmation: the UIDs of another scope
 		// would be put together wrongly, and be those of no row.
-		if prefix := r.prefix(); prefix != "" && !(how.keysOnly && r.column == "parent_key") {
+		if prefix := r.prefix(); prefix != "" && (!how.keysOnly || r.column != "parent_key") {
 			s.add(" AND "+confirm(prefix+" = ?"), restOf(r.uid))
 		}
 		if r.inside != "" {
