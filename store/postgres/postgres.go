@@ -46,6 +46,7 @@ var dialect = sqlstore.Dialect{
 	Elements: func(column string) string {
 		return "jsonb_array_elements_text(CAST(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END AS jsonb)) AS e(value)"
 	},
+	JoinBytes:        func(arg, column string) string { return "CAST(" + arg + " AS bytea) || " + column },
 	KeepRow:          " FOR NO KEY UPDATE OF t", // the lock that an update takes
 	NoEarlierWriters: noEarlierWriters,
 	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t) },

@@ -44,13 +44,14 @@ var dialect = sqlstore.Dialect{
 	},
 	// There is no LATERAL; a correlated list of keys does the same.
 	PerParent: func(parents, table, _, page string) string {
-		return parents + " CROSS JOIN " + table + " t ON t.uid IN (SELECT t.uid FROM " + table + " t WHERE " + page + ")"
+		return parents + " CROSS JOIN " + table + " t ON t.rowid IN (SELECT t.rowid FROM " + table + " t WHERE " + page + ")"
 	},
 	Trigrams: true,
 	Elements: func(column string) string {
 		return "json_each(CASE " + column + " WHEN '' THEN '[]' ELSE " + column + " END) e"
 	},
-	NoEarlierWriters: "1 = 1", // there is one writer
+	JoinBytes:        func(arg, column string) string { return "CAST(" + arg + " || " + column + " AS BLOB)" }, // || makes a text
+	NoEarlierWriters: "1 = 1",                                                                                  // there is one writer
 	BindTime:         func(t platform.Time) any { return sqlstore.StoredTime(t).UnixMilli() },
 	Intervals: func(column, origin, seconds string) string {
 		return "(" + column + " - " + origin + ") / (" + seconds + " * 1000)"

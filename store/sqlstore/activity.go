@@ -18,7 +18,7 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 			}
 			q.interval(of.column, a)
 			q.add(of.counted + " FROM advisory t WHERE ")
-			advisories.addBranch(q, b, false, ordering{}, nil)
+			advisories.addBranch(q, b, approach{}, ordering{}, nil)
 			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
 		}
 	})

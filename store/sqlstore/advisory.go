@@ -10,9 +10,13 @@ import (
 )
 
 var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
-	name:       "advisory",
-	uid:        func(a *platform.Advisory) platform.UID { return a.UID },
-	enclosed:   parentUID,
+	name:     "advisory",
+	uid:      func(a *platform.Advisory) platform.UID { return a.UID },
+	enclosed: parentUID,
+	compact:  true,
+	byParent: func(order string, f *platform.AdvisoryFilter) bool {
+		return order == "advisory_id" || len(f.AdvisoryIDs) > 0
+	},
 	aliasTable: "advisory_alias",
 	aliases:    func(a *platform.Advisory) []string { return a.Aliases },
 	columns: []column[*platform.Advisory]{

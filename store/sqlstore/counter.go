@@ -23,9 +23,9 @@ const outsideScope = "*"
 // "" if there is none.
 func counterColumn(column string) string {
 	switch column {
-	case "", "root", "g2", "g3", "ecosystem":
+	case "", "root", "root_key", "g2", "g2_key", "g3", "g3_key", "ecosystem":
 		return "n"
-	case "parent":
+	case "parent", "parent_key":
 		return "nc"
 	default:
 		return ""
@@ -124,8 +124,7 @@ func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.B
 	s.add(" + (SELECT COUNT(*) FROM ")
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
-	r.addBranch(s, b, false, ordering{}, nil)
-	r.inRoot(s, q.Filter, b)
+	r.addBranch(s, b, r.approach("", q.Filter), ordering{}, nil)
 	r.where(q.Filter, s)
 	s.add(")")
 }

@@ -24,6 +24,9 @@ type Dialect struct {
 	// selects. They are named t, and page may use p.
 	PerParent func(parents, table, columns, page string) string
 
+	// JoinBytes returns SQL that joins an argument and a column, both of bytes.
+	JoinBytes func(arg, column string) string
+
 	// KeepRow follows a select of a row of t, and prevents other transactions from
 	// changing it. It is "" if there is only one writer.
 	KeepRow string

@@ -18,7 +18,7 @@ func (r *reader[T, F]) ListEach(ctx context.Context, q platform.Query[F], scopes
 		one, err := r.List(ctx, q)
 		return append(found[:0], one), err
 	}
-	parts, rest := r.parts(scopes, r.walksPrimaryKey(q))
+	parts, rest := r.parts(scopes, r.approach(q.Order.Field, q.Filter))
 	var run []*Statement
 	if len(parts) > 0 && q.Parts.Has(platform.PartItems) {
 		run = append(run, r.pages(q, parts, found))
@@ -57,8 +57,9 @@ type part struct {
 	scopes []int          // indices in the list of scopes
 	uids   []platform.UID // values that column is compared with
 	names  []string       // values that column is compared with, if they are not UIDs
-	within []string       // counter scopes of the rows
+	within []platform.UID // counter scopes of the rows
 	around []platform.UID // UIDs that the parents of the rows must enclose
+	bases  []platform.UID // bases of the ties
 }
 
 // columns returns the columns of the table of parents that the conditions of a
@@ -69,17 +70,28 @@ func (p *part) columns() []ParentColumn {
 	case p.column == "":
 	case p.named:
 		columns = append(columns, ParentColumn{Name: "k", Texts: p.names})
+	case p.column == "parent_key":
+		columns = append(columns, ParentColumn{Name: "k", Bytes: mapAll(p.uids, parentKey)})
+	case p.hasKey:
+		columns = append(columns, ParentColumn{Name: "k", Bytes: mapAll(p.uids, scopeKey)})
 	default:
 		columns = append(columns, ParentColumn{Name: "k", Bytes: packAllUIDs(p.uids)})
 	}
-	if p.root || p.inside || p.but {
-		insides, pasts := make([][]byte, len(p.within)), make([][]byte, len(p.within))
-		for i, scope := range p.within {
-			insides[i], pasts[i] = packUID(platform.UID(scope)), pastSubtree(platform.UID(scope))
-		}
-		if columns = append(columns, ParentColumn{Name: "inside", Bytes: insides}); p.inside {
-			columns = append(columns, ParentColumn{Name: "past", Bytes: pasts})
-		}
+	if p.prefix != "" {
+		columns = append(columns, ParentColumn{Name: "rest", Bytes: mapAll(p.uids, restOf)})
+	}
+	if p.root && p.tied {
+		columns = append(columns, ParentColumn{Name: "root", Bytes: mapAll(p.bases, scopeKey)})
+	}
+	low, past := packUID, pastSubtree
+	if p.tied {
+		low, past = restOf, pastRest
+	}
+	if p.root && !p.tied || p.inside || p.but {
+		columns = append(columns, ParentColumn{Name: "inside", Bytes: mapAll(p.within, low)})
+	}
+	if p.inside {
+		columns = append(columns, ParentColumn{Name: "past", Bytes: mapAll(p.within, past)})
 	}
 	if p.isAround {
 		columns = append(columns, ParentColumn{Name: "around", Bytes: packAllUIDs(p.around)})
@@ -89,7 +101,20 @@ func (p *part) columns() []ParentColumn {
 
 // scopeColumns returns the columns by which counters are found.
 func (p *part) scopeColumns() []ParentColumn {
-	return []ParentColumn{{Name: "inside", Texts: p.within}}
+	scopes := make([]string, len(p.within))
+	for i, scope := range p.within {
+		scopes[i] = string(scope)
+	}
+	return []ParentColumn{{Name: "inside", Texts: scopes}}
+}
+
+// mapAll returns the result of to for each UID.
+func mapAll(uids []platform.UID, to func(platform.UID) []byte) [][]byte {
+	all := make([][]byte, len(uids))
+	for i, u := range uids {
+		all[i] = to(u)
+	}
+	return all
 }
 
 // A partKey holds what the branches of a part have in common.
@@ -99,21 +124,29 @@ type partKey struct {
 	root, inside, below, but bool // whether the reach has root, inside, strictlyBelow and exclude
 	isAround                 bool // whether the reach has around
 	single                   bool // whether each scope has no other branch
+
+	hasKey    bool // whether column holds keys of scopes
+	tied      bool // whether the tie has a base
+	tieColumn string
+	prefix    string // SQL of what confirms a scope, as in the reach
 }
 
 // parts groups the branches of scopes by the way they are found. rest lists the
 // scopes that need separate statements.
-func (r *reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part, rest []int) {
+func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*part, rest []int) {
 	byShape := map[partKey]*part{}
 	for i, scope := range scopes {
 		branches := scope.Branches()
-		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b, walk); return !ok }) {
+		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b, by); return !ok }) {
 			rest = append(rest, i)
 			continue
 		}
 		for _, b := range branches {
-			how, _ := r.reach(b, walk)
-			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1}
+			how, _ := r.reach(b, by)
+			if how.isElsewhere() {
+				continue
+			}
+			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey(), how.tie.base != "", how.tie.column, how.prefix()}
 			p := byShape[k]
 			if p == nil {
 				p = &part{partKey: k}
@@ -123,11 +156,34 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part,
 			p.scopes = append(p.scopes, i)
 			p.uids = append(p.uids, how.uid)
 			p.names = append(p.names, how.name)
-			p.within = append(p.within, how.scope(b))
+			p.within = append(p.within, platform.UID(how.scope(b)))
 			p.around = append(p.around, how.around)
+			p.bases = append(p.bases, how.tie.base)
 		}
 	}
 	return parts, rest
+}
+
+// tie returns the column that sorts rows with equal values. Its base is that of the first
+// scope.
+func (p *part) tie() tie { return tie{p.tieColumn, p.bases[0]} }
+
+// addPosition adds the condition that rows come after a position. That is another end of
+// a UID in each scope.
+func (p *part) addPosition(s *statement, o ordering, after *platform.Position) {
+	if after == nil || !p.tied {
+		o.addAfter(s, after)
+		return
+	}
+	sign := ">"
+	if o.desc {
+		sign = "<"
+	}
+	if o.byUID() {
+		s.add(" AND " + p.tieColumn + " " + sign + " p.after")
+		return
+	}
+	s.add(" AND ("+o.value+", "+p.tieColumn+") "+sign+" (?, p.after)", after.Value)
 }
 
 // addPlace adds the place of a parent among the parents of all parts, counted from 1.
@@ -147,22 +203,31 @@ func (p *part) addParentCondition(s *statement) {
 		s.add("t." + p.column + " = p.k")
 		and = " AND "
 	}
-	if p.root {
+	switch {
+	case p.root && p.tied:
+		s.add(" AND t.root_key = p.root")
+	case p.root:
 		s.add(" AND t.root = substr(p.inside, 1, 20)")
+	}
+	if p.prefix != "" {
+		s.add(" AND " + confirm(p.prefix+" = p.rest"))
 	}
 	if p.inside {
 		from := ">="
 		if p.below {
 			from = ">"
 		}
-		s.add(and + "t.uid " + from + " p.inside AND t.uid < p.past")
+		s.add(and + p.tie().sql() + " " + from + " p.inside AND " + p.tie().sql() + " < p.past")
 	}
 	if p.but {
 		s.add(" AND t.uid <> p.inside")
 	}
 	// The UID of a row begins with that of its parent, so an index that contains the UID
 	// suffices for this condition.
-	if p.isAround {
+	switch {
+	case p.isAround && p.tied:
+		s.add(" AND substr(t.rest, 1, length(t.rest) - 8) = substr(p.around, 21, length(t.rest) - 8)")
+	case p.isAround:
 		s.add(" AND substr(t.uid, 1, length(t.uid) - 8) = substr(p.around, 1, length(t.uid) - 8)")
 	}
 }
@@ -181,10 +246,15 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		}
 		page := r.dialect.statement()
 		page.args = s.args
-		parents := r.dialect.Parents(page.arg, p.columns()...)
+		columns := p.columns()
+		if q.From != nil && p.tied {
+			columns = append(columns, ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tie{base: base}.position(q.From.UID) })})
+		}
+		parents := r.dialect.Parents(page.arg, columns...)
 		p.addParentCondition(page)
 		r.where(q.Filter, page)
-		o.addAfter(page, q.From)
+		o := o.in(p.tie())
+		p.addPosition(page, o, q.From)
 		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
 		s.addPlace(len(scopes))

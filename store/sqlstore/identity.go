@@ -12,6 +12,8 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 	name:     "identity",
 	uid:      func(i *platform.Identity) platform.UID { return i.UID },
 	enclosed: parentUID,
+	compact:  true,
+	byParent: func(order string, f *platform.IdentityFilter) bool { return order == "name" || f.Name != "" },
 	columns: []column[*platform.Identity]{
 		{"t.uid", "", func(i *platform.Identity) any { return keyOf(&i.UID) }},
 		{"t.name", "name", func(i *platform.Identity) any { return &i.Name }},

@@ -130,7 +130,7 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 // whether more rows follow. It merges the rows of several branches.
 func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *Statement {
 	s, p := r.dialect.statement(), r.project(q.Without)
-	o := r.orderingOf(q)
+	o, how := r.orderingOf(q), r.approach(q.Order.Field, q.Filter)
 	limit, skip := int64(q.Limit+1), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
@@ -138,11 +138,13 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 	simple := len(branches) == 1 && skip == 0
 	switch {
 	case simple && p.joins == "":
+		o = o.in(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM ")
-		r.branch(s, q, branches[0], o, limit)
+		r.branch(s, q, branches[0], how, o, limit)
 	case simple:
+		o = o.in(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
-		r.branch(s, q, branches[0], o, limit)
+		r.branch(s, q, branches[0], how, o, limit)
 		s.add(") t" + p.joins + o.orderBy())
 	default:
 		// The keys are selected first, so that skipped rows are read from the index only.
@@ -156,9 +158,13 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 // pageKeys adds a select of the UIDs of a page from one or several branches. Each
 // branch returns at most as many rows as the page can need.
 func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
+	how := r.approach(q.Order.Field, q.Filter)
+	how.keysOnly = true
 	one := func(b platform.Branch, limit int64) {
-		s.add("SELECT " + o.keys() + " FROM ")
-		r.branch(s, q, b, o, limit)
+		o := o.in(r.tie(b, how))
+		s.add("SELECT ").addKeys(o)
+		s.add(" FROM ")
+		r.branch(s, q, b, how, o, limit)
 	}
 	if len(branches) == 1 {
 		one(branches[0], limit)
@@ -178,21 +184,23 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 }
 
 // branch adds the first rows of one branch.
-func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering, limit int64) {
+func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, how approach, o ordering, limit int64) {
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
-	r.addBranch(s, b, r.walksPrimaryKey(q), o, q.From)
-	r.inRoot(s, q.Filter, b)
+	r.addBranch(s, b, how, o, q.From)
 	r.where(q.Filter, s)
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
-// walksPrimaryKey reports whether a page is read along the primary key. This is the
-// case if one counter counts the rows of the filter, which then are all or nearly
-// all rows. If a filter matches few rows, its index may be better, and the planner
-// chooses.
-func (r *reader[T, F]) walksPrimaryKey(q platform.Query[F]) bool {
-	return q.Order.Field == "uid" && len(r.counters(q.Filter)) == 1
+// approach returns how the rows of a list are found. The primary key is walked if one
+// counter counts the rows of the filter, which then are all or nearly all rows. If a
+// filter matches few rows, its index may be better, and the planner chooses.
+func (r *reader[T, F]) approach(order string, f F) approach {
+	return approach{
+		walk:     order == "uid" && len(r.counters(f)) == 1,
+		byParent: r.byParent != nil && r.byParent(order, f),
+		byWords:  r.looksFor(f),
+	}
 }
 
 // compare returns the order in which the rows of a page are read.

@@ -84,8 +84,13 @@ const (
 // transact runs statements in one transaction, and tries again after a lock timeout
 // or a deadlock.
 func (b concurrentRebuild) transact(ctx context.Context, statements ...string) error {
+	return b.retry(ctx, func() error { return b.transactOnce(ctx, statements) })
+}
+
+// retry tries again after a lock timeout or a deadlock.
+func (b concurrentRebuild) retry(ctx context.Context, step func() error) error {
 	for try := 1; ; try++ {
-		err := b.transactOnce(ctx, statements)
+		err := step()
 		var state interface{ SQLState() string }
 		if err == nil || try == lockTries || !errors.As(err, &state) || state.SQLState() != "55P03" && state.SQLState() != "40P01" {
 			return err

@@ -58,11 +58,7 @@ func parseRebuild(file string, dialect *Dialect) rebuild {
 		}
 		r.tables = append(r.tables, t)
 	}
-	for _, statement := range strings.Split(commentPattern.ReplaceAllString(dialect.DDL.Replace(indexes), ""), ";") {
-		if statement = strings.TrimSpace(statement); statement != "" {
-			r.indexes = append(r.indexes, statement)
-		}
-	}
+	r.indexes = splitStatements(dialect.DDL.Replace(indexes))
 	return r
 }
 

@@ -42,6 +42,9 @@ func (t *table[T, F]) projectAll() *projection[T, F] { return t.project(0) }
 func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
 	p := &projection[T, F]{table: t}
 	names, selected := []string{"t.uid"}, []string{}
+	if t.compact {
+		names = append(names, "t.rest", "t.local") // one of these sorts the rows
+	}
 	for _, c := range t.columns {
 		costly, isCostly := t.costly[c.sql]
 		switch _, own := c.own(); {

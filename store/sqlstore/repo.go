@@ -11,6 +11,10 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 	uniqueNames: true,
 	uid:         func(r *platform.Repo) platform.UID { return r.UID },
 	enclosed:    parentUID,
+	compact:     true,
+	byParent: func(order string, f *platform.RepoFilter) bool {
+		return order == "name" || f.Name != "" || len(f.Names) > 0
+	},
 	columns: []column[*platform.Repo]{
 		{"t.uid", "", func(r *platform.Repo) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},

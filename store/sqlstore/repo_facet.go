@@ -14,7 +14,8 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 		facets[i] = &platform.RepoFacets{}
 	}
 	r := read(repos.table, s)
-	parts, rest := r.parts(scopes, false)
+	how := r.approach("", filter)
+	parts, rest := r.parts(scopes, how)
 	q := s.dialect.statement()
 	counted := 0
 	count := func(place string, from func(), group string) {
@@ -40,7 +41,7 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 		for _, b := range scopes[i].Branches() {
 			count("-1, "+strconv.Itoa(i), func() {
 				q.add("repo t JOIN (SELECT 1 AS one) o ON ")
-				r.addBranch(q, b, false, ordering{}, nil)
+				r.addBranch(q, b, how, ordering{}, nil)
 			}, "")
 		}
 	}

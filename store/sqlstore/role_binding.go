@@ -10,6 +10,8 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	name:     "role_binding",
 	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
 	enclosed: parentUID,
+	compact:  true,
+	byParent: func(_ string, f *platform.RoleBindingFilter) bool { return f.Identity != "" },
 	joins:    " JOIN identity i ON i.uid = t.identity JOIN grp g ON g.uid = t.parent JOIN role r ON r.uid = t.role",
 	joinBy:   []string{"parent", "identity", "role"},
 	// The columns that are read instead are in no index of an order: see projection.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
+	"strings"
 
 	"atrium/platform"
 )
@@ -22,6 +23,16 @@ type reach struct {
 	strictlyBelow bool         // whether the row of inside itself is left out
 	exclude       platform.UID // UID of a row that is left out; "" means none
 	around        platform.UID // UID that the parent of each row must enclose; "" means any parent
+
+	tie tie // column that sorts rows with equal values
+}
+
+// An approach tells how the rows of a list are found.
+type approach struct {
+	walk     bool // whether all rows are read in the order of UIDs, along the primary key
+	byParent bool // whether the children of a scope are found by its UID, not by its key
+	byWords  bool // whether the rows are found by the words of a search
+	keysOnly bool // whether the UIDs are read, and then the rows by their UIDs
 }
 
 // enclosing names the column that finds the rows within a UID of each depth. Deeper
@@ -29,10 +40,38 @@ type reach struct {
 // third level is read in order, so a page costs at most the rows within that level.
 var enclosing = []string{"", "root", "g2", "g3"}
 
-// reach returns how a branch is found. walk means that all its rows are read in the
-// order of UIDs. This is the order of the tree, so the rows are a range of the
-// primary key.
-func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
+// reach returns how a branch is found.
+func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
+	r, ok := t.reachByUID(b, how.walk)
+	if !t.compact || !ok {
+		return r, ok
+	}
+	switch r.column {
+	case "":
+		return r, true
+	case "parent":
+		if !how.byParent {
+			r.column = keyColumns[r.column]
+		}
+		r.tie = tie{"t.local", r.uid}
+	case "root", "g2", "g3":
+		r.column, r.tie = keyColumns[r.column], tie{"t.rest", r.uid.Root()}
+	default:
+		r.tie = tie{"t.rest", r.root}
+	}
+	return r, true
+}
+
+// tie returns the column that sorts the rows of a branch with equal values.
+func (t *table[T, F]) tie(b platform.Branch, how approach) tie {
+	r, _ := t.reach(b, how)
+	return r.tie
+}
+
+// reachByUID returns how a branch is found in a table without keys. A walk reads all its
+// rows in the order of UIDs. This is the order of the tree, so the rows are a range of
+// the primary key.
+func (t *table[T, F]) reachByUID(b platform.Branch, walk bool) (reach, bool) {
 	switch b.Relation {
 	case platform.Children:
 		return reach{column: "parent", uid: b.UID}, true
@@ -65,10 +104,35 @@ func (t *table[T, F]) reach(b platform.Branch, walk bool) (reach, bool) {
 
 // key returns the value that the column is compared with.
 func (r reach) key() any {
-	if r.uid == "" {
+	switch {
+	case r.uid == "":
 		return r.name
+	case r.column == "parent_key":
+		return parentKey(r.uid)
+	case r.hasKey():
+		return scopeKey(r.uid)
+	default:
+		return r.uid
 	}
-	return r.uid
+}
+
+// hasKey reports whether the column contains keys of scopes.
+func (r reach) hasKey() bool { return strings.HasSuffix(r.column, "_key") }
+
+// prefix returns SQL for the part of a row that confirms its scope, or "" if the scope
+// needs no confirmation.
+func (r reach) prefix() string {
+	if r.inside != "" {
+		return ""
+	}
+	return scopePrefixes[r.column]
+}
+
+// isElsewhere reports whether there is no row, because the scope that must contain the
+// rows, or what their parents must enclose, is in another organisation.
+func (r reach) isElsewhere() bool {
+	differs := func(u platform.UID) bool { return u != "" && u.Root() != r.tie.base.Root() }
+	return r.tie.base != "" && (differs(r.inside) || differs(r.around))
 }
 
 // scope returns the counter scope of a branch: the smallest UID that contains all of
@@ -86,17 +150,32 @@ func (r reach) scope(b platform.Branch) string {
 
 // addBranch adds the condition that a row is in a branch and, for a page, comes
 // after a position.
-func (t *table[T, F]) addBranch(s *statement, b platform.Branch, walk bool, o ordering, after *platform.Position) {
-	r, ok := t.reach(b, walk)
+func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o ordering, after *platform.Position) {
+	r, ok := t.reach(b, how)
 	switch {
 	case ok:
 		and := ""
-		if r.column != "" {
+		switch {
+		case r.column == "":
+		case how.byWords && r.hasKey():
+			// The index of words begins with the organisation. PostgreSQL would read an index of
+			// keys beside it, which costs more than it saves.
+			s.add("t.root = ?", r.uid.Root())
+			and = " AND "
+		default:
 			s.add("t."+r.column+" = ?", r.key())
 			and = " AND "
 		}
-		if r.root != "" {
+		switch {
+		case r.root != "" && r.tie.base != "":
+			s.add(" AND t.root_key = ?", scopeKey(r.root))
+		case r.root != "":
 			s.add(" AND t.root = ?", r.root)
+		}
+		// Rows that are read by their UIDs need no confirmation: the UIDs of another scope
+		// would be put together wrongly, and be those of no row.
+		if prefix := r.prefix(); prefix != "" && (!how.keysOnly || r.column != "parent_key") {
+			s.add(" AND "+confirm(prefix+" = ?"), restOf(r.uid))
 		}
 		if r.inside != "" {
 			s.add(and)
@@ -108,6 +187,9 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, walk bool, o or
 			s.add(" AND t.uid <> ?", r.exclude)
 		}
 		s.addAround(r.around)
+		if how.byWords && !r.hasKey() {
+			s.add(" AND t.root = ?", b.UID.Root())
+		}
 	case b.Relation == platform.Listed:
 		s.add("t.uid ?", t.keys(b.UIDs))
 	case b.Relation == platform.BuiltIn:
@@ -130,18 +212,24 @@ func (s *statement) addAround(uid platform.UID) {
 // SQLite uses only one of each in an index.
 func (s *statement) addWithin(r reach, o ordering, after *platform.Position) {
 	from, low, high := ">=", packUID(r.inside), pastSubtree(r.inside)
+	switch {
+	case r.isElsewhere():
+		low, high = []byte{}, []byte{} // nothing is between them
+	case r.tie.base != "":
+		low, high = restOf(r.inside), pastRest(r.inside)
+	}
 	if r.strictlyBelow {
 		from = ">"
 	}
 	if after != nil && o.byUID() {
-		switch at := packUID(after.UID); {
+		switch at := r.tie.position(after.UID); {
 		case o.desc && bytes.Compare(at, high) < 0:
 			high = at
 		case !o.desc && bytes.Compare(at, low) >= 0:
 			from, low = ">", at
 		}
 	}
-	s.add("t.uid "+from+" ? AND t.uid < ?", low, high)
+	s.add(r.tie.sql()+" "+from+" ? AND "+r.tie.sql()+" < ?", low, high)
 }
 
 // An ordering is the SQL expression by which rows of t are sorted before their UIDs,
@@ -152,6 +240,22 @@ type ordering struct {
 	unindexed bool                   // whether no index has this order: see orderingOf
 	unique    bool                   // whether no two rows have the same value: see orderingAmong
 	key       func(platform.UID) any // returns the value that UIDs are compared with
+
+	tie tie // column that sorts rows with equal values
+}
+
+// in returns the same order with another tie.
+func (o ordering) in(t tie) ordering {
+	o.tie = t
+	return o
+}
+
+// position returns the value that the tie is compared with.
+func (o ordering) position(u platform.UID) any {
+	if o.tie.base != "" {
+		return o.tie.position(u)
+	}
+	return o.key(u)
 }
 
 // A lookup is an order by a column of another table. No index supports it, so all
@@ -188,13 +292,17 @@ func (t *table[T, F]) orderingAmong(areSiblings bool, o ordering) ordering {
 // byUID reports whether UIDs alone are what rows are sorted by.
 func (o ordering) byUID() bool { return o.value == "" }
 
-// keys returns the columns by which a page of keys is sorted when it is merged with
-// others.
-func (o ordering) keys() string {
-	if o.byUID() {
-		return "t.uid"
+// addKeys adds the columns by which a page of keys is sorted when it is merged with
+// others. The UID is put together if that lets an index suffice.
+func (s *statement) addKeys(o ordering) {
+	if !o.byUID() {
+		s.add(o.value + " AS sorted, ")
 	}
-	return o.value + " AS sorted, t.uid"
+	if o.tie.base == "" {
+		s.add("t.uid")
+		return
+	}
+	s.sql.WriteString(s.dialect.JoinBytes(s.arg(packUID(o.tie.base)), o.tie.sql()) + " AS uid")
 }
 
 // orderBy returns the ORDER BY clause for rows of t.
@@ -203,11 +311,11 @@ func (o ordering) orderBy() string {
 	case !o.unindexed && o.unique:
 		return o.clause("", o.value)
 	case !o.unindexed:
-		return o.clause(o.value, "t.uid")
+		return o.clause(o.value, o.tie.sql())
 	case o.byUID():
-		return o.clause("", withoutIndex("t.uid"))
+		return o.clause("", withoutIndex(o.tie.sql()))
 	default:
-		return o.clause(withoutIndex(o.value), "t.uid")
+		return o.clause(withoutIndex(o.value), o.tie.sql())
 	}
 }
 
@@ -246,8 +354,8 @@ func (o ordering) addAfter(s *statement, p *platform.Position) {
 		sign = "<"
 	}
 	if o.byUID() {
-		s.add(" AND t.uid "+sign+" ?", o.key(p.UID))
+		s.add(" AND "+o.tie.sql()+" "+sign+" ?", o.position(p.UID))
 		return
 	}
-	s.add(" AND ("+o.value+", t.uid) "+sign+" (?, ?)", p.Value, o.key(p.UID))
+	s.add(" AND ("+o.value+", "+o.tie.sql()+") "+sign+" (?, ?)", p.Value, o.position(p.UID))
 }

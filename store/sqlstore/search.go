@@ -12,7 +12,7 @@ import (
 // Searches use a trigram index of the search text of rows (platform.SearchText). On
 // PostgreSQL it is an index on the organisation and the text. On SQLite it is a
 // separate table, which triggers update. Without the index of PostgreSQL, the same
-// statements read all rows of the organisation.
+// statements read all rows of the table.
 
 // addWords adds the condition that a text contains all words of a query.
 func (s *statement) addWords(text, query string) { s.addTexts(text, platform.SearchWords(query)) }
@@ -58,14 +58,6 @@ func trigrams(texts []string) string {
 		}
 	}
 	return strings.Join(all, " AND ")
-}
-
-// inRoot adds the organisation to a branch if a filter searches for words, because
-// the search index begins with it.
-func (t *table[T, F]) inRoot(s *statement, f F, b platform.Branch) {
-	if b.UID != "" && t.looksFor(f) {
-		s.add(" AND t.root = ?", b.UID.Root())
-	}
 }
 
 // orderingOf returns the order of the rows of a page. If a filter searches for

@@ -33,7 +33,7 @@ BEGIN
 END $$`
 
 // IsSearchIndexed reports whether searches use an index. Without it, a search reads
-// all rows of an organisation, limited by statement_timeout.
+// all rows of some kinds, limited by statement_timeout.
 func (s tables) IsSearchIndexed(ctx context.Context) (indexed bool, err error) {
 	if s.dialect.Trigrams {
 		return true, nil

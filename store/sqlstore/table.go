@@ -11,7 +11,8 @@ import (
 
 // A table describes how one kind is stored. Every kind of the tree has these columns
 // before its own: uid, root (the first segment), parent, and g2 and g3, the ancestors
-// on the second and third level. A group counts as its own ancestor.
+// on the second and third level. A group counts as its own ancestor. A compact kind has
+// keys instead of g2 and g3.
 type table[T, F any] struct {
 	name    string
 	number  byte // number of the kind, as counters store it
@@ -36,6 +37,12 @@ type table[T, F any] struct {
 	// countedBy is the column by whose values the rows of a kind outside the tree are
 	// counted. "" means that all of them are counted together.
 	countedBy string
+	// compact tells that rows have keys of their scopes: see scope_key.go.
+	compact bool
+	// byParent reports whether the rows of a parent are found by an index that begins with
+	// the parent and not with its key, because of the order or of the filter. nil means
+	// that there is none.
+	byParent func(order string, f F) bool
 	// selfEnclosed tells that each row lies within itself, as groups do.
 	selfEnclosed bool
 	// uniqueNames tells that siblings have different names, by a unique index.

@@ -12,6 +12,10 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parentUID,
 	quietParent: true,
+	compact:     true,
+	byParent: func(order string, f *platform.TagFilter) bool {
+		return f.Digest == "" && (order == "name" || f.Name != "" || len(f.Names) > 0)
+	},
 	columns: []column[*platform.Tag]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},
@@ -37,8 +41,8 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 			s.add(" AND t.update_time >= ?", f.UpdatedSince)
 		}
 		if f.Digest != "" {
-			// The index contains 64 bits of a digest.
-			s.add(" AND t.digest = ? AND substr(t.digest, 8, 16) = substr(?, 8, 16)", f.Digest, f.Digest)
+			// The index contains 24 bits of a digest.
+			s.add(" AND t.digest = ? AND substr(t.digest, 8, 6) = substr(?, 8, 6)", f.Digest, f.Digest)
 		}
 		switch { // The indexes of deprecated tags need a condition without an argument.
 		case f.Deprecated == nil:

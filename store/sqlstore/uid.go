@@ -35,8 +35,11 @@ func packAllUIDs(uids []platform.UID) [][]byte {
 
 // pastSubtree returns the smallest key after those of all UIDs within u: the next
 // key of the same length.
-func pastSubtree(u platform.UID) []byte {
-	key := packUID(u)
+func pastSubtree(u platform.UID) []byte { return pastPrefix(packUID(u)) }
+
+// pastPrefix returns the smallest key after all keys that begin with key, which it
+// changes.
+func pastPrefix(key []byte) []byte {
 	for i := len(key) - 1; i >= 0; i-- {
 		if key[i]++; key[i] != 0 {
 			return key

@@ -109,7 +109,7 @@ func (d *Dialect) insert(table string, columns []string, values []any) *Statemen
 func (t *table[T, F]) insertColumns() []string {
 	var columns []string
 	if t.enclosed != nil {
-		columns = append(columns, "root", "parent", "g2", "g3")
+		columns = append(columns, t.ancestorColumns()...)
 	}
 	for _, c := range t.columns {
 		if name, own := c.own(); own {
@@ -144,13 +144,24 @@ func (t *table[T, F]) values(row T) []any {
 	return values
 }
 
-// ancestorValues returns root, parent, g2 and g3 of a UID.
+// ancestorColumns lists the columns of ancestorValues.
+func (t *table[T, F]) ancestorColumns() []string {
+	if t.compact {
+		return []string{"root", "parent", "root_key", "parent_key", "g2_key", "g3_key", "rest", "local"}
+	}
+	return []string{"root", "parent", "g2", "g3"}
+}
+
+// ancestorValues returns what a row contains of its ancestors.
 func (t *table[T, F]) ancestorValues(uid platform.UID) []any {
 	root := uid.Root()
 	if t.rootless != nil && t.rootless(uid) {
 		root = ""
 	}
 	encloser := t.enclosed(uid)
+	if t.compact {
+		return []any{packUID(root), packUID(encloser), scopeKey(root), parentKey(encloser), scopeKeyOrNull(encloser.Enclosing(2)), scopeKeyOrNull(encloser.Enclosing(3)), restOf(uid), localOf(uid)}
+	}
 	return []any{packUID(root), orNull(t.treeUID(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
 }
 

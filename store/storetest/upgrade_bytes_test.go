@@ -84,7 +84,7 @@ func (w *world) copyTable(old *world, table string, read func(testing.TB, *sql.R
 }
 
 // laterColumns lists columns that later migrations add.
-var laterColumns = []string{"severity", "severity_vector", "severity_version", "severity_source", "count_class", "search", "fix_time", "changes"}
+var laterColumns = []string{"severity", "severity_vector", "severity_version", "severity_source", "count_class", "search", "fix_time", "changes", "root_key", "parent_key", "g2_key", "g3_key", "rest", "local"}
 
 // removeSeverity removes the columns of a row that were added after schema 10. It removes
 // counters that count by them.
@@ -96,6 +96,22 @@ func removeSeverity(columns []string, row []any) (kept []string, values []any) {
 		}
 		if !slices.Contains(laterColumns, column) || isAdvisory && column == "search" {
 			kept, values = append(kept, column), append(values, row[i])
+		}
+	}
+	if slices.Contains(columns, "rest") {
+		switch parent := row[slices.Index(columns, "parent")].(type) {
+		case []byte:
+			for i, name := range []string{"g2", "g3"} {
+				if length := 28 + 8*i; len(parent) >= length {
+					kept, values = append(kept, name), append(values, parent[:length])
+				}
+			}
+		case string:
+			for i, name := range []string{"g2", "g3"} {
+				if g := platform.UID(parent).Enclosing(2 + i); g != "" {
+					kept, values = append(kept, name), append(values, string(g))
+				}
+			}
 		}
 	}
 	return kept, values

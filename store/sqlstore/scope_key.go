@@ -1,0 +1,104 @@
+package sqlstore
+
+import (
+	"bytes"
+	"crypto/sha256"
+
+	"atrium/platform"
+)
+
+// The rows of large kinds have keys of the scopes that contain them, in the columns
+// root_key, parent_key, g2_key and g3_key. A key takes 5 or 7 bytes where the UID of a
+// scope takes up to 50. They also have the ends of their UIDs: rest is what follows the root,
+// and local is the last segment. The indexes of lists consist of a key, the value that
+// sorts the rows, and the end that differs between the rows of the scope: local for the
+// children of a parent, and rest for others. This halves the indexes.
+//
+// Two scopes can have the same key, so a list also compares the rest with the scope. An
+// index of local has no rest. Where a list reads UIDs first, only the key distinguishes
+// parents, and the rows of another parent are skipped and counted. They are not returned:
+// their UIDs are put together wrongly, and are those of no row. So keys of parents are
+// longer: two of ten million have the same with a probability of 1 in 1,400.
+
+// These are the numbers of bytes of the key of a scope, of the key of a parent, of a packed
+// root and of other segments.
+const keyLength, parentKeyLength, rootLength, segmentLength = 5, 7, 20, 8
+
+// scopeKey returns the key of a scope. Migration 32 computes it too.
+func scopeKey(u platform.UID) []byte { return hashScope(packUID(u), keyLength) }
+
+// parentKey returns the key of a parent.
+func parentKey(u platform.UID) []byte { return hashScope(packUID(u), parentKeyLength) }
+
+func hashScope(packed []byte, length int) []byte {
+	sum := sha256.Sum256(packed)
+	return sum[:length]
+}
+
+// scopeKeyOrNull returns the key of a scope, or nil if there is none.
+func scopeKeyOrNull(u platform.UID) any {
+	if u == "" {
+		return nil
+	}
+	return scopeKey(u)
+}
+
+// restOf returns what follows the root in the stored form of a UID.
+func restOf(u platform.UID) []byte {
+	packed := packUID(u)
+	return packed[min(rootLength, len(packed)):]
+}
+
+// pastRest returns the smallest rest after those of all UIDs within u.
+func pastRest(u platform.UID) []byte { return pastPrefix(restOf(u)) }
+
+// localOf returns the last segment of the stored form of a UID.
+func localOf(u platform.UID) []byte {
+	packed := packUID(u)
+	return packed[max(0, len(packed)-segmentLength):]
+}
+
+// A tie is the column that sorts rows with equal values. It contains the ends of UIDs,
+// which follow base in all rows. The zero tie is the whole UID.
+type tie struct {
+	column string
+	base   platform.UID
+}
+
+// sql returns the column.
+func (t tie) sql() string {
+	if t.base == "" {
+		return "t.uid"
+	}
+	return t.column
+}
+
+// position returns the end that the column is compared with, if UIDs are compared with u.
+// All rows come before or after a UID that does not begin with base.
+func (t tie) position(u platform.UID) []byte {
+	base, packed := packUID(t.base), packUID(u)
+	common := min(len(base), len(packed))
+	switch bytes.Compare(packed[:common], base[:common]) {
+	case -1:
+		return []byte{}
+	case 1:
+		return bytes.Repeat([]byte{0xff}, rootLength)
+	default:
+		return packed[common:]
+	}
+}
+
+// keyColumns are the columns of keys, by the columns of UIDs that they replace.
+var keyColumns = map[string]string{"root": "root_key", "parent": "parent_key", "g2": "g2_key", "g3": "g3_key"}
+
+// scopePrefixes select the part of the rest of a row that belongs to the scope of a key.
+// The root has none.
+var scopePrefixes = map[string]string{
+	"g2_key":     "substr(t.rest, 1, 8)",
+	"g3_key":     "substr(t.rest, 1, 16)",
+	"parent_key": "substr(t.rest, 1, length(t.rest) - 8)",
+}
+
+// confirm returns a condition that all rows of an index satisfy, except those of another
+// scope with the same key. CASE hides that from planners, which would expect few rows.
+func confirm(condition string) string { return "CASE WHEN " + condition + " THEN 1 END IS NOT NULL" }

@@ -1,0 +1,208 @@
+package storetest_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/sqlstore"
+)
+
+// A twin is one of two branches of an organisation: a group in a group, each with a repo that
+// has two tags.
+type twin struct {
+	groups, repos [2]platform.UID // the outer one is the first
+	tags          [2][]platform.UID
+}
+
+func (w *world) createTwin(d dice, root platform.UID) (made twin) {
+	w.t.Helper()
+	parent := root
+	for level := range made.groups {
+		g := &platform.Group{UID: d.below(parent), Name: "group " + d.hex(8)}
+		repo := &platform.Repo{UID: d.below(g.UID), Name: "repo"}
+		tags := times(2, func(i int) *platform.Tag {
+			made := platform.At(epoch.AddDate(0, 0, i))
+			return &platform.Tag{UID: d.below(repo.UID), Name: fmt.Sprint("tag ", i), Digest: "sha256:" + strings.Repeat("a", 64), Deprecated: true, CreateTime: made, UpdateTime: made}
+		})
+		w.insert(func(tx platform.Tx) error {
+			return errors.Join(platform.RowsOf[*platform.Group](tx).Insert(w.t.Context(), g),
+				platform.RowsOf[*platform.Repo](tx).Insert(w.t.Context(), repo), platform.RowsOf[*platform.Tag](tx).Insert(w.t.Context(), tags...))
+		})
+		made.groups[level], made.repos[level], parent = g.UID, repo.UID, g.UID
+		for _, tag := range tags {
+			made.tags[level] = append(made.tags[level], tag.UID)
+		}
+	}
+	return made
+}
+
+// copyKeys gives a row the keys of another row.
+func (w *world) copyKeys(table string, from, to platform.UID) {
+	w.t.Helper()
+	for _, column := range []string{"parent_key", "g2_key", "g3_key"} {
+		w.exec(w.openDirect(), fmt.Sprintf("UPDATE %[1]s SET %[2]s = (SELECT o.%[2]s FROM %[1]s o WHERE o.uid = $1) WHERE uid = $2", table, column), packUID(from), packUID(to))
+	}
+}
+
+func packUID(u platform.UID) []byte {
+	b, _ := u.Packed()
+	return b
+}
+
+// Different scopes can have the same key. One branch gets the keys of the other here, as if
+// the hashes of their UIDs were equal. Lists and totals must not contain its rows.
+func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		d := newDice(31)
+		root := &platform.Group{UID: d.root(), Name: "root"}
+		w.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Group](tx).Insert(t.Context(), root) })
+		asked, other := w.createTwin(d, root.UID), w.createTwin(d, root.UID)
+		for level := range other.repos {
+			w.copyKeys("repo", asked.repos[level], other.repos[level])
+			for i, tag := range other.tags[level] {
+				w.copyKeys("tag", asked.tags[level][i], tag)
+			}
+		}
+		yes := true
+		for _, filter := range []*platform.TagFilter{nil, {Deprecated: &yes}, {Digest: "sha256:" + strings.Repeat("a", 64)}} {
+			for _, order := range []string{"name", "create_time", "update_time desc", "uid"} {
+				for _, asking := range []struct {
+					scope platform.UIDFilter
+					want  int
+				}{
+					{descendantsOf(asked.groups[0]), 4},
+					{descendantsOf(asked.groups[1]), 2},
+					{descendantsOf(asked.repos[0]), 2},
+					{childrenOf(asked.repos[0]), 2},
+					{childrenOf(asked.repos[1]), 2},
+					{childrenOf(asked.groups[0]), 0},
+				} {
+					req := platform.ListRequest[*platform.TagFilter]{UIDP: asking.scope, OrderBy: order, Filter: filter}
+					w.checkNotMixed(t, req, asking.scope, asking.want)
+					req.Skip = 1
+					w.checkNotMixed(t, req, asking.scope, max(0, asking.want-1))
+				}
+			}
+		}
+	})
+}
+
+// checkNotMixed expects want tags, which are in the scope, of a list and of a list of several
+// scopes.
+func (w *world) checkNotMixed(t *testing.T, req platform.ListRequest[*platform.TagFilter], scope platform.UIDFilter, want int) {
+	t.Helper()
+	page, err := w.p.Tags.List(w.operator(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(how string, page platform.Page[*platform.Tag], want int) {
+		t.Helper()
+		for _, tag := range page.Items {
+			if !tag.UID.Within(scope.ChildrenOf) && !tag.UID.Within(scope.DescendantsOf) {
+				t.Errorf("%s of %+v by %s, skip %d, contains %s", how, scope, req.OrderBy, req.Skip, tag.UID)
+			}
+		}
+		if want >= 0 && (len(page.Items) != want || page.TotalCount != int64(want+req.Skip) && want > 0) {
+			t.Errorf("%s of %+v by %s, skip %d, filter %+v, has %d of %d tags, want %d", how, scope, req.OrderBy, req.Skip, req.Filter, len(page.Items), page.TotalCount, want)
+		}
+	}
+	// A page of UIDs of a parent skips the rows of the other, too: see scope_key.go.
+	if skipsBoth := req.Skip > 0 && scope.ChildrenOf != "" && req.OrderBy != "name"; skipsBoth {
+		want = -1
+	}
+	check("a list", page, want)
+	if req.Skip > 0 {
+		return
+	}
+	pages, errs := w.p.Tags.ListEach(w.operator(), platform.ListRequest[*platform.TagFilter]{OrderBy: req.OrderBy, Filter: req.Filter}, []platform.UIDFilter{scope})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	check("a list of several scopes", pages[0], want)
+}
+
+// A server of the previous version writes repos during the upgrade. After it they must be in
+// the lists, and writes of that version must be refused.
+func TestServersWriteWhileScopesGetKeys(t *testing.T) {
+	t.Parallel()
+	old := emptyVersion(t, emptyDatabases["postgres"](t), 31)
+	db, d, root := old.openDirect(), newDice(17), platform.UID("")
+	root = d.root()
+	group := d.below(root)
+	for _, g := range []platform.UID{root, group} {
+		var parent []byte
+		if g != root {
+			parent = packUID(root)
+		}
+		old.exec(db, "INSERT INTO grp (uid, root, parent, g2, name, description, resource_limits, kind, status, verified, create_time, update_time) VALUES ($1, $2, $3, $4, $5, '', '', '', '', false, $6, $6)",
+			packUID(g), packUID(root), parent, sql.Null[[]byte]{V: packUID(g), Valid: g != root}, string(g), momentOfUpgrade)
+	}
+	written := map[platform.UID]bool{}
+	write := func() error {
+		uid := d.below(group)
+		_, err := db.ExecContext(t.Context(), "INSERT INTO repo (uid, root, parent, g2, g3, name, description, catalog_tier, bundles, aliases, active_tags, sync_config, create_time, update_time) VALUES ($1, $2, $3, $3, NULL, $4, '', '', '', '', '', '', $5, $5)",
+			packUID(uid), packUID(root), packUID(group), string(uid), momentOfUpgrade)
+		if err == nil {
+			written[uid] = true
+		}
+		return err
+	}
+	for range 6_000 { // The migration fills fewer rows at once.
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := make(chan error, 1)
+	m := must[*sqlstore.Migrator](t)(openEngine(t, old.url).Migrator(t.Context()))
+	t.Cleanup(func() { _ = m.Close() })
+	go func() { done <- m.UpTo(t.Context(), 32) }()
+	before := len(written)
+	for migrated := false; !migrated; {
+		err := write()
+		select {
+		case failed := <-done:
+			if migrated = true; failed != nil {
+				t.Fatal(failed)
+			}
+		default:
+			if err != nil && !strings.Contains(err.Error(), "g2") { // The last step has been done.
+				t.Fatal("servers cannot write during the upgrade:", err)
+			}
+		}
+	}
+	if len(written) == before {
+		t.Error("no server wrote during the upgrade")
+	}
+	if err := write(); err == nil {
+		t.Error("the previous version can write after the upgrade")
+	}
+	must[any](t)(nil, store.Migrate(t.Context(), old.url))
+	w := newWorld(t, old.url)
+	if _, err := w.store.Recount(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range []platform.UIDFilter{descendantsOf(root), descendantsOf(group), childrenOf(group)} {
+		req := platform.ListRequest[*platform.RepoFilter]{UIDP: scope, OrderBy: "create_time", PageSize: 500}
+		found := map[platform.UID]bool{}
+		for {
+			page, err := w.p.Repos.List(w.operator(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, repo := range page.Items {
+				found[repo.UID] = true
+			}
+			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
+				break
+			}
+		}
+		if len(found) != len(written) {
+			t.Errorf("%+v has %d repos, want %d", scope, len(found), len(written))
+		}
+	}
+}
