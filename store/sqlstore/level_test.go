@@ -22,6 +22,8 @@ func (e *scriptedEngine) Connections() int { return 4 }
 
 func (e *scriptedEngine) Dialect() *Dialect { return &Dialect{} }
 
+func (e *scriptedEngine) Standbys() Standbys { return nil }
+
 var errBad = errors.New("bad")
 
 func (e *scriptedEngine) Run(_ context.Context, statements ...*Statement) error {
