@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"atrium/platform"
 	"atrium/server"
@@ -21,7 +22,7 @@ type serveCommand struct {
 	drainFlags
 	observeFlags
 	consoleFlags
-	DatabaseReadURL []string `name:"read-database-url" secret:"" sep:"none" placeholder:"URL" help:"URL of a streaming standby of the PostgreSQL database, which answers reads; may be repeated."`
+	ReadDatabaseURL []string `name:"read-database-url" secret:"" sep:"none" placeholder:"URL" help:"URL of a streaming standby of the PostgreSQL database, which answers reads; may be repeated. In a variable, spaces or lines separate the URLs."`
 	Addr            string   `default:"127.0.0.1:8080" help:"Address to serve on."`
 	Dev             bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
 	Audience        []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
@@ -75,14 +76,15 @@ func (c *serveCommand) check(f *faults) {
 }
 
 // checkReadURLs checks the URLs of standbys. The faults do not show them, because they may
-// contain passwords.
+// contain passwords. A URL may contain commas, so white space separates those in a variable.
 func (c *serveCommand) checkReadURLs(f *faults) {
+	c.ReadDatabaseURL = strings.Fields(strings.Join(c.ReadDatabaseURL, " "))
 	_, embedded := c.file()
 	switch {
-	case len(c.DatabaseReadURL) == 0:
+	case len(c.ReadDatabaseURL) == 0:
 	case embedded:
 		f.add("read-database-url", "is for PostgreSQL: a SQLite database has no standbys")
-	case slices.ContainsFunc(c.DatabaseReadURL, func(url string) bool { return !isPostgres(url) }):
+	case slices.ContainsFunc(c.ReadDatabaseURL, func(url string) bool { return !isPostgres(url) }):
 		f.add("read-database-url", "must start with postgres://")
 	}
 }
@@ -112,7 +114,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	rate, inFlight := c.limitFlags.limits(c.Dev)
 	metrics, metricsAddress := c.metrics(c.Dev)
 	return server.Config{
-		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, ReadURLs: c.DatabaseReadURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
+		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, ReadURLs: c.ReadDatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
 		NoConsole: !c.Console, ConsoleIssuer: c.ConsoleIssuer, ConsoleClientID: c.ConsoleClientID,
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
