@@ -250,6 +250,58 @@ func TestAPausedStandbyIsLeftOutAndComesBack(t *testing.T) {
 	}
 }
 
+// A standbyEngine is a naive implementation, which must fail the test: all reads go to a
+// standby, also those that find out who the caller is.
+type standbyEngine struct {
+	*postgres.Engine
+	standby *postgres.Engine
+}
+
+func (e standbyEngine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
+	return e.standby.Run(ctx, statements...)
+}
+
+// A right that was revoked has no effect on the next request, though no standby knows.
+func TestARightIsReadFromThePrimary(t *testing.T) {
+	w := newStandbyWorld(t, all)
+	w.create("a")
+	alice := w.identity(w.owner, w.org, "alice")
+	role, err := w.p.Roles.Create(w.owner, w.org, input[*platform.Role](`{"name":"reader","capabilities":["repo.list"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding := w.bind(w.owner, w.org, alice, role.UID)
+	w.awaitReads()
+	standby := must[*postgres.Engine](t)(postgres.Open(t.Context(), w.standbys[0], postgres.Options{MaxConnections: 4}))
+	t.Cleanup(func() { _ = standby.Close() })
+	primary := must[*postgres.Engine](t)(postgres.Open(t.Context(), w.url, postgres.Options{MaxConnections: 4}))
+	t.Cleanup(func() { _ = primary.Close() })
+	careless := w.replica(sqlstore.New(standbyEngine{primary, standby}))
+	sees := func(p *platform.Platform) bool {
+		page, err := p.Repos.List(p.AllowStandby(w.contextOn(p, "alice")), platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: w.org}})
+		if err != nil && platform.AsError(err).Code != platform.CodePermissionDenied {
+			t.Fatal(err)
+		}
+		return err == nil && len(page.Items) == 1
+	}
+	waitFor(t, "the standby does not replay", func() bool { return sees(careless) })
+	if !sees(w.reader) {
+		t.Error("a right that was granted has no effect")
+	}
+	w.onStandbys("SELECT pg_wal_replay_pause()")
+	if err := w.p.RoleBindings.Delete(w.owner, binding); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if sees(w.reader) {
+			t.Fatal("a right that was revoked has an effect")
+		}
+	}
+	if !sees(careless) {
+		t.Error("a reader that asks a standby for rights refuses: this test shows nothing")
+	}
+}
+
 // Two standbys replay different parts of the log. The pages of one list come from either
 // and repeat nothing.
 func TestPagesOfTwoStandbysRepeatNothing(t *testing.T) {
