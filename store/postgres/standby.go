@@ -24,15 +24,17 @@ import (
 // the server that answers it: a URL may lead to several servers, and a server may be
 // replaced at any time.
 
-// askPosition reads the position of the primary: the cluster with its timeline, and the
-// end of the log that is safe on disk, before which every acknowledged commit lies. With
-// synchronous_commit = off, a commit is acknowledged before that. All of these functions
-// may be called by every role.
+// askPosition reads the position of the primary: the file of the log, whose name begins
+// with the timeline, and the end of the log that is safe on disk, before which every
+// acknowledged commit lies. With synchronous_commit = off, a commit is acknowledged before
+// that. A request pays for this statement, so it must stay cheap.
 const askPosition = `SELECT CASE WHEN pg_is_in_recovery() THEN ''
-	ELSE (SELECT s.system_identifier FROM pg_control_system() s)::text || ' ' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) END,
-CASE WHEN pg_is_in_recovery() THEN 0
-	WHEN current_setting('synchronous_commit') = 'off' THEN (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint
-	ELSE (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::bigint END`
+	WHEN current_setting('synchronous_commit') = 'off' THEN pg_walfile_name(pg_current_wal_insert_lsn()) || pg_current_wal_insert_lsn()::text
+	ELSE pg_walfile_name(pg_current_wal_flush_lsn()) || pg_current_wal_flush_lsn()::text END`
+
+// askCluster reads what distinguishes the cluster from others. It reads a file, so only a
+// watcher asks for it.
+const askCluster = "SELECT system_identifier::text FROM pg_control_system()"
 
 // askReplayed reads the position that a standby has replayed. A server that is not in
 // recovery has no history: it has been promoted. The timeline is the newest one that is
@@ -72,6 +74,7 @@ type standbys struct {
 	lock      sync.Mutex
 	all       []*standby
 	next      int               // index of the standby that the next read tries first
+	cluster   string            // the cluster of the primary
 	told      sqlstore.Position // the last position that the primary told
 	toldAt    time.Time
 	waiting   int           // number of requests that wait for a position
@@ -93,8 +96,11 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 		}
 		s.all = append(s.all, one)
 	}
-	var at sqlstore.Position
-	if err := primary.Run(ctx, s.AskPosition(&at)); err != nil {
+	err := s.identify(ctx, primary)
+	if err == nil {
+		err = primary.Run(ctx, s.AskPosition(new(sqlstore.Position)))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the primary does not tell its position, which --read-database-url needs: %w", err)
 	}
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -102,26 +108,77 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 	for _, one := range s.all {
 		s.end.Go(func() { one.watch(watching) })
 	}
+	s.end.Go(func() {
+		for sleep(watching, clusterPause) {
+			_ = s.identify(watching, primary) // requests notice that it does not answer
+		}
+	})
 	return s, nil
+}
+
+// identify reads which cluster the primary belongs to. It changes only if the URL of the
+// primary leads to a database that was restored elsewhere.
+func (s *standbys) identify(ctx context.Context, primary *Engine) error {
+	cluster := ""
+	err := primary.Run(ctx, &sqlstore.Statement{SQL: askCluster, Row: func(scan func(...any) error) error { return scan(&cluster) }})
+	if err == nil {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		s.cluster = cluster
+	}
+	return err
 }
 
 // AskPosition returns a statement by which the primary sets at to its position.
 func (s *standbys) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
 	return &sqlstore.Statement{SQL: askPosition, Row: func(scan func(...any) error) error {
-		err := scan(&at.History, &at.Offset)
-		s.noteTold(*at)
-		return err
+		var told string
+		if err := scan(&told); err != nil {
+			return err
+		}
+		if told == "" { // the server is in recovery
+			*at = sqlstore.Position{}
+			return nil
+		}
+		timeline, offset, err := parsePosition(told)
+		if err != nil {
+			return err
+		}
+		*at = s.noteTold(timeline, offset)
+		return nil
 	}}
 }
 
-// noteTold keeps the newest position of the primary, which watchers compare with those of
-// standbys.
-func (s *standbys) noteTold(at sqlstore.Position) {
+// The lengths of the name of a file of the log, and of the timeline at its start.
+const (
+	fileNameLength = 24
+	timelineLength = 8
+)
+
+// parsePosition parses an answer to askPosition, such as 00000001000000000000000F0/F01A2B8.
+func parsePosition(told string) (timeline string, offset int64, err error) {
+	high, low, found := "", "", false
+	if len(told) > fileNameLength {
+		high, low, found = strings.Cut(told[fileNameLength:], "/")
+	}
+	upper, failed := strconv.ParseUint(high, 16, 32)
+	lower, err := strconv.ParseUint(low, 16, 32)
+	if !found || failed != nil || err != nil {
+		return "", 0, fmt.Errorf("the primary tells its position as %q", told)
+	}
+	return told[:timelineLength], int64(upper<<32 | lower), nil //nolint:gosec // a log does not get that long
+}
+
+// noteTold returns a position that the primary has told. It keeps the newest one, which
+// watchers compare with those of standbys.
+func (s *standbys) noteTold(timeline string, offset int64) sqlstore.Position {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if at.History != "" && (at.History != s.told.History || at.Offset > s.told.Offset) {
+	at := sqlstore.Position{History: s.cluster + " " + timeline, Offset: offset}
+	if at.History != s.told.History || at.Offset > s.told.Offset {
 		s.told, s.toldAt = at, time.Now()
 	}
+	return at
 }
 
 // Run reads from a standby that has replayed a position.

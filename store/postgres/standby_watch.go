@@ -17,12 +17,13 @@ import (
 // Each standby has a watcher, which asks over one connection what the server has
 // replayed.
 const (
-	busyPoll    = time.Millisecond       // pause between two questions while requests wait
-	behindPoll  = 10 * time.Millisecond  // pause while the server has not replayed what a request needed
-	idlePoll    = 250 * time.Millisecond // pause otherwise
-	pollTimeout = time.Second            // a server that takes longer to answer is left out
-	reopenPause = 500 * time.Millisecond // pause before a server that did not answer is tried again
-	logLagAfter = time.Second            // a shorter lag is not logged
+	busyPoll     = time.Millisecond       // pause between two questions while requests wait
+	behindPoll   = 10 * time.Millisecond  // pause while the server has not replayed what a request needed
+	idlePoll     = 250 * time.Millisecond // pause otherwise
+	pollTimeout  = time.Second            // a server that takes longer to answer is left out
+	reopenPause  = 500 * time.Millisecond // pause before a server that did not answer is tried again
+	clusterPause = time.Second            // pause before the primary is asked again which cluster it belongs to
+	logLagAfter  = time.Second            // a shorter lag is not logged
 )
 
 // The keys of the states of a standby. Each change of the key is logged.

@@ -110,7 +110,7 @@ func (r standbyReader) Run(ctx context.Context, statements ...*Statement) error 
 // standby or none can answer.
 func (r standbyReader) send(ctx context.Context, statements []*Statement) error {
 	request := readingOf(ctx)
-	if request == nil || platform.IsBackground(ctx) {
+	if request == nil || platform.IsBackground(ctx) || request.isNew() && areSmall(statements) {
 		return r.database.send(ctx, statements)
 	}
 	at, err := r.askPosition(ctx, request)
@@ -127,12 +127,24 @@ func (r standbyReader) send(ctx context.Context, statements []*Statement) error 
 	return r.database.send(ctx, listUndone(statements))
 }
 
+// areSmall reports whether statements cost the primary no more than telling its position.
+// If the request has no position yet, the primary answers them at once.
+func areSmall(statements []*Statement) bool {
+	return len(statements) == 1 && statements[0].IsSmall
+}
+
+// isNew reports whether the request has no position yet.
+func (r *reading) isNew() bool {
+	_, known, written := r.position()
+	return !known && !written
+}
+
 // askPosition returns the position that standbys must have reached. The first call of a
 // request asks the primary for it, together with the proof of who the caller is.
 func (d *database) askPosition(ctx context.Context, request *reading) (Position, error) {
 	request.asking.Lock()
 	defer request.asking.Unlock()
-	if _, known, written := request.position(); !known && !written {
+	if request.isNew() {
 		if err := d.send(ctx, nil); err != nil {
 			return Position{}, err
 		}
@@ -144,17 +156,18 @@ func (d *database) askPosition(ctx context.Context, request *reading) (Position,
 	return at, platform.PresumptionOf(ctx).Err()
 }
 
-// addPosition adds to the statements of a request that only reads the one by which the
+// addPosition adds, to the statements of a request that only reads, the one by which the
 // primary tells its position. What a standby answers later is then not older than what
-// the primary answers now. note must be called when the statements have run.
-func (d *database) addPosition(ctx context.Context, statements []*Statement) (_ []*Statement, note func()) {
+// the primary answers now. proven are the statements with the proof of who the caller is.
+// note must be called when all of them have run.
+func (d *database) addPosition(ctx context.Context, statements, proven []*Statement) (_ []*Statement, note func()) {
 	request := readingOf(ctx)
-	if request == nil || d.standbys == nil || platform.IsBackground(ctx) {
-		return statements, func() {}
+	if request == nil || platform.IsBackground(ctx) || request.isNew() && areSmall(statements) {
+		return proven, func() {}
 	}
 	at := new(Position)
 	ask := d.standbys.AskPosition(at)
-	return append(append(make([]*Statement, 0, len(statements)+1), statements...), ask), func() {
+	return append(append(make([]*Statement, 0, len(proven)+1), proven...), ask), func() {
 		if ask.Done {
 			request.advance(*at)
 		}
