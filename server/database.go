@@ -12,7 +12,6 @@ import (
 	"atrium/platform"
 	"atrium/store"
 	"atrium/store/dbfile"
-	"atrium/store/sqlstore"
 	"atrium/telemetry"
 )
 
@@ -68,7 +67,9 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 }
 
 // standbys returns the states of the standbys and the fallbacks for the metrics.
-func standbys(s *sqlstore.Store) ([]telemetry.Standby, map[string]int64) {
+func standbys(s interface {
+	Standbys() ([]store.StandbyState, map[string]int64)
+}) ([]telemetry.Standby, map[string]int64) {
 	states, fallbacks := s.Standbys()
 	all := make([]telemetry.Standby, len(states))
 	for i, one := range states {

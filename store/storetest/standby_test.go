@@ -469,7 +469,7 @@ func TestAStandbyOfAnOldTimelineIsNotBelieved(t *testing.T) {
 	naive := must[*postgres.Engine](t)(postgres.Open(t.Context(), promoted, postgres.Options{MaxConnections: 4}))
 	t.Cleanup(func() { _ = naive.Close() })
 	careless := p.replica(sqlstore.New(naiveEngine{naive, newNaive(t, old, true)(nil)}))
-	for name, read := range map[string]string{"superuser": old, "ordinary": as(t, old, "ordinary")} {
+	for name, read := range map[string]string{"superuser": old, "ordinary": replaceUser(t, old, "ordinary")} {
 		log := new(lockedBuffer)
 		s := must[*sqlstore.Store](t)(store.Open(t.Context(), promoted, store.Options{MaxConnections: 4, ReadURLs: []string{read}, Logger: slog.New(slog.NewTextHandler(log, nil))}))
 		t.Cleanup(func() { _ = s.Close() })
@@ -512,8 +512,8 @@ func hasRole(t testing.TB, url string) bool {
 	return err == nil && n == 1
 }
 
-// as returns a URL for another user, whose password is the name.
-func as(t testing.TB, databaseURL, user string) string {
+// replaceUser returns a URL for another user, whose password is the name.
+func replaceUser(t testing.TB, databaseURL, user string) string {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		t.Fatal(err)
