@@ -2,10 +2,13 @@ package resolvers
 
 import (
 	"context"
+	"iter"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"atrium/graph/scalar"
+	"atrium/graphql/analysis"
 	"atrium/platform"
 )
 
@@ -64,8 +67,7 @@ func valueOrZero[T any](p *T) (v T) {
 // partsOf returns which parts of a connection are selected. The core reads no
 // other parts.
 func partsOf(ctx context.Context) (parts platform.Parts) {
-	selected := graphql.CollectFields(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections, nil)
-	for _, field := range selected {
+	for field := range selectedFields(ctx) {
 		switch field.Name {
 		case "edges", "nodes", "pageInfo":
 			parts |= platform.PartItems
@@ -77,6 +79,13 @@ func partsOf(ctx context.Context) (parts platform.Parts) {
 		return platform.PartItems // the read still checks the arguments and the access
 	}
 	return parts
+}
+
+// selectedFields returns the fields that are selected of the field that ctx resolves. It
+// does not use graphql.CollectFields, which caches by the address of the selections: those
+// of fields that are read together exist only while they are read.
+func selectedFields(ctx context.Context) iter.Seq[*ast.Field] {
+	return analysis.SelectedFields(graphql.GetFieldContext(ctx).Field.Selections, graphql.GetOperationContext(ctx).Variables)
 }
 
 // listScope returns the scope that the arguments of a list name.

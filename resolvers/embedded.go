@@ -3,9 +3,6 @@ package resolvers
 import (
 	"context"
 
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
-
 	"atrium/platform"
 )
 
@@ -16,7 +13,12 @@ var bindingFields = map[string]bool{"__typename": true, "id": true, "uid": true,
 // bindingHasSelection reports whether a role binding already holds every field
 // that is selected of the edge that ctx resolves.
 func bindingHasSelection(ctx context.Context) bool {
-	return selectsOnly(graphql.GetFieldContext(ctx).Field.Selections, bindingFields)
+	for field := range selectedFields(ctx) {
+		if !bindingFields[field.Name] {
+			return false
+		}
+	}
+	return true
 }
 
 // answerFromBindings answers an edge of role bindings from the bindings
@@ -35,24 +37,4 @@ func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBin
 		*to, n = show(b), n+1
 		return to, nil
 	})
-}
-
-// selectsOnly reports whether the selections name no other field than these. It
-// ignores @skip and @include.
-func selectsOnly(selections ast.SelectionSet, fields map[string]bool) bool {
-	for _, selection := range selections {
-		allowed := false
-		switch selection := selection.(type) {
-		case *ast.Field:
-			allowed = fields[selection.Name]
-		case *ast.InlineFragment:
-			allowed = selectsOnly(selection.SelectionSet, fields)
-		case *ast.FragmentSpread: // the validator has resolved it and has excluded cycles
-			allowed = selection.Definition != nil && selectsOnly(selection.Definition.SelectionSet, fields)
-		}
-		if !allowed {
-			return false
-		}
-	}
-	return true
 }

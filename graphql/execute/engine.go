@@ -58,7 +58,9 @@ func NewEngine(s *Schema, o EngineOptions) Engine {
 		o.Start = func(ctx context.Context) context.Context { return ctx }
 	}
 	if o.Gather == nil {
-		o.Gather = func(int) (func(context.Context) context.Context, func()) { return o.Start, func() {} }
+		o.Gather = func(int) (func(context.Context) context.Context, func()) {
+			return func(ctx context.Context) context.Context { return ctx }, func() {}
+		}
 	}
 	return &engine{schema: s, EngineOptions: o}
 }

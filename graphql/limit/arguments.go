@@ -7,6 +7,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"atrium/graphql/analysis"
 	"atrium/graphql/refusal"
 )
 
@@ -119,21 +120,12 @@ func length(value any) int {
 	return 1
 }
 
-// isIncluded reports whether @skip and @include keep a field.
+// isIncluded reports whether @skip and @include keep a selection. gqlgen panics on a
+// condition that is not a Boolean.
 func (p *pricing) isIncluded(directives ast.DirectiveList) bool {
-	return p.condition(directives.ForName("include"), true) && !p.condition(directives.ForName("skip"), false)
-}
-
-// condition returns the value of a directive's condition. Some values that are not
-// Booleans pass validation, and gqlgen panics on them.
-func (p *pricing) condition(directive *ast.Directive, without bool) bool {
-	if directive == nil {
-		return without
-	}
-	value, _ := directive.Arguments.ForName("if").Value.Value(p.operation.Variables)
-	condition, ok := value.(bool)
+	included, ok := analysis.IsIncluded(directives, p.operation.Variables)
 	if !ok {
 		p.refuse(refusal.NewInvalid("if", "must be a Boolean"))
 	}
-	return condition
+	return included
 }

@@ -2,12 +2,11 @@ package limit
 
 import (
 	"context"
-	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"atrium/graphql/analysis"
 	"atrium/graphql/refusal"
 )
 
@@ -24,10 +23,7 @@ type introspection struct {
 func (i introspection) check(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	known := i.isKnown(ctx)
 	operation.DisableIntrospection = !known
-	if !selectsSchema(operation.Operation.SelectionSet) {
-		return nil
-	}
-	for _, field := range graphql.CollectFields(operation, operation.Operation.SelectionSet, nil) {
+	for field := range analysis.SelectedFields(operation.Operation.SelectionSet, operation.Variables) {
 		switch field.Name {
 		case "__schema", "__type":
 			if i.off {
@@ -47,21 +43,4 @@ func (i introspection) check(ctx context.Context, operation *graphql.OperationCo
 		}
 	}
 	return nil
-}
-
-// selectsSchema reports whether a selection names a field that reads the schema, even
-// if @skip or @include leaves it out.
-func selectsSchema(set ast.SelectionSet) bool {
-	return slices.ContainsFunc(set, func(selected ast.Selection) bool {
-		switch selected := selected.(type) {
-		case *ast.Field:
-			return selected.Name == "__schema" || selected.Name == "__type" || selected.Name == "_service"
-		case *ast.InlineFragment:
-			return selectsSchema(selected.SelectionSet)
-		case *ast.FragmentSpread: // the validator has resolved it and has excluded cycles
-			return selected.Definition == nil || selectsSchema(selected.Definition.SelectionSet)
-		default:
-			return true
-		}
-	})
 }

@@ -175,7 +175,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		p.addParentCondition(page)
 		r.where(q.Filter, page)
 		o.addAfter(page, q.From)
-		page.add(o.orderBy()+" LIMIT ? OFFSET ?", limit, skip)
+		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
 		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + shown.selected + " FROM ")
 		s.sql.WriteString(r.dialect.PerParent(parents, r.name, shown.names, page.sql.String()))

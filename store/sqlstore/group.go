@@ -4,6 +4,7 @@ import "atrium/platform"
 
 var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 	name:         "grp",
+	uniqueNames:  true,
 	uid:          func(g *platform.Group) platform.UID { return g.UID },
 	enclosed:     ownUID,
 	selfEnclosed: true,

@@ -8,11 +8,12 @@ import (
 )
 
 var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.IdentityProviderFilter]{
-	name:     "identity_provider",
-	uid:      func(p *platform.IdentityProvider) platform.UID { return p.UID },
-	enclosed: parentUID,
-	joins:    " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
-	joinBy:   []string{"issuer", "root"},
+	name:        "identity_provider",
+	uniqueNames: true,
+	uid:         func(p *platform.IdentityProvider) platform.UID { return p.UID },
+	enclosed:    parentUID,
+	joins:       " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
+	joinBy:      []string{"issuer", "root"},
 	columns: []column[*platform.IdentityProvider]{
 		{"t.uid", "", func(p *platform.IdentityProvider) any { return keyOf(&p.UID) }},
 		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},

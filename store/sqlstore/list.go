@@ -141,12 +141,11 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 	switch {
 	case simple && p.joins == "":
 		s.add("SELECT " + p.selected + " FROM ")
-		r.branch(s, q, branches[0], o)
-		s.add(o.orderBy()+" LIMIT ?", limit)
+		r.branch(s, q, branches[0], o, limit)
 	case simple:
 		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
-		r.branch(s, q, branches[0], o)
-		s.add(o.orderBy()+" LIMIT ?) t"+p.joins+o.orderBy(), limit)
+		r.branch(s, q, branches[0], o, limit)
+		s.add(") t" + p.joins + o.orderBy())
 	default:
 		// The keys are selected first, so that skipped rows are read from the index only.
 		s.add("SELECT " + p.selected + " FROM (")
@@ -161,8 +160,7 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []platform.Branch, o ordering, limit, skip int64) {
 	one := func(b platform.Branch, limit int64) {
 		s.add("SELECT " + o.keys() + " FROM ")
-		r.branch(s, q, b, o)
-		s.add(o.orderBy()+" LIMIT ?", limit)
+		r.branch(s, q, b, o, limit)
 	}
 	if len(branches) == 1 {
 		one(branches[0], limit)
@@ -181,13 +179,14 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 	s.add(") b"+o.byKeys()+" LIMIT ? OFFSET ?", limit, skip)
 }
 
-// branch adds the rows of one branch.
-func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering) {
+// branch adds the first rows of one branch.
+func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Branch, o ordering, limit int64) {
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, r.walksPrimaryKey(q), o, q.From)
 	r.inRoot(s, q.Filter, b)
 	r.where(q.Filter, s)
+	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
 // walksPrimaryKey reports whether a page is read along the primary key. This is the

@@ -7,9 +7,10 @@ import (
 )
 
 var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
-	name:     "repo",
-	uid:      func(r *platform.Repo) platform.UID { return r.UID },
-	enclosed: parentUID,
+	name:        "repo",
+	uniqueNames: true,
+	uid:         func(r *platform.Repo) platform.UID { return r.UID },
+	enclosed:    parentUID,
 	columns: []column[*platform.Repo]{
 		{"t.uid", "", func(r *platform.Repo) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Repo) any { return &r.Name }},

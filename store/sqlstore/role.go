@@ -7,10 +7,11 @@ import (
 )
 
 var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
-	name:     "role",
-	uid:      func(r *platform.Role) platform.UID { return r.UID },
-	enclosed: parentUID,
-	rootless: platform.IsBuiltInRole,
+	name:        "role",
+	uniqueNames: true,
+	uid:         func(r *platform.Role) platform.UID { return r.UID },
+	enclosed:    parentUID,
+	rootless:    platform.IsBuiltInRole,
 	columns: []column[*platform.Role]{
 		{"t.uid", "", func(r *platform.Role) any { return keyOf(&r.UID) }},
 		{"t.name", "name", func(r *platform.Role) any { return &r.Name }},

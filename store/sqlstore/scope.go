@@ -150,6 +150,7 @@ type ordering struct {
 	value     string // SQL of the values; "" means that rows are sorted by UID only
 	desc      bool
 	unindexed bool                   // whether no index has this order: see orderingOf
+	unique    bool                   // whether no two rows have the same value: see orderingAmong
 	key       func(platform.UID) any // returns the value that UIDs are compared with
 }
 
@@ -176,6 +177,14 @@ func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
 	return by
 }
 
+// orderingAmong returns o for rows of which areSiblings tells that they have the same
+// parent. The index of names that are unique among siblings does not contain UIDs, so an
+// engine would sort the rows again if the clause had them.
+func (t *table[T, F]) orderingAmong(areSiblings bool, o ordering) ordering {
+	o.unique = areSiblings && t.uniqueNames && o.value == "t.name"
+	return o
+}
+
 // byUID reports whether UIDs alone are what rows are sorted by.
 func (o ordering) byUID() bool { return o.value == "" }
 
@@ -190,13 +199,16 @@ func (o ordering) keys() string {
 
 // orderBy returns the ORDER BY clause for rows of t.
 func (o ordering) orderBy() string {
-	if !o.unindexed {
+	switch {
+	case !o.unindexed && o.unique:
+		return o.clause("", o.value)
+	case !o.unindexed:
 		return o.clause(o.value, "t.uid")
-	}
-	if o.byUID() {
+	case o.byUID():
 		return o.clause("", withoutIndex("t.uid"))
+	default:
+		return o.clause(withoutIndex(o.value), "t.uid")
 	}
-	return o.clause(withoutIndex(o.value), "t.uid")
 }
 
 // withoutIndex changes an expression so that no index matches it.
@@ -210,7 +222,9 @@ func (o ordering) byKeys() string {
 	return o.clause("b.sorted", "b.uid")
 }
 
-func (o ordering) clause(value, uid string) string {
+// clause returns the ORDER BY clause for a value, which may be "", and a value that no
+// two rows share.
+func (o ordering) clause(value, unique string) string {
 	direction := ""
 	if o.desc {
 		direction = " DESC"
@@ -218,7 +232,7 @@ func (o ordering) clause(value, uid string) string {
 	if value != "" {
 		value += direction + ", "
 	}
-	return " ORDER BY " + value + uid + direction
+	return " ORDER BY " + value + unique + direction
 }
 
 // addAfter adds the condition that a row comes after a position. It compares the columns

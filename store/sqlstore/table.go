@@ -38,6 +38,8 @@ type table[T, F any] struct {
 	countedBy string
 	// selfEnclosed tells that each row lies within itself, as groups do.
 	selfEnclosed bool
+	// uniqueNames tells that siblings have different names, by a unique index.
+	uniqueNames bool
 	// textKeys tells that the primary key is a text, not a UID.
 	textKeys bool
 	// sharesUID tells that a row has the UID of its parent.

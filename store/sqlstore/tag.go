@@ -8,6 +8,7 @@ import (
 
 var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	name:        "tag",
+	uniqueNames: true,
 	uid:         func(t *platform.Tag) platform.UID { return t.UID },
 	enclosed:    parentUID,
 	quietParent: true,

@@ -26,6 +26,8 @@ type hotRead struct {
 	// If sorts is set, SQLite may sort the rows of a page, or the first rows of several
 	// branches.
 	sorts bool
+	// If inOrder is set, an index has the order, so PostgreSQL must not sort at all.
+	inOrder bool
 	// If scans is set, PostgreSQL may read a whole table that is small compared with the
 	// number of look-ups.
 	scans bool
@@ -97,7 +99,7 @@ func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statem
 			switch {
 			case n.Type == "Seq Scan" && slices.Contains(bigTables, n.Relation) && n.buffers() > totalBuffers && !read.scans: // A cheap scan stopped at once.
 				t.Errorf("%s: %s reads all of %s:\n%s\n%s", read.name, mode, n.Relation, s.SQL, plan)
-			case strings.Contains(n.Type, "Sort") && sorted > maxSortedRows:
+			case strings.Contains(n.Type, "Sort") && (sorted > maxSortedRows || read.inOrder):
 				t.Errorf("%s: %s sorts %g rows:\n%s\n%s", read.name, mode, math.Round(sorted), s.SQL, plan)
 			}
 		})

@@ -113,7 +113,7 @@ func (r *readList) addPages() {
 			}
 			for _, order := range orders {
 				req := platform.ListRequest[*platform.RepoFilter]{UIDP: scope, OrderBy: order}
-				r.add(in+" by "+order, bar, askList(r.p.Repos.List, req))
+				r.add(in+" by "+order, bar, askList(r.p.Repos.List, req)).inOrder = scope.ChildrenOf != ""
 				page, err := r.p.Repos.List(owner, req)
 				if err != nil || page.TotalCount < 200 {
 					continue
@@ -150,6 +150,8 @@ func (r *readList) addKinds() {
 	r.add("open advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: open})).maxTotalBuffers = 6 * totalBuffers
 	openAndBad := &platform.AdvisoryFilter{States: open.States, Severities: critical.Severities}
 	r.add("open bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: openAndBad})).maxTotalBuffers = 2 * totalBuffers
+	ofArtifact := &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:1]}
+	r.add("advisories of an artifact by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id", Filter: ofArtifact})).inOrder = true
 	r.add("advisories by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
 	r.add("vulnerabilities", pageBuffers, askList(p.Vulnerabilities.List, platform.ListRequest[*platform.VulnerabilityFilter]{}))
 	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))
@@ -197,7 +199,7 @@ func (r *readList) addNested() {
 			r.add("groups of 50 groups by "+order, eachBuffers, askEach(p.Groups.ListEach, order, groups)),
 			r.add("identities of 50 groups by "+order, eachBuffers, askEach(p.Identities.ListEach, order, groups)),
 		} {
-			n.maxTotalBuffers = 50 * totalBuffers
+			n.maxTotalBuffers, n.inOrder = 50*totalBuffers, order == "name"
 		}
 	}
 }
