@@ -14,8 +14,7 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// Each standby has a watcher, which asks over one connection what the server has
-// replayed.
+// Each standby has a watcher, which asks what the server has replayed.
 const (
 	busyPoll     = time.Millisecond       // pause between two questions while requests wait
 	behindPoll   = 10 * time.Millisecond  // pause while the server has not replayed what a request needed
@@ -46,19 +45,20 @@ func (s *standby) watch(ctx context.Context) {
 	}
 }
 
-// follow asks the server what it has replayed until it does not answer.
+// follow asks the server what it has replayed until it does not answer. It has a
+// connection of its own, so that it does not wait for reads.
 func (s *standby) follow(ctx context.Context) error {
 	pool, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	within, cancel := context.WithTimeout(ctx, pgpool.ConnectTimeout)
-	pooled, err := pool.Acquire(within)
+	conn, err := pgx.ConnectConfig(within, pool.Config().ConnConfig.Copy())
 	cancel()
 	if err != nil {
 		return err
 	}
-	defer pooled.Release()
+	defer closeConn(ctx, conn)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -68,9 +68,8 @@ func (s *standby) follow(ctx context.Context) error {
 		case <-s.poll:
 		case <-timer.C:
 		}
-		found, err := askServer(ctx, pooled.Conn())
+		found, err := askServer(ctx, conn)
 		if err != nil {
-			closeConn(ctx, pooled.Conn())
 			return err
 		}
 		timer.Reset(s.note(found))
