@@ -67,16 +67,15 @@ func (r *Relay) Silence() {
 	r.state = silent
 }
 
-// Lead makes the relay lead to another server, and ends every connection.
+// Lead makes new connections lead to another server, as a load balancer does.
 func (r *Relay) Lead(databaseURL string) error {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		return err
 	}
 	r.lock.Lock()
+	defer r.lock.Unlock()
 	r.upstream = u.Host
-	r.lock.Unlock()
-	r.Cut()
 	return nil
 }
 
