@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -154,10 +155,16 @@ func (w *standbyWorld) request(p *platform.Platform) context.Context {
 	return p.AllowStandby(w.contextOn(p, "owner of acme"))
 }
 
+// mostWait is how long a list may take. It is shorter than the time after which reads give
+// up a silent server, since the watcher of a standby must notice that earlier.
+const mostWait = 4 * time.Second
+
 // list lists the names of all repos.
 func (w *standbyWorld) list(p *platform.Platform) []string {
 	w.t.Helper()
-	page, err := p.Repos.List(w.request(p), platform.ListRequest[*platform.RepoFilter]{OrderBy: "name", PageSize: 200})
+	ctx, cancel := context.WithTimeout(w.request(p), mostWait)
+	defer cancel()
+	page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{OrderBy: "name", PageSize: 200})
 	if err != nil {
 		w.t.Fatal(err)
 	}
