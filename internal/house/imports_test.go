@@ -152,7 +152,7 @@ func TestOnlyTheStoreContainsSQL(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
 		queue := f.path == "events/database.go" // This file opens the queue's own tables, which contain only UIDs of deliveries.
-		operator := f.folder == "e2e/replicas" // This program pauses the replay of standbys; it is not a part of Atrium.
+		operator := f.folder == "e2e/replicas"  // This program pauses the replay of standbys; it is not a part of Atrium.
 		if f.test || strings.HasPrefix(f.folder, "store") || queue || operator {
 			continue
 		}
