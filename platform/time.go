@@ -35,8 +35,14 @@ func ParseTime(s string) (Time, error) {
 // String is the wire form, always with three decimals.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
-// Append appends the wire form.
-func (t Time) Append(b []byte) []byte { return t.UTC().AppendFormat(b, timeLayout) }
+// Append appends the wire form. Package time has a fast path for RFC 3339 without
+// decimals.
+func (t Time) Append(b []byte) []byte {
+	utc := t.UTC()
+	b = utc.AppendFormat(b, time.RFC3339)
+	ms := utc.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-len("Z")], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
+}
 
 // MarshalJSON writes the wire form. Fields are tagged omitzero to leave absent
 // times out.

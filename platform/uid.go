@@ -73,12 +73,21 @@ func AppendUID(text, packed []byte) ([]byte, bool) {
 
 func lowerHex(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		if !isLowerHex[s[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// isLowerHex holds true for hexadecimal digits. Comparisons would cost more, because the
+// processor cannot predict whether the next digit is a letter.
+var isLowerHex = func() (is [256]bool) {
+	for _, c := range "0123456789abcdef" {
+		is[c] = true
+	}
+	return is
+}()
 
 // Root returns the first segment: the organisation that u belongs to.
 func (u UID) Root() UID { return u.prefix(1) }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"sync"
 
 	"atrium/platform"
 )
@@ -20,7 +22,7 @@ func newEnvelope[T any](plural string, page platform.Page[T]) envelope[T] {
 	return envelope[T]{plural, page, page.NextPageToken()}
 }
 
-// stream writes one item after the other, so that the JSON of a page is never in
+// stream writes one item after the other, so that the JSON of a large page is never in
 // memory as a whole.
 func (e envelope[T]) stream(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, `{"%s":[`, e.plural); err != nil {
@@ -54,7 +56,13 @@ func (o Options) writeAnswer(w http.ResponseWriter, r *http.Request, answer any)
 	w.Header().Set("Content-Type", "application/json")
 	var err error
 	if s, ok := answer.(interface{ stream(io.Writer) error }); ok {
-		err = s.stream(w)
+		page := newPageWriter(w)
+		if err = s.stream(page); err == nil {
+			err = page.end()
+		} else if page.parts == 0 {
+			o.WriteError(w, r, err)
+			return
+		}
 	} else {
 		err = newEncoder(w).Encode(answer)
 	}
@@ -74,4 +82,51 @@ func newEncoder(w io.Writer) *json.Encoder {
 func setPrivateHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+}
+
+// A pageWriter collects a response, so that it is sent by one write and with its length.
+// A response of more than pageBytes is passed on in parts.
+type pageWriter struct {
+	to     http.ResponseWriter
+	buffer *[]byte
+	parts  int // number of parts that were passed on
+}
+
+const pageBytes = 32 << 10
+
+var pageBuffers = sync.Pool{New: func() any { b := make([]byte, 0, pageBytes); return &b }}
+
+func newPageWriter(to http.ResponseWriter) *pageWriter {
+	buffer, _ := pageBuffers.Get().(*[]byte)
+	return &pageWriter{to: to, buffer: buffer}
+}
+
+// Write adds to the response.
+func (p *pageWriter) Write(b []byte) (int, error) {
+	if len(*p.buffer)+len(b) > pageBytes {
+		if err := p.pass(); err != nil {
+			return 0, err
+		}
+	}
+	*p.buffer = append(*p.buffer, b...)
+	return len(b), nil
+}
+
+func (p *pageWriter) pass() error {
+	_, err := p.to.Write(*p.buffer)
+	*p.buffer = (*p.buffer)[:0]
+	p.parts++
+	return err
+}
+
+// end sends the rest of the response.
+func (p *pageWriter) end() error {
+	if p.parts == 0 {
+		p.to.Header().Set("Content-Length", strconv.Itoa(len(*p.buffer)))
+	}
+	err := p.pass()
+	if cap(*p.buffer) <= 2*pageBytes {
+		pageBuffers.Put(p.buffer)
+	}
+	return err
 }

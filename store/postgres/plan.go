@@ -38,37 +38,31 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	if !c.prepares || len(statements) == 0 {
 		return statements
 	}
-	once := isPlannedOnce(statements[0].SQL)
-	same := len(statements)
-	for _, s := range statements {
-		if isPlannedOnce(s.SQL) != once {
-			same--
-		}
-	}
-	if !once && same == len(statements) {
+	first := isPlannedOnce(statements[0].SQL)
+	if !first && !slices.ContainsFunc(statements[1:], func(s *sqlstore.Statement) bool { return isPlannedOnce(s.SQL) }) {
 		return statements
 	}
-	settings := [...]sqlstore.Statement{{SQL: planOnce}, {SQL: planEach}}
-	all := make([]*sqlstore.Statement, 0, len(statements)+len(settings))
-	other := &settings[0]
-	if once {
-		all, other = append(all, &settings[0]), &settings[1]
+	same, other := make([]*sqlstore.Statement, 0, len(statements)+2), []*sqlstore.Statement(nil) // two settings
+	if first {
+		same = append(same, &sqlstore.Statement{SQL: planOnce})
 	}
-	all = appendPlanned(all, statements, once)
-	if same < len(statements) {
-		all = appendPlanned(append(all, other), statements, !once)
-	}
-	return all
-}
-
-// appendPlanned appends the statements that use a generic plan, or the others.
-func appendPlanned(all, statements []*sqlstore.Statement, once bool) []*sqlstore.Statement {
-	for _, s := range statements {
-		if isPlannedOnce(s.SQL) == once {
-			all = append(all, s)
+	same = append(same, statements[0])
+	for _, s := range statements[1:] {
+		if isPlannedOnce(s.SQL) == first {
+			same = append(same, s)
+		} else {
+			other = append(other, s)
 		}
 	}
-	return all
+	switch {
+	case other == nil:
+		return same
+	case first:
+		same = append(same, &sqlstore.Statement{SQL: planEach})
+	default:
+		same = append(same, &sqlstore.Statement{SQL: planOnce})
+	}
+	return append(same, other...)
 }
 
 // manyValues is the number of values from which a statement of a transaction counts
