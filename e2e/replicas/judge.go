@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,53 @@ var model = porcupine.Model{
 	},
 }
 
+// countStale counts the reads that miss a write which was acknowledged before they began.
+func countStale(history []porcupine.Operation) (stale int) {
+	writes := map[int]map[string]porcupine.Operation{}
+	for _, o := range history {
+		if in := o.Input.(access); in.write {
+			if writes[in.key] == nil {
+				writes[in.key] = map[string]porcupine.Operation{"": {}}
+			}
+			writes[in.key][in.value] = o
+		}
+	}
+	for _, o := range history {
+		in := o.Input.(access)
+		if in.write {
+			continue
+		}
+		seen, known := writes[in.key][o.Output.(string)]
+		for _, later := range writes[in.key] {
+			if !known || seen.Return < later.Call && later.Return < o.Call {
+				stale++
+				break
+			}
+		}
+	}
+	return stale
+}
+
+// dropOverlapping drops the reads during which their register is written. A standby can
+// show a write before the primary acknowledges it, and the primary then does not show it
+// yet; the first read then is not before the second.
+func dropOverlapping(history []porcupine.Operation) (kept []porcupine.Operation) {
+	writes := map[int][]porcupine.Operation{}
+	for _, o := range history {
+		if in := o.Input.(access); in.write {
+			writes[in.key] = append(writes[in.key], o)
+		}
+	}
+	for _, o := range history {
+		in := o.Input.(access)
+		overlaps := func(w porcupine.Operation) bool { return w.Call <= o.Return && o.Call <= w.Return }
+		if in.write || !slices.ContainsFunc(writes[in.key], overlaps) {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}
+
 const patience = 5 * time.Minute
 
 // judge lets porcupine judge the history.
@@ -62,10 +110,16 @@ func (w *world) judge(context.Context) error {
 			faults = append(faults, what+" is not linearizable")
 		}
 	}
-	judge("what callers read", registered)
+	stale := countStale(registered)
+	fmt.Printf("%-48s %6d operations: %d stale\n", "what callers read", len(registered), stale)
+	if stale > 0 {
+		faults = append(faults, "reads miss acknowledged writes")
+	}
+	judge("what callers read beside no write", dropOverlapping(registered))
 	judge("what a caller may do", rights)
 	fmt.Printf("%-48s %6d lists of %d pages: %d rows repeated or lost\n", "rows that were there throughout", w.walks, (stable+registers+pageSize-1)/pageSize, len(w.wrong))
 	fmt.Printf("%-48s %6d by standbys, %d by the primary %v\n", "reads", standby, primary, reasons)
+	fmt.Printf("%-48s %6d operations: %s\n", "what callers read, before writes are acknowledged", len(registered), porcupine.CheckOperationsTimeout(model, registered, patience))
 	careless := porcupine.CheckOperationsTimeout(model, append(own, w.careless...), patience)
 	fmt.Printf("%-48s %6d operations: %s\n", "reads from a standby without Atrium", len(w.careless), careless)
 	for failure, n := range w.failures {

@@ -4,9 +4,11 @@
 //
 //	scripts/with-standby --read 2 e2e/bin/replicas -program bin/atrium -seconds 20
 //
-// Three things must hold: what a caller reads is linearizable, so no own write is lost and nothing goes back in time; so is what
-// a caller may do, so no revoked right has an effect; and the pages of a list have each row exactly once that was there
-// throughout. The exit status is 1 if one of them does not.
+// Three things must hold. No read misses a write that was acknowledged before it began, and what callers read beside no write
+// is linearizable, so no own write is lost and nothing acknowledged goes back in time. What a caller may do is linearizable, so no
+// revoked right has an effect. The pages of a list have each row exactly once that was there throughout. The exit status is 1 if
+// one of them does not hold. It also prints whether all reads are linearizable, which they need not be: a standby can show a write
+// before the primary has acknowledged it, and a read that falls back to the primary at this moment does not show it yet.
 package main
 
 import (

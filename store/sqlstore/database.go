@@ -54,7 +54,7 @@ func (d *database) send(ctx context.Context, statements []*Statement) error {
 	defer release()
 	if err == nil {
 		start := time.Now()
-		sent, note := d.addPosition(ctx, statements, proof.addTo(statements))
+		sent, note := d.addPosition(ctx, proof.addTo(statements))
 		err = d.Engine.Run(ctx, sent...)
 		note()
 		d.report(ctx, sent, start, err)

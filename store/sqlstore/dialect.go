@@ -102,9 +102,6 @@ type Statement struct {
 	// Row is called for each row; scan accepts the same destinations as database/sql.
 	Row func(scan func(dest ...any) error) error
 
-	// IsSmall says that the statement reads one row by its key.
-	IsSmall bool
-
 	// Affected is set to the number of changed rows if Row is nil.
 	Affected int64
 

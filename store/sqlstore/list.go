@@ -21,15 +21,12 @@ func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error)
 	s := r.dialect.statement()
 	p := r.project(keys.Without())
 	s.add("SELECT ").add(p.selected).add(" FROM ").add(r.name).add(" t").add(p.joins)
-	uids := keys.UIDs()
-	if len(uids) == 1 {
+	if uids := keys.UIDs(); len(uids) == 1 {
 		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
 		s.add(" WHERE t.uid ?", r.keys(uids))
 	}
-	get := s.build(p.collect(&rows))
-	get.IsSmall = len(uids) == 1
-	err := r.conn.Run(ctx, get)
+	err := r.conn.Run(ctx, s.build(p.collect(&rows)))
 	return rows, err
 }
 

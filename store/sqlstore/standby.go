@@ -110,7 +110,7 @@ func (r standbyReader) Run(ctx context.Context, statements ...*Statement) error 
 // standby or none can answer.
 func (r standbyReader) send(ctx context.Context, statements []*Statement) error {
 	request := readingOf(ctx)
-	if request == nil || platform.IsBackground(ctx) || request.isNew() && areSmall(statements) {
+	if request == nil || platform.IsBackground(ctx) {
 		return r.database.send(ctx, statements)
 	}
 	at, err := r.askPosition(ctx, request)
@@ -125,12 +125,6 @@ func (r standbyReader) send(ctx context.Context, statements []*Statement) error 
 		}
 	}
 	return r.database.send(ctx, listUndone(statements))
-}
-
-// areSmall reports whether statements cost the primary no more than telling its position.
-// If the request has no position yet, the primary answers them at once.
-func areSmall(statements []*Statement) bool {
-	return len(statements) == 1 && statements[0].IsSmall
 }
 
 // isNew reports whether the request has no position yet.
@@ -158,16 +152,15 @@ func (d *database) askPosition(ctx context.Context, request *reading) (Position,
 
 // addPosition adds, to the statements of a request that only reads, the one by which the
 // primary tells its position. What a standby answers later is then not older than what
-// the primary answers now. proven are the statements with the proof of who the caller is.
-// note must be called when all of them have run.
-func (d *database) addPosition(ctx context.Context, statements, proven []*Statement) (_ []*Statement, note func()) {
+// the primary answers now. note must be called when all of them have run.
+func (d *database) addPosition(ctx context.Context, statements []*Statement) (_ []*Statement, note func()) {
 	request := readingOf(ctx)
-	if request == nil || platform.IsBackground(ctx) || request.isNew() && areSmall(statements) {
-		return proven, func() {}
+	if request == nil || platform.IsBackground(ctx) {
+		return statements, func() {}
 	}
 	at := new(Position)
 	ask := d.standbys.AskPosition(at)
-	return append(append(make([]*Statement, 0, len(proven)+1), proven...), ask), func() {
+	return append(append(make([]*Statement, 0, len(statements)+1), statements...), ask), func() {
 		if ask.Done {
 			request.advance(*at)
 		}
