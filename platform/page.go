@@ -67,8 +67,8 @@ const (
 // Has reports whether part is selected.
 func (p Parts) Has(part Parts) bool { return p == 0 || p&part != 0 }
 
-// CostlyFields is a set of fields that cost much to read: long texts, JSON, and the
-// fields of other resources. A read leaves the named fields empty, which saves time
+// CostlyFields is a set of fields that cost much to read: long texts, JSON, the fields of
+// other resources, and what few read of a kind that is read by the thousand. A read leaves the named fields empty, which saves time
 // and memory if they are not needed. The zero value reads all of them.
 type CostlyFields uint16
 
@@ -82,6 +82,7 @@ const (
 	IdentityRules   // rules and static keys of identities
 	BindingObjects  // identity, group and role of role bindings
 	VersionArtifact // name and description of the artifacts of versions
+	TagDetails      // bundles, class and creation time of tags
 )
 
 // Has reports whether all of fields are among f.

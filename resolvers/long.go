@@ -48,6 +48,7 @@ var costlyFields = map[string]platform.CostlyFields{
 	"HolderConnection.nodes":        platform.BindingObjects,
 	"HolderEdge.node":               platform.BindingObjects,
 	"HolderEdge.role":               platform.BindingObjects,
+	"Tag.bundles":                   platform.TagDetails,
 	"ArtifactVersion.name":          platform.VersionArtifact,
 	"ArtifactVersion.description":   platform.VersionArtifact,
 }

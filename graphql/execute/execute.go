@@ -104,7 +104,7 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 }
 
 // Answer executes a query or a mutation. The caller calls end when the client has
-// received the response. There is no response if ctx ends before the operation begins.
+// received the response, whose data must not be used afterwards. There is no response if ctx ends before the operation begins.
 func (x *Executor) Answer(ctx context.Context, operation *graphql.OperationContext) (response *graphql.Response, end func()) {
 	if x.Timeout > 0 {
 		within, cancel := context.WithTimeout(ctx, x.Timeout)
@@ -132,7 +132,7 @@ func (x *Executor) Answer(ctx context.Context, operation *graphql.OperationConte
 	if err := finish(); err != nil {
 		return x.errorResponse(ctx, err), end
 	}
-	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx), Extensions: x.Guard.Extensions(operation)}, end
+	return &graphql.Response{Data: data, Errors: graphql.GetErrors(ctx), Extensions: x.Guard.Extensions(operation)}, recycleAfter(end, data)
 }
 
 // runSubscription returns the responses of a subscription. Its reads are not

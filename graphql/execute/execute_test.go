@@ -72,6 +72,20 @@ func (g *grove) schema() *execute.Schema {
 // ask returns the data of the response to a document, and its errors as texts.
 func (g *grove) ask(ctx context.Context, query string) (data string, failures []string) {
 	g.t.Helper()
+	response, end := g.answer(ctx, query)
+	defer end()
+	if response == nil {
+		return "no response", nil
+	}
+	for _, err := range response.Errors {
+		failures = append(failures, strings.TrimSpace(err.Message+" at "+err.Path.String()))
+	}
+	return string(response.Data), failures
+}
+
+// answer returns the response to a document, and what the client calls when it has it.
+func (g *grove) answer(ctx context.Context, query string) (response *graphql.Response, end func()) {
+	g.t.Helper()
 	engine := execute.NewEngine(g.schema(), execute.EngineOptions{})
 	x := execute.New(engine, execute.Options{
 		Guard:   limit.NewGuard(engine.Schema(), limit.Options{IsKnown: func(context.Context) bool { return true }}),
@@ -81,15 +95,7 @@ func (g *grove) ask(ctx context.Context, query string) (data string, failures []
 	if refused != nil {
 		g.t.Fatalf("%s is refused: %v", query, refused.Errors)
 	}
-	response, end := x.Answer(ctx, operation)
-	defer end()
-	if response == nil {
-		return "no response", nil
-	}
-	for _, err := range response.Errors {
-		failures = append(failures, strings.TrimSpace(err.Message+" at "+err.Path.String()))
-	}
-	return string(response.Data), failures
+	return x.Answer(ctx, operation)
 }
 
 // present shows the first line of an error: a panic is followed by its stack.
@@ -198,5 +204,26 @@ func TestAFieldIsResolvedOnceForALevel(t *testing.T) {
 	one := `{"child":{"name":"a"},"again":{"child":{"name":"a"}},"third":{"name":"a"}}`
 	if want := `{"items":[` + one + "," + one + `]}`; data != want || !slices.Equal(g.calls, []string{"child of 2", "child of 2"}) {
 		t.Errorf("the response is %s after %q, want %s after two calls", data, g.calls, want)
+	}
+}
+
+// The memory of a response belongs to its client until the client has received it.
+func TestAResponseStaysUntilItsClientHasIt(t *testing.T) {
+	t.Parallel()
+	g := &grove{t: t}
+	long := func(prefix string) string {
+		var b strings.Builder
+		for i := range 200 {
+			fmt.Fprintf(&b, " %s%d: name", prefix, i)
+		}
+		return "{item{" + b.String() + "}}"
+	}
+	for range 3 {
+		first, end := g.answer(t.Context(), long("first"))
+		text := string(first.Data)
+		if second, _ := g.ask(t.Context(), long("second")); second == text || string(first.Data) != text {
+			t.Fatalf("another request has changed the response to %s, want %s", first.Data, text)
+		}
+		end()
 	}
 }

@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -34,10 +35,38 @@ func (e *engine) newWriter(ctx context.Context, operation *graphql.OperationCont
 	w := &writer{
 		run: run{engine: e, operation: operation, columns: make([]column, p.fields)},
 		ctx: graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: p.root.object.Name}),
-		b:   make([]byte, 0, p.size.Load()), count: e.Count,
+		b:   newBuffer(int(p.size.Load())), count: e.Count,
 	}
 	w.place = w.outer[:0]
 	return w
+}
+
+// buffers holds the memory of responses that clients have received.
+var buffers sync.Pool
+
+// minRecycled and maxRecycled limit the size of buffers that are used again.
+const (
+	minRecycled = 1 << 10
+	maxRecycled = 256 << 10
+)
+
+// roomAfter is the room for what follows the data in a response.
+const roomAfter = 128
+
+// newBuffer returns a buffer for a response whose data is expected to have n bytes.
+func newBuffer(n int) []byte {
+	if used, _ := buffers.Get().(*[]byte); used != nil && cap(*used) >= n+roomAfter {
+		return (*used)[:0]
+	}
+	return make([]byte, 0, n+roomAfter)
+}
+
+// recycleAfter returns end, and lets it allow later responses to overwrite a buffer.
+func recycleAfter(end func(), b []byte) func() {
+	if cap(b) < minRecycled || cap(b) > maxRecycled {
+		return end
+	}
+	return func() { end(); buffers.Put(&b) }
 }
 
 // countedAtOnce is the number of bytes that are counted in advance, because most

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -98,15 +99,21 @@ func contentType(media string) string {
 
 const utf8Charset = "; charset=utf-8"
 
+// shortBody is the size of a body of which net/http itself sets the length.
+const shortBody = 2 << 10
+
 // write sends a single response.
 func write(w http.ResponseWriter, status int, media string, response *graphql.Response) {
 	w.Header().Set("Content-Type", contentType(media))
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	w.WriteHeader(status)
 	before, data, after := encodeParts(response)
-	for _, part := range [][]byte{before, data, after} {
+	if n := len(before) + len(data) + len(after); n > shortBody {
+		w.Header().Set("Content-Length", strconv.Itoa(n))
+	}
+	w.WriteHeader(status)
+	for _, part := range [][]byte{before, append(data, after...)} { // data has room for a short end
 		if _, err := w.Write(part); err != nil {
 			return // the client has disconnected
 		}

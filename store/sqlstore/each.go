@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"atrium/platform"
 )
@@ -131,6 +130,16 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, walk bool) (parts []*part,
 	return parts, rest
 }
 
+// addPlace adds the place of a parent among the parents of all parts, counted from 1.
+// before is the number of parents in earlier parts.
+func (s *statement) addPlace(before int) {
+	s.add("SELECT p.i")
+	if before > 0 {
+		s.add(" + ?", int64(before))
+	}
+	s.add(", ")
+}
+
 // addParentCondition adds the condition that t belongs to the parent p.
 func (p *part) addParentCondition(s *statement) {
 	and := ""
@@ -161,6 +170,7 @@ func (p *part) addParentCondition(s *statement) {
 func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s, shown := r.dialect.statement(), r.project(q.Without)
 	o := r.orderingOf(q)
+	var scopes []int // scopes of all parts
 	for n, p := range parts {
 		if n > 0 {
 			s.add(" UNION ALL ")
@@ -177,18 +187,20 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		o.addAfter(page, q.From)
 		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
-		s.add("SELECT " + strconv.Itoa(n) + ", p.i, " + shown.selected + " FROM ")
+		s.addPlace(len(scopes))
+		s.add(shown.selected + " FROM ")
 		s.sql.WriteString(r.dialect.PerParent(parents, r.name, shown.names, page.sql.String()))
 		s.add(shown.joins)
+		scopes = append(scopes, p.scopes...)
 	}
-	var n, i int64
-	rows := shown.scanner(&n, &i)
+	var place int64
+	rows := shown.scanner(&place)
 	return s.build(func(scan func(...any) error) error {
 		row, err := rows.scan(scan)
 		if err != nil {
 			return err
 		}
-		at := parts[n].scopes[i-1]
+		at := scopes[place-1]
 		if found[at].Items == nil {
 			found[at].Items = make([]T, 0, min(q.Limit+1, maxRowsAtOnce))
 		}
@@ -201,12 +213,13 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
 	counters := r.counters(q.Filter)
+	var scopes []int // scopes of all parts
 	for n, p := range parts {
 		columns := p.columns()
 		if n > 0 {
 			s.add(" UNION ALL ")
 		}
-		s.add("SELECT " + strconv.Itoa(n) + ", p.i, ")
+		s.addPlace(len(scopes))
 		if sum := counterColumn(p.column); sum != "" && len(counters) > 0 {
 			columns = p.scopeColumns()
 			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE " + counterCondition(counters) + " AND c.scope = p.inside), 0)")
@@ -221,13 +234,14 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 		}
 		s.add(" FROM ")
 		s.sql.WriteString(r.dialect.Parents(s.arg, columns...))
+		scopes = append(scopes, p.scopes...)
 	}
 	return s.build(func(scan func(...any) error) error {
-		var n, i, total int64
-		if err := scan(&n, &i, &total); err != nil {
+		var place, total int64
+		if err := scan(&place, &total); err != nil {
 			return err
 		}
-		found[parts[n].scopes[i-1]].Total += total
+		found[scopes[place-1]].Total += total
 		return nil
 	})
 }

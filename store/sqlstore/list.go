@@ -69,10 +69,11 @@ func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 	return found, nil
 }
 
-// complete replaces a filter that is nil. A page that is sorted by a column of another
-// table is read with all columns, so that its rows can be compared.
+// complete replaces a filter that is nil. A page is read with the column by which it is
+// sorted, so that its rows can be compared and have cursors.
 func (r *reader[T, F]) complete(q platform.Query[F]) platform.Query[F] {
 	q.Filter = r.fill(q.Filter)
+	q.Without &^= r.costly["t."+q.Order.Field].field
 	if _, elsewhere := r.lookups[q.Order.Field]; elsewhere {
 		q.Without = 0
 	}

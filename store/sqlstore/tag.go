@@ -22,6 +22,9 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 		{"t.create_time", "", func(t *platform.Tag) any { return timeColumn{&t.CreateTime} }},
 		{"t.update_time", "", func(t *platform.Tag) any { return timeColumn{&t.UpdateTime} }},
 	},
+	costly: map[string]costlyColumn{
+		"t.bundles": {field: platform.TagDetails}, "t.class": {field: platform.TagDetails}, "t.create_time": {field: platform.TagDetails},
+	},
 	writeOnly: []column[*platform.Tag]{
 		{"t.source", "source", func(t *platform.Tag) any { return &t.Source }},
 	},

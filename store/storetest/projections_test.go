@@ -2,7 +2,9 @@ package storetest_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"testing"
 
 	"atrium/platform"
 )
@@ -31,7 +33,10 @@ func (r *readList) addProjections() {
 	for _, order := range []string{"create_time", "uid"} {
 		addNestedProjection(r, "bindings", p.RoleBindings.ListEach, order, groups)
 	}
-	addNestedProjection(r, "tags", p.Tags.ListEach, "uid", repos)
+	addProjection(r, "tags", p.Tags.List, names, []platform.UIDFilter{descendantsOf(b.root), childrenOf(b.busyRepo)})
+	for _, order := range names[1:5] {
+		addNestedProjection(r, "tags", p.Tags.ListEach, order, repos)
+	}
 	r.addOne("bindings of 50 identities without costly fields", eachBuffers, func(ctx context.Context) error {
 		return checkNotEmpty(p.RoleBindings.ListOfIdentities(ctx, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 10, Without: everyCostlyField}, b.identities[:50]))
 	})
@@ -68,4 +73,35 @@ func addNestedProjection[T, F any](r *readList, kind string, list func(context.C
 		return list(ctx, req, scopes)
 	}
 	r.addOne(kind+" of 50 parents by "+order+" without costly fields", eachBuffers, askEach(lean, order, parents))
+}
+
+// A list is read with the field that it is sorted by, although the caller leaves it out:
+// without it, the cursor of a page would lead to the start of the list.
+func TestAListKeepsTheFieldThatItIsSortedBy(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		ctx, org := w.createOrganisation("acme")
+		repo := w.repo(ctx, org.Group.UID, "alpine")
+		for i := range 5 {
+			if _, err := w.p.Tags.Create(ctx, repo, tagInput(fmt.Sprint("v", i), digests[0])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var names []string
+		req := platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo), OrderBy: "create_time desc", PageSize: 2, Without: everyCostlyField}
+		for {
+			page, err := w.p.Tags.List(ctx, req)
+			if err != nil || len(names) > 5 {
+				t.Fatal(names, err)
+			}
+			for _, tag := range page.Items {
+				names = append(names, tag.Name)
+			}
+			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
+				break
+			}
+		}
+		if slices.Sort(names); !slices.Equal(names, []string{"v0", "v1", "v2", "v3", "v4"}) {
+			t.Errorf("the pages hold %v, want each tag once", names)
+		}
+	})
 }
