@@ -146,6 +146,13 @@ func (p *Platform) noteSeen(i *Identity) {
 	}
 }
 
+// AllowStandby marks ctx as that of a request that changes nothing, such as a GET of REST
+// or a query of GraphQL. The store may answer its reads from a copy of the database that
+// has everything which was acknowledged before the request.
+func (p *Platform) AllowStandby(ctx context.Context) context.Context {
+	return p.store.AllowStandby(ctx)
+}
+
 // Gather announces that n concurrent calls of operations will read for one response, so
 // that the store can combine their statements. Each call uses the context that join
 // returns for its own, and calls end when it has finished.

@@ -27,6 +27,11 @@ type Store interface {
 	// AwaitOther calls wait while one of these calls waits for the read of another.
 	AwaitOther(ctx context.Context, wait func())
 
+	// AllowStandby marks ctx as that of a request that changes nothing. The store may
+	// read from a copy of the database that has everything which was acknowledged before
+	// the request. It always finds out from the database itself who the caller is.
+	AllowStandby(ctx context.Context) context.Context
+
 	// Candidates finds, with one indexed statement, up to MaxCandidates identities
 	// whose rule may match the token of a bearer: rules with the exact keys, and
 	// rules with patterns of organisations that have proven the issuer. The same

@@ -29,7 +29,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
 	for prefix, place := range groupPaths(routes(p)) {
-		router.Handle(prefix, serve(o, place))
+		router.Handle(prefix, serve(p, o, place))
 	}
 	for _, area := range edge.AreasWithV1 {
 		router.Handle("/"+area+"/v1/*", refuse(o, noV1))
@@ -64,7 +64,7 @@ func anyMethod(next http.Handler) http.Handler {
 }
 
 // serve answers the requests whose path starts with place.prefix.
-func serve(o Options, place *pathGroup) http.HandlerFunc {
+func serve(p *platform.Platform, o Options, place *pathGroup) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		variables, methods := place.match(r.URL.EscapedPath())
 		if methods == nil {
@@ -78,7 +78,7 @@ func serve(o Options, place *pathGroup) http.HandlerFunc {
 		route := methods[method]
 		switch {
 		case route != nil:
-			answer, err := route.run(w, r, variables)
+			answer, err := route.run(w, allowStandby(p, r, method), variables)
 			if err != nil {
 				o.WriteError(w, r, err)
 				return
@@ -93,6 +93,17 @@ func serve(o Options, place *pathGroup) http.HandlerFunc {
 			o.WriteError(w, r, noMethod)
 		}
 	}
+}
+
+// allowStandby marks requests that change nothing.
+func allowStandby(p *platform.Platform, r *http.Request, method string) *http.Request {
+	if method != http.MethodGet {
+		return r
+	}
+	if ctx := p.AllowStandby(r.Context()); ctx != r.Context() {
+		return r.WithContext(ctx)
+	}
+	return r
 }
 
 func refuse(o Options, err error) http.HandlerFunc {

@@ -30,11 +30,14 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // interceptor converts the errors of operations into errors of the protocol.
-func (o Options) interceptor() connect.Interceptor {
+func (o Options) interceptor(allowStandby func(context.Context) context.Context) connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			ctx, end := platform.TraceOf(ctx).BeginOperation(ctx, path.Base(r.Spec().Procedure), r.Spec().Procedure)
 			defer end()
+			if r.Spec().IdempotencyLevel == connect.IdempotencyNoSideEffects {
+				ctx = allowStandby(ctx)
+			}
 			var answer connect.AnyResponse
 			var err error
 			if found := faults(r.Any()); len(found) > 0 {

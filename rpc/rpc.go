@@ -41,7 +41,7 @@ const (
 // protocols also work with HTTP/1.1.
 func New(p *platform.Platform, o Options) http.Handler {
 	options := connect.WithHandlerOptions(
-		connect.WithInterceptors(o.interceptor()),
+		connect.WithInterceptors(o.interceptor(p.AllowStandby)),
 		connect.WithRecover(o.recoverPanic),
 		connect.WithReadMaxBytes(maxMessageBytes),
 		connect.WithCompressMinBytes(minCompressBytes),

@@ -26,6 +26,7 @@ type Config struct {
 	Address     string // host:port to listen on
 	DatabaseURL string
 	DirectURL   string           // URL that leads past a pooler to the same database; "" means none
+	ReadURLs    []string         // URLs of streaming standbys that answer reads
 	Migrate     bool             // whether missing migrations are applied first
 	Core        platform.Options // options of the core; AllowHosts and Development override some
 	Version     string           // version of the program

@@ -39,7 +39,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 			return nil, nil, fmt.Errorf("migrate: %w", err)
 		}
 	}
-	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, Logger: c.Logger, Observers: []store.Observer{c.recorder}})
+	s, err := store.Open(ctx, c.DatabaseURL, store.Options{DirectURL: c.DirectURL, ReadURLs: c.ReadURLs, Logger: c.Logger, Observers: []store.Observer{c.recorder}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,12 +55,27 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	core.AllowIssuers = core.AllowIssuers || c.Development
 	core.Observer = c.recorder
 	c.Metrics.WatchPool(func() telemetry.Pool { return telemetry.Pool(s.Pool()) })
+	if len(c.ReadURLs) > 0 {
+		c.Metrics.WatchStandbys(func() ([]telemetry.Standby, map[string]int64) { return standbys(s) })
+	}
 	core.PrivateSinks, core.IssuerFile = c.AllowHosts, auth.OrganisationFile(c.AllowHosts)
 	p, err := platform.New(ctx, s, core)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	return s, p, nil
+}
+
+// standbys returns the states of the standbys and the fallbacks for the metrics.
+func standbys(s interface {
+	Standbys() ([]store.StandbyState, map[string]int64)
+}) ([]telemetry.Standby, map[string]int64) {
+	states, fallbacks := s.Standbys()
+	all := make([]telemetry.Standby, len(states))
+	for i, one := range states {
+		all[i] = telemetry.Standby(one)
+	}
+	return all, fallbacks
 }
 
 // Migrate applies the pending migrations of a database and of its delivery queue.

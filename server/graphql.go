@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"slices"
 
+	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
 	"atrium/auth"
 	"atrium/edge"
 	"atrium/graphql"
@@ -46,13 +49,24 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 		Budget:    resolvers.Budget{},
 		CheckJSON: platform.CheckJSON,
 		Present:   c.recorder.noteLimits(presenter.Present),
-		Observe:   c.recorder.observe,
+		Observe:   c.observeOperation(p),
 		Identify:  identify,
 		Authorize: verifier.Authorize,
 		Admit:     admit,
 		Origins:   socketOrigins(c.Origins),
 		Closing:   closing,
 	})
+}
+
+// observeOperation returns the function that is called before each operation. It records
+// the operation, and marks queries as requests that change nothing.
+func (c *Config) observeOperation(p *platform.Platform) func(context.Context, graphql.Operation) (context.Context, func(*gqlgen.Response)) {
+	return func(ctx context.Context, o graphql.Operation) (context.Context, func(*gqlgen.Response)) {
+		if o.Type == string(ast.Query) {
+			ctx = p.AllowStandby(ctx)
+		}
+		return c.recorder.observe(ctx, o)
+	}
 }
 
 // mayReadSDL returns an error if the caller may not read the SDL. The caller must be

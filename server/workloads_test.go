@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,10 +56,10 @@ type workbench struct {
 	org, repo platform.UID
 }
 
-func newWorkbench(b testing.TB, url string) *workbench {
+func newWorkbench(b testing.TB, url string, readURLs ...string) *workbench {
 	b.Helper()
 	w := &workbench{}
-	s := check(store.Open(b.Context(), url, store.Options{Observers: []store.Observer{&w.cost}}))(b)
+	s := check(store.Open(b.Context(), url, store.Options{ReadURLs: readURLs, Observers: []store.Observer{&w.cost}}))(b)
 	b.Cleanup(func() { _ = s.Close() })
 	p := check(platform.New(b.Context(), s, platform.Options{}))(b)
 	key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(b)
@@ -102,8 +103,13 @@ func newWorkbench(b testing.TB, url string) *workbench {
 // A tripCounter counts statements and round trips.
 type tripCounter struct{ statements, trips int }
 
+// countingTrip guards all tripCounters.
+var countingTrip sync.Mutex
+
 // RoundTrip counts one round trip.
 func (c *tripCounter) RoundTrip(_ context.Context, statements []*store.Statement, _ time.Duration, _ error) {
+	countingTrip.Lock()
+	defer countingTrip.Unlock()
 	c.statements += len(statements)
 	c.trips++
 }

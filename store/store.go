@@ -27,7 +27,10 @@ type Options struct {
 	// DirectURL leads past a pooler to the same PostgreSQL database; "" if there
 	// is none.
 	DirectURL string
-	// Logger receives what a pooler does not pass on; nil discards that.
+	// ReadURLs lead to streaming standbys of the PostgreSQL database, which answer reads.
+	ReadURLs []string
+	// Logger receives what a pooler does not pass on, and which standbys answer; nil
+	// discards that.
 	Logger *slog.Logger
 	// Observers are notified of each round trip to the database.
 	Observers []sqlstore.Observer
@@ -38,6 +41,9 @@ type Statement = sqlstore.Statement
 
 // Observer is notified of each round trip to the database.
 type Observer = sqlstore.Observer
+
+// StandbyState describes a standby.
+type StandbyState = sqlstore.StandbyState
 
 // PoolState describes the use of the connections.
 type PoolState = sqlstore.PoolState
@@ -101,8 +107,11 @@ func Migrations(ctx context.Context, url string) (states []MigrationState, err e
 func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
 	switch {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
-		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Logger: o.Logger})
+		return postgres.Open(ctx, url, postgres.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, ReadURLs: o.ReadURLs, Logger: o.Logger})
 	case strings.HasPrefix(url, "sqlite:"):
+		if len(o.ReadURLs) > 0 {
+			return nil, errors.New("a SQLite database has no standbys; remove --read-database-url, or use PostgreSQL")
+		}
 		return sqlite.Open(ctx, strings.TrimPrefix(url, "sqlite:"))
 	default:
 		return nil, fmt.Errorf("database URL must start with postgres:// or with sqlite")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -69,6 +70,10 @@ func (c *configCommand) displayValue(flag *kong.Flag, value any) any {
 		return hidden
 	}
 	switch value := value.(type) {
+	case []string:
+		if isSecret(flag) {
+			return slices.Repeat([]string{hidden}, len(value))
+		}
 	case time.Duration:
 		return value.String()
 	case *string:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"atrium/platform"
 	"atrium/server"
@@ -21,17 +22,18 @@ type serveCommand struct {
 	drainFlags
 	observeFlags
 	consoleFlags
-	Addr          string   `default:"127.0.0.1:8080" help:"Address to serve on."`
-	Dev           bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
-	Audience      []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
-	TrustIssuer   []string `placeholder:"URL" help:"Issuer to trust in addition to those that identities name; may be repeated."`
-	SharedIssuer  []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer with many tenants, and a pattern for the start of a subject up to the end of the tenant's name; may be repeated. Default: GitHub Actions and GitLab."`
-	AllowHost     []string `placeholder:"HOST" help:"Host (HOST for any port, or HOST:PORT) of issuers and event sinks that may have a private address or use plain http; may be repeated."`
-	CORSOrigin    []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
-	AllowSignup   bool     `help:"Let identities of an organisation create new organisations."`
-	ServiceDomain string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
-	Playground    bool     `default:"true" negatable:"" help:"Serve the playground at /."`
-	Migrate       bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
+	ReadDatabaseURL []string `name:"read-database-url" secret:"" sep:"none" placeholder:"URL" help:"URL of a streaming standby of the PostgreSQL database, which answers reads; may be repeated. In a variable, spaces or lines separate the URLs."`
+	Addr            string   `default:"127.0.0.1:8080" help:"Address to serve on."`
+	Dev             bool     `help:"Development mode: fill an empty database with demonstration data, and accept tokens of atrium token."`
+	Audience        []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
+	TrustIssuer     []string `placeholder:"URL" help:"Issuer to trust in addition to those that identities name; may be repeated."`
+	SharedIssuer    []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer with many tenants, and a pattern for the start of a subject up to the end of the tenant's name; may be repeated. Default: GitHub Actions and GitLab."`
+	AllowHost       []string `placeholder:"HOST" help:"Host (HOST for any port, or HOST:PORT) of issuers and event sinks that may have a private address or use plain http; may be repeated."`
+	CORSOrigin      []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
+	AllowSignup     bool     `help:"Let identities of an organisation create new organisations."`
+	ServiceDomain   string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
+	Playground      bool     `default:"true" negatable:"" help:"Serve the playground at /."`
+	Migrate         bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
 
 	shared []platform.SharedIssuer
 }
@@ -41,6 +43,7 @@ const defaultAudience = "atrium"
 
 func (c *serveCommand) check(f *faults) {
 	c.databaseFlags.check(f)
+	c.checkReadURLs(f)
 	c.keyFlags.check(f)
 	c.graphqlFlags.check(f)
 	c.limitFlags.check(f)
@@ -72,6 +75,20 @@ func (c *serveCommand) check(f *faults) {
 	}
 }
 
+// checkReadURLs checks the URLs of standbys. The faults do not show them, because they may
+// contain passwords. A URL may contain commas, so white space separates those in a variable.
+func (c *serveCommand) checkReadURLs(f *faults) {
+	c.ReadDatabaseURL = strings.Fields(strings.Join(c.ReadDatabaseURL, " "))
+	_, embedded := c.file()
+	switch {
+	case len(c.ReadDatabaseURL) == 0:
+	case embedded:
+		f.add("read-database-url", "is for PostgreSQL: a SQLite database has no standbys")
+	case slices.ContainsFunc(c.ReadDatabaseURL, func(url string) bool { return !isPostgres(url) }):
+		f.add("read-database-url", "must start with postgres://")
+	}
+}
+
 // run serves until ctx ends.
 func (c *serveCommand) run(ctx context.Context, p program) error {
 	if !c.Migrate { // starting the server would create a database
@@ -97,7 +114,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 	rate, inFlight := c.limitFlags.limits(c.Dev)
 	metrics, metricsAddress := c.metrics(c.Dev)
 	return server.Config{
-		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
+		Address: c.Addr, DatabaseURL: c.DatabaseURL, DirectURL: c.DatabaseDirectURL, ReadURLs: c.ReadDatabaseURL, Migrate: c.Migrate, Version: version, Logger: logger, Development: c.Dev, NoPlayground: !c.Playground,
 		NoConsole: !c.Console, ConsoleIssuer: c.ConsoleIssuer, ConsoleClientID: c.ConsoleClientID,
 		Core: platform.Options{
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,

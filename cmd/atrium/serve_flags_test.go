@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +103,16 @@ func TestV1AcceptsTokensThatWeDoNot(t *testing.T) {
 	without := start(t, storetest.SQLite(t))
 	if status, body := without.get("", "/iam/v1/groups"); status != http.StatusNotImplemented || !strings.Contains(body, `"code":12`) || !strings.Contains(body, "v1 is not served here") {
 		t.Errorf("without an upstream: status %d, want 501: %s, want it to contain %q", status, body, `"code":12`)
+	}
+}
+
+// White space separates the URLs of standbys in a variable, since a URL may contain commas.
+func TestOneVariableHasManyURLsOfStandbys(t *testing.T) {
+	t.Parallel()
+	var f faults
+	c := serveCommand{databaseFlags: databaseFlags{DatabaseURL: "postgres://a"}, ReadDatabaseURL: []string{"postgres://b,c/d\n postgres://e/f\n", "postgres://g/h"}}
+	c.checkReadURLs(&f)
+	if want := []string{"postgres://b,c/d", "postgres://e/f", "postgres://g/h"}; len(f) > 0 || !slices.Equal(c.ReadDatabaseURL, want) {
+		t.Errorf("the URLs are %q, want %q (%v)", c.ReadDatabaseURL, want, f)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,6 +120,18 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	file := writeFile(t, "c.yaml", strings.Replace(out, "(hidden)", key, 1))
 	if c := parseServe(t, nil, "--config", file); !c.Dev || c.GraphqlLimit["depth"] != 4 || len(c.key) != 32 {
 		t.Errorf("parsed %+v, want depth 4 and 32 key", c)
+	}
+	standbys := map[string]string{"ATRIUM_DATABASE_URL": "postgres://a", "ATRIUM_READ_DATABASE_URL": "postgres://u:p@b,c/d\npostgres://u:p@e/f"}
+	if out, _, err := atrium(t, standbys, "config"); err != nil || !strings.Contains(out, "read-database-url: [(hidden)] # $ATRIUM_READ_DATABASE_URL\n") {
+		t.Errorf("the URLs of standbys are shown as %s (%v)", out, err)
+	}
+	for read, want := range map[string]string{"postgres://b": "is for PostgreSQL", "sqlite:b": "is for PostgreSQL"} {
+		if _, said, err := atrium(t, nil, "config", "--read-database-url", read); exitCode(err) != 2 || !strings.Contains(said+fmt.Sprint(err), want) {
+			t.Errorf("with SQLite, %s is answered %s %v", read, said, err)
+		}
+	}
+	if _, said, err := atrium(t, nil, "config", "--database-url", "postgres://a", "--read-database-url", "mysql://u:p@b"); exitCode(err) != 2 || !strings.Contains(said+fmt.Sprint(err), "must start with postgres://") || strings.Contains(said, "u:p") {
+		t.Errorf("a URL of another database is answered %s %v", said, err)
 	}
 	if _, _, err := atrium(t, nil, "config", "--log-level", "loud"); exitCode(err) != 2 {
 		t.Errorf("a faulty configuration: %v, want exit code 2", err)

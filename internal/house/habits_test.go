@@ -51,7 +51,9 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 		"platform": {"actorKey", "traceKey", "answerKey", "backgroundKey"},
 		// This says which calls read concurrently for one answer. It passes from the
 		// engine of GraphQL to the store, through operations that do not use it.
-		"store/sqlstore": {"levelKey"},
+		// The other says that a request changes nothing, with the position of the primary
+		// that it has read. It passes from the adapters to the store, likewise.
+		"store/sqlstore": {"levelKey", "readingKey"},
 		"auth":           {"gateKey"}, // It passes from the middleware to the verifier, through gRPC's interceptors.
 		// This says why a subscription ends. Its resolver can only close a channel.
 		"graphql/execute": {"endingKey"},

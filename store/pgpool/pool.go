@@ -38,6 +38,8 @@ type Options struct {
 	// Limits are settings of sessions, such as statement_timeout. Settings in the URL
 	// take precedence.
 	Limits map[string]string
+	// Standby means that the URL leads to a standby, which takes no writes.
+	Standby bool
 	// Logger receives once what a pooler does not pass on; nil discards that.
 	Logger *slog.Logger
 }
@@ -63,7 +65,7 @@ var errMalformed = errors.New("the PostgreSQL URL is malformed; use postgres://U
 
 // Open opens a pool. It fails if the server does not answer.
 func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
-	config, err := parse(databaseURL, o.MaxConnections)
+	config, err := parse(databaseURL, o.MaxConnections, o.Standby)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +168,7 @@ func (p *Pool) findListener(config *pgx.ConnConfig, directURL string) error {
 
 // parse reads a URL. The size of the pool is pool_max_conns of the URL where that
 // is given. Errors must not show the URL, which may hold a password.
-func parse(databaseURL string, maxConnections int32) (*pgxpool.Config, error) {
+func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
 		return nil, errMalformed
@@ -176,7 +178,9 @@ func parse(databaseURL string, maxConnections int32) (*pgxpool.Config, error) {
 		return nil, errMalformed
 	}
 	config.ConnConfig.ConnectTimeout = ConnectTimeout
-	requireWritable(config.ConnConfig, databaseURL)
+	if !standby {
+		requireWritable(config.ConnConfig, databaseURL)
+	}
 	if _, given := plain.RuntimeParams["pool_max_conns"]; given {
 		return config, nil
 	}

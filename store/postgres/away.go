@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/platform"
+	"atrium/store/pgpool"
 	"atrium/store/sqlstore"
 )
 
@@ -48,18 +49,23 @@ func explainTimeout(ctx, within context.Context, err error) error {
 // Run reads outside of any transaction. If the connection is lost before it has
 // returned a row, Run tries again with a new one.
 func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	run := e.run
-	if e.prepares {
-		run = e.runPrepared
-	}
 	within, cancel := e.limitResponse(ctx)
 	defer cancel()
-	rows, err := run(within, statements)
+	rows, err := e.runOnce(within, e.pool, statements)
 	if rows == 0 && isConnectionLost(err) {
 		e.pool.Reset() // the others are likely to be lost too
-		_, err = run(within, statements)
+		_, err = e.runOnce(within, e.pool, statements)
 	}
 	return explainTimeout(ctx, within, err)
+}
+
+// runOnce sends all statements at once and reads their results. It returns the number of
+// rows.
+func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*sqlstore.Statement) (count int, err error) {
+	if c.prepares {
+		return c.runPrepared(ctx, pool, statements, c.held)
+	}
+	return c.run(ctx, statements)
 }
 
 // isConnectionLost reports whether err is the loss of an existing connection.

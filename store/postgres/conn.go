@@ -22,7 +22,8 @@ type querier interface {
 
 type conn struct {
 	querier
-	prepares bool // whether statements are prepared, outside of transactions
+	prepares bool      // whether statements are prepared, outside of transactions
+	held     *heldRows // nil means that rows are passed on as they arrive
 }
 
 // run sends all statements at once and reads their results. It returns the number
@@ -36,7 +37,7 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 		if err != nil {
 			return 0, translate(err)
 		}
-		err = read(rows, s, &count)
+		err = c.read(rows, s, &count)
 		return count, translate(err)
 	}
 	var batch pgx.Batch
@@ -47,7 +48,7 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 	for _, s := range statements {
 		rows, err := results.Query()
 		if err == nil {
-			err = read(rows, s, &count)
+			err = c.read(rows, s, &count)
 		}
 		if err != nil {
 			_ = results.Close() // returns the same error
@@ -57,9 +58,9 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 	return count, translate(results.Close())
 }
 
-func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
+func (c conn) read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	defer rows.Close()
-	var d decoder
+	d := decoder{held: c.held}
 	for rows.Next() {
 		if s.Row == nil {
 			continue
@@ -71,14 +72,14 @@ func read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 			}
 		}
 		d.raw = rows.RawValues()
-		if err := s.Row(d.scanRow()); err != nil {
+		if err := d.pass(s.Row); err != nil {
 			return err
 		}
 	}
 	rows.Close()
-	s.Affected = rows.CommandTag().RowsAffected()
-	s.Done = rows.Err() == nil
-	return rows.Err()
+	err := d.end(s.Row, rows.Err())
+	s.Affected, s.Done = rows.CommandTag().RowsAffected(), err == nil
+	return err
 }
 
 // bind converts arguments for pgx.
@@ -156,9 +157,12 @@ func translate(err error) error {
 	var e *pgconn.PgError
 	var away *pgconn.ConnectError
 	var network net.Error
+	var final *finalError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &final):
+		return err
 	case errors.As(err, &e):
 		return translateCode(e)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

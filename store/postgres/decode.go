@@ -21,6 +21,24 @@ type decoder struct {
 	text    []byte   // texts of the row, one after another
 	texts   []textColumn
 	scanner func(to ...any) error
+	held    *heldRows // nil means that rows are passed on as they arrive
+}
+
+// pass passes the current row on, or holds it.
+func (d *decoder) pass(row func(scan func(...any) error) error) error {
+	if d.held == nil {
+		return row(d.scanRow())
+	}
+	return d.held.add(d, row)
+}
+
+// end passes on the rows that were held until their statement ended. err is the error of
+// the statement.
+func (d *decoder) end(row func(scan func(...any) error) error, err error) error {
+	if d.held == nil {
+		return err
+	}
+	return d.held.end(d, row, err)
 }
 
 // scanRow returns scan.

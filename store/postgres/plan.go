@@ -32,9 +32,13 @@ func isPlannedOnce(sql string) bool {
 }
 
 // pipeline adds the planning settings to statements. The first statement stays the first,
-// because it proves who the caller is. Those with the same setting follow it. The
-// statements of a pipeline do not depend on each other.
+// because it proves who the caller is, or what a standby has replayed. Those with the same
+// setting follow it. The position of the primary stays the last, so that it is not older
+// than what the others read. The statements of a pipeline do not depend on each other.
 func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
+	if last := len(statements) - 1; last > 0 && statements[last].SQL == askPosition {
+		return append(c.pipeline(statements[:last]), statements[last])
+	}
 	if !c.prepares || len(statements) == 0 {
 		return statements
 	}

@@ -75,6 +75,7 @@ type Options struct {
 	MaxConnections int32        // size of the pool, unless the URL has pool_max_conns; 0 means four times the cores
 	QueryMode      string       // a mode of pgx; "" means the best one that works
 	DirectURL      string       // URL that leads past a pooler; "" if there is none
+	ReadURLs       []string     // URLs of streaming standbys that answer reads
 	Logger         *slog.Logger // receives once what a pooler does not pass on; nil discards it
 }
 
@@ -84,6 +85,7 @@ type Engine struct {
 	pool            *pgpool.Pool
 	begin           string        // statement that begins a transaction that writes
 	responseTimeout time.Duration // maximum time without a response; 0 means no limit
+	standbys        *standbys     // nil means that there are none
 }
 
 var _ sqlstore.Engine = (*Engine)(nil)
@@ -110,7 +112,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		pool.Close()
 		return nil, err
 	}
-	e := &Engine{conn{pool, pool.Prepares}, pool, "", answerTimeout}
+	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares}, pool: pool, responseTimeout: answerTimeout}
 	forWriting := maps.Clone(pool.Limits)
 	switch {
 	case given.RuntimeParams["statement_timeout"] != "":
@@ -122,6 +124,12 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		forWriting["transaction_timeout"] = transactionTimeout
 	}
 	e.begin = beginWriting(forWriting)
+	if len(o.ReadURLs) > 0 {
+		if e.standbys, err = openStandbys(ctx, e, o); err != nil {
+			pool.Close()
+			return nil, err
+		}
+	}
 	return e, nil
 }
 
@@ -191,8 +199,19 @@ func (e *Engine) Pool() sqlstore.PoolState {
 	}
 }
 
+// Standbys returns the standbys that answer reads, or nil if there are none.
+func (e *Engine) Standbys() sqlstore.Standbys {
+	if e.standbys == nil {
+		return nil
+	}
+	return e.standbys
+}
+
 // Close ends every connection.
 func (e *Engine) Close() error {
+	if e.standbys != nil {
+		e.standbys.Close()
+	}
 	e.pool.Close()
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"atrium/platform"
+	"atrium/store/pgpool"
 	"atrium/store/sqlstore"
 )
 
@@ -59,23 +60,25 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 
 // runPrepared sends all statements at once and reads their results. It returns the
 // number of rows. If the server has dropped or outgrown a prepared statement, it
-// prepares the statements again and repeats those that are not done.
-func (e *Engine) runPrepared(ctx context.Context, statements []*sqlstore.Statement) (count int, err error) {
+// prepares the statements again and repeats those that are not done, unless rows are
+// held: then the statements may run on another server.
+func (c conn) runPrepared(ctx context.Context, pool *pgpool.Pool, statements []*sqlstore.Statement, held *heldRows) (count int, err error) {
 	platform.TraceOf(ctx).NoteStatements(len(statements))
-	pooled, err := e.pool.Acquire(ctx)
+	pooled, err := pool.Acquire(ctx)
 	if err != nil {
 		return 0, translate(err)
 	}
 	defer pooled.Release()
 	conn := pooled.Conn()
 	prepared := preparedOf(conn.PgConn())
-	sent := e.pipeline(statements)
+	sent := c.pipeline(statements)
+	prepared.decoder.held = held
 	if count, err = prepared.run(ctx, conn, sent); err == nil {
 		return count, nil
 	}
 	prepared.forget(sent)
-	if isOutgrown(err) && !conn.IsClosed() { // such a statement fails before its first row
-		sent = e.pipeline(slices.DeleteFunc(slices.Clone(statements), func(s *sqlstore.Statement) bool { return s.Done && s.Row != nil }))
+	if held == nil && isOutgrown(err) && !conn.IsClosed() { // such a statement fails before its first row
+		sent = c.pipeline(slices.DeleteFunc(slices.Clone(statements), func(s *sqlstore.Statement) bool { return s.Done && s.Row != nil }))
 		var more int
 		if more, err = prepared.run(ctx, conn, sent); err != nil {
 			prepared.forget(sent)
@@ -135,11 +138,12 @@ func readPrepared(results *pgconn.ResultReader, d *decoder, s *sqlstore.Statemen
 		}
 		*count++
 		d.raw = results.Values()
-		if err := s.Row(d.scanRow()); err != nil {
+		if err := d.pass(s.Row); err != nil {
 			return err
 		}
 	}
 	tag, err := results.Close()
+	err = d.end(s.Row, err)
 	s.Affected, s.Done = tag.RowsAffected(), err == nil
 	return err
 }

@@ -123,6 +123,9 @@ func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 // writer.
 func (e *Engine) Connections() int { return maxReaders }
 
+// Standbys returns nil: an embedded database has none.
+func (e *Engine) Standbys() sqlstore.Standbys { return nil }
+
 // Pool describes the use of the connections. Waits and Waited include the writers
 // that wait for their turn.
 func (e *Engine) Pool() sqlstore.PoolState {

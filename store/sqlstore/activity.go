@@ -11,7 +11,7 @@ import (
 // AdvisoryActivity counts, per interval, the advisories that were published and
 // those that were fixed, without withdrawn ones.
 func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
-	return s.activity(ctx, a, func(q *statement, b platform.Branch) {
+	return s.activity(ctx, s.reads, a, func(q *statement, b platform.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
 			if i > 0 {
 				q.add(" UNION ALL ")
@@ -28,7 +28,7 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 // were denied.
 func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
 	log := platform.AuditQuery{Types: a.Types, From: platform.FirstEventID(a.From), Before: platform.FirstEventID(a.To)}
-	return s.activity(ctx, a, func(q *statement, b platform.Branch) {
+	return s.activity(ctx, s.conn, a, func(q *statement, b platform.Branch) {
 		q.interval("e.time", a)
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
 		addLogConditions(q, log, b)
@@ -42,8 +42,8 @@ func (s *statement) interval(column string, a platform.ActivityQuery) {
 	s.sql.WriteString(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
-// activity counts each branch of a scope.
-func (s tables) activity(ctx context.Context, a platform.ActivityQuery, count func(*statement, platform.Branch)) ([]platform.ActivityCount, error) {
+// activity counts each branch of a scope, read by conn.
+func (s tables) activity(ctx context.Context, conn Conn, a platform.ActivityQuery, count func(*statement, platform.Branch)) ([]platform.ActivityCount, error) {
 	var counts []platform.ActivityCount
 	var run []*Statement
 	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
@@ -66,5 +66,5 @@ func (s tables) activity(ctx context.Context, a platform.ActivityQuery, count fu
 	if len(run) == 0 {
 		return nil, nil
 	}
-	return counts, s.conn.Run(ctx, run...)
+	return counts, conn.Run(ctx, run...)
 }

@@ -20,7 +20,7 @@ func (s tables) ListFeed(ctx context.Context, q platform.FeedQuery) ([]*platform
 	}
 	var found []*platform.Advisory
 	var outOf int64
-	err := s.conn.Run(ctx, s.feedRows(q, names).build(func(scan func(...any) error) error {
+	err := s.reads.Run(ctx, s.feedRows(q, names).build(func(scan func(...any) error) error {
 		a := new(platform.Advisory)
 		found = append(found, a)
 		return scan(&outOf, &a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
@@ -74,7 +74,7 @@ func (s tables) checkFits(ctx context.Context, q platform.FeedQuery) error {
 	f.add("SELECT COUNT(*) FROM (")
 	feedKeys(f, q, q.Limit()+1)
 	f.add(") k")
-	err := s.conn.Run(ctx, f.build(func(scan func(...any) error) error { return scan(&n) }))
+	err := s.reads.Run(ctx, f.build(func(scan func(...any) error) error { return scan(&n) }))
 	if err == nil && n > int64(q.Limit()) {
 		err = platform.ErrTooMany
 	}

@@ -30,7 +30,7 @@ func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope
 		}
 		p.classes(q, n)
 	}
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
 		var n, i, class, count int64
 		if err := scan(&n, &i, &class, &count); err != nil {
 			return err

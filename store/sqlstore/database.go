@@ -12,6 +12,7 @@ import (
 // notifies observers.
 type database struct {
 	Engine
+	standbys  Standbys // nil means that there are none
 	observers []Observer
 	slots     chan struct{} // holds one element for each statement or transaction in the background
 }
@@ -19,21 +20,31 @@ type database struct {
 // newDatabase returns a database that limits background work to half of the
 // connections of an engine. Requests may use all of them.
 func newDatabase(e Engine, observers []Observer) *database {
-	return &database{e, observers, make(chan struct{}, max(1, e.Connections()/2))}
+	return &database{e, e.Standbys(), observers, make(chan struct{}, max(1, e.Connections()/2))}
 }
 
-// Run reads outside of any transaction. A call of a level waits for the other calls of
-// the level.
+// A sender sends statements in one round trip.
+type sender interface {
+	send(ctx context.Context, statements []*Statement) error
+}
+
+// Run reads from the primary, outside of any transaction.
 func (d *database) Run(ctx context.Context, statements ...*Statement) error {
+	return gather(ctx, d, statements)
+}
+
+// gather sends statements. A call of a level waits for the other calls of the level.
+func gather(ctx context.Context, to sender, statements []*Statement) error {
 	countRows(ctx, statements)
 	if l := levelOf(ctx); l != nil {
-		return l.run(&pendingCall{ctx: ctx, database: d, statements: statements, done: make(chan struct{})})
+		return l.run(&pendingCall{ctx: ctx, to: to, statements: statements, done: make(chan struct{})})
 	}
-	return d.send(ctx, statements)
+	return to.send(ctx, statements)
 }
 
-// send sends statements in one round trip. If nothing has proven the presumption about
-// the caller yet, the statement that proves it comes first.
+// send sends statements to the primary in one round trip. If nothing has proven the
+// presumption about the caller yet, the statement that proves it comes first. A request
+// that only reads gets the position of the primary last.
 func (d *database) send(ctx context.Context, statements []*Statement) error {
 	proof, err := takeProof(ctx, d.Dialect())
 	if err != nil {
@@ -43,15 +54,17 @@ func (d *database) send(ctx context.Context, statements []*Statement) error {
 	defer release()
 	if err == nil {
 		start := time.Now()
-		statements = proof.addTo(statements)
-		err = d.Engine.Run(ctx, statements...)
-		d.report(ctx, statements, start, err)
+		sent, note := d.addPosition(ctx, proof.addTo(statements))
+		err = d.Engine.Run(ctx, sent...)
+		note()
+		d.report(ctx, sent, start, err)
 	}
 	return proof.resolve(ctx, d, err)
 }
 
 // Write runs unit in a transaction.
 func (d *database) Write(ctx context.Context, unit func(TxConn) error) error {
+	noteWrite(ctx)
 	release, err := d.acquire(ctx)
 	defer release()
 	if err != nil {

@@ -19,6 +19,8 @@ func (e *busyEngine) Connections() int { return 4 }
 
 func (e *busyEngine) Dialect() *Dialect { return &Dialect{} }
 
+func (e *busyEngine) Standbys() Standbys { return nil }
+
 func (e *busyEngine) Run(context.Context, ...*Statement) error {
 	e.running <- struct{}{}
 	<-e.release

@@ -49,6 +49,9 @@ type Engine interface {
 	// Pool describes the use of the connections.
 	Pool() PoolState
 
+	// Standbys returns the standbys that answer reads, or nil if there are none.
+	Standbys() Standbys
+
 	// Write runs unit in a transaction. It runs unit again after a conflict with another
 	// transaction.
 	Write(ctx context.Context, unit func(TxConn) error) error

@@ -19,7 +19,7 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
 	q.add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
 		i := new(platform.Image)
 		images = append(images, i)
 		return scan(keyOf(&i.Repo), &i.Digest, jsonColumn{&i.Architectures}, jsonColumn{&i.Packages})

@@ -23,7 +23,7 @@ type level struct {
 // A pendingCall holds the statements that one call waits for.
 type pendingCall struct {
 	ctx        context.Context //nolint:containedctx // the context of the call
-	database   *database
+	to         sender
 	statements []*Statement
 	err        error
 	done       chan struct{}
@@ -99,7 +99,7 @@ func (l *level) run(d *pendingCall) error {
 		l.lock.Unlock()
 		l.end()
 		defer l.rejoin()
-		return d.database.send(d.ctx, d.statements)
+		return d.to.send(d.ctx, d.statements)
 	}
 	ready := l.takeWaiting(false)
 	if ready == nil && l.timer == nil {
@@ -125,13 +125,31 @@ func (l *level) rejoin() {
 	l.lock.Unlock()
 }
 
-// sendAll runs the statements of all calls in one round trip. Statements that did
-// not run because an earlier one failed are run separately, so that the error of one
-// call does not affect the others.
+// sendAll runs the statements of all calls, those with the same sender in one round trip.
 func sendAll(all []*pendingCall) {
-	if len(all) == 0 {
-		return
+	for len(all) > 0 {
+		to := all[0].to
+		if !slices.ContainsFunc(all, func(d *pendingCall) bool { return d.to != to }) {
+			sendTogether(all)
+			return
+		}
+		var same, others []*pendingCall
+		for _, d := range all {
+			if d.to == to {
+				same = append(same, d)
+			} else {
+				others = append(others, d)
+			}
+		}
+		sendTogether(same)
+		all = others
 	}
+}
+
+// sendTogether runs the statements of calls with the same sender in one round trip.
+// Statements that did not run because an earlier one failed are run separately, so that
+// the error of one call does not affect the others.
+func sendTogether(all []*pendingCall) {
 	var statements []*Statement
 	for _, d := range all {
 		statements = append(statements, d.statements...)
@@ -157,7 +175,7 @@ func (d *pendingCall) send(statements []*Statement) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return d.database.send(d.ctx, statements)
+	return d.to.send(d.ctx, statements)
 }
 
 func (d *pendingCall) isDone() bool {

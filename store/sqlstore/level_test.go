@@ -22,6 +22,8 @@ func (e *scriptedEngine) Connections() int { return 4 }
 
 func (e *scriptedEngine) Dialect() *Dialect { return &Dialect{} }
 
+func (e *scriptedEngine) Standbys() Standbys { return nil }
+
 var errBad = errors.New("bad")
 
 func (e *scriptedEngine) Run(_ context.Context, statements ...*Statement) error {
@@ -50,11 +52,12 @@ func runLevel(engine *scriptedEngine, calls ...func(ctx context.Context, conn Co
 	s := &Store{tables: tables{dialect: &Dialect{Pipelines: true}}}
 	join, end := s.Gather(len(calls))
 	errs := make([]error, len(calls))
+	conn := newDatabase(engine, nil)
 	var all sync.WaitGroup
 	for i, call := range calls {
 		all.Go(func() {
 			defer end()
-			errs[i] = call(join(context.Background()), newDatabase(engine, nil))
+			errs[i] = call(join(context.Background()), conn)
 		})
 	}
 	all.Wait()

@@ -251,6 +251,6 @@ func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns 
 	q.add("SELECT " + whole.selected + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent(parents, t.name, whole.names, one.sql.String()))
 	var rows []T
-	err := s.conn.Run(ctx, q.build(whole.collect(&rows)))
+	err := s.reads.Run(ctx, q.build(whole.collect(&rows)))
 	return rows, err
 }

@@ -17,6 +17,8 @@ func (e rowsEngine) Connections() int { return 1 }
 
 func (e rowsEngine) Dialect() *Dialect { return &Dialect{} }
 
+func (e rowsEngine) Standbys() Standbys { return nil }
+
 func (e rowsEngine) Run(_ context.Context, statements ...*Statement) error {
 	scan := func(to ...any) error {
 		for _, column := range to {

@@ -12,7 +12,7 @@ func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platfo
 	q := s.dialect.statement()
 	s.walk(q, path)
 	q.add("SELECT "+groups.projectAll().selected+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
-	err := s.conn.Run(ctx, q.build(groups.projectAll().collect(&found)))
+	err := s.reads.Run(ctx, q.build(groups.projectAll().collect(&found)))
 	return found, err
 }
 
@@ -25,7 +25,7 @@ func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platfor
 	q.add("SELECT " + repos.projectAll().selected + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "repo", repos.projectAll().names, "t.parent = w.uid AND t.name = p.inside LIMIT 1"))
 	q.add(" WHERE p.i = w.depth AND p.inside <> ''")
-	err := s.conn.Run(ctx, q.build(repos.projectAll().collect(&found)))
+	err := s.reads.Run(ctx, q.build(repos.projectAll().collect(&found)))
 	return found, err
 }
 

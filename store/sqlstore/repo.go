@@ -50,7 +50,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
 	var readmes []*platform.Readme
 	q := s.dialect.statement().add("SELECT uid, readme FROM repo WHERE uid ?", uidKeyList(keys.UIDs()))
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
 		r := new(platform.Readme)
 		readmes = append(readmes, r)
 		return scan(keyOf(&r.UID), &r.Content)

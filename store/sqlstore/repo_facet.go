@@ -45,7 +45,7 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 			}, "")
 		}
 	}
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.reads.Run(ctx, q.build(func(scan func(...any) error) error {
 		var n, i, facet, count int64
 		var value string
 		if err := scan(&n, &i, &facet, &value, &count); err != nil {

@@ -82,7 +82,7 @@ func (s tables) Search(ctx context.Context, q platform.SearchQuery) ([]platform.
 	}
 	found.add(") h ORDER BY h.stage, h.name, h.kind, h.uid LIMIT ?", int64(q.Limit()))
 	var places []platform.SearchPlace
-	err := s.conn.Run(ctx, found.build(func(scan func(...any) error) error {
+	err := s.reads.Run(ctx, found.build(func(scan func(...any) error) error {
 		var kind, stage int64
 		var p platform.SearchPlace
 		err := scan(&kind, &stage, &p.Name, keyOf(&p.UID))

@@ -141,6 +141,6 @@ func (s tables) AdvisoriesInheriting(ctx context.Context, names []string) ([]*pl
 	q.add("SELECT "+advisories.projectAll().selected+" FROM advisory t WHERE t.severity_source <> ?", string(platform.SeverityOfAdvisory))
 	q.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", valueList(names))
 	q.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?) ORDER BY t.uid", valueList(names))
-	err := s.conn.Run(ctx, q.build(advisories.projectAll().collect(&found)))
+	err := s.reads.Run(ctx, q.build(advisories.projectAll().collect(&found)))
 	return found, err
 }

@@ -28,7 +28,11 @@ var _ platform.Store = (*Store)(nil)
 // notified of each round trip.
 func New(engine Engine, observers ...Observer) *Store {
 	d := newDatabase(engine, observers)
-	return &Store{tables: tables{d, d.Dialect()}, engine: d, stored: make(chan struct{}, 1)}
+	t := tables{conn: d, reads: d, dialect: d.Dialect()}
+	if d.standbys != nil {
+		t.reads = standbyReader{d}
+	}
+	return &Store{tables: t, engine: d, stored: make(chan struct{}, 1)}
 }
 
 // Follow exchanges notifications of stored events with other processes.
@@ -39,17 +43,27 @@ func (s *Store) Follow(ctx context.Context, onLost func(error)) {
 // Pool describes the use of the connections.
 func (s *Store) Pool() PoolState { return s.engine.Pool() }
 
+// Standbys describes the standbys that answer reads, and counts by reason the reads that
+// the primary had to answer instead. Both are nil if there are no standbys.
+func (s *Store) Standbys() ([]StandbyState, map[string]int64) {
+	if s.engine.standbys == nil {
+		return nil, nil
+	}
+	return s.engine.standbys.States(), s.engine.standbys.Fallbacks()
+}
+
 // Close ends every connection.
 func (s *Store) Close() error { return s.engine.Close() }
 
-// tables reads every kind through one connection.
+// tables reads every kind, from a database or in a transaction.
 type tables struct {
-	conn    Conn
+	conn    Conn // the primary or the transaction
+	reads   Conn // what a standby may answer is read by it; in a transaction it is conn
 	dialect *Dialect
 }
 
 func read[T, F any](t *table[T, F], s tables) *reader[T, F] {
-	return &reader[T, F]{t, s.conn, s.dialect}
+	return &reader[T, F]{t, s.reads, s.dialect}
 }
 
 // A kindTable is a table of any kind.
@@ -141,7 +155,7 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 		}
 		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
 	}
-	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { found = true; return nil }))
+	err := s.reads.Run(ctx, q.build(func(func(...any) error) error { found = true; return nil }))
 	return found, err
 }
 
@@ -157,6 +171,7 @@ type transaction struct {
 // Write runs unit in a transaction, after the presumption about the caller is
 // proven.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	noteWrite(ctx)
 	if err := platform.Prove(ctx); err != nil {
 		return err
 	}
@@ -168,7 +183,7 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	recorded := 0
 	err = s.engine.Engine.Write(ctx, func(conn TxConn) error {
 		conn = observedTx{conn, s.engine}
-		tx := &transaction{tables: tables{conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
+		tx := &transaction{tables: tables{conn, conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
 		if err := unit(tx); err != nil {
 			return err
 		}

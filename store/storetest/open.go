@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -136,6 +137,34 @@ func Direct(databaseURL string) string {
 	}
 	u.Host = direct.Host
 	return u.String()
+}
+
+// standbyURLs is the environment variable with the URLs of streaming standbys of that
+// server; scripts/with-standby sets it.
+const standbyURLs = "ATRIUM_TEST_STANDBYS"
+
+// Standbys returns the URLs of a PostgreSQL database on the streaming standbys. Without
+// standbys the test is skipped.
+func Standbys(t testing.TB, databaseURL string) (urls []string) {
+	t.Helper()
+	standbys := strings.Fields(os.Getenv(standbyURLs))
+	if len(standbys) == 0 {
+		t.Skip("there are no standbys: run the test as `scripts/with-standby --read 2 go test ./store/storetest -run Standby`")
+	}
+	own, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, standby := range standbys {
+		u := *own
+		there, err := url.Parse(standby)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Host = there.Host
+		urls = append(urls, u.String())
+	}
+	return urls
 }
 
 // EmptyPostgres makes a database without a schema and gives its URL.

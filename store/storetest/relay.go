@@ -67,6 +67,18 @@ func (r *Relay) Silence() {
 	r.state = silent
 }
 
+// Lead makes new connections lead to another server, as a load balancer does.
+func (r *Relay) Lead(databaseURL string) error {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.upstream = u.Host
+	return nil
+}
+
 func (r *Relay) become(s relayState) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -92,7 +104,10 @@ func (r *Relay) serve(client net.Conn) {
 	if r.keep(client) == refusing {
 		return
 	}
-	server, err := net.Dial("tcp", r.upstream) //nolint:noctx // ends with the client
+	r.lock.Lock()
+	upstream := r.upstream
+	r.lock.Unlock()
+	server, err := net.Dial("tcp", upstream) //nolint:noctx // ends with the client
 	if err != nil {
 		return
 	}

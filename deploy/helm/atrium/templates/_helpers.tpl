@@ -46,6 +46,10 @@ capabilities: {drop: [ALL]}
 - name: ATRIUM_DATABASE_DIRECT_URL_FILE
   value: /etc/atrium/secrets/{{ . }}
 {{- end }}
+{{- with .Values.secrets.readDatabaseURLKey }}
+- name: ATRIUM_READ_DATABASE_URL_FILE
+  value: /etc/atrium/secrets/{{ . }}
+{{- end }}
 {{- with .Values.secrets.encryptionKeyKey }}
 - name: ATRIUM_ENCRYPTION_KEY_FILE
   value: /etc/atrium/secrets/{{ . }}
@@ -55,6 +59,10 @@ capabilities: {drop: [ALL]}
   valueFrom: {secretKeyRef: {name: {{ .Values.secrets.name | quote }}, key: {{ .Values.secrets.databaseURLKey | quote }}}}
 {{- with .Values.secrets.databaseDirectURLKey }}
 - name: ATRIUM_DATABASE_DIRECT_URL
+  valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}
+{{- end }}
+{{- with .Values.secrets.readDatabaseURLKey }}
+- name: ATRIUM_READ_DATABASE_URL
   valueFrom: {secretKeyRef: {name: {{ $.Values.secrets.name | quote }}, key: {{ . | quote }}}}
 {{- end }}
 {{- with .Values.secrets.encryptionKeyKey }}

@@ -1,0 +1,463 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"atrium/store/pgpool"
+	"atrium/store/sqlstore"
+)
+
+// Streaming standbys answer reads. A request waits for a standby that has replayed the
+// log up to the position that the primary told, and each batch asks for the position of
+// the server that answers it: a URL may lead to several servers, and a server may be
+// replaced at any time.
+
+// askPosition reads the position of the primary: the file of the log, whose name begins
+// with the timeline, and the end of the log that is safe on disk, before which every
+// acknowledged commit lies. With synchronous_commit = off, a commit is acknowledged before
+// that. A request pays for this statement, so it must stay cheap.
+const askPosition = `SELECT CASE WHEN pg_is_in_recovery() THEN ''
+	WHEN current_setting('synchronous_commit') = 'off' THEN pg_walfile_name(pg_current_wal_insert_lsn()) || pg_current_wal_insert_lsn()::text
+	ELSE pg_walfile_name(pg_current_wal_flush_lsn()) || pg_current_wal_flush_lsn()::text END`
+
+// askCluster reads what distinguishes the cluster from others. It reads a file, so only a
+// watcher asks for it.
+const askCluster = "SELECT system_identifier::text FROM pg_control_system()"
+
+// askReplayed reads the position that a standby has replayed. A server that is not in
+// recovery has no history: it has been promoted. The timeline is the newest one that is
+// known to be replayed or streamed. The control file has it after the next restart point
+// of the standby; the receiver, which only members of pg_read_all_stats see, at once.
+const askReplayed = `SELECT CASE WHEN pg_is_in_recovery() THEN s.system_identifier::text || ' ' ||
+	lpad(upper(to_hex(GREATEST(c.timeline_id, r.min_recovery_end_timeline, w.received_tli))), 8, '0') ELSE '' END,
+COALESCE((pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint, 0)
+FROM pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r, pg_stat_get_wal_receiver() w`
+
+// maxStandbyWait limits how long a request waits for a standby that has not replayed its
+// position. A standby that follows replays a commit in less than 5 ms, and reading from the
+// primary instead takes less time than a longer wait.
+const maxStandbyWait = 20 * time.Millisecond
+
+var errStale = errors.New("the server has not replayed the position of the request")
+
+// A reason says why the primary had to answer a read.
+type reason string
+
+// The reasons.
+const (
+	isAway     reason = "unavailable" // no standby answers and has the history of the primary
+	isBehind   reason = "lag"         // no standby has replayed the position in time
+	isReplaced reason = "replaced"    // the server that answered is another one, which is not as far
+	isConflict reason = "conflict"    // replaying a change has ended the read
+	isLost     reason = "connection"  // the connection was lost
+	isFailed   reason = "error"
+)
+
+// standbys are the standbys of an engine.
+type standbys struct {
+	logger *slog.Logger
+	stop   context.CancelFunc
+	end    sync.WaitGroup // the watchers
+
+	lock      sync.Mutex
+	all       []*standby
+	next      int               // index of the standby that the next read tries first
+	cluster   string            // the cluster of the primary
+	told      sqlstore.Position // the last position that the primary told
+	toldAt    time.Time
+	waiting   int           // number of requests that wait for a position
+	moved     chan struct{} // closed when a standby has come further while requests wait
+	fallbacks map[reason]int64
+}
+
+// openStandbys returns the standbys of the URLs in options. They need not answer yet, but
+// the primary must be able to tell its position.
+func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, error) {
+	s := &standbys{logger: o.Logger, moved: make(chan struct{}), fallbacks: map[reason]int64{}}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	for _, url := range o.ReadURLs {
+		one, err := newStandby(s, url, o)
+		if err != nil {
+			return nil, err
+		}
+		s.all = append(s.all, one)
+	}
+	err := s.identify(ctx, primary)
+	if err == nil {
+		err = primary.Run(ctx, s.AskPosition(new(sqlstore.Position)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the primary does not tell its position, which --read-database-url needs: %w", err)
+	}
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	for _, one := range s.all {
+		s.end.Go(func() { one.watch(watching) })
+	}
+	s.end.Go(func() {
+		for sleep(watching, clusterPause) {
+			_ = s.identify(watching, primary) // requests notice that it does not answer
+		}
+	})
+	return s, nil
+}
+
+// identify reads which cluster the primary belongs to. It changes only if the URL of the
+// primary leads to a database that was restored elsewhere.
+func (s *standbys) identify(ctx context.Context, primary *Engine) error {
+	cluster := ""
+	err := primary.Run(ctx, &sqlstore.Statement{SQL: askCluster, Row: func(scan func(...any) error) error { return scan(&cluster) }})
+	if err == nil {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		s.cluster = cluster
+	}
+	return err
+}
+
+// AskPosition returns a statement by which the primary sets at to its position.
+func (s *standbys) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
+	return &sqlstore.Statement{SQL: askPosition, Row: func(scan func(...any) error) error {
+		var told string
+		if err := scan(&told); err != nil {
+			return err
+		}
+		if told == "" { // the server is in recovery
+			*at = sqlstore.Position{}
+			return nil
+		}
+		timeline, offset, err := parsePosition(told)
+		if err != nil {
+			return err
+		}
+		*at = s.noteTold(timeline, offset)
+		return nil
+	}}
+}
+
+// The lengths of the name of a file of the log, and of the timeline at its start.
+const (
+	fileNameLength = 24
+	timelineLength = 8
+)
+
+// parsePosition parses an answer to askPosition, such as 00000001000000000000000F0/F01A2B8.
+func parsePosition(told string) (timeline string, offset int64, err error) {
+	high, low, found := "", "", false
+	if len(told) > fileNameLength {
+		high, low, found = strings.Cut(told[fileNameLength:], "/")
+	}
+	upper, failed := strconv.ParseUint(high, 16, 32)
+	lower, err := strconv.ParseUint(low, 16, 32)
+	if !found || failed != nil || err != nil {
+		return "", 0, fmt.Errorf("the primary tells its position as %q", told)
+	}
+	return told[:timelineLength], int64(upper<<32 | lower), nil //nolint:gosec // a log does not get that long
+}
+
+// noteTold returns a position that the primary has told. It keeps the newest one, which
+// watchers compare with those of standbys.
+func (s *standbys) noteTold(timeline string, offset int64) sqlstore.Position {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	at := sqlstore.Position{History: s.cluster + " " + timeline, Offset: offset}
+	if at.History != s.told.History || at.Offset > s.told.Offset {
+		s.told, s.toldAt = at, time.Now()
+	}
+	return at
+}
+
+// Run reads from a standby that has replayed a position.
+func (s *standbys) Run(ctx context.Context, at sqlstore.Position, statements ...*sqlstore.Statement) (done bool, err error) {
+	one, why := s.choose(ctx, at)
+	if one != nil {
+		err = one.run(ctx, at, statements)
+		if why = reasonOf(err); why == "" || ctx.Err() != nil {
+			return true, finish(err)
+		}
+		one.wake()
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.fallbacks[why]++
+	return false, err
+}
+
+// reasonOf returns why the statements of a batch that failed with err must run on the
+// primary, or "" if they must not.
+func reasonOf(err error) reason {
+	var final *finalError
+	var said *pgconn.PgError
+	switch {
+	case err == nil, errors.As(err, &final):
+		return ""
+	case errors.Is(err, errStale):
+		return isReplaced
+	case errors.Is(err, errConflict):
+		return isConflict
+	case errors.As(err, &said) && said.Code == "57014": // statement_timeout; the primary would not be faster
+		return ""
+	case errors.As(err, &said) && said.Code[:2] != "57":
+		return isFailed
+	default:
+		return isLost
+	}
+}
+
+// finish returns the error of a batch that does not run on the primary.
+func finish(err error) error {
+	var final *finalError
+	if errors.As(err, &final) {
+		return final.error
+	}
+	return err
+}
+
+// choose returns a standby that has replayed a position. If none is as far, it waits for a
+// short time. If there is none then, it returns the reason.
+func (s *standbys) choose(ctx context.Context, at sqlstore.Position) (*standby, reason) {
+	var late <-chan time.Time
+	for {
+		found, moved, why := s.pick(at, late == nil)
+		if moved == nil {
+			return found, why
+		}
+		if late == nil {
+			timer := time.NewTimer(maxStandbyWait)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-moved:
+			s.endWaiting()
+		case <-late:
+			s.endWaiting()
+			s.noteLate(at)
+			return nil, isBehind
+		case <-ctx.Done():
+			s.endWaiting()
+			return nil, isBehind
+		}
+	}
+}
+
+// pick returns a standby that has replayed a position, or a channel that is closed when a
+// standby has come further, or the reason why none will be as far soon.
+func (s *standbys) pick(at sqlstore.Position, isFirst bool) (found *standby, moved <-chan struct{}, why reason) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	why = isAway
+	mayWait := false
+	for i := range s.all {
+		one := s.all[(s.next+i)%len(s.all)]
+		switch {
+		case one.problem != "" || one.at.History != at.History:
+		case one.at.Offset >= at.Offset:
+			s.next = (s.next + i + 1) % len(s.all)
+			return one, nil, ""
+		default:
+			why = isBehind
+			mayWait = mayWait || !one.lags
+			one.target(at)
+		}
+	}
+	if !mayWait {
+		return nil, nil, why
+	}
+	s.waiting++
+	if isFirst {
+		for _, one := range s.all {
+			one.wake()
+		}
+	}
+	return nil, s.moved, why
+}
+
+func (s *standbys) endWaiting() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.waiting--
+}
+
+// noteLate records that no standby has replayed a position in time. Requests do not wait
+// for these standbys until they have caught up.
+func (s *standbys) noteLate(at sqlstore.Position) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, one := range s.all {
+		if one.at.History == at.History && one.at.Offset < at.Offset {
+			one.target(at)
+			one.lags = true
+		}
+	}
+}
+
+// States describes the standbys.
+func (s *standbys) States() []sqlstore.StandbyState {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	all := make([]sqlstore.StandbyState, len(s.all))
+	for i, one := range s.all {
+		key, _ := one.describe()
+		all[i] = sqlstore.StandbyState{Name: one.name, Available: key == isAvailable, Reads: one.reads}
+		if !one.targetAt.IsZero() {
+			all[i].Lag = time.Since(one.targetAt).Seconds()
+		}
+	}
+	return all
+}
+
+// Fallbacks counts the reads that the primary had to answer, by reason.
+func (s *standbys) Fallbacks() map[string]int64 {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	all := make(map[string]int64, len(s.fallbacks))
+	for why, n := range s.fallbacks {
+		all[string(why)] = n
+	}
+	return all
+}
+
+// Close ends every connection.
+func (s *standbys) Close() {
+	s.stop()
+	s.end.Wait()
+	for _, one := range s.all {
+		if one.pool != nil {
+			one.pool.Close()
+		}
+	}
+}
+
+// A standby is one server, or several that one URL leads to.
+type standby struct {
+	set     *standbys
+	name    string // host and port
+	url     string
+	options pgpool.Options
+	poll    chan struct{} // holds one element if the watcher must look at once
+
+	// The following fields are guarded by the lock of the set.
+	pool     *pgpool.Pool       // nil until the server has answered
+	alive    context.Context    //nolint:containedctx // ends when the server no longer answers; reads from it end then
+	kill     context.CancelFunc // ends alive
+	problem  string             // why the server does not answer; "" if it does
+	at       sqlstore.Position  // what the server has replayed
+	wanted   int64              // the oldest position that a request needed and that is not replayed
+	targetAt time.Time          // when it was needed; zero if there is none
+	lags     bool               // whether a request has waited in vain
+	reads    int64
+	logged   string    // the key of the state that was logged last
+	lagSince time.Time // when the standby began to lag
+}
+
+func newStandby(set *standbys, url string, o Options) (*standby, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("a --read-database-url is malformed; use postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	}
+	sessions := maps.Clone(limits)
+	// A batch checks what the server has replayed, and then each statement must have a
+	// snapshot of its own, which is younger.
+	sessions["default_transaction_isolation"] = "read committed"
+	one := &standby{
+		set: set, name: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), url: url, poll: make(chan struct{}, 1),
+		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, Standby: true},
+		problem: "it has not answered yet", logged: isStarting,
+	}
+	one.alive, one.kill = context.WithCancel(context.Background())
+	return one, nil
+}
+
+// run runs statements on the server, if it has replayed a position.
+func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*sqlstore.Statement) error {
+	s.set.lock.Lock()
+	pool, alive := s.pool, s.alive
+	s.set.lock.Unlock()
+	var found sqlstore.Position
+	check := sqlstore.Statement{SQL: askReplayed, Row: func(scan func(...any) error) error {
+		if err := scan(&found.History, &found.Offset); err != nil {
+			return err
+		}
+		if found.History != at.History || found.Offset < at.Offset {
+			return errStale
+		}
+		return nil
+	}}
+	within, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	defer context.AfterFunc(alive, cancel)()
+	c := conn{querier: pool, prepares: pool.Prepares, held: &heldRows{}}
+	_, err := c.runOnce(within, pool, append(append(make([]*sqlstore.Statement, 0, 1+len(statements)), &check), statements...))
+	if found.History != "" {
+		s.noteReplayed(found, err == nil)
+	}
+	return err
+}
+
+// noteReplayed notes what a batch found. A URL can lead to servers of which some are
+// further than others, so only the watcher takes a position back.
+func (s *standby) noteReplayed(found sqlstore.Position, counts bool) {
+	s.set.lock.Lock()
+	defer s.set.lock.Unlock()
+	if counts {
+		s.reads++
+	}
+	if found.History == s.at.History && found.Offset > s.at.Offset {
+		s.advance(found)
+	}
+}
+
+// wake makes the watcher look at once.
+func (s *standby) wake() {
+	select {
+	case s.poll <- struct{}{}:
+	default:
+	}
+}
+
+// target notes that a request needs a position that is not replayed.
+func (s *standby) target(at sqlstore.Position) {
+	if s.targetAt.IsZero() {
+		s.wanted, s.targetAt = at.Offset, time.Now()
+	}
+}
+
+// advance sets what the server has replayed.
+func (s *standby) advance(found sqlstore.Position) {
+	hasMoved := found != s.at
+	s.at = found
+	if reached := !s.targetAt.IsZero() && found.Offset >= s.wanted; reached {
+		caughtUp := time.Since(s.targetAt) <= maxStandbyWait || found.Offset >= s.set.told.Offset
+		if caughtUp || found.History != s.set.told.History {
+			s.targetAt, s.lags = time.Time{}, false
+		} else { // it lags, so the next position to reach is a newer one
+			s.wanted, s.targetAt = s.set.told.Offset, s.set.toldAt
+		}
+	}
+	if hasMoved && s.set.waiting > 0 {
+		close(s.set.moved)
+		s.set.moved = make(chan struct{})
+	}
+}
+
+// cutHistory returns the cluster and the number of the timeline of a history.
+func cutHistory(history string) (cluster, timeline string) {
+	cluster, hex, _ := strings.Cut(history, " ")
+	n, _ := strconv.ParseInt(hex, 16, 64)
+	return cluster, strconv.FormatInt(n, 10)
+}
