@@ -11,7 +11,7 @@ WITH_POSTGRES := scripts/with-postgres
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # The files that `make generate` writes. Nobody edits them.
-GENERATED := graph internal/oracle rpc/gen docs/pages rest/openapi.json.gz rest/openapi.yaml.gz
+GENERATED := graph internal/oracle rpc/gen docs/pages.zip rest/openapi.json.gz rest/openapi.yaml.gz
 
 .PHONY: help
 help: ## Print this help

@@ -3,12 +3,25 @@
 // e2e/suites/guide.mjs runs the commands in its Markdown.
 package docs
 
-import "embed"
+import (
+	"archive/zip"
+	_ "embed" // for pages
+	"io/fs"
+	"strings"
+)
 
-// Files has the pages in HTML, in the folder pages.
-//
-//go:embed pages
-var Files embed.FS
+//go:embed pages.zip
+var pages string
+
+// Pages returns the pages in HTML. It panics if the archive is damaged, which a test of
+// package web excludes.
+func Pages() fs.FS {
+	files, err := zip.NewReader(strings.NewReader(pages), int64(len(pages)))
+	if err != nil {
+		panic(err)
+	}
+	return files
+}
 
 // Names lists the pages in reading order.
 func Names() []string {

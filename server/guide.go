@@ -15,7 +15,7 @@ import (
 
 // guide returns the handler of the guide. Its tables of roles and codes are made here.
 func guide(links web.Links) http.Handler {
-	return web.Guide(docs.Files, docs.Names(), links, map[string]web.Table{"roles": rolesTable(), "codes": codesTable()})
+	return web.Guide(docs.Pages(), docs.Names(), links, map[string]web.Table{"roles": rolesTable(), "codes": codesTable()})
 }
 
 // rolesTable returns a table of the capabilities of the built-in roles.

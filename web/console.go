@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed console/console.html console/missing.html console/missing.css console/generated/documents.json
+//go:embed console/console.html console/missing.html console/missing.css console/generated/documents.json.gz
 var consoleFiles embed.FS
 
 // consoleBundle is the folder of the bundle that `make build` makes if Node is installed.
@@ -151,7 +151,11 @@ func newConsolePage(opts ConsoleOptions, name string, modules []string, status i
 // ConsoleDocuments returns the documents of the console by their hashes.
 func ConsoleDocuments() map[string]string {
 	var documents map[string]string
-	if err := json.Unmarshal(readEmbedded(consoleFiles, "console/generated/documents.json"), &documents); err != nil {
+	text, err := gzip.NewReader(bytes.NewReader(readEmbedded(consoleFiles, "console/generated/documents.json.gz")))
+	if err == nil {
+		err = json.NewDecoder(text).Decode(&documents)
+	}
+	if err != nil {
 		panic(fmt.Sprintf("the documents of the console: %v", err)) // the build did not write this file
 	}
 	return documents

@@ -65,7 +65,7 @@ func newGuideHandler(text []byte) http.Handler {
 
 // newGuidePage makes a page of its HTML, which begins with its title.
 func newGuidePage(files fs.FS, name string, tables map[string]Table) *guidePage {
-	source, err := fs.ReadFile(files, "pages/"+name+".html")
+	source, err := fs.ReadFile(files, name+".html")
 	if err != nil {
 		panic(err) // the page is not embedded, so the build is broken
 	}

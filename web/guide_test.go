@@ -1,6 +1,7 @@
 package web
 
 import (
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,8 +20,8 @@ func getGuide(handler http.Handler, path string) (int, string, http.Header) {
 func TestTheGuideShowsPages(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
-		"pages/start.html": {Data: []byte("<h1 id=\"the-start\">The &lt;start&gt;</h1>\n<p>{{table}}</p>\n")},
-		"pages/more.html":  {Data: []byte("<h1 id=\"more\">More</h1>\n")},
+		"start.html": {Data: []byte("<h1 id=\"the-start\">The &lt;start&gt;</h1>\n<p>{{table}}</p>\n")},
+		"more.html":  {Data: []byte("<h1 id=\"more\">More</h1>\n")},
 	}
 	guide := Guide(files, []string{"start", "more"}, Links{Playground: true}, map[string]Table{"table": {Head: []string{"a"}, Rows: [][]string{{"<b>", "c"}}}})
 	for _, path := range []string{"/guide", "/guide/", "/guide/start"} {
@@ -49,7 +50,7 @@ func TestTheGuideShowsPages(t *testing.T) {
 
 func TestEveryPageOfTheGuideIsInItsOrder(t *testing.T) {
 	t.Parallel()
-	entries, err := docs.Files.ReadDir("pages")
+	entries, err := fs.ReadDir(docs.Pages(), ".")
 	if err != nil || len(entries) != len(docs.Names()) {
 		t.Errorf("%d pages, of which %d are in the order (%v)", len(entries), len(docs.Names()), err)
 	}

@@ -1,8 +1,9 @@
 // Command guide renders the pages of the guide, docs/*.md, as the HTML that the
-// server shows, docs/pages/*.html. Its argument is the folder of Atrium.
+// server shows, docs/pages.zip. Its argument is the folder of Atrium.
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
 	"os"
@@ -26,19 +27,14 @@ func main() {
 	}
 }
 
-// renderAll replaces the HTML of all pages.
+// renderAll replaces the archive with the HTML of all pages.
 func renderAll(docs string) error {
 	sources, err := filepath.Glob(filepath.Join(docs, "*.md"))
 	if err != nil {
 		return err
 	}
-	pages := filepath.Join(docs, "pages")
-	if err := os.RemoveAll(pages); err != nil {
-		return err
-	}
-	if err := os.Mkdir(pages, 0o755); err != nil {
-		return err
-	}
+	var archive bytes.Buffer
+	pages := zip.NewWriter(&archive)
 	for _, source := range sources {
 		text, err := os.ReadFile(source)
 		if err != nil {
@@ -48,12 +44,19 @@ func renderAll(docs string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", source, err)
 		}
-		name := strings.TrimSuffix(filepath.Base(source), ".md") + ".html"
-		if err := os.WriteFile(filepath.Join(pages, name), html, 0o644); err != nil {
+		// A page has no time, so that the archive depends on the Markdown only.
+		page, err := pages.Create(strings.TrimSuffix(filepath.Base(source), ".md") + ".html")
+		if err != nil {
+			return err
+		}
+		if _, err := page.Write(html); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := pages.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(docs, "pages.zip"), archive.Bytes(), 0o644)
 }
 
 var (

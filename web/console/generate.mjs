@@ -9,6 +9,7 @@ import { formatDocument, stringifyDocument } from '@urql/core';
 import { buildSchema, Kind, parse, validate, visit } from 'graphql';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { changeOf } from './rules.mjs';
 
 const here = new URL('.', import.meta.url);
@@ -76,9 +77,11 @@ const files = {
   'graphql.ts': `// Written by generate.mjs. Do not edit.\n\n${types}\n${typesOfDocuments}\n${constants.join('\n')}\n`,
   'documents.json': JSON.stringify(manifest, null, 1) + '\n',
 };
+files['documents.json.gz'] = files['documents.json']; // what the server embeds
+const readGenerated = (path) => (path.pathname.endsWith('.gz') ? gunzipSync(readFileSync(path)) : readFileSync(path)).toString();
 for (const [name, content] of Object.entries(files)) {
   const path = new URL('generated/' + name, here);
-  if (existsSync(path) && readFileSync(path, 'utf8') === content) continue;
+  if (existsSync(path) && readGenerated(path) === content) continue;
   if (process.argv.includes('--check')) throw new Error(`web/console/generated/${name} is not that of the documents and the schema: run node console/generate.mjs in web/`);
-  writeFileSync(path, content);
+  writeFileSync(path, name.endsWith('.gz') ? gzipSync(content, { level: 9 }) : content);
 }
