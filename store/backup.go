@@ -9,7 +9,7 @@ import (
 )
 
 // errNotAFile is the error of backup and restore for PostgreSQL, which has its own
-// programs for that.
+// tools for them.
 var errNotAFile = errors.New("backup and restore are for SQLite; use pg_dump and pg_restore with PostgreSQL, and then `atrium repair` (see the guide, Operating)")
 
 // Backup copies an embedded database into a new file. A server may use the

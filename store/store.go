@@ -5,7 +5,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// Options are the settings of a connection. The zero value is valid.
+// Options are the settings of a store. The zero value is valid.
 type Options struct {
 	// MaxConnections is the size of the pool on PostgreSQL, unless the URL has
 	// pool_max_conns; 0 means four times the cores.
@@ -29,8 +28,8 @@ type Options struct {
 	DirectURL string
 	// ReadURLs lead to streaming standbys of the PostgreSQL database, which answer reads.
 	ReadURLs []string
-	// Logger receives what a pooler does not pass on, and which standbys answer; nil
-	// discards that.
+	// Logger receives what a pooler does not support, and which standbys answer; nil
+	// discards these messages.
 	Logger *slog.Logger
 	// Observers are notified of each round trip to the database.
 	Observers []sqlstore.Observer
@@ -62,9 +61,9 @@ func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
 	return s, nil
 }
 
-// Acquire reserves an embedded database for one server until release is called.
-// Two servers on one file would not notice each other's events. It does nothing for
-// PostgreSQL, which can serve many.
+// Acquire locks an embedded database for one server until release is called.
+// Two servers on one file would not notice each other's events. Acquire does nothing
+// for PostgreSQL, which can serve many.
 func Acquire(url string) (release func() error, err error) {
 	if path, embedded := strings.CutPrefix(url, "sqlite:"); embedded {
 		return dbfile.Acquire(path)
@@ -73,9 +72,9 @@ func Acquire(url string) (release func() error, err error) {
 }
 
 // Migrate migrates the schema to the version of this program. Several replicas may
-// do so at the same time. It fails if a newer program has migrated the database.
+// call it at the same time. It fails if a newer program has migrated the database.
 func Migrate(ctx context.Context, url string) error {
-	return migrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
+	return useMigrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
 		if err := sqlstore.New(engine).CheckMigratable(ctx); err != nil {
 			return err
 		}
@@ -95,7 +94,7 @@ type MigrationState = sqlstore.MigrationState
 // Migrations lists the migrations and whether they have been applied. If a newer
 // program has applied others, it returns both the list and an error.
 func Migrations(ctx context.Context, url string) (states []MigrationState, err error) {
-	err = migrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
+	err = useMigrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
 		if states, err = m.Status(ctx); err != nil {
 			return err
 		}
@@ -104,6 +103,7 @@ func Migrations(ctx context.Context, url string) (states []MigrationState, err e
 	return states, err
 }
 
+// open opens the engine that a URL names.
 func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
 	switch {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
@@ -114,11 +114,12 @@ func open(ctx context.Context, url string, o Options) (sqlstore.Engine, error) {
 		}
 		return sqlite.Open(ctx, strings.TrimPrefix(url, "sqlite:"))
 	default:
-		return nil, fmt.Errorf("database URL must start with postgres:// or with sqlite")
+		return nil, errors.New("the database URL must start with postgres:// or sqlite:; correct --database-url")
 	}
 }
 
-func migrator(ctx context.Context, url string, use func(sqlstore.Engine, *sqlstore.Migrator) error) error {
+// useMigrator calls use with a Migrator, which it closes afterwards.
+func useMigrator(ctx context.Context, url string, use func(sqlstore.Engine, *sqlstore.Migrator) error) error {
 	engine, err := open(ctx, url, Options{})
 	if err != nil {
 		return err
