@@ -16,7 +16,7 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 			if i > 0 {
 				q.add(" UNION ALL ")
 			}
-			q.interval(of.column, a)
+			q.addInterval(of.column, a)
 			q.add(of.counted + " FROM advisory t WHERE ")
 			advisories.addBranch(q, b, approach{}, ordering{}, nil)
 			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
@@ -29,20 +29,20 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
 	log := platform.AuditQuery{Types: a.Types, From: platform.FirstEventID(a.From), Before: platform.FirstEventID(a.To)}
 	return s.activity(ctx, s.conn, a, func(q *statement, b platform.Branch) {
-		q.interval("e.time", a)
+		q.addInterval("e.time", a)
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
 		addLogConditions(q, log, b)
 		q.add(" GROUP BY 1")
 	})
 }
 
-// interval begins a select with the number of the interval that contains a time.
-func (s *statement) interval(column string, a platform.ActivityQuery) {
+// addInterval begins a select with the number of the interval that contains a time.
+func (s *statement) addInterval(column string, a platform.ActivityQuery) {
 	s.add("SELECT ")
 	s.sql.WriteString(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
-// activity counts each branch of a scope, read by conn.
+// activity counts each branch of a scope, and reads through conn.
 func (s tables) activity(ctx context.Context, conn Conn, a platform.ActivityQuery, count func(*statement, platform.Branch)) ([]platform.ActivityCount, error) {
 	var counts []platform.ActivityCount
 	var run []*Statement

@@ -56,8 +56,8 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 	return q.add(") e"+order+")"+order, limit, limit)
 }
 
-// longOfEvents returns the columns of long texts, with empty values for those to
-// leave out.
+// longOfEvents returns the columns of long texts, with empty values instead of those
+// that a read leaves out.
 func longOfEvents(without platform.CostlyFields) string {
 	body, changes := "e.body", "e.changes"
 	if without.Has(platform.EventBodies) {

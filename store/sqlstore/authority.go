@@ -14,7 +14,8 @@ import (
 // decide who a caller is and what they hold: see the migration. Thus a request reads all
 // about its bearer only if a version differs from the one of an earlier request.
 
-// knownAuthority is what one token has needed before. It does not change.
+// knownAuthority holds what earlier requests with the same token have read. It is
+// immutable.
 type knownAuthority struct {
 	scopes   []string   // scopes of the bearer, sorted; nil until its rows have been read
 	read     *Statement // reads everything about the bearer, and the versions of scopes
@@ -33,6 +34,7 @@ const (
 	boundFor = 30 * time.Second
 )
 
+// newKnownAuthority prepares the statements for a bearer with scopes.
 func newKnownAuthority(d *Dialect, b platform.Bearer, scopes []string) *knownAuthority {
 	known := &knownAuthority{scopes: scopes, read: signInStatement(d, b, scopes)}
 	if len(scopes) > 0 {
@@ -52,7 +54,7 @@ func newKnownAuthority(d *Dialect, b platform.Bearer, scopes []string) *knownAut
 // isBound reports whether comparing versions proves the presumption.
 func (k *knownAuthority) isBound(now time.Time) bool { return now.Before(k.until) }
 
-// bind returns what is known after rows have proven the presumption. If the scopes of
+// bind returns what is known once rows have proven the presumption. If the scopes of
 // the rows are those of the statement, their versions are known, too.
 func (k *knownAuthority) bind(d *Dialect, b platform.Bearer, found *signIns, now time.Time) *knownAuthority {
 	scopes := found.scopes(b)

@@ -42,6 +42,7 @@ type capabilityLists struct {
 	byText map[string][]platform.Capability
 }
 
+// decode returns the list of a JSON text.
 func (l *capabilityLists) decode(text []byte) ([]platform.Capability, error) {
 	l.lock.RLock()
 	list, known := l.byText[string(text)]

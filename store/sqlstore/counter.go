@@ -78,7 +78,7 @@ func noElements(string) string { return "" }
 
 func noParents(func(any) string, ...ParentColumn) string { return "" }
 
-// total counts what a query finds over all pages, in one statement.
+// total builds a statement that counts what a query finds over all pages.
 func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	s := r.dialect.statement()
 	s.add("SELECT 0")
@@ -120,6 +120,7 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	})
 }
 
+// countInto adds the number of rows of a branch to the sum that s selects.
 func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
 	s.add(" + (SELECT COUNT(*) FROM ")
 	r.addRows(s, q.Filter)
@@ -194,7 +195,7 @@ func (d deltas) sortedKeys() []counterKey {
 	return keys
 }
 
-// statements write the sums.
+// statements returns the statements that write the sums.
 func (d deltas) statements(dialect *Dialect) []*Statement {
 	const perStatement = 50
 	var run []*Statement
@@ -265,7 +266,7 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 		if err := tx.LockCounters(ctx); err != nil {
 			return err
 		}
-		truth, err := s.countRows(ctx, tx)
+		truth, err := s.computeCounters(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -282,7 +283,8 @@ func (s *Store) Recount(ctx context.Context) (wrong int64, err error) {
 	return wrong, err
 }
 
-func (s *Store) countRows(ctx context.Context, tx TxConn) (deltas, error) {
+// computeCounters returns what the counters of all rows must be.
+func (s *Store) computeCounters(ctx context.Context, tx TxConn) (deltas, error) {
 	truth := deltas{}
 	var run []*Statement
 	for _, t := range s.countedTables() {

@@ -43,8 +43,8 @@ func gather(ctx context.Context, to sender, statements []*Statement) error {
 }
 
 // send sends statements to the primary in one round trip. If nothing has proven the
-// presumption about the caller yet, the statement that proves it comes first. A request
-// that only reads gets the position of the primary last.
+// presumption about the caller yet, the statement that proves it comes first. For a
+// request that only reads, the last statement asks for the position of the primary.
 func (d *database) send(ctx context.Context, statements []*Statement) error {
 	proof, err := takeProof(ctx, d.Dialect())
 	if err != nil {

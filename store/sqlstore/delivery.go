@@ -71,17 +71,17 @@ func (tx *transaction) CountWaiting(ctx context.Context, subscriptions []platfor
 
 // MarkQueued moves ready deliveries to their queued stage.
 func (tx *transaction) MarkQueued(ctx context.Context, tickets []platform.Ticket) error {
-	return tx.byTicket(ctx, "UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1", tickets)
+	return tx.updateByTicket(ctx, "UPDATE delivery SET stage = CASE WHEN attempts = 0 THEN 2 ELSE 3 END WHERE stage = 1", tickets)
 }
 
 // Requeue makes deliveries ready again, with the next ticket.
 func (tx *transaction) Requeue(ctx context.Context, tickets []platform.Ticket) error {
-	return tx.byTicket(ctx, "UPDATE delivery SET stage = 1, ticket = ticket + 1 WHERE stage IN (1, 2, 3)", tickets)
+	return tx.updateByTicket(ctx, "UPDATE delivery SET stage = 1, ticket = ticket + 1 WHERE stage IN (1, 2, 3)", tickets)
 }
 
-// byTicket runs an update of the deliveries with valid tickets. It needs one
-// statement for each ticket number, and there are few different numbers.
-func (tx *transaction) byTicket(ctx context.Context, update string, tickets []platform.Ticket) error {
+// updateByTicket updates the deliveries with valid tickets. It needs one statement for
+// each ticket number, and there are few different numbers.
+func (tx *transaction) updateByTicket(ctx context.Context, update string, tickets []platform.Ticket) error {
 	uids := map[int64][]platform.UID{}
 	for _, t := range tickets {
 		uids[t.Number] = append(uids[t.Number], t.Delivery)
@@ -124,6 +124,7 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 	return s.purge(ctx, "DELETE FROM delivery WHERE uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, limit)
 }
 
+// purge runs a delete with a limit, and returns the number of removed rows.
 func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn TxConn) error {
 		run := s.dialect.statement().add(sql, before, int64(limit)).build(nil)

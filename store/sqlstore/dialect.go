@@ -11,8 +11,8 @@ import (
 type Dialect struct {
 	Placeholder string // character that begins the placeholder of an argument, such as $
 
-	// InKeys returns a comparison of the primary key with argument n, a list of texts
-	// or of the bytes of UIDs. InValues does so for other columns.
+	// InKeys returns a comparison of the primary key with a list, whose placeholder is n.
+	// The list holds texts, or UIDs as bytes. InValues does so for other columns.
 	InKeys   func(n string, ofBytes bool) string
 	InValues func(n string, ofBytes bool) string
 
@@ -27,8 +27,8 @@ type Dialect struct {
 	// JoinBytes returns SQL that joins an argument and a column, both of bytes.
 	JoinBytes func(arg, column string) string
 
-	// KeepRow follows a select of a row of t, and prevents other transactions from
-	// changing it. It is "" if there is only one writer.
+	// KeepRow is the clause of a select that locks the row of t until the transaction
+	// ends. It is "" if there is only one writer.
 	KeepRow string
 
 	// NoEarlierWriters is the condition that every transaction before that of an event e
@@ -75,12 +75,12 @@ type Dialect struct {
 	DDL *strings.Replacer
 }
 
-// A ParentColumn is a column of the table of Dialect.Parents: texts, or the bytes of
-// UIDs.
+// A ParentColumn is a column of the table of Dialect.Parents. It holds texts, or bytes
+// such as UIDs and keys of scopes.
 type ParentColumn struct {
 	Name  string
 	Texts []string
-	Bytes [][]byte // bytes of UIDs, used if Texts is nil
+	Bytes [][]byte // used if Texts is nil
 }
 
 // Len returns the number of rows.
@@ -91,8 +91,8 @@ func textPairs(keys, insides []string) []ParentColumn {
 	return []ParentColumn{{Name: "k", Texts: keys}, {Name: "inside", Texts: insides}}
 }
 
-// underUIDs returns the columns k and inside from UIDs and texts.
-func underUIDs(keys [][]byte, insides []string) []ParentColumn {
+// uidPairs returns the columns k from UIDs and inside from texts.
+func uidPairs(keys [][]byte, insides []string) []ParentColumn {
 	return []ParentColumn{{Name: "k", Bytes: keys}, {Name: "inside", Texts: insides}}
 }
 

@@ -59,7 +59,7 @@ type part struct {
 	names  []string       // values that column is compared with, if they are not UIDs
 	within []platform.UID // counter scopes of the rows
 	around []platform.UID // UIDs that the parents of the rows must enclose
-	bases  []platform.UID // bases of the ties
+	bases  []platform.UID // bases of the tiebreakers
 }
 
 // columns returns the columns of the table of parents that the conditions of a
@@ -87,7 +87,7 @@ func (p *part) columns() []ParentColumn {
 	if p.tied {
 		low, past = restOf, pastRest
 	}
-	if p.root && !p.tied || p.inside || p.but {
+	if p.root && !p.tied || p.inside || p.exclude {
 		columns = append(columns, ParentColumn{Name: "inside", Bytes: mapAll(p.within, low)})
 	}
 	if p.inside {
@@ -108,25 +108,25 @@ func (p *part) scopeColumns() []ParentColumn {
 	return []ParentColumn{{Name: "inside", Texts: scopes}}
 }
 
-// mapAll returns the result of to for each UID.
-func mapAll(uids []platform.UID, to func(platform.UID) []byte) [][]byte {
+// mapAll returns the result of convert for each UID.
+func mapAll(uids []platform.UID, convert func(platform.UID) []byte) [][]byte {
 	all := make([][]byte, len(uids))
 	for i, u := range uids {
-		all[i] = to(u)
+		all[i] = convert(u)
 	}
 	return all
 }
 
 // A partKey holds what the branches of a part have in common.
 type partKey struct {
-	column                   string
-	named                    bool // whether column holds no UIDs
-	root, inside, below, but bool // whether the reach has root, inside, strictlyBelow and exclude
-	isAround                 bool // whether the reach has around
-	single                   bool // whether each scope has no other branch
+	column                       string
+	named                        bool // whether column holds names, not UIDs
+	root, inside, below, exclude bool // whether the reach has root, inside, strictlyBelow and exclude
+	isAround                     bool // whether the reach has around
+	single                       bool // whether each scope has no other branch
 
 	hasKey    bool // whether column holds keys of scopes
-	tied      bool // whether the tie has a base
+	tied      bool // whether the tiebreaker has a base
 	tieColumn string
 	prefix    string // SQL of what confirms a scope, as in the reach
 }
@@ -164,13 +164,12 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 	return parts, rest
 }
 
-// tie returns the column that sorts rows with equal values. Its base is that of the first
-// scope.
-func (p *part) tie() tie { return tie{p.tieColumn, p.bases[0]} }
+// tie returns the tiebreaker. Its base is that of the first scope.
+func (p *part) tie() tiebreaker { return tiebreaker{p.tieColumn, p.bases[0]} }
 
-// addPosition adds the condition that rows come after a position. That is another end of
-// a UID in each scope.
-func (p *part) addPosition(s *statement, o ordering, after *platform.Position) {
+// addAfter adds the condition that rows come after a position, whose end of a UID differs
+// between scopes.
+func (p *part) addAfter(s *statement, o ordering, after *platform.Position) {
 	if after == nil || !p.tied {
 		o.addAfter(s, after)
 		return
@@ -219,7 +218,7 @@ func (p *part) addParentCondition(s *statement) {
 		}
 		s.add(and + p.tie().sql() + " " + from + " p.inside AND " + p.tie().sql() + " < p.past")
 	}
-	if p.but {
+	if p.exclude {
 		s.add(" AND t.uid <> p.inside")
 	}
 	// The UID of a row begins with that of its parent, so an index that contains the UID
@@ -232,6 +231,7 @@ func (p *part) addParentCondition(s *statement) {
 	}
 }
 
+// pages builds a statement that reads one row more than the limit for every scope.
 func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s, shown := r.dialect.statement(), r.project(q.Without)
 	o := r.orderingOf(q)
@@ -248,13 +248,13 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		page.args = s.args
 		columns := p.columns()
 		if q.From != nil && p.tied {
-			columns = append(columns, ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tie{base: base}.position(q.From.UID) })})
+			columns = append(columns, ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
 		}
 		parents := r.dialect.Parents(page.arg, columns...)
 		p.addParentCondition(page)
 		r.where(q.Filter, page)
-		o := o.in(p.tie())
-		p.addPosition(page, o, q.From)
+		o := o.withTie(p.tie())
+		p.addAfter(page, o, q.From)
 		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
 		s.args = page.args
 		s.addPlace(len(scopes))
@@ -279,7 +279,8 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 	})
 }
 
-// totals counts the rows of every scope, with the counters if possible.
+// totals builds a statement that counts the rows of every scope, with the counters if
+// possible.
 func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s := r.dialect.statement()
 	counters := r.counters(q.Filter)
@@ -293,7 +294,7 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 		if sum := counterColumn(p.column); sum != "" && len(counters) > 0 {
 			columns = p.scopeColumns()
 			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE " + counterCondition(counters) + " AND c.scope = p.inside), 0)")
-			if r.selfEnclosed && sum == "n" && !p.but && !p.below {
+			if r.selfEnclosed && sum == "n" && !p.exclude && !p.below {
 				s.add(" + 1")
 			}
 		} else {

@@ -58,11 +58,11 @@ type Engine interface {
 	Ping(ctx context.Context) error
 	Close() error
 
-	// Follow notifies other processes when stored receives, and calls changed when they
-	// may have stored something. See platform.Store for onLost.
+	// Follow notifies other processes for each element of stored, and calls changed when
+	// they may have stored an event. See platform.Store for onLost.
 	Follow(ctx context.Context, stored <-chan struct{}, changed func(), onLost func(error))
 
-	// Migrator returns a handle for migrations. The caller must close it.
+	// Migrator returns a Migrator, which the caller must close.
 	Migrator(ctx context.Context) (*Migrator, error)
 }
 
@@ -73,8 +73,8 @@ type PoolState struct {
 	Waited          time.Duration // total waiting time
 }
 
-// ErrForeignKey is the error if a row refers to a row that does not exist, or if
-// another row refers to a row that is to be deleted.
+// ErrForeignKey is the error of a write of a row that refers to a missing row, and of
+// a delete of a row that another row refers to.
 var ErrForeignKey = errors.New("foreign key violation")
 
 // epoch represents "no time", because columns used for sorting are never NULL.

@@ -15,10 +15,10 @@ func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx
 // length, so that appending copies it.
 var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied", "changes"}
 
-// countDenial combines equal denials into one row.
+// countDenial follows an insert, and combines equal denials into one row.
 const countDenial = " ON CONFLICT (denial) WHERE denial IS NOT NULL DO UPDATE SET times = event.times + excluded.times"
 
-// textOrNull is a UID of an event, which are kept as texts.
+// textOrNull returns a UID as the table of events stores it: as a text, or NULL.
 func textOrNull(u platform.UID) any {
 	if u == "" {
 		return nil
@@ -99,6 +99,7 @@ func (s tables) events(ctx context.Context, q *statement) (events []*platform.Ev
 	return events, err
 }
 
+// collectEvents returns a function that appends the events that it scans.
 func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		e, body, changes := new(platform.Event), "", ""
@@ -113,7 +114,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 	}
 }
 
-// Event reads one.
+// Event reads an event, or returns nil if there is none.
 func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 	found, err := s.events(ctx, s.dialect.statement().add(selectEvents+" WHERE e.id = ?", id))
 	if err != nil || len(found) == 0 {
@@ -122,7 +123,7 @@ func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 	return found[0], nil
 }
 
-// EventPosition finds the place of an event, or of the newest.
+// EventPosition finds the position of an event, or of the newest one if id is "".
 func (s tables) EventPosition(ctx context.Context, id string) (at platform.EventPosition, found bool, err error) {
 	q := s.dialect.statement()
 	q.add("SELECT e.xact, e.seq FROM event e WHERE ")

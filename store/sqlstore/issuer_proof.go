@@ -21,7 +21,8 @@ func collectProofs(into *[]*platform.IssuerProof) func(scan func(...any) error) 
 	}
 }
 
-// IssuerProof reads the proof of an organisation for an issuer.
+// IssuerProof reads the proof of an organisation for an issuer. It is empty if there is
+// none.
 func (s tables) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
 	found := &platform.IssuerProof{}
 	q := s.dialect.statement().add("SELECT "+proofColumns+" FROM issuer_proof v WHERE v.issuer = ? AND v.root = ?", issuer, root)

@@ -154,12 +154,12 @@ func sendTogether(all []*pendingCall) {
 	for _, d := range all {
 		statements = append(statements, d.statements...)
 	}
-	err, isTold := all[0].send(statements), false
+	err, isReturned := all[0].send(statements), false
 	for _, d := range all {
 		switch {
 		case d.isDone():
-		case !isTold:
-			d.err, isTold = err, true
+		case !isReturned:
+			d.err, isReturned = err, true
 		default:
 			d.err = d.send(d.statements)
 		}

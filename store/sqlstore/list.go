@@ -138,11 +138,11 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 	simple := len(branches) == 1 && skip == 0
 	switch {
 	case simple && p.joins == "":
-		o = o.in(r.tie(branches[0], how))
+		o = o.withTie(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM ")
 		r.branch(s, q, branches[0], how, o, limit)
 	case simple:
-		o = o.in(r.tie(branches[0], how))
+		o = o.withTie(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
 		r.branch(s, q, branches[0], how, o, limit)
 		s.add(") t" + p.joins + o.orderBy())
@@ -161,7 +161,7 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 	how := r.approach(q.Order.Field, q.Filter)
 	how.keysOnly = true
 	one := func(b platform.Branch, limit int64) {
-		o := o.in(r.tie(b, how))
+		o := o.withTie(r.tie(b, how))
 		s.add("SELECT ").addKeys(o)
 		s.add(" FROM ")
 		r.branch(s, q, b, how, o, limit)

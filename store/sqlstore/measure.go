@@ -48,6 +48,7 @@ func (m *meter) measure(scan func(...any) error) error {
 	return m.row(m.measured)
 }
 
+// scanAndCount scans a row and adds its bytes to those of the response.
 func (m *meter) scanAndCount(to ...any) error {
 	if len(m.counting) != len(to) {
 		m.counting, m.wrappers = make([]any, len(to)), nil

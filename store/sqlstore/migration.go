@@ -78,7 +78,7 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 	return all, nil
 }
 
-// Up applies the missing migrations. Several replicas may do so at the same time.
+// Up applies the pending migrations. Several replicas may call it at the same time.
 func (m *Migrator) Up(ctx context.Context) error {
 	if err := m.UpTo(ctx, math.MaxInt64); err != nil || m.dialect.Trigrams {
 		return err
@@ -87,7 +87,7 @@ func (m *Migrator) Up(ctx context.Context) error {
 	return err
 }
 
-// UpTo applies the missing migrations up to a version, as an older program would
+// UpTo applies the pending migrations up to a version, as an older program would
 // have done.
 func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 	for try := 1; ; try++ {

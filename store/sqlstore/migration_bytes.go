@@ -19,7 +19,7 @@ type rebuild struct {
 	indexes []string     // statements that create the indexes once the rows are copied
 }
 
-// A movedTable is one of the file of migration 10.
+// A movedTable is a table in the file of migration 10.
 type movedTable struct {
 	name    string
 	ddl     string

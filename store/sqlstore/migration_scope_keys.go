@@ -52,7 +52,7 @@ func splitStatements(text string) []string {
 // them, for a moment. After the last step they return errors until they are replaced by
 // this version.
 //
-// It is not a single transaction. If it is interrupted, it continues where it was.
+// It is not a single transaction. If it is interrupted, the next run resumes it.
 func (k scopeKeys) runConcurrently(ctx context.Context, db *sql.DB) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -169,6 +169,7 @@ func (a ancestry) keys() []any {
 	return values
 }
 
+// readAncestry reads the next batch of rows after a UID.
 func readAncestry(ctx context.Context, tx *sql.Tx, table string, after []byte) (found []ancestry, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT uid, root, parent FROM "+table+" WHERE uid > ? ORDER BY uid LIMIT ?", after, batchRows)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platform.Group, error) {
 	var found []*platform.Group
 	q := s.dialect.statement()
-	s.walk(q, path)
+	s.beginPath(q, path)
 	q.add("SELECT "+groups.projectAll().selected+" FROM w CROSS JOIN grp t WHERE t.uid = w.uid AND w.depth = ?", int64(len(path.Names())))
 	err := s.reads.Run(ctx, q.build(groups.projectAll().collect(&found)))
 	return found, err
@@ -21,7 +21,7 @@ func (s tables) GroupsOfPath(ctx context.Context, path platform.Path) ([]*platfo
 func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platform.Repo, error) {
 	var found []*platform.Repo
 	q := s.dialect.statement()
-	parents := s.walk(q, path)
+	parents := s.beginPath(q, path)
 	q.add("SELECT " + repos.projectAll().selected + " FROM ")
 	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "repo", repos.projectAll().names, "t.parent = w.uid AND t.name = p.inside LIMIT 1"))
 	q.add(" WHERE p.i = w.depth AND p.inside <> ''")
@@ -29,10 +29,10 @@ func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platfor
 	return found, err
 }
 
-// walk begins a statement with the table w of the groups on a path, each with its
+// beginPath begins a statement with the table w of the groups on a path, each with its
 // number of names, and returns the table of names. The text of the statement is the
 // same for all paths. It needs one index lookup for each name.
-func (s tables) walk(q *statement, path platform.Path) (parents string) {
+func (s tables) beginPath(q *statement, path platform.Path) (parents string) {
 	names := path.Names()
 	rests := make([]string, len(names))
 	for i := range names {

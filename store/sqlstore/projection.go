@@ -39,6 +39,7 @@ func (t *table[T, F]) project(without platform.CostlyFields) *projection[T, F] {
 // projectAll returns the projection of all columns.
 func (t *table[T, F]) projectAll() *projection[T, F] { return t.project(0) }
 
+// newProjection makes the projection that project stores.
 func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
 	p := &projection[T, F]{table: t}
 	names, selected := []string{"t.uid"}, []string{}
@@ -47,7 +48,7 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 	}
 	for _, c := range t.columns {
 		costly, isCostly := t.costly[c.sql]
-		switch _, own := c.own(); {
+		switch _, own := c.ownName(); {
 		case isCostly && without.Has(costly.field) && costly.instead == "":
 			continue
 		case isCostly && without.Has(costly.field):

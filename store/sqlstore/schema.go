@@ -60,6 +60,8 @@ func (s tables) CheckMigratable(ctx context.Context) error {
 	return s.compareSchema(ctx, false)
 }
 
+// compareSchema fails if the database has a migration that this program does not know or,
+// if complete is set, lacks one.
 func (s tables) compareSchema(ctx context.Context, complete bool) error {
 	files, err := listMigrations()
 	if err != nil {

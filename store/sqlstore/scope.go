@@ -24,10 +24,10 @@ type reach struct {
 	exclude       platform.UID // UID of a row that is left out; "" means none
 	around        platform.UID // UID that the parent of each row must enclose; "" means any parent
 
-	tie tie // column that sorts rows with equal values
+	tie tiebreaker // tiebreaker of the order
 }
 
-// An approach tells how the rows of a list are found.
+// An approach is the way in which the rows of a list are found.
 type approach struct {
 	walk     bool // whether all rows are read in the order of UIDs, along the primary key
 	byParent bool // whether the children of a scope are found by its UID, not by its key
@@ -53,17 +53,17 @@ func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
 		if !how.byParent {
 			r.column = keyColumns[r.column]
 		}
-		r.tie = tie{"t.local", r.uid}
+		r.tie = tiebreaker{"t.local", r.uid}
 	case "root", "g2", "g3":
-		r.column, r.tie = keyColumns[r.column], tie{"t.rest", r.uid.Root()}
+		r.column, r.tie = keyColumns[r.column], tiebreaker{"t.rest", r.uid.Root()}
 	default:
-		r.tie = tie{"t.rest", r.root}
+		r.tie = tiebreaker{"t.rest", r.root}
 	}
 	return r, true
 }
 
-// tie returns the column that sorts the rows of a branch with equal values.
-func (t *table[T, F]) tie(b platform.Branch, how approach) tie {
+// tie returns the tiebreaker of the rows of a branch.
+func (t *table[T, F]) tie(b platform.Branch, how approach) tiebreaker {
 	r, _ := t.reach(b, how)
 	return r.tie
 }
@@ -172,8 +172,8 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 		case r.root != "":
 			s.add(" AND t.root = ?", r.root)
 		}
-		// Rows that are read by their UIDs need no confirmation: the UIDs of another scope
-		// would be put together wrongly, and be those of no row.
+		// Rows that are read by their UIDs need no confirmation: a row of another scope
+		// gets a UID that no row has.
 		if prefix := r.prefix(); prefix != "" && (!how.keysOnly || r.column != "parent_key") {
 			s.add(" AND "+confirm(prefix+" = ?"), restOf(r.uid))
 		}
@@ -241,16 +241,16 @@ type ordering struct {
 	unique    bool                   // whether no two rows have the same value: see orderingAmong
 	key       func(platform.UID) any // returns the value that UIDs are compared with
 
-	tie tie // column that sorts rows with equal values
+	tie tiebreaker
 }
 
-// in returns the same order with another tie.
-func (o ordering) in(t tie) ordering {
+// withTie returns the same order with another tiebreaker.
+func (o ordering) withTie(t tiebreaker) ordering {
 	o.tie = t
 	return o
 }
 
-// position returns the value that the tie is compared with.
+// position returns the value that the tiebreaker is compared with.
 func (o ordering) position(u platform.UID) any {
 	if o.tie.base != "" {
 		return o.tie.position(u)
@@ -265,12 +265,13 @@ type lookup struct {
 	value  string // SQL that looks up the same column for a row of t
 }
 
-// nameOf makes a lookup of the name of the row in another table that column refers
+// nameOf returns the lookup of a name in another table, for the row that column refers
 // to.
 func nameOf(shown, table, column string) lookup {
 	return lookup{shown, "(SELECT o.name FROM " + table + " o WHERE o.uid = t." + column + ")"}
 }
 
+// ordering returns the ordering of an order in which a list is read.
 func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
 	by := ordering{desc: o.Desc != backward, key: t.key}
 	if l, elsewhere := t.lookups[o.Field]; elsewhere {
@@ -281,9 +282,9 @@ func (t *table[T, F]) ordering(o platform.Order, backward bool) ordering {
 	return by
 }
 
-// orderingAmong returns o for rows of which areSiblings tells that they have the same
-// parent. The index of names that are unique among siblings does not contain UIDs, so an
-// engine would sort the rows again if the clause had them.
+// orderingAmong returns o without UIDs if names are unique among the rows. The index of
+// names that are unique among siblings does not contain UIDs, so an engine would sort the
+// rows again if the clause had them.
 func (t *table[T, F]) orderingAmong(areSiblings bool, o ordering) ordering {
 	o.unique = areSiblings && t.uniqueNames && o.value == "t.name"
 	return o

@@ -18,7 +18,7 @@ import (
 // index of local has no rest. Where a list reads UIDs first, only the key distinguishes
 // parents, and the rows of another parent are skipped and counted. They are not returned:
 // their UIDs are put together wrongly, and are those of no row. So keys of parents are
-// longer: two of ten million have the same with a probability of 1 in 1,400.
+// longer: two of ten million have the same one with a probability of 1 in 1,400.
 
 // These are the numbers of bytes of the key of a scope, of the key of a parent, of a packed
 // root and of other segments.
@@ -58,15 +58,15 @@ func localOf(u platform.UID) []byte {
 	return packed[max(0, len(packed)-segmentLength):]
 }
 
-// A tie is the column that sorts rows with equal values. It contains the ends of UIDs,
-// which follow base in all rows. The zero tie is the whole UID.
-type tie struct {
+// A tiebreaker is the column that sorts rows with equal values. It contains the ends of
+// UIDs, which follow base in all rows. The zero tiebreaker is the whole UID.
+type tiebreaker struct {
 	column string
 	base   platform.UID
 }
 
 // sql returns the column.
-func (t tie) sql() string {
+func (t tiebreaker) sql() string {
 	if t.base == "" {
 		return "t.uid"
 	}
@@ -75,7 +75,7 @@ func (t tie) sql() string {
 
 // position returns the end that the column is compared with, if UIDs are compared with u.
 // All rows come before or after a UID that does not begin with base.
-func (t tie) position(u platform.UID) []byte {
+func (t tiebreaker) position(u platform.UID) []byte {
 	base, packed := packUID(t.base), packUID(u)
 	common := min(len(base), len(packed))
 	switch bytes.Compare(packed[:common], base[:common]) {
@@ -99,6 +99,6 @@ var scopePrefixes = map[string]string{
 	"parent_key": "substr(t.rest, 1, length(t.rest) - 8)",
 }
 
-// confirm returns a condition that all rows of an index satisfy, except those of another
-// scope with the same key. CASE hides that from planners, which would expect few rows.
+// confirm wraps a condition that all rows of an index satisfy, except those of another
+// scope with the same key. CASE hides it from planners, which would expect few rows.
 func confirm(condition string) string { return "CASE WHEN " + condition + " THEN 1 END IS NOT NULL" }

@@ -110,7 +110,7 @@ func (t storedKind[T, F]) addHits(found *statement, q platform.SearchQuery, scop
 	found.add(fmt.Sprintf("SELECT * FROM (SELECT %d AS kind, %s AS stage, t.name AS name, t.uid AS uid FROM ", t.number, stage), exact, prefix)
 	t.addTrigramMatches(found, q.Words()...)
 	found.add(" WHERE ")
-	t.inScope(found, scope)
+	t.addScope(found, scope)
 	found.addTexts(t.searchText, q.Words())
 	if after := q.After(); after != nil {
 		found.add(fmt.Sprintf(" AND (%s, t.name, %d, t.uid) > (?, ?, ?, ?)", stage, t.number), exact, prefix, int64(after.Stage), after.Name, int64(after.Kind), after.UID)
@@ -118,10 +118,10 @@ func (t storedKind[T, F]) addHits(found *statement, q platform.SearchQuery, scop
 	found.add(" ORDER BY stage, "+withoutIndex("t.name")+", t.uid LIMIT ?) u", int64(q.Limit()))
 }
 
-// inScope adds the condition that a row is in one of the branches of a scope. It is
+// addScope adds the condition that a row is in one of the branches of a scope. It is
 // one condition for any number of branches, with the organisation in addition if
 // there is one.
-func (t *table[T, F]) inScope(q *statement, scope platform.Scope) {
+func (t *table[T, F]) addScope(q *statement, scope platform.Scope) {
 	var lows, pasts [][]byte
 	var roots []platform.UID
 	isBuiltIn := false

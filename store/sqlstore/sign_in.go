@@ -23,8 +23,9 @@ func (s tables) Candidates(ctx context.Context, b platform.Bearer) ([]platform.C
 	return found.Decode()
 }
 
-// signInStatement builds the statement. Its rows are sorted, so that the results of
-// two reads can be compared. It also reads the versions of scopes, in the same snapshot.
+// signInStatement builds the statement of Candidates. Its rows are sorted, so that the
+// results of two reads can be compared. It also reads the versions of scopes, in the same
+// snapshot.
 func signInStatement(d *Dialect, b platform.Bearer, scopes []string) *Statement {
 	q := d.statement()
 	if len(b.Static) > 0 {
@@ -67,6 +68,8 @@ const (
 	boundJoins   = " LEFT JOIN role_binding b ON b.identity = i.uid LEFT JOIN role r ON r.uid = b.role"
 )
 
+// addSignInOptions adds the identity providers of the issuer with the identities that they
+// provisioned, and the mappings of external groups.
 func addSignInOptions(q *statement, b platform.Bearer) {
 	external := make(valueList, len(b.ExternalIDs))
 	for i, id := range b.ExternalIDs {
@@ -94,7 +97,7 @@ type signIns struct {
 	to       [signInTexts + 2]any
 
 	candidates []platform.Candidate
-	entrances  []platform.SignInOption
+	options    []platform.SignInOption
 }
 
 // A signInRow is a row whose texts have not been decoded.
@@ -186,9 +189,10 @@ func (found *signIns) Decode() ([]platform.Candidate, []platform.SignInOption, e
 			return nil, nil, err
 		}
 	}
-	return found.candidates, found.entrances, nil
+	return found.candidates, found.options, nil
 }
 
+// decode adds a row to the candidates or to the options.
 func (found *signIns) decode(row signInRow) error {
 	var provider platform.IdentityProvider
 	var i platform.Identity
@@ -213,13 +217,13 @@ func (found *signIns) decode(row signInRow) error {
 		last.Proven = last.Proven || provider.UID != ""
 		addGrant(last, g)
 	case 1:
-		if n := len(found.entrances); n == 0 || found.entrances[n-1].Provider.UID != provider.UID {
-			found.entrances = append(found.entrances, platform.SignInOption{Provider: &provider, Proof: platform.ProofMethod(text)})
+		if n := len(found.options); n == 0 || found.options[n-1].Provider.UID != provider.UID {
+			found.options = append(found.options, platform.SignInOption{Provider: &provider, Proof: platform.ProofMethod(text)})
 		}
 		found.addProvisioned(&i, external, g)
 	case 2:
-		for n := range found.entrances {
-			if e := &found.entrances[n]; e.Provider.UID == provider.UID {
+		for n := range found.options {
+			if e := &found.options[n]; e.Provider.UID == provider.UID {
 				g.Identity = provider.UID
 				e.Mapped = append(e.Mapped, platform.MappedGrant{Grant: g, ExternalGroupID: text})
 			}
@@ -244,7 +248,7 @@ func (found *signIns) addProvisioned(i *platform.Identity, external string, g pl
 	if i.UID == "" {
 		return
 	}
-	e := &found.entrances[len(found.entrances)-1]
+	e := &found.options[len(found.options)-1]
 	if n := len(e.Provisioned); n == 0 || e.Provisioned[n-1].Identity.UID != i.UID {
 		_, id := ruleParts(external)
 		e.Provisioned = append(e.Provisioned, platform.ProvisionedIdentity{Candidate: platform.Candidate{Identity: i}, ExternalID: id})

@@ -8,12 +8,12 @@ import (
 	"atrium/platform"
 )
 
-// A standby is a copy of the database that follows it and only answers reads. Who a
-// caller is and what they hold is always read from the primary. In the same round trip,
-// the primary tells its position, and the reads of the request then go to a standby that
-// has reached that position. So no answer is older than the moment at which the primary
-// decided who the caller is: a standby has every write that was acknowledged before the
-// request, whichever process wrote it.
+// A standby is a replica of the database that only answers reads. Who a caller is and
+// what they hold is always read from the primary. In the same round trip, the primary
+// reports its position, and the reads of the request then go to a standby that has reached
+// that position. So no answer is older than the moment at which the primary decided who
+// the caller is: a standby has every write that was acknowledged before the request,
+// whichever process wrote it.
 
 // Standbys answer reads in place of the primary.
 type Standbys interface {
@@ -32,8 +32,8 @@ type Standbys interface {
 	Close()
 }
 
-// A Position is a place in the log of changes of the primary. All changes that were
-// acknowledged when the primary told it are before it.
+// A Position is a place in the log of changes of the primary. It follows all changes that
+// were acknowledged before the primary reported it.
 type Position struct {
 	History string // the cluster and its timeline; positions of different histories are not comparable. "" means that no standby can have the position
 	Offset  int64
@@ -60,8 +60,8 @@ type reading struct {
 
 type readingKey struct{}
 
-// AllowStandby marks ctx as that of a request that changes nothing. Its reads may be
-// answered by standbys.
+// AllowStandby returns a context for a request that changes nothing. Standbys may answer
+// its reads.
 func (s *Store) AllowStandby(ctx context.Context) context.Context {
 	if s.engine.standbys == nil {
 		return ctx
@@ -127,14 +127,15 @@ func (r standbyReader) send(ctx context.Context, statements []*Statement) error 
 	return r.database.send(ctx, listUndone(statements))
 }
 
-// isNew reports whether the request has no position yet.
+// isNew reports whether the request has neither a position nor written.
 func (r *reading) isNew() bool {
 	_, known, written := r.position()
 	return !known && !written
 }
 
-// askPosition returns the position that standbys must have reached. The first call of a
-// request asks the primary for it, together with the proof of who the caller is.
+// askPosition returns the position that standbys must have reached, or none if the request
+// has written. The first call of a request asks the primary for it, together with the
+// proof of who the caller is.
 func (d *database) askPosition(ctx context.Context, request *reading) (Position, error) {
 	request.asking.Lock()
 	defer request.asking.Unlock()
@@ -150,9 +151,9 @@ func (d *database) askPosition(ctx context.Context, request *reading) (Position,
 	return at, platform.PresumptionOf(ctx).Err()
 }
 
-// addPosition adds, to the statements of a request that only reads, the one by which the
-// primary tells its position. What a standby answers later is then not older than what
-// the primary answers now. note must be called when all of them have run.
+// addPosition adds, to the statements of a request that only reads, the one that asks the
+// primary for its position. What a standby answers later is then not older than what the
+// primary answers now. note must be called when all of them have run.
 func (d *database) addPosition(ctx context.Context, statements []*Statement) (_ []*Statement, note func()) {
 	request := readingOf(ctx)
 	if request == nil || platform.IsBackground(ctx) {

@@ -15,13 +15,13 @@ import (
 // the first statement only if breaks is set.
 type scriptedStandbys struct {
 	refuses, breaks bool
-	told            int64 // how often the primary has told its position
+	asked           int64 // how often the primary was asked for its position
 	trips           []string
 }
 
 func (s *scriptedStandbys) AskPosition(at *Position) *Statement {
-	s.told++
-	*at = Position{"history", s.told}
+	s.asked++
+	*at = Position{"history", s.asked}
 	return &Statement{SQL: "position"}
 }
 

@@ -58,11 +58,11 @@ func (s *Store) Close() error { return s.engine.Close() }
 // tables reads every kind, from a database or in a transaction.
 type tables struct {
 	conn    Conn // the primary or the transaction
-	reads   Conn // what a standby may answer is read by it; in a transaction it is conn
+	reads   Conn // runs the reads that a standby may answer; in a transaction it is conn
 	dialect *Dialect
 }
 
-func read[T, F any](t *table[T, F], s tables) *reader[T, F] {
+func newReader[T, F any](t *table[T, F], s tables) *reader[T, F] {
 	return &reader[T, F]{t, s.reads, s.dialect}
 }
 
@@ -81,14 +81,14 @@ type storedKind[T, F any] struct{ *table[T, F] }
 
 func (k storedKind[T, F]) row() reflect.Type { return reflect.TypeFor[T]().Elem() }
 
-func (k storedKind[T, F]) newReader(s tables) any { return read(k.table, s) }
+func (k storedKind[T, F]) newReader(s tables) any { return newReader(k.table, s) }
 
 func (k storedKind[T, F]) newWriter(tx *transaction) any {
-	return &writer[T, F]{read(k.table, tx.tables), tx}
+	return &writer[T, F]{newReader(k.table, tx.tables), tx}
 }
 
-// newTable makes the table of a kind of platform, whose number its rows are counted
-// under.
+// newTable makes the table of a kind. Its rows are counted under the number that package
+// platform gives the kind.
 //
 // The types of rows and filters are pointers, for the reason that resources in
 // platform/kind.go has.
@@ -215,12 +215,12 @@ func (tx *transaction) finish(ctx context.Context) error {
 	return tx.conn.Run(ctx, run...)
 }
 
-// Lock locks a name exclusively until the transaction ends.
+// Lock locks an organisation exclusively until the transaction ends.
 func (tx *transaction) Lock(ctx context.Context, root platform.UID) error {
 	return tx.conn.Lock(ctx, string(root))
 }
 
-// LockShared locks a name shared until the transaction ends.
+// LockShared locks an organisation shared until the transaction ends.
 func (tx *transaction) LockShared(ctx context.Context, root platform.UID) error {
 	return tx.conn.LockShared(ctx, string(root))
 }

@@ -37,26 +37,26 @@ type table[T, F any] struct {
 	// countedBy is the column by whose values the rows of a kind outside the tree are
 	// counted. "" means that all of them are counted together.
 	countedBy string
-	// compact tells that rows have keys of their scopes: see scope_key.go.
+	// compact means that rows have keys of their scopes: see scope_key.go.
 	compact bool
 	// byParent reports whether the rows of a parent are found by an index that begins with
 	// the parent and not with its key, because of the order or of the filter. nil means
 	// that there is none.
 	byParent func(order string, f F) bool
-	// selfEnclosed tells that each row lies within itself, as groups do.
+	// selfEnclosed means that each row lies within itself, as groups do.
 	selfEnclosed bool
-	// uniqueNames tells that siblings have different names, by a unique index.
+	// uniqueNames means that siblings have different names, by a unique index.
 	uniqueNames bool
-	// textKeys tells that the primary key is a text, not a UID.
+	// textKeys means that the primary key is a text, not a UID.
 	textKeys bool
-	// sharesUID tells that a row has the UID of its parent.
+	// sharesUID means that a row has the UID of its parent.
 	sharesUID bool
 	// rootless reports whether a row belongs to no organisation. nil means that every
 	// row belongs to one.
 	rootless func(platform.UID) bool
-	// uncounted tells that no counters are kept, so totals count rows.
+	// uncounted means that no counters are kept, so totals count rows.
 	uncounted bool
-	// quietParent tells that a parent has few writers at once, so its counter is one row.
+	// quietParent means that a parent has few writers at once, so its counter is one row.
 	quietParent bool
 	// where adds the conditions of a filter, each " AND ...".
 	where func(f F, s *statement)
@@ -65,10 +65,9 @@ type table[T, F any] struct {
 	aliases    func(T) []string
 	aliasTable string
 
-	// classes are counters beside the kind's own. A row is counted by those of its
-	// class, which classColumn keeps. filterCounters returns those whose sum is the
-	// total of a filter, or none if rows must be counted. nil means that the kind has
-	// no classes.
+	// A row has a class, which classColumn stores and whose counters count it beside the
+	// kind's own. filterCounters returns those whose sum is the total of a filter, or none
+	// if rows must be counted. nil means that the kind has no classes.
 	classColumn    string
 	class          func(T) int64
 	classCounters  func(class int64) []byte
@@ -119,12 +118,13 @@ func (t *table[T, F]) keys(uids []platform.UID) any {
 
 // A column is a column that is read with its kind.
 type column[T any] struct {
-	sql   string // SQL that selects the column, such as t.name
-	field string // field whose update changes the column; "" means that no update does
-	to    func(T) any
+	sql   string      // SQL that selects the column, such as t.name
+	field string      // field whose update changes the column; "" means that no update does
+	to    func(T) any // returns the scan destination in a row
 }
 
-func (c column[T]) own() (string, bool) { return strings.CutPrefix(c.sql, "t.") }
+// ownName returns the name of the column, and whether it belongs to the table itself.
+func (c column[T]) ownName() (string, bool) { return strings.CutPrefix(c.sql, "t.") }
 
 // jsonColumn reads and writes a value as JSON text. An empty value is an empty text.
 type jsonColumn struct{ to any }

@@ -68,7 +68,7 @@ func (s tables) TagsByName(ctx context.Context, names platform.TagNames) ([]*pla
 	for i, n := range wanted {
 		repos[i], texts[i] = packUID(n.Repo), n.Name
 	}
-	return readPairs(ctx, s, tags.table, underUIDs(repos, texts), "t.parent = p.k AND t.name = p.inside")
+	return readPairs(ctx, s, tags.table, uidPairs(repos, texts), "t.parent = p.k AND t.name = p.inside")
 }
 
 // TagsOfSource reads the tags of a repo that were imported from a source.

@@ -26,5 +26,5 @@ func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platfo
 	for i, k := range wanted {
 		groups[i], documents[i] = packUID(k.Group), k.DocID
 	}
-	return readPairs(ctx, s, terms.table, underUIDs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
+	return readPairs(ctx, s, terms.table, uidPairs(groups, documents), "t.parent = p.k AND t.doc_id = p.inside")
 }

@@ -84,7 +84,7 @@ func (w *writer[T, F]) reclassify(ctx context.Context, row T) error {
 	}))
 }
 
-// insertAll adds rows one by one.
+// insertAll returns statements that insert rows one by one.
 func (d *Dialect) insertAll(table string, columns []string, rows [][]any) []*Statement {
 	run := make([]*Statement, len(rows))
 	for i, values := range rows {
@@ -93,7 +93,7 @@ func (d *Dialect) insertAll(table string, columns []string, rows [][]any) []*Sta
 	return run
 }
 
-// insert adds one row.
+// insert returns a statement that inserts one row.
 func (d *Dialect) insert(table string, columns []string, values []any) *Statement {
 	s := d.statement()
 	s.add("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (")
@@ -106,13 +106,14 @@ func (d *Dialect) insert(table string, columns []string, values []any) *Statemen
 	return s.add(")").build(nil)
 }
 
+// insertColumns lists the columns of values.
 func (t *table[T, F]) insertColumns() []string {
 	var columns []string
 	if t.enclosed != nil {
 		columns = append(columns, t.ancestorColumns()...)
 	}
 	for _, c := range t.columns {
-		if name, own := c.own(); own {
+		if name, own := c.ownName(); own {
 			columns = append(columns, name)
 		}
 	}
@@ -123,18 +124,19 @@ func (t *table[T, F]) insertColumns() []string {
 func (t *table[T, F]) writeOnlyColumns() []string {
 	names := make([]string, len(t.writeOnly))
 	for i, c := range t.writeOnly {
-		names[i], _ = c.own()
+		names[i], _ = c.ownName()
 	}
 	return names
 }
 
+// values returns the arguments that store a row.
 func (t *table[T, F]) values(row T) []any {
 	var values []any
 	if t.enclosed != nil {
 		values = append(values, t.ancestorValues(t.uid(row))...)
 	}
 	for _, c := range t.columns {
-		if _, own := c.own(); own {
+		if _, own := c.ownName(); own {
 			values = append(values, encodeColumn(c.to(row)))
 		}
 	}
@@ -211,7 +213,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	s.add("UPDATE " + w.name + " SET ")
 	set := 0
 	for _, c := range slices.Concat(w.columns, w.writeOnly) {
-		name, own := c.own()
+		name, own := c.ownName()
 		if written := name == "update_time" || c.field != "" && slices.Contains(fields, c.field); !own || !written {
 			continue
 		}
@@ -245,7 +247,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 		return platform.ErrNotFound
 	}
 	if w.joins != "" { // RETURNING has the table's own columns only
-		rows, err := w.readBeforeDelete(ctx, w.uid(row))
+		rows, err := w.readRow(ctx, w.uid(row))
 		if err != nil {
 			return err
 		}
@@ -276,7 +278,7 @@ func (w *writer[T, F]) updateSearchText(ctx context.Context, row T, fields []str
 func (t *table[T, F]) returning() string {
 	var names []string
 	for _, c := range t.columns {
-		if name, own := c.own(); own {
+		if name, own := c.ownName(); own {
 			names = append(names, name)
 		}
 	}
@@ -286,7 +288,7 @@ func (t *table[T, F]) returning() string {
 func (t *table[T, F]) ownDestinations(row T) []any {
 	var to []any
 	for _, c := range t.columns {
-		if _, own := c.own(); own {
+		if _, own := c.ownName(); own {
 			to = append(to, c.to(row))
 		}
 	}
@@ -295,7 +297,7 @@ func (t *table[T, F]) ownDestinations(row T) []any {
 
 // Delete removes a row.
 func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ error) {
-	rows, err := w.readBeforeDelete(ctx, uid)
+	rows, err := w.readRow(ctx, uid)
 	if err != nil {
 		return zero, err
 	}
@@ -326,8 +328,8 @@ func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (zero
 	return rows[0], nil
 }
 
-// readBeforeDelete reads a row and its joined columns before it is deleted.
-func (w *writer[T, F]) readBeforeDelete(ctx context.Context, uid platform.UID) ([]T, error) {
+// readRow reads a row and its joined columns, without a lock.
+func (w *writer[T, F]) readRow(ctx context.Context, uid platform.UID) ([]T, error) {
 	return w.readJoined(ctx, uid, "")
 }
 
