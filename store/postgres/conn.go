@@ -20,6 +20,7 @@ type querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
+// A conn runs statements through a pool or in a transaction.
 type conn struct {
 	querier
 	prepares bool      // whether statements are prepared, outside of transactions
@@ -58,6 +59,7 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 	return count, translate(results.Close())
 }
 
+// read passes on the rows of a statement, and adds their number to count.
 func (c conn) read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 	defer rows.Close()
 	d := decoder{held: c.held}
@@ -94,6 +96,7 @@ func bind(args []any) []any {
 	return bound
 }
 
+// A transaction is a sqlstore.TxConn.
 type transaction struct {
 	conn
 	tx    pgx.Tx
@@ -121,12 +124,12 @@ func (t *transaction) Copy(ctx context.Context, table string, columns []string, 
 	return explainTimeout(ctx, within, translate(err))
 }
 
-// Lock waits for other transactions with the same name.
+// Lock waits for other transactions that have locked the same name, also shared.
 func (t *transaction) Lock(ctx context.Context, name string) error {
 	return t.exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
 }
 
-// LockShared waits for transactions that have locked the same name.
+// LockShared waits for transactions that have locked the same name exclusively.
 func (t *transaction) LockShared(ctx context.Context, name string) error {
 	return t.exec(ctx, "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))", name)
 }
@@ -152,7 +155,7 @@ func (t *transaction) exec(ctx context.Context, sql string, args ...any) error {
 // errConflict is the error of a transaction that conflicts with a concurrent one.
 var errConflict = errors.New("lost against a concurrent transaction")
 
-// translate converts errors of PostgreSQL into those of the core.
+// translate converts errors of PostgreSQL into those of platform and sqlstore.
 func translate(err error) error {
 	var e *pgconn.PgError
 	var away *pgconn.ConnectError
@@ -183,6 +186,7 @@ func isReadOnly(err error) bool {
 	return errors.As(err, &said) && said.Code == readOnly
 }
 
+// translateCode converts an error that the server returned.
 func translateCode(e *pgconn.PgError) error {
 	switch code := e.Code; {
 	case code == "23505":

@@ -122,7 +122,7 @@ func isText(oid uint32) bool {
 	return oid == pgtype.TextOID || oid == pgtype.VarcharOID || oid == pgtype.UnknownOID
 }
 
-// decodeNumber decodes types of fixed length, and reports whether the type is one.
+// decodeNumber decodes a type of fixed length, and reports whether it knows the type.
 func decodeNumber(oid uint32, raw []byte, to any) bool {
 	switch to := to.(type) {
 	case *bool:

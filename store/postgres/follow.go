@@ -27,7 +27,7 @@ const (
 // name is a hash because the name of a schema can be too long.
 const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 
-// Follow notifies the other processes on this database when stored receives, and
+// Follow notifies the other processes on this database for each element of stored, and
 // calls changed when another process has sent a notification, or may have.
 //
 // Notifications are sent after the commit, because a NOTIFY inside of a transaction
@@ -36,9 +36,9 @@ const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 // connection is possible, the process receives none and polls.
 func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed func(), onLost func(error)) {
 	f := follower{e, rand.Text(), changed}
-	var telling sync.WaitGroup
-	telling.Go(func() { f.notifyOthers(ctx, stored) })
-	defer telling.Wait()
+	var notifying sync.WaitGroup
+	notifying.Go(func() { f.notifyOthers(ctx, stored) })
+	defer notifying.Wait()
 	if e.pool.Listen == nil {
 		return // which was reported when the database was opened
 	}
@@ -114,11 +114,11 @@ func (f *follower) listen(ctx context.Context) (heard bool, err error) {
 	f.changed() // earlier notifications have been missed
 	silence := false
 	for patience := time.Duration(0); ; {
-		told, err := await(ctx, conn, patience)
+		notification, err := awaitNotification(ctx, conn, patience)
 		switch {
 		case err == nil:
 			heard, silence, patience = true, false, silenceLimit
-			if told.Payload != f.name && told.Payload != echoPayload {
+			if notification.Payload != f.name && notification.Payload != echoPayload {
 				f.changed()
 			}
 		case !errors.Is(err, context.DeadlineExceeded):
@@ -134,6 +134,7 @@ func (f *follower) listen(ctx context.Context) (heard bool, err error) {
 	}
 }
 
+// subscribe opens the connection that receives notifications.
 func (f *follower) subscribe(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, f.pool.Listen.Copy())
 	if err != nil {
@@ -153,7 +154,7 @@ func (f *follower) subscribe(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-func await(ctx context.Context, conn *pgx.Conn, patience time.Duration) (*pgconn.Notification, error) {
+func awaitNotification(ctx context.Context, conn *pgx.Conn, patience time.Duration) (*pgconn.Notification, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return conn.WaitForNotification(ctx)

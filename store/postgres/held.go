@@ -2,11 +2,11 @@ package postgres
 
 import "errors"
 
-// The rows of a standby are held until their statement has ended: it may fail at any
-// row, since what it reads may be removed by the replay of a later change. Then the
-// statement runs on the primary, and none of its rows has been passed on.
+// The rows from a standby are buffered until their statement has ended: it may fail at
+// any row, since the replay of a later change may remove what it reads. Then the statement
+// runs on the primary, and none of its rows has been passed on.
 
-// heldRows are copies of the rows of a statement.
+// heldRows buffers the rows of a statement.
 type heldRows struct {
 	bytes    []byte
 	ends     []int32 // the end of each value in bytes, or isNull
@@ -83,6 +83,7 @@ func (h *heldRows) release(d *decoder, row func(scan func(...any) error) error) 
 	return nil
 }
 
+// makeFinal wraps err in a finalError, except for errStale.
 func makeFinal(err error) error {
 	if err == nil || errors.Is(err, errStale) {
 		return err

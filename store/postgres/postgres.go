@@ -76,7 +76,7 @@ type Options struct {
 	QueryMode      string       // a mode of pgx; "" means the best one that works
 	DirectURL      string       // URL that leads past a pooler; "" if there is none
 	ReadURLs       []string     // URLs of streaming standbys that answer reads
-	Logger         *slog.Logger // receives once what a pooler does not pass on; nil discards it
+	Logger         *slog.Logger // receives what a pooler does not support, and which standbys answer; nil discards it
 }
 
 // Engine is a PostgreSQL database.
@@ -180,7 +180,7 @@ func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) er
 	}
 }
 
-// Ping reports whether the server answers.
+// Ping fails if the server does not answer.
 func (e *Engine) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pgpool.ConnectTimeout)
 	defer cancel()
@@ -220,7 +220,7 @@ func (e *Engine) Close() error {
 // migrate.
 var migrationLock = fmt.Sprint(lock.DefaultLockID)
 
-// A locker is the lock of the migrations.
+// A locker holds the lock of the migrations for goose.
 type locker struct {
 	pool    *pgpool.Pool
 	release func()
@@ -236,7 +236,7 @@ func (l *locker) SessionUnlock(context.Context, *sql.Conn) error {
 	return nil
 }
 
-// Migrator returns a handle for migrations. A lock excludes other replicas.
+// Migrator returns a Migrator, which uses a lock to exclude other replicas.
 func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 	config := e.pool.Config().ConnConfig.Copy()
 	if e.pool.Pooler {

@@ -47,6 +47,7 @@ const maxPrepared = 512
 
 const preparedKey = "atrium.prepared"
 
+// preparedOf returns the preparedConn that is stored in a connection.
 func preparedOf(conn *pgconn.PgConn) *preparedConn {
 	if p, ok := conn.CustomData()[preparedKey].(*preparedConn); ok {
 		return p
@@ -101,6 +102,7 @@ func (p *preparedConn) forget(statements []*sqlstore.Statement) {
 	}
 }
 
+// run prepares the statements that need it, sends all at once and reads their results.
 func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sqlstore.Statement) (count int, err error) {
 	if err := p.prepare(ctx, conn.PgConn(), statements); err != nil {
 		return 0, err
@@ -131,6 +133,7 @@ func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sq
 	return count, err
 }
 
+// readPrepared passes on the rows of a statement, and adds their number to count.
 func readPrepared(results *pgconn.ResultReader, d *decoder, s *sqlstore.Statement, count *int) error {
 	for results.NextRow() {
 		if s.Row == nil {

@@ -20,8 +20,8 @@ import (
 )
 
 // Streaming standbys answer reads. A request waits for a standby that has replayed the
-// log up to the position that the primary told, and each batch asks for the position of
-// the server that answers it: a URL may lead to several servers, and a server may be
+// log up to the position that the primary reported, and each batch asks for the position
+// of the server that answers it: a URL may lead to several servers, and a server may be
 // replaced at any time.
 
 // askPosition reads the position of the primary: the file of the log, whose name begins
@@ -57,12 +57,12 @@ type reason string
 
 // The reasons.
 const (
-	isAway     reason = "unavailable" // no standby answers and has the history of the primary
-	isBehind   reason = "lag"         // no standby has replayed the position in time
-	isReplaced reason = "replaced"    // the server that answered is another one, which is not as far
-	isConflict reason = "conflict"    // replaying a change has ended the read
-	isLost     reason = "connection"  // the connection was lost
-	isFailed   reason = "error"
+	reasonUnavailable reason = "unavailable" // no standby answers and has the history of the primary
+	reasonLag         reason = "lag"         // no standby replayed the position in time
+	reasonReplaced    reason = "replaced"    // another server answered, which has not replayed the position
+	reasonConflict    reason = "conflict"    // the replay of a change has cancelled the read
+	reasonConnection  reason = "connection"  // the connection was lost
+	reasonError       reason = "error"       // the standby returned another error
 )
 
 // standbys are the standbys of an engine.
@@ -71,19 +71,19 @@ type standbys struct {
 	stop   context.CancelFunc
 	end    sync.WaitGroup // the watchers
 
-	lock      sync.Mutex
-	all       []*standby
-	next      int               // index of the standby that the next read tries first
-	cluster   string            // the cluster of the primary
-	told      sqlstore.Position // the last position that the primary told
-	toldAt    time.Time
-	waiting   int           // number of requests that wait for a position
-	moved     chan struct{} // closed when a standby has come further while requests wait
-	fallbacks map[reason]int64
+	lock       sync.Mutex
+	all        []*standby
+	next       int               // index of the standby that the next read tries first
+	cluster    string            // the cluster of the primary
+	reported   sqlstore.Position // the newest position that the primary reported
+	reportedAt time.Time
+	waiting    int           // number of requests that wait for a position
+	moved      chan struct{} // closed when a standby has advanced while requests wait
+	fallbacks  map[reason]int64
 }
 
 // openStandbys returns the standbys of the URLs in options. They need not answer yet, but
-// the primary must be able to tell its position.
+// the primary must report its position.
 func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, error) {
 	s := &standbys{logger: o.Logger, moved: make(chan struct{}), fallbacks: map[reason]int64{}}
 	if s.logger == nil {
@@ -101,7 +101,7 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 		err = primary.Run(ctx, s.AskPosition(new(sqlstore.Position)))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the primary does not tell its position, which --read-database-url needs: %w", err)
+		return nil, fmt.Errorf("the primary does not report its position, which --read-database-url needs: %w", err)
 	}
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
@@ -116,8 +116,8 @@ func openStandbys(ctx context.Context, primary *Engine, o Options) (*standbys, e
 	return s, nil
 }
 
-// identify reads which cluster the primary belongs to. It changes only if the URL of the
-// primary leads to a database that was restored elsewhere.
+// identify reads which cluster the primary belongs to. The cluster changes only if the
+// URL of the primary leads to a database that was restored elsewhere.
 func (s *standbys) identify(ctx context.Context, primary *Engine) error {
 	cluster := ""
 	err := primary.Run(ctx, &sqlstore.Statement{SQL: askCluster, Row: func(scan func(...any) error) error { return scan(&cluster) }})
@@ -132,19 +132,19 @@ func (s *standbys) identify(ctx context.Context, primary *Engine) error {
 // AskPosition returns a statement by which the primary sets at to its position.
 func (s *standbys) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
 	return &sqlstore.Statement{SQL: askPosition, Row: func(scan func(...any) error) error {
-		var told string
-		if err := scan(&told); err != nil {
+		var answer string
+		if err := scan(&answer); err != nil {
 			return err
 		}
-		if told == "" { // the server is in recovery
+		if answer == "" { // the server is in recovery
 			*at = sqlstore.Position{}
 			return nil
 		}
-		timeline, offset, err := parsePosition(told)
+		timeline, offset, err := parsePosition(answer)
 		if err != nil {
 			return err
 		}
-		*at = s.noteTold(timeline, offset)
+		*at = s.noteReported(timeline, offset)
 		return nil
 	}}
 }
@@ -156,27 +156,27 @@ const (
 )
 
 // parsePosition parses an answer to askPosition, such as 00000001000000000000000F0/F01A2B8.
-func parsePosition(told string) (timeline string, offset int64, err error) {
+func parsePosition(answer string) (timeline string, offset int64, err error) {
 	high, low, found := "", "", false
-	if len(told) > fileNameLength {
-		high, low, found = strings.Cut(told[fileNameLength:], "/")
+	if len(answer) > fileNameLength {
+		high, low, found = strings.Cut(answer[fileNameLength:], "/")
 	}
 	upper, failed := strconv.ParseUint(high, 16, 32)
 	lower, err := strconv.ParseUint(low, 16, 32)
 	if !found || failed != nil || err != nil {
-		return "", 0, fmt.Errorf("the primary tells its position as %q", told)
+		return "", 0, fmt.Errorf("the primary reports %q, which is not a position in a log", answer)
 	}
-	return told[:timelineLength], int64(upper<<32 | lower), nil //nolint:gosec // a log does not get that long
+	return answer[:timelineLength], int64(upper<<32 | lower), nil //nolint:gosec // a log does not get that long
 }
 
-// noteTold returns a position that the primary has told. It keeps the newest one, which
-// watchers compare with those of standbys.
-func (s *standbys) noteTold(timeline string, offset int64) sqlstore.Position {
+// noteReported returns the position that the primary reported, with its history. It keeps the
+// newest one, which watchers compare with those of standbys.
+func (s *standbys) noteReported(timeline string, offset int64) sqlstore.Position {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	at := sqlstore.Position{History: s.cluster + " " + timeline, Offset: offset}
-	if at.History != s.told.History || at.Offset > s.told.Offset {
-		s.told, s.toldAt = at, time.Now()
+	if at.History != s.reported.History || at.Offset > s.reported.Offset {
+		s.reported, s.reportedAt = at, time.Now()
 	}
 	return at
 }
@@ -187,7 +187,7 @@ func (s *standbys) Run(ctx context.Context, at sqlstore.Position, statements ...
 	if one != nil {
 		err = one.run(ctx, at, statements)
 		if why = reasonOf(err); why == "" || ctx.Err() != nil {
-			return true, finish(err)
+			return true, unwrapFinal(err)
 		}
 		one.wake()
 	}
@@ -206,20 +206,20 @@ func reasonOf(err error) reason {
 	case err == nil, errors.As(err, &final):
 		return ""
 	case errors.Is(err, errStale):
-		return isReplaced
+		return reasonReplaced
 	case errors.Is(err, errConflict):
-		return isConflict
+		return reasonConflict
 	case errors.As(err, &said) && said.Code == "57014": // statement_timeout; the primary would not be faster
 		return ""
 	case errors.As(err, &said) && said.Code[:2] != "57":
-		return isFailed
+		return reasonError
 	default:
-		return isLost
+		return reasonConnection
 	}
 }
 
-// finish returns the error of a batch that does not run on the primary.
-func finish(err error) error {
+// unwrapFinal returns the cause of a finalError, and other errors unchanged.
+func unwrapFinal(err error) error {
 	var final *finalError
 	if errors.As(err, &final) {
 		return final.error
@@ -227,8 +227,8 @@ func finish(err error) error {
 	return err
 }
 
-// choose returns a standby that has replayed a position. If none is as far, it waits for a
-// short time. If there is none then, it returns the reason.
+// choose returns a standby that has replayed a position. If there is none, it waits for at
+// most maxStandbyWait, and then returns the reason.
 func (s *standbys) choose(ctx context.Context, at sqlstore.Position) (*standby, reason) {
 	var late <-chan time.Time
 	for {
@@ -247,20 +247,20 @@ func (s *standbys) choose(ctx context.Context, at sqlstore.Position) (*standby, 
 		case <-late:
 			s.endWaiting()
 			s.noteLate(at)
-			return nil, isBehind
+			return nil, reasonLag
 		case <-ctx.Done():
 			s.endWaiting()
-			return nil, isBehind
+			return nil, reasonLag
 		}
 	}
 }
 
 // pick returns a standby that has replayed a position, or a channel that is closed when a
-// standby has come further, or the reason why none will be as far soon.
+// standby has advanced, or the reason why none will replay the position soon.
 func (s *standbys) pick(at sqlstore.Position, isFirst bool) (found *standby, moved <-chan struct{}, why reason) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	why = isAway
+	why = reasonUnavailable
 	mayWait := false
 	for i := range s.all {
 		one := s.all[(s.next+i)%len(s.all)]
@@ -270,9 +270,9 @@ func (s *standbys) pick(at sqlstore.Position, isFirst bool) (found *standby, mov
 			s.next = (s.next + i + 1) % len(s.all)
 			return one, nil, ""
 		default:
-			why = isBehind
+			why = reasonLag
 			mayWait = mayWait || !one.lags
-			one.target(at)
+			one.setTarget(at)
 		}
 	}
 	if !mayWait {
@@ -300,7 +300,7 @@ func (s *standbys) noteLate(at sqlstore.Position) {
 	defer s.lock.Unlock()
 	for _, one := range s.all {
 		if one.at.History == at.History && one.at.Offset < at.Offset {
-			one.target(at)
+			one.setTarget(at)
 			one.lags = true
 		}
 	}
@@ -313,7 +313,7 @@ func (s *standbys) States() []sqlstore.StandbyState {
 	all := make([]sqlstore.StandbyState, len(s.all))
 	for i, one := range s.all {
 		key, _ := one.describe()
-		all[i] = sqlstore.StandbyState{Name: one.name, Available: key == isAvailable, Reads: one.reads}
+		all[i] = sqlstore.StandbyState{Name: one.name, Available: key == stateAvailable, Reads: one.reads}
 		if !one.targetAt.IsZero() {
 			all[i].Lag = time.Since(one.targetAt).Seconds()
 		}
@@ -357,9 +357,9 @@ type standby struct {
 	kill     context.CancelFunc // ends alive
 	problem  string             // why the server does not answer; "" if it does
 	at       sqlstore.Position  // what the server has replayed
-	wanted   int64              // the oldest position that a request needed and that is not replayed
+	target   int64              // the oldest offset that a request needed and that is not replayed
 	targetAt time.Time          // when it was needed; zero if there is none
-	lags     bool               // whether a request has waited in vain
+	lags     bool               // whether a request has waited in vain; false once it has caught up
 	reads    int64
 	logged   string    // the key of the state that was logged last
 	lagSince time.Time // when the standby began to lag
@@ -377,7 +377,7 @@ func newStandby(set *standbys, url string, o Options) (*standby, error) {
 	one := &standby{
 		set: set, name: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), url: url, poll: make(chan struct{}, 1),
 		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, Standby: true},
-		problem: "it has not answered yet", logged: isStarting,
+		problem: "it has not answered yet", logged: stateStarting,
 	}
 	one.alive, one.kill = context.WithCancel(context.Background())
 	return one, nil
@@ -409,8 +409,8 @@ func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*s
 	return err
 }
 
-// noteReplayed notes what a batch found. A URL can lead to servers of which some are
-// further than others, so only the watcher takes a position back.
+// noteReplayed records what a batch found. A URL can lead to servers of which some are
+// ahead of others, so only the watcher sets an older position.
 func (s *standby) noteReplayed(found sqlstore.Position, counts bool) {
 	s.set.lock.Lock()
 	defer s.set.lock.Unlock()
@@ -430,10 +430,10 @@ func (s *standby) wake() {
 	}
 }
 
-// target notes that a request needs a position that is not replayed.
-func (s *standby) target(at sqlstore.Position) {
+// setTarget records that a request needs a position that is not replayed.
+func (s *standby) setTarget(at sqlstore.Position) {
 	if s.targetAt.IsZero() {
-		s.wanted, s.targetAt = at.Offset, time.Now()
+		s.target, s.targetAt = at.Offset, time.Now()
 	}
 }
 
@@ -441,12 +441,12 @@ func (s *standby) target(at sqlstore.Position) {
 func (s *standby) advance(found sqlstore.Position) {
 	hasMoved := found != s.at
 	s.at = found
-	if reached := !s.targetAt.IsZero() && found.Offset >= s.wanted; reached {
-		caughtUp := time.Since(s.targetAt) <= maxStandbyWait || found.Offset >= s.set.told.Offset
-		if caughtUp || found.History != s.set.told.History {
+	if reached := !s.targetAt.IsZero() && found.Offset >= s.target; reached {
+		caughtUp := time.Since(s.targetAt) <= maxStandbyWait || found.Offset >= s.set.reported.Offset
+		if caughtUp || found.History != s.set.reported.History {
 			s.targetAt, s.lags = time.Time{}, false
-		} else { // it lags, so the next position to reach is a newer one
-			s.wanted, s.targetAt = s.set.told.Offset, s.set.toldAt
+		} else { // it lags, so its next target is the newest position
+			s.target, s.targetAt = s.set.reported.Offset, s.set.reportedAt
 		}
 	}
 	if hasMoved && s.set.waiting > 0 {
@@ -455,7 +455,7 @@ func (s *standby) advance(found sqlstore.Position) {
 	}
 }
 
-// cutHistory returns the cluster and the number of the timeline of a history.
+// cutHistory splits a history into the cluster and the number of the timeline.
 func cutHistory(history string) (cluster, timeline string) {
 	cluster, hex, _ := strings.Cut(history, " ")
 	n, _ := strconv.ParseInt(hex, 16, 64)

@@ -14,9 +14,9 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// Each standby has a watcher, which asks what the server has replayed.
+// Each standby has a watcher, which polls what the server has replayed.
 const (
-	busyPoll     = time.Millisecond       // pause between two questions while requests wait
+	busyPoll     = time.Millisecond       // pause between two polls while requests wait
 	behindPoll   = 10 * time.Millisecond  // pause while the server has not replayed what a request needed
 	idlePoll     = 250 * time.Millisecond // pause otherwise
 	pollTimeout  = time.Second            // a server that takes longer to answer is left out
@@ -27,8 +27,8 @@ const (
 
 // The keys of the states of a standby. Each change of the key is logged.
 const (
-	isStarting  = "starting"
-	isAvailable = "available"
+	stateStarting  = "starting"
+	stateAvailable = "available"
 )
 
 // watch watches the server until ctx ends.
@@ -45,8 +45,8 @@ func (s *standby) watch(ctx context.Context) {
 	}
 }
 
-// follow asks the server what it has replayed until it does not answer. It has a
-// connection of its own, so that it does not wait for reads.
+// follow polls what the server has replayed, until the server does not answer. It uses a
+// separate connection, so that it does not wait for reads.
 func (s *standby) follow(ctx context.Context) error {
 	pool, err := s.open(ctx)
 	if err != nil {
@@ -72,11 +72,11 @@ func (s *standby) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		timer.Reset(s.note(found))
+		timer.Reset(s.notePoll(found))
 	}
 }
 
-// open returns the pool of the server.
+// open returns the pool of the server. It opens the pool when it is first called.
 func (s *standby) open(ctx context.Context) (*pgpool.Pool, error) {
 	if s.pool != nil { // only the watcher sets it
 		return s.pool, nil
@@ -99,9 +99,9 @@ func askServer(ctx context.Context, conn *pgx.Conn) (at sqlstore.Position, err e
 	return at, err
 }
 
-// note records what the server has replayed, and returns the pause before the next
-// question.
-func (s *standby) note(found sqlstore.Position) time.Duration {
+// notePoll records what the server has replayed, and returns the pause before the next
+// poll.
+func (s *standby) notePoll(found sqlstore.Position) time.Duration {
 	s.set.lock.Lock()
 	defer s.set.lock.Unlock()
 	if s.problem != "" {
@@ -120,7 +120,7 @@ func (s *standby) note(found sqlstore.Position) time.Duration {
 	}
 }
 
-// leaveOut records that the server does not answer. Reads that wait for it end.
+// leaveOut records that the server does not answer, and cancels reads that wait for it.
 func (s *standby) leaveOut(err error) {
 	s.set.lock.Lock()
 	defer s.set.lock.Unlock()
@@ -136,17 +136,17 @@ func (s *standby) leaveOut(err error) {
 	s.logChange()
 }
 
-// describe returns the key of the state of the standby, and why it is left out.
+// describe returns the key of the state of the standby, and why it is left out, or "".
 func (s *standby) describe() (key, problem string) {
 	cluster, timeline := cutHistory(s.at.History)
-	wantedCluster, wantedTimeline := cutHistory(s.set.told.History)
+	wantedCluster, wantedTimeline := cutHistory(s.set.reported.History)
 	switch {
 	case s.problem != "":
 		return "away", s.problem
 	case s.at.History == "":
 		return "promoted", "it is not in recovery: it was promoted, or never was a standby"
-	case s.set.told.History == "":
-		return isAvailable, ""
+	case s.set.reported.History == "":
+		return stateAvailable, ""
 	case cluster != wantedCluster:
 		return "foreign", "it is a copy of another database cluster than the primary"
 	case timeline != wantedTimeline:
@@ -155,7 +155,7 @@ func (s *standby) describe() (key, problem string) {
 	case s.lags && time.Since(s.lagSince) >= logLagAfter:
 		return "lag", fmt.Sprintf("it is more than %s behind the primary", maxStandbyWait)
 	default:
-		return isAvailable, ""
+		return stateAvailable, ""
 	}
 }
 

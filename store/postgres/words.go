@@ -34,6 +34,7 @@ func explainError(config *pgconn.Config, err error) error {
 	return &connectError{words, err}
 }
 
+// explain returns the words of a connectError, or "" for an unknown error.
 func explain(config *pgconn.Config, at string, err error) string {
 	var said *pgconn.PgError
 	var lookup *net.DNSError
