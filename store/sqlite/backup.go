@@ -28,7 +28,7 @@ func Backup(ctx context.Context, path, to string) error {
 	return os.Rename(made.Name(), to)
 }
 
-// copyInto copies into an empty file, by one read transaction.
+// copyInto copies the database into an empty file, in one read transaction.
 func copyInto(ctx context.Context, path, to string) error {
 	db, err := connect(path, "")
 	if err != nil {
@@ -48,7 +48,7 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// Check fails if a file is not an undamaged database.
+// Check fails if a file is damaged or is not a SQLite database.
 func Check(ctx context.Context, path string) error {
 	db, err := connect(path, "&_pragma=query_only(1)")
 	if err != nil {

@@ -21,7 +21,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// conn runs statements one after the other, because there are no round trips to
+// A conn runs statements one after the other, because there are no round trips to
 // save.
 type conn struct{ querier }
 
@@ -37,6 +37,7 @@ func (c conn) Run(ctx context.Context, statements ...*sqlstore.Statement) error 
 	return nil
 }
 
+// run runs one statement and reads its rows.
 func (c conn) run(ctx context.Context, s *sqlstore.Statement) error {
 	args, err := bind(s.Args)
 	if err != nil {
@@ -63,7 +64,7 @@ func (c conn) run(ctx context.Context, s *sqlstore.Statement) error {
 	return rows.Err()
 }
 
-// rows is an argument with several texts for each row of a table.
+// rows is an argument for Dialect.Parents: the texts of each row of a table.
 type rows [][]string
 
 // bind converts arguments for SQLite: times into milliseconds, and lists into JSON,
@@ -97,7 +98,7 @@ func bind(args []any) ([]any, error) {
 	return bound, nil
 }
 
-// transaction is a transaction of the writing connection.
+// A transaction is a sqlstore.TxConn on the only connection that writes.
 type transaction struct{ conn }
 
 // Copy inserts many rows with each statement.
@@ -139,7 +140,7 @@ func (transaction) LockShared(context.Context, string) error { return nil }
 // LockCounters does nothing, because there is only one writer at a time.
 func (transaction) LockCounters(context.Context) error { return nil }
 
-// translate converts errors of SQLite into those of the core.
+// translate converts errors of SQLite into those of platform and sqlstore.
 func translate(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

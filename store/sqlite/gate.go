@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A gate admits one caller at a time, in the order of arrival.
+// A gate is a fair lock: it admits one caller at a time, in the order of arrival.
 type gate struct {
 	lock    sync.Mutex
 	taken   bool
@@ -21,14 +21,15 @@ type waits struct {
 	took  time.Duration
 }
 
+// waits returns how often callers have waited until now.
 func (g *gate) waits() waits {
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	return g.waited
 }
 
-// wait records that a caller has waited since a time.
-func (g *gate) wait(since time.Time) {
+// recordWait records that a caller has waited since a time.
+func (g *gate) recordWait(since time.Time) {
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	g.waited.count++
@@ -49,7 +50,7 @@ func (g *gate) enter(ctx context.Context) error {
 	turn := make(chan struct{})
 	g.waiting = append(g.waiting, turn)
 	g.lock.Unlock()
-	defer g.wait(time.Now())
+	defer g.recordWait(time.Now())
 	select {
 	case <-turn:
 		return nil

@@ -109,6 +109,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	return &Engine{conn: conn{reader}, reader: reader, writer: writer, path: path}, nil
 }
 
+// connect opens a pool of connections to a file, with the parameters in more.
 func connect(path, more string) (*sql.DB, error) {
 	// LIKE must be case-sensitive, as on PostgreSQL.
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(8192)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)" +
@@ -165,7 +166,7 @@ func (e *Engine) Follow(ctx context.Context, _ <-chan struct{}, _ func(), _ func
 	<-ctx.Done()
 }
 
-// Ping reports whether the file can be read.
+// Ping fails if the file cannot be read.
 func (e *Engine) Ping(ctx context.Context) error {
 	if err := e.reader.PingContext(ctx); err != nil {
 		return platform.Unavailable("the database does not answer", err)
@@ -176,7 +177,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 // Close ends every connection.
 func (e *Engine) Close() error { return errors.Join(e.reader.Close(), e.writer.Close()) }
 
-// Migrator returns a handle for migrations.
+// Migrator returns a Migrator, which the caller must close.
 func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 	db, err := connect(e.path, "&_txlock=immediate")
 	if err != nil {
