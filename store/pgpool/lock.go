@@ -32,9 +32,10 @@ func (p *Pool) Lock(ctx context.Context, key string) (release func(), err error)
 			return nil, ctx.Err()
 		}
 	}
-	return nil, fmt.Errorf("another process has migrated the database for more than %s; try again", lockTries*lockPause)
+	return nil, fmt.Errorf("another process has been migrating the database for more than %s; try again", lockTries*lockPause)
 }
 
+// tryLock returns a transaction that holds the lock, unless another one holds it.
 func (p *Pool) tryLock(ctx context.Context, key string) (tx pgx.Tx, locked bool, err error) {
 	// The transaction is idle for as long as the lock is held.
 	tx, err = p.BeginTx(ctx, pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0"})

@@ -1,5 +1,5 @@
 // Package pgpool opens pools of connections to PostgreSQL, directly or through a
-// pooler such as pgbouncer. It finds out what the pooler passes on. It must not know
+// pooler such as pgbouncer. It finds out what the pooler supports. It must not know
 // any table.
 package pgpool
 
@@ -40,7 +40,7 @@ type Options struct {
 	Limits map[string]string
 	// Standby means that the URL leads to a standby, which takes no writes.
 	Standby bool
-	// Logger receives once what a pooler does not pass on; nil discards that.
+	// Logger receives what a pooler does not support; nil discards that.
 	Logger *slog.Logger
 }
 
@@ -53,8 +53,8 @@ type Pool struct {
 	Prepares bool
 	// Pooler means that a pooler may run each transaction on another of its connections.
 	Pooler bool
-	// Limits are the settings that the pooler does not pass on. Each transaction must set
-	// them.
+	// Limits are the settings that the pooler does not pass on, so each transaction must
+	// set them.
 	Limits map[string]string
 	// Listen has the settings of a connection for LISTEN; nil means that a pooler
 	// prevents it.
@@ -128,7 +128,8 @@ func isPooler(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return err == nil && pid != conn.PgConn().PID(), err
 }
 
-// backend returns the process id of the server's connection after a statement.
+// backend runs the statement first, and returns the process id of the server process
+// that serves the connection.
 func backend(ctx context.Context, conn *pgx.Conn, first string) (pid uint32, err error) {
 	results, err := conn.PgConn().Exec(ctx, first+"SELECT pg_backend_pid()").ReadAll()
 	if err != nil {
@@ -148,7 +149,7 @@ func isLimitRefused(err error, limits map[string]string) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(limits)), func(name string) bool { return strings.Contains(said.Message, name) })
 }
 
-// findListener sets how to listen, given the configuration of the pool.
+// findListener sets Listen: to the direct URL, or without a pooler to config.
 func (p *Pool) findListener(config *pgx.ConnConfig, directURL string) error {
 	if directURL == "" {
 		if !p.Pooler {
@@ -166,8 +167,8 @@ func (p *Pool) findListener(config *pgx.ConnConfig, directURL string) error {
 	return nil
 }
 
-// parse reads a URL. The size of the pool is pool_max_conns of the URL where that
-// is given. Errors must not show the URL, which may hold a password.
+// parse parses a URL. The size of the pool is pool_max_conns of the URL if it has
+// that. Errors must not show the URL, which may contain a password.
 func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
@@ -190,8 +191,8 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 	return config, nil
 }
 
-// requireWritable makes a URL with several hosts lead to the one that takes writes,
-// unless the URL says which by target_session_attrs.
+// requireWritable makes a URL with several hosts lead to the one that accepts writes,
+// unless target_session_attrs in the URL selects one.
 func requireWritable(config *pgx.ConnConfig, databaseURL string) {
 	elsewhere := func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port }
 	if slices.ContainsFunc(config.Fallbacks, elsewhere) && !isGiven(databaseURL, "target_session_attrs") {
@@ -207,7 +208,7 @@ func isGiven(databaseURL, name string) bool {
 
 var modes = []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec}
 
-// setMode sets the query mode that the options name. pgx has set that of the URL.
+// setMode sets the query mode that the options name. pgx has already set that of the URL.
 func setMode(config *pgxpool.Config, name string) error {
 	if name == "" {
 		return nil

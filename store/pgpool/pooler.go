@@ -17,8 +17,8 @@ import (
 )
 
 // A pooler in transaction mode runs each transaction on any of its connections to
-// the server. What belongs to a session does not get through: settings, LISTEN,
-// locks of a session and, except with pgbouncer 1.21 or newer, prepared statements.
+// the server. It does not support what belongs to a session: settings, LISTEN, locks
+// of a session and, except with pgbouncer 1.21 or newer, prepared statements.
 
 // openPooled opens a pool through a pooler.
 func openPooled(ctx context.Context, config *pgxpool.Config, limits map[string]string, o Options) (*Pool, error) {
@@ -40,7 +40,7 @@ func openPooled(ctx context.Context, config *pgxpool.Config, limits map[string]s
 	return p, nil
 }
 
-// report logs what the pooler does not pass on, and what is done instead.
+// report logs what the pooler does not support, and what is done instead.
 func (p *Pool) report(ctx context.Context, o Options) {
 	if o.Logger == nil {
 		return
@@ -61,8 +61,8 @@ const (
 	probeTries   = 3
 )
 
-// probe finds out whether prepared statements get through a pooler. It also refuses
-// poolers that cannot be used.
+// probe finds out whether a pooler supports prepared statements. It returns an error
+// for a pooler that cannot be used.
 func probe(ctx context.Context, config *pgx.ConnConfig) (passes bool, err error) {
 	within, cancel := context.WithTimeout(ctx, ConnectTimeout)
 	defer cancel()
@@ -76,7 +76,7 @@ func probe(ctx context.Context, config *pgx.ConnConfig) (passes bool, err error)
 	}
 	second, err := pgx.ConnectConfig(within, config)
 	if err != nil {
-		return false, nil // the pooler has a single place, so no statement can be seen to move
+		return false, nil // the pooler accepts one connection, so the probe is not possible
 	}
 	defer closeConn(ctx, second)
 	for range probeTries {
@@ -90,7 +90,7 @@ func probe(ctx context.Context, config *pgx.ConnConfig) (passes bool, err error)
 
 // probeOnce prepares a statement on the first connection, lets the second occupy
 // that connection of the server, and executes the statement on another. It is
-// conclusive only if the connections were those.
+// conclusive only if the pooler has used these connections.
 func probeOnce(ctx context.Context, first, second *pgx.Conn) (conclusive, passes bool) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -148,7 +148,7 @@ func CheckDirect(ctx context.Context, databaseURL, directURL string) error {
 	return nil
 }
 
-// identity returns what differs between two databases, schemas or servers.
+// identity returns a text that identifies the server, the database and the schema.
 func identity(ctx context.Context, databaseURL string) (string, error) {
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
