@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// DevelopmentIssuer is the iss of the issuer inside the process. Its keys are never
+// DevelopmentIssuer is the iss claim of the development issuer. Its keys are never
 // fetched, and it is trusted only if Options.Development is set.
 const DevelopmentIssuer = "https://issuer.dev.atrium.invalid"
 

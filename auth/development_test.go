@@ -37,7 +37,7 @@ func mint(t *testing.T, i *Issuer, extra map[string]any) string {
 	return token
 }
 
-func TestDevelopmentTokensHoldInDevelopmentModeOnly(t *testing.T) {
+func TestDevelopmentTokensAreAcceptedInDevelopmentModeOnly(t *testing.T) {
 	t.Parallel()
 	development := newDevelopmentIssuer(t, newTestClock())
 	token := mint(t, development, map[string]any{"name": "Ada", "email": "ada@example.com", "email_verified": true})

@@ -13,12 +13,12 @@
 //	verified.go     a cache of tokens whose signature has been verified
 //	issuers.go      which issuers are trusted, and a limited cache of their key sets
 //	keyset.go       when the keys of one issuer are fetched, and how long they are used
-//	static.go       keys that identities bring themselves
+//	static.go       static keys, which are stored with identities
 //	fetch.go        discovery and key set over HTTP
 //	guard.go        outgoing requests that must not reach private addresses
-//	development.go  the issuer inside the process, for local use only
+//	development.go  the development issuer, which is part of the process
 //	middleware.go   the Authorization header
-//	presumed.go     who called with the same token before
+//	presumed.go     answers for the caller of an earlier request with the same token
 //	gate.go         a limit for requests with invalid tokens
 //	organisation.go which organisations an issuer lists in its file
 //

@@ -40,6 +40,7 @@ func (f fetcher) fetch(ctx context.Context, issuer string) ([]publicKey, error) 
 	return keys, nil
 }
 
+// discover fetches the discovery document of issuer, and the keys to which it points.
 func (f fetcher) discover(ctx context.Context, issuer string) ([]publicKey, error) {
 	if err := checkIssuerURL(issuer); err != nil {
 		return nil, err
@@ -62,6 +63,7 @@ func (f fetcher) discover(ctx context.Context, issuer string) ([]publicKey, erro
 	return keys, nil
 }
 
+// fetchKeys fetches a key set.
 func (f fetcher) fetchKeys(ctx context.Context, address string) ([]publicKey, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -148,6 +148,7 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
+// A guardedTransport checks the URLs of requests, and limits the bytes of answers.
 type guardedTransport struct {
 	guard *Guard
 	limit int64

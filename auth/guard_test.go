@@ -61,7 +61,7 @@ func TestTheGuardExemptsHostsAsTheyAreNamed(t *testing.T) {
 	}
 }
 
-func TestTheGuardedClientStaysOnItsPath(t *testing.T) {
+func TestTheGuardedClientFollowsNoRedirectAndHasLimits(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

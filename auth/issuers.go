@@ -28,6 +28,7 @@ type issuers struct {
 	sets map[string]*usedKeySet
 }
 
+// A usedKeySet is a keySet with the time of its last use.
 type usedKeySet struct {
 	*keySet
 	used time.Time
@@ -68,7 +69,7 @@ func (i *issuers) staleKey(issuer string, t *token) (crypto.PublicKey, bool) {
 	if set == nil {
 		return nil, false
 	}
-	return set.stale(t, i.now())
+	return set.findStale(t, i.now())
 }
 
 // checkKnown refuses an issuer that neither a setting nor the directory names.
@@ -87,6 +88,7 @@ func (i *issuers) checkKnown(ctx context.Context, issuer string) error {
 	return nil
 }
 
+// lookup returns the cached key set of issuer, or nil, and records its use.
 func (i *issuers) lookup(issuer string) *keySet {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -98,6 +100,7 @@ func (i *issuers) lookup(issuer string) *keySet {
 	return set.keySet
 }
 
+// add returns the key set of issuer. If there is none, it caches one without keys.
 func (i *issuers) add(issuer string) *keySet {
 	i.mu.Lock()
 	defer i.mu.Unlock()

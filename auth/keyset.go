@@ -120,8 +120,8 @@ func (s *keySet) findCached(t *token, now time.Time) (key crypto.PublicKey, answ
 	}
 }
 
-// stale returns the key that t names if it was fetched within staleTime.
-func (s *keySet) stale(t *token, now time.Time) (crypto.PublicKey, bool) {
+// findStale returns the key that t names if it was fetched within staleTime.
+func (s *keySet) findStale(t *token, now time.Time) (crypto.PublicKey, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key, found := findKey(s.keys, t)
@@ -137,7 +137,7 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 		return key, err
 	}
 	running := s.startFetch(ctx, now)
-	stale, found := s.stale(t, now)
+	stale, found := s.findStale(t, now)
 	slow := running.slow
 	if !found {
 		slow = nil

@@ -44,7 +44,7 @@ func Middleware(v *Verifier, onError func(http.ResponseWriter, *http.Request, er
 
 // presumeRequest presumes the bearer of a request, if that can be done.
 func (v *Verifier) presumeRequest(r *http.Request) (_ context.Context, isPresumed bool, err error) {
-	// The connection leaves HTTP behind, and with it the code that proves the bearer.
+	// After an upgrade, the code that proves the bearer no longer sees the answers.
 	if r.Header.Get("Upgrade") != "" {
 		return nil, false, nil
 	}

@@ -41,7 +41,7 @@ func TestTheMiddlewareReadsOneBearerHeader(t *testing.T) {
 	}
 }
 
-func TestATokenElsewhereIsNotLookedAt(t *testing.T) {
+func TestATokenOutsideTheHeaderIsIgnored(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	token := f.token(nil)

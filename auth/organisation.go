@@ -29,6 +29,7 @@ func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer
 	}
 }
 
+// fetchOrganisations fetches the file of issuer and returns its list.
 func fetchOrganisations(ctx context.Context, client *http.Client, issuer string) ([]platform.UID, error) {
 	if err := checkIssuerURL(issuer); err != nil {
 		return nil, err

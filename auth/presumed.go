@@ -11,9 +11,9 @@ import (
 )
 
 // servePresumed lets next answer a request whose bearer is presumed in ctx. If the
-// bearer turns out to be somebody else, it drops what next answered and lets again
+// bearer turns out to be somebody else, it drops what next answered and lets restart
 // answer.
-func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, next http.Handler, again http.HandlerFunc, onError func(http.ResponseWriter, *http.Request, error)) {
+func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, next http.Handler, restart http.HandlerFunc, onError func(http.ResponseWriter, *http.Request, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	prove := func() error { return platform.Prove(ctx) }
@@ -27,7 +27,7 @@ func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	case platform.PresumptionOf(ctx).IsRefuted():
 		platform.TraceOf(ctx).NoteRestart()
 		r.Body = body.repeat()
-		again(w, r)
+		restart(w, r)
 	default:
 		onError(w, r, held.err)
 	}

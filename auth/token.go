@@ -27,7 +27,7 @@ type token struct {
 	claims map[string]any
 }
 
-// parse reads a token in the compact form. It is stricter than the libraries, so
+// parse parses a token in the compact form. It is stricter than the libraries, so
 // that two readers cannot read the same bytes as two different tokens. Its errors
 // contain nothing of the token and may be shown.
 func parse(raw string) (*token, error) {
@@ -132,6 +132,7 @@ func decodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
+// decodeValue reads the next value.
 func decodeValue(d *json.Decoder, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errors.New("is nested too deeply")
@@ -153,6 +154,7 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 	}
 }
 
+// decodeMembers reads an object after its opening brace.
 func decodeMembers(d *json.Decoder, depth int) (map[string]any, error) {
 	object := map[string]any{}
 	for d.More() {
@@ -175,6 +177,7 @@ func decodeMembers(d *json.Decoder, depth int) (map[string]any, error) {
 	return object, hideDecodeError(err)
 }
 
+// decodeElements reads an array after its opening bracket.
 func decodeElements(d *json.Decoder, depth int) ([]any, error) {
 	elements := []any{}
 	for d.More() {

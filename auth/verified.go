@@ -55,6 +55,7 @@ func (v *verifiedTokens) find(hash [sha256.Size]byte) (*verifiedToken, bool) {
 	return v.used.Get(hash)
 }
 
+// add caches a token that key has verified.
 func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims platform.Claims, key crypto.PublicKey) {
 	// The token itself is a secret and is not stored.
 	withoutRaw := &token{alg: t.alg, kid: t.kid, claims: t.claims}
@@ -126,9 +127,9 @@ func estimateSize(claim any) int {
 	return n
 }
 
-// sameKey reports whether two public keys are equal.
-func sameKey(a, b crypto.PublicKey) bool {
-	if one, ok := a.(*ecdsa.PublicKey); ok && b == crypto.PublicKey(one) { // as it was kept
+// equalKeys reports whether two public keys are equal.
+func equalKeys(a, b crypto.PublicKey) bool {
+	if one, ok := a.(*ecdsa.PublicKey); ok && b == crypto.PublicKey(one) { // the same pointer
 		return true
 	}
 	comparable, ok := a.(interface{ Equal(crypto.PublicKey) bool })

@@ -24,7 +24,7 @@ func TestAVerifiedTokenIsCached(t *testing.T) {
 	f.accept(token)
 	first := f.directory.last()
 	if !f.isRemembered(token) {
-		t.Fatal("the token was not remembered")
+		t.Fatal("the token was not cached")
 	}
 	f.accept(token)
 	again := f.directory.last()
@@ -37,7 +37,7 @@ func TestAVerifiedTokenIsCached(t *testing.T) {
 	}
 }
 
-func TestARememberedTokenEndsWithTheKeyOfItsIssuer(t *testing.T) {
+func TestACachedTokenEndsWithTheKeyOfItsIssuer(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*testIssuer){
 		"taken away":   func(i *testIssuer) { i.keys = i.keys[:1] },
@@ -57,13 +57,13 @@ func TestARememberedTokenEndsWithTheKeyOfItsIssuer(t *testing.T) {
 				t.Error("a token counts whose key the issuer does not have any more")
 			}
 			if f.isRemembered(token) {
-				t.Error("it is still remembered")
+				t.Error("it is still cached")
 			}
 		})
 	}
 }
 
-func TestARememberedTokenEndsWithItsIssuer(t *testing.T) {
+func TestACachedTokenEndsWithItsIssuer(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	token := f.token(nil)
@@ -83,7 +83,7 @@ func TestTheTimesOfACachedTokenAreChecked(t *testing.T) {
 	f.clock.advance(time.Second)
 	f.refuse(token, platform.CodeUnauthenticated, "expired")
 	if f.isRemembered(token) {
-		t.Error("a token that has ended is still remembered")
+		t.Error("a token that has ended is still cached")
 	}
 	// If the clock was set back, the token is valid only in the future.
 	f.clock.advance(-10 * time.Minute)
@@ -93,7 +93,7 @@ func TestTheTimesOfACachedTokenAreChecked(t *testing.T) {
 	f.refuse(later, platform.CodeUnauthenticated, "lies in the future")
 }
 
-func TestATokenIsRememberedForOneAudience(t *testing.T) {
+func TestATokenIsCachedForOneAudience(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	other := setUp(t, func(o *Options) {
@@ -132,24 +132,24 @@ func TestTheCacheOfTokensIsLimited(t *testing.T) {
 	t.Parallel()
 	large := map[string]any{"list": slices.Repeat([]any{map[string]any{"a": "b"}}, 1000)}
 	for name, claims := range map[string]map[string]any{"number": {"sub": "ada"}, "bytes": large} {
-		remembered := newVerifiedTokens()
+		cached := newVerifiedTokens()
 		key := testKeys().ec.Public()
 		for i := range maxVerified + 100 {
-			remembered.add(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &token{raw: strings.Repeat("x", 700), claims: claims}, platform.Claims{}, key)
+			cached.add(sha256.Sum256([]byte{byte(i), byte(i >> 8)}), &token{raw: strings.Repeat("x", 700), claims: claims}, platform.Claims{}, key)
 		}
-		n, size := remembered.used.Len(), 0
-		for _, t := range remembered.used.Values() {
+		n, size := cached.used.Len(), 0
+		for _, t := range cached.used.Values() {
 			size += t.bytes
 		}
-		if size != remembered.bytes || size > maxVerifiedBytes || n > maxVerified || n == 0 {
-			t.Errorf("%s: %d tokens, %d bytes, of which %d are counted", name, n, size, remembered.bytes)
+		if size != cached.bytes || size > maxVerifiedBytes || n > maxVerified || n == 0 {
+			t.Errorf("%s: %d tokens, %d bytes, of which %d are counted", name, n, size, cached.bytes)
 		}
 	}
 }
 
 // BenchmarkVerify compares a token that was verified before with one that was not.
 func BenchmarkVerify(b *testing.B) {
-	for name, remembers := range map[string]bool{"remembered": true, "new": false} {
+	for name, isCached := range map[string]bool{"cached": true, "new": false} {
 		b.Run(name, func(b *testing.B) {
 			f := setUp(b)
 			token := f.token(nil)
@@ -157,7 +157,7 @@ func BenchmarkVerify(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				f.accept(token)
-				if !remembers {
+				if !isCached {
 					f.verifier.verified.remove(sha256.Sum256([]byte(token)))
 				}
 			}

@@ -167,7 +167,7 @@ func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (*v
 		return nil, platform.Unauthenticated(err.Error())
 	}
 	key, isCached, err := v.cachedKey(ctx, t.claims.Issuer, t.token)
-	if err == nil && isCached && sameKey(key, t.key) {
+	if err == nil && isCached && equalKeys(key, t.key) {
 		return t, nil
 	}
 	v.verified.remove(hash)
