@@ -69,6 +69,7 @@ func QueueFile(path string) string {
 	return strings.TrimSuffix(path, extension) + ".queue" + extension
 }
 
+// connectSQLite opens the file of the queue beside the database at path.
 func connectSQLite(path string) (*connection, error) {
 	path = QueueFile(path)
 	if err := dbfile.Create(path); err != nil {
@@ -87,6 +88,7 @@ func connectSQLite(path string) (*connection, error) {
 // queueLimits are settings of every connection of the queue.
 var queueLimits = map[string]string{"idle_in_transaction_session_timeout": "15s"}
 
+// connectPostgres opens the pools of the queue.
 func connectPostgres(ctx context.Context, databaseURL, directURL string) (*connection, error) {
 	pool, err := pgpool.Open(ctx, databaseURL, pgpool.Options{Size: queueConnections, DirectURL: directURL, Limits: queueLimits})
 	if err != nil {
@@ -127,7 +129,7 @@ func (d postgresDriver) GetListener(params *riverdriver.GetListenenerParams) riv
 	return riverpgxv5.New(d.listen).GetListener(params)
 }
 
-// connectListener makes the pool from which the queue takes its listener.
+// connectListener opens the pool of the one connection that listens.
 func connectListener(ctx context.Context, listen *pgx.ConnConfig) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(listen.ConnString())
 	if err != nil {
@@ -137,7 +139,7 @@ func connectListener(ctx context.Context, listen *pgx.ConnConfig) (*pgxpool.Pool
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// A lockFunc runs work, if the engine can, while no other process runs its own.
+// A lockFunc runs work under a lock that other processes also take, if the engine has one.
 type lockFunc func(ctx context.Context, work func() error) error
 
 func newConnection[T any](driver riverdriver.Driver[T], withLock lockFunc, closePool func()) *connection {
@@ -206,8 +208,8 @@ func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], withLock 
 	}
 }
 
-// checkTables reports whether the tables of the queue are those that this
-// program knows. Another program may have migrated them meanwhile.
+// checkTables fails unless the tables of the queue are those that this program
+// knows. Another program may have migrated them meanwhile.
 func checkTables[T any](ctx context.Context, driver riverdriver.Driver[T]) error {
 	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

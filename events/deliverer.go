@@ -111,10 +111,11 @@ func NewDeliverer(ctx context.Context, p *platform.Platform, o DelivererOptions)
 	return d, nil
 }
 
-// Ready reports whether the queue answers, and has the tables that this program
-// knows.
+// Ready fails if the queue does not answer, or does not have the tables that this
+// program knows.
 func (d *Deliverer) Ready(ctx context.Context) error { return d.connection.check(ctx) }
 
+// riverConfig returns the configuration of the queue for the replica id.
 func (d *Deliverer) riverConfig(id string, o DelivererOptions) *river.Config {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &worker{deliverer: d})

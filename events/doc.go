@@ -16,8 +16,8 @@
 //	failure.go   texts that tell the subscriber why a sink gave no answer
 //
 // platform.Webhooks decides what is delivered, when it is retried and when it is
-// given up, and stores that with the events. The queue only distributes the work
-// and keeps the time: everything in it may be lost and is then queued again.
+// given up, and stores that with the events. The queue only distributes and schedules
+// the work: everything in it may be lost and is then queued again.
 //
 // # What a sink receives
 //

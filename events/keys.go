@@ -46,6 +46,7 @@ func (read KeyReader) privateKeys(ctx context.Context) ([]jose.JSONWebKey, error
 	return keys, nil
 }
 
+// parseKey parses a stored key and names it by its thumbprint.
 func parseKey(material []byte) (jose.JSONWebKey, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(material)
 	if err != nil {

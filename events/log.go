@@ -17,6 +17,7 @@ func newQueueLog(h slog.Handler) slog.Handler {
 // repeatAfter is the time after which the same message is logged again.
 const repeatAfter = time.Minute
 
+// A queueLog is the handler of newQueueLog.
 type queueLog struct {
 	slog.Handler
 	times *messageTimes

@@ -14,11 +14,11 @@ import (
 const (
 	// queueBatch is how many deliveries are queued at once.
 	queueBatch = 500
-	// relayInterval is the longest time between two looks for new events, used
+	// relayInterval is the longest time between two polls for new events. It applies
 	// when no signal arrives.
 	relayInterval = time.Second
-	// reviveInterval is how often deliveries are searched that got lost between
-	// the database and the queue.
+	// reviveInterval is the time between two searches for deliveries that were lost
+	// between the database and the queue.
 	reviveInterval = 10 * time.Minute
 )
 

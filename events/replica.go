@@ -49,7 +49,7 @@ func (d *Deliverer) startHeartbeats(ctx context.Context) (leave func(clean bool)
 }
 
 // takeOver sends a heartbeat. It then gives back the tickets of replicas whose
-// heartbeats have stopped, and removes those replicas. Two replicas may do so for
+// heartbeats have stopped, and removes those replicas. Two replicas may take over from
 // the same one: a ticket is valid for the first only.
 func (d *Deliverer) takeOver(ctx context.Context) error {
 	gone, err := d.self.Heartbeat(ctx)

@@ -25,7 +25,7 @@ func (a deliveryArgs) ticket() platform.Ticket {
 // Kind returns the name of this kind of job in the queue.
 func (deliveryArgs) Kind() string { return "delivery" }
 
-// InsertOpts prevents that a ticket is in the queue twice.
+// InsertOpts returns options by which the queue contains each ticket once.
 func (deliveryArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueName, UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinishedStates()}}
 }
@@ -44,6 +44,7 @@ const (
 	maxEarly = time.Second
 )
 
+// A worker makes the attempts of jobs for a Deliverer.
 type worker struct {
 	river.WorkerDefaults[deliveryArgs]
 	deliverer *Deliverer
@@ -87,7 +88,7 @@ func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause 
 	}
 	attempt := d.attempt(ctx, dispatch)
 	if err := ctx.Err(); err != nil && attempt.Status == 0 {
-		return 0, false, err // it was interrupted on this side: that is no failure of the sink
+		return 0, false, err // this process interrupted it, so the sink has not failed
 	}
 	err = d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
 		pause, again, err = d.webhooks.EndAttempt(ctx, dispatch, attempt)
@@ -99,6 +100,7 @@ func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause 
 	return pause, again, err
 }
 
+// attempt makes the attempt of a dispatch, unless that has a fault.
 func (d *Deliverer) attempt(ctx context.Context, dispatch *platform.Dispatch) platform.Attempt {
 	if dispatch.Fault != "" {
 		return platform.Attempt{Error: dispatch.Fault}
