@@ -31,6 +31,7 @@ const (
 	zipArchive
 )
 
+// detectFormat returns the format that the extension of a file name stands for.
 func detectFormat(name string) format {
 	name = strings.ToLower(name)
 	for suffix, f := range map[string]format{
@@ -65,6 +66,7 @@ func (d *documentReader) measure(paths []string) error {
 // errNoRecords is reported for a path in which no record was found.
 var errNoRecords = errors.New("contains no records: looked for .json, .yaml and .yml files, in folders and in .zip, .tar, .tar.gz and .tgz archives")
 
+// read reads the documents of all paths, and reports paths without any.
 func (d *documentReader) read(ctx context.Context, paths []string) error {
 	for _, path := range paths {
 		records, unreadable := d.reporter.progress.Records, d.reporter.unreadable
@@ -128,6 +130,7 @@ func (d *documentReader) readFile(ctx context.Context, path string) error {
 	}
 }
 
+// readTar reads the documents of a tar archive, like readFile.
 func (d *documentReader) readTar(ctx context.Context, path string, file io.Reader) error {
 	unpacked, err := decompress(d.reporter.countReads(file))
 	if err != nil {
@@ -152,6 +155,7 @@ func (d *documentReader) readTar(ctx context.Context, path string, file io.Reade
 	}
 }
 
+// readZip reads the documents of a zip archive, like readFile.
 func (d *documentReader) readZip(ctx context.Context, path string, file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -210,6 +214,7 @@ func (d *documentReader) readDocument(ctx context.Context, at Place, r io.Reader
 // countReads returns a reader of r that adds the bytes it reads to the progress.
 func (l *reporter) countReads(r io.Reader) io.Reader { return countedReader{r, &l.progress.Read} }
 
+// A countedReader adds the number of bytes that it reads to read.
 type countedReader struct {
 	io.Reader
 	read *int64

@@ -20,8 +20,9 @@ func ImportArtifacts(ctx context.Context, p *platform.Platform, file string, o O
 	return importArtifacts(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
 }
 
+// importArtifacts is ImportArtifacts with a destination.
 func importArtifacts(ctx context.Context, d destination, file string, o Options) (Summary, error) {
-	c := &catalogueImport{reporter: &reporter{options: o}, versions: KindCounts{Name: "versions"}}
+	c := &artifactImport{reporter: &reporter{options: o}, versions: KindCounts{Name: "versions"}}
 	c.artifacts = newBatch("artifacts", c.reporter, func(ctx context.Context, rows []*platform.ImportedArtifact) (platform.Imported, error) {
 		artifacts, versions, err := d.artifacts(ctx, rows)
 		c.versions.Added += versions.Added
@@ -37,15 +38,16 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 	return Summary{Kinds: []KindCounts{c.artifacts.kind, c.versions}, Unreadable: c.reporter.unreadable}, err
 }
 
-// A catalogueImport is the import of one file of artifacts.
-type catalogueImport struct {
+// An artifactImport is the import of one file of artifacts.
+type artifactImport struct {
 	reporter        *reporter
 	artifacts       *batch[platform.ImportedArtifact]
 	versions        KindCounts
 	versionsInBatch int
 }
 
-func (c *catalogueImport) importLine(ctx context.Context, at Place, line []byte) error {
+// importLine imports one artifact with its versions.
+func (c *artifactImport) importLine(ctx context.Context, at Place, line []byte) error {
 	c.reporter.countRecord()
 	var a struct {
 		Ecosystem   string `json:"ecosystem"`
@@ -80,7 +82,7 @@ func (c *catalogueImport) importLine(ctx context.Context, at Place, line []byte)
 	return c.artifacts.flush(ctx) // the number of versions decides how long a transaction takes
 }
 
-// toEcosystem completes a short name to the wire name. It does not check it: the
+// toEcosystem completes a short name to the wire name. It does not check the name: the
 // core refuses unknown ones.
 func toEcosystem(name string) platform.Ecosystem {
 	const prefix = "ECOSYSTEM_"

@@ -36,7 +36,7 @@ type batch[T any] struct {
 	places  []Place
 	keys    map[any]bool
 	bytes   int
-	size    int // number of records at which it is flushed
+	size    int // number of records at which the batch is flushed
 }
 
 func newBatch[T any](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) any) *batch[T] {
@@ -88,7 +88,7 @@ func (b *batch[T]) flush(ctx context.Context) error {
 	return nil
 }
 
-// adaptSize sets the size of the next batch by how long this one took.
+// adaptSize sets the size of the next batch, given how long this one took.
 func (b *batch[T]) adaptSize(took time.Duration) {
 	switch {
 	case took > longCommit:

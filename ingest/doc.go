@@ -11,9 +11,9 @@
 //	oci.go       OCI registries: imports repos, tags and images in order
 //	ocirepos.go  decides which repos are read, and prunes those that vanished
 //	ocimanifest.go   reads architectures and sizes from manifests
-//	ociclient.go     calls to a registry
+//	ociclient.go     the client of registries
 //	ocitransport.go  retries requests and limits the size of answers
-//	parallel.go  does several things at the same time
+//	parallel.go  runs work for several items at the same time
 //	lines.go     reads a file line by line
 //	batch.go     collects the records of one transaction
 //	ingest.go    options, progress and summary of an import

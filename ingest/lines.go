@@ -61,8 +61,8 @@ func forEachLine(r io.Reader, f func(number int, line []byte) error) (number int
 
 // readLines calls f with every line of a file that is not blank. passes is how
 // often the import reads the file in all. Lines that cannot be read are passed to
-// reportUnreadable. readLines returns the error of f, or an error if the file cannot be
-// opened.
+// reportUnreadable. readLines returns the error of f, or an error if the file cannot
+// be opened.
 func (l *reporter) readLines(ctx context.Context, name string, passes int64, reportUnreadable func(Place, error), f func(at Place, line []byte) error) error {
 	file, err := os.Open(name)
 	if err != nil {
@@ -118,7 +118,7 @@ func containsNUL(document []byte) bool {
 		for backslashes <= i && rest[i-backslashes] == '\\' {
 			backslashes++
 		}
-		if backslashes%2 == 1 { // after an even number, \u0000 is an escape and not a text
+		if backslashes%2 == 1 { // this one starts the escape: those before it form pairs
 			return true
 		}
 		rest = rest[i+1:]

@@ -54,6 +54,7 @@ const maxFailures = 20
 // parts of a repo count too.
 const progressPerRepo = 1000
 
+// importOCI is ImportOCI with a destination, and with the pause before a retry.
 func importOCI(ctx context.Context, d destination, source OCISource, o Options, pause time.Duration) (Summary, error) {
 	client, err := newOCIClient(source, pause)
 	if err != nil {
@@ -110,6 +111,7 @@ func (t *ociTag) image() platform.ImageKey {
 
 func (t *ociTag) manifest() manifestKey { return manifestKey{t.repo.Repository, t.digest, true} }
 
+// newOCIImport returns an import into d.
 func newOCIImport(d destination, source OCISource, client *ociClient, o Options) *ociImport {
 	r := &ociImport{destination: d, source: source, client: client, reporter: &reporter{options: o}, failed: map[platform.UID]bool{}, sources: map[string][]platform.RepoSource{}}
 	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *platform.ImportedRepo) any { return repo.Name })
@@ -120,6 +122,7 @@ func newOCIImport(d destination, source OCISource, client *ociClient, o Options)
 	return r
 }
 
+// writeTags imports tags, and records the repos of those that the core rejects.
 func (r *ociImport) writeTags(ctx context.Context, tags []*platform.ImportedTag) (platform.Imported, error) {
 	done, err := r.destination.tags(ctx, tags)
 	for i := range done.Rejected {
@@ -128,6 +131,7 @@ func (r *ociImport) writeTags(ctx context.Context, tags []*platform.ImportedTag)
 	return done, err
 }
 
+// run imports the repos of the source in chunks.
 func (r *ociImport) run(ctx context.Context) error {
 	repos, err := r.listRepos(ctx)
 	if err != nil {

@@ -94,7 +94,7 @@ func rawIndex(t *testing.T, index v1.ImageIndex) []byte {
 	return raw
 }
 
-func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
+func TestAManifestOfManyTagsIsReadOnceAndAStoredOneNever(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	shared, other := h.index(part{h.image("linux/amd64"), "linux/amd64"}), h.image("linux/amd64")
@@ -123,7 +123,7 @@ func TestAManifestOfManyTagsIsReadOnceAndAKnownOneNever(t *testing.T) {
 	}
 }
 
-func TestAnImageThatIsThereWithoutSizesIsCompleted(t *testing.T) {
+func TestAnImageStoredWithoutSizesIsCompleted(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	image := h.image("linux/amd64")
@@ -167,7 +167,7 @@ func TestACatalogueIsReadPageByPage(t *testing.T) {
 	}
 }
 
-func TestNoMoreRequestsAreUnderWayThanMayBe(t *testing.T) {
+func TestTheNumberOfConcurrentRequestsIsLimited(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	for n := range 12 {
@@ -349,7 +349,7 @@ func TestInvalidRegistryNamesAreRejectedBeforeReading(t *testing.T) {
 }
 
 // This test sets environment variables, so it is not parallel.
-func TestItSignsInAsTheContainerToolsOfTheMachineDo(t *testing.T) {
+func TestTheImportSignsInWithStoredCredentials(t *testing.T) {
 	h, c := newHub(t), newFakeCore()
 	h.push("r:1", h.image("linux/amd64"))
 	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {

@@ -28,6 +28,7 @@ type ociClient struct {
 	nameOptions []name.Option
 }
 
+// newOCIClient returns a client with the pause before its first retry.
 func newOCIClient(source OCISource, pause time.Duration) (*ociClient, error) {
 	c := &ociClient{}
 	if source.Insecure {

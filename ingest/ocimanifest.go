@@ -29,8 +29,8 @@ type manifest struct {
 	err      error        // reason why the manifest cannot be read
 }
 
-// parseManifest tells index, image and artifact apart by the content, because the
-// media types that registries send are not always right.
+// parseManifest parses the manifest of an index, an image or an artifact. Its content
+// decides which, because the media types that registries send are not always right.
 func parseManifest(content []byte) (manifest, error) {
 	var m struct {
 		Config    v1.Descriptor   `json:"config"`
@@ -76,8 +76,8 @@ type manifestKey struct {
 type manifests map[manifestKey]*manifest
 
 // readTree reads roots and everything below them, each manifest once and at most n
-// at the same time. It calls onRead with the result of each; an error of onRead ends
-// it.
+// at the same time. It calls onRead with the error of each read, or nil, and stops if
+// onRead returns an error.
 func (all manifests) readTree(ctx context.Context, n int, c *ociClient, roots []manifestKey, onRead func(error) error) error {
 	type reading struct {
 		key manifestKey
@@ -161,6 +161,7 @@ func (c *collector) collect(key manifestKey, declared *v1.Platform) error {
 	return err
 }
 
+// collectIndex adds the architectures of the manifests in an index.
 func (c *collector) collectIndex(index manifestKey, children []v1.Descriptor) error {
 	if c.indexes[index] {
 		return nil

@@ -18,6 +18,7 @@ type repoList struct {
 	registries map[string]string // registries by the path of the repo
 }
 
+// add adds a repo, unless another registry has a repo with the same path.
 func (l *repoList) add(repo name.Repository) {
 	path, registry := repo.RepositoryStr(), repo.RegistryStr()
 	switch other, isKnown := l.registries[path]; {
@@ -124,12 +125,12 @@ func (r *ociImport) handleVanished(ctx context.Context, repo *ociRepo) (bool, er
 	if len(sources) == 0 {
 		return false, nil
 	}
-	return true, r.removeVanished(ctx, repo, sources)
+	return true, r.reportVanished(ctx, repo, sources)
 }
 
-// removeVanished reports a repo that its registry no longer has. If pruning is
+// reportVanished reports a repo that its registry no longer has. If pruning is
 // requested, it removes the tags that came from there.
-func (r *ociImport) removeVanished(ctx context.Context, repo *ociRepo, sources []platform.RepoSource) error {
+func (r *ociImport) reportVanished(ctx context.Context, repo *ociRepo, sources []platform.RepoSource) error {
 	r.repos.kind.Vanished++
 	if !r.source.Prune {
 		r.reporter.reportProblem(repo.place(), errors.New("has vanished from the registry; the tags that came from there stay (--prune removes them)"))

@@ -26,7 +26,7 @@ const (
 	maxPause = time.Minute
 )
 
-// CountRoundTrip sends the request, and again after a transient failure.
+// RoundTrip sends the request, and again after a transient failure.
 func (t *retryTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	for try, pause := 1, t.pause; ; try, pause = try+1, 3*pause {
 		answer, err := t.inner.RoundTrip(request)
@@ -47,6 +47,7 @@ func (t *retryTransport) RoundTrip(request *http.Request) (*http.Response, error
 	}
 }
 
+// isRetryable reports whether the result of a request is a transient failure.
 func isRetryable(answer *http.Response, err error) bool {
 	if err != nil {
 		return isConnectionError(err)
@@ -96,6 +97,7 @@ func limitBody(answer *http.Response) *http.Response {
 	return answer
 }
 
+// A limitedBody fails once more than left bytes were read.
 type limitedBody struct {
 	io.ReadCloser
 	left int

@@ -130,7 +130,7 @@ func TestTransientFailuresAreRetried(t *testing.T) {
 }
 
 // The registry asks the importer to wait for an hour, so there is no retry.
-func TestARegistryThatHasHadEnoughEndsTheImport(t *testing.T) {
+func TestARegistryThatRefusesRequestsEndsTheImport(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	for n := range maxFailures + 5 {

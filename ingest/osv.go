@@ -15,6 +15,7 @@ func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Opti
 	return importOSV(ctx, newDestination(p, o, platform.ImportOptions{}), paths, o)
 }
 
+// importOSV is ImportOSV with a destination.
 func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
 	l := &reporter{options: o}
 	advisories := newBatch("advisories", l, d.advisories, func(a *platform.Advisory) any {

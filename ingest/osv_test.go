@@ -53,7 +53,7 @@ func parseTime(t *testing.T, s string) platform.Time {
 	return at
 }
 
-func TestTheGoVulnerabilityDatabaseImportsWholeAndTwiceChangesNothing(t *testing.T) {
+func TestASecondImportOfTheGoVulnerabilityDatabaseChangesNothing(t *testing.T) {
 	t.Parallel()
 	skipWithout(t, osvData)
 	c := newFakeCore()

@@ -23,6 +23,7 @@ func ImportRegistry(ctx context.Context, p *platform.Platform, file string, o Op
 	return importRegistry(ctx, newDestination(p, o, platform.ImportOptions{}), file, o)
 }
 
+// importRegistry is ImportRegistry with a destination.
 func importRegistry(ctx context.Context, d destination, file string, o Options) (Summary, error) {
 	r := newRegistryImport(d, file, o)
 	// The file is read twice, so that no line must be kept until its repo is known.
@@ -52,7 +53,7 @@ type registryImport struct {
 	tags         *batch[platform.ImportedTag]
 	images       *batch[platform.Image]
 	uids         map[string]platform.UID // uids of repos by name; "" if no repo has the name
-	isSecondPass bool                    // the first pass has reported unreadable lines already
+	isSecondPass bool                    // whether the first pass has reported unreadable lines already
 }
 
 func newRegistryImport(d destination, file string, o Options) *registryImport {
@@ -65,6 +66,7 @@ func newRegistryImport(d destination, file string, o Options) *registryImport {
 	return r
 }
 
+// writeRepos imports repos, and records their UIDs.
 func (r *registryImport) writeRepos(ctx context.Context, repos []*platform.ImportedRepo) (platform.Imported, error) {
 	done, err := r.destination.repos(ctx, repos)
 	for i, repo := range repos {
@@ -82,6 +84,7 @@ func (r *registryImport) readFile(ctx context.Context, handle lineHandler) error
 	return r.reporter.readLines(ctx, r.file, 2, r.reportUnreadable, func(at Place, line []byte) error { return r.readLine(ctx, at, line, handle) })
 }
 
+// readLine passes a line to handle, or reports that its kind cannot be read.
 func (r *registryImport) readLine(ctx context.Context, at Place, line []byte, handle lineHandler) error {
 	var header struct {
 		Kind string `json:"kind"`
@@ -138,6 +141,7 @@ func (r *registryImport) importTagOrImage(ctx context.Context, at Place, kind st
 	}
 }
 
+// importTag adds a tag to its batch, or reports what is wrong with it.
 func (r *registryImport) importTag(ctx context.Context, at Place, line []byte) error {
 	r.reporter.countRecord()
 	var tag struct {
@@ -162,6 +166,7 @@ func (r *registryImport) importTag(ctx context.Context, at Place, line []byte) e
 	return r.tags.add(ctx, record, at, len(line))
 }
 
+// importImage adds an image to its batch, or reports what is wrong with it.
 func (r *registryImport) importImage(ctx context.Context, at Place, line []byte) error {
 	r.reporter.countRecord()
 	var image struct {

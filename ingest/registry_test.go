@@ -23,7 +23,7 @@ func importRegistryFile(t *testing.T, c *fakeCore, file string) (Summary, report
 	return sum, r
 }
 
-func TestTheOfficialImagesImportWholeAndTwiceChangesNothing(t *testing.T) {
+func TestASecondImportOfTheOfficialImagesChangesNothing(t *testing.T) {
 	t.Parallel()
 	skipWithout(t, registryData)
 	c := newFakeCore()

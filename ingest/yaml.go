@@ -47,6 +47,7 @@ func yamlToJSON(document []byte) ([]byte, error) {
 // A yamlWriter writes nodes as JSON.
 type yamlWriter struct{ out bytes.Buffer }
 
+// writeNode writes a node of any kind. depth is the number of nodes that contain it.
 func (w *yamlWriter) writeNode(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxYAMLDepth: // also an alias of a node that contains the alias
@@ -68,6 +69,7 @@ func (w *yamlWriter) writeNode(n *yaml.Node, depth int) error {
 	}
 }
 
+// writeSequence writes a sequence as an array.
 func (w *yamlWriter) writeSequence(n *yaml.Node, depth int) error {
 	w.out.WriteByte('[')
 	for i, item := range n.Content {
@@ -82,6 +84,7 @@ func (w *yamlWriter) writeSequence(n *yaml.Node, depth int) error {
 	return nil
 }
 
+// writeMapping writes a mapping as an object.
 func (w *yamlWriter) writeMapping(n *yaml.Node, depth int) error {
 	names := make(map[string]bool, len(n.Content)/2)
 	w.out.WriteByte('{')
@@ -108,6 +111,7 @@ func (w *yamlWriter) writeMapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
+// writeScalar writes a scalar as a string, except for null and booleans.
 func (w *yamlWriter) writeScalar(n *yaml.Node) error {
 	switch n.ShortTag() {
 	case "!!null":
