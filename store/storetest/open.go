@@ -20,8 +20,8 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// postgresURL is the environment variable with the server that tests may make
-// databases on; scripts/with-postgres sets it.
+// postgresURL is the environment variable with the server on which tests may create
+// databases; scripts/with-postgres sets it.
 const postgresURL = "ATRIUM_TEST_POSTGRES"
 
 // Each runs test on every engine, in parallel, each time with an empty
@@ -167,7 +167,7 @@ func Standbys(t testing.TB, databaseURL string) (urls []string) {
 	return urls
 }
 
-// EmptyPostgres makes a database without a schema and gives its URL.
+// EmptyPostgres creates a database without a schema and returns its URL.
 func EmptyPostgres(t testing.TB) string {
 	t.Helper()
 	return create(t, productionLocale)
@@ -177,7 +177,7 @@ func EmptyPostgres(t testing.TB) string {
 // fail if a column that must sort by bytes does not say so.
 const productionLocale = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'und'"
 
-// server is the URL of the server that tests may make databases on.
+// server returns the URL of the server on which tests may create databases.
 func server(t testing.TB) string {
 	t.Helper()
 	url := os.Getenv(postgresURL)
@@ -188,39 +188,39 @@ func server(t testing.TB) string {
 	return url
 }
 
-// create makes a database for the time of a test.
+// create creates a database for the time of a test and returns its URL.
 func create(t testing.TB, like string) string {
 	t.Helper()
 	server, name := server(t), "test_"+randomName()
-	if err := onServer(server, "CREATE DATABASE "+name+" "+like); err != nil {
+	if err := execOnServer(server, "CREATE DATABASE "+name+" "+like); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := onServer(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := execOnServer(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Error(err)
 		}
 	})
-	return database(server, name)
+	return databaseURL(server, name)
 }
 
-// template migrates one database per test binary, for others to be copied
-// from.
+// template migrates one database per test binary, of which other databases are copies,
+// and returns its name.
 var template = func() func(server string) (string, error) {
 	var once sync.Once
 	name := "template_" + randomName()
 	var failed error
 	return func(server string) (string, error) {
 		once.Do(func() {
-			failed = onServer(server, "CREATE DATABASE "+name+" "+productionLocale)
+			failed = execOnServer(server, "CREATE DATABASE "+name+" "+productionLocale)
 			if failed == nil {
-				failed = store.Migrate(context.Background(), database(server, name))
+				failed = store.Migrate(context.Background(), databaseURL(server, name))
 			}
 		})
 		return name, failed
 	}
 }()
 
-func onServer(server, sql string) error {
+func execOnServer(server, sql string) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
@@ -231,7 +231,7 @@ func onServer(server, sql string) error {
 	return err
 }
 
-func database(server, name string) string {
+func databaseURL(server, name string) string {
 	u, err := url.Parse(server)
 	if err != nil {
 		return server

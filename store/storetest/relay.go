@@ -23,11 +23,11 @@ type relayState int
 
 const (
 	relaying relayState = iota
-	refusing            // connections end as soon as they are made
-	silent              // connections are made, and nothing ever comes
+	refusing            // connections are closed as soon as they are accepted
+	silent              // connections are accepted, and no data is forwarded
 )
 
-// NewRelay starts one for the time of a test.
+// NewRelay starts a Relay, which stops at the end of the test.
 func NewRelay(t testing.TB, databaseURL string) *Relay {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -79,6 +79,7 @@ func (r *Relay) Lead(databaseURL string) error {
 	return nil
 }
 
+// become sets the state and ends every connection.
 func (r *Relay) become(s relayState) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -99,6 +100,7 @@ func (r *Relay) keep(conn net.Conn) (s relayState) {
 	return r.state
 }
 
+// serve forwards data between a client and the server until one of them closes.
 func (r *Relay) serve(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	if r.keep(client) == refusing {
@@ -118,24 +120,24 @@ func (r *Relay) serve(client net.Conn) {
 		both.Go(func() {
 			defer func() { _ = way[0].Close() }()
 			defer func() { _ = way[1].Close() }()
-			_, _ = io.Copy(statementLog{r, way[0]}, way[1])
+			_, _ = io.Copy(silencedConn{r, way[0]}, way[1])
 		})
 	}
 	both.Wait()
 }
 
-// statementLog is a connection that nothing comes to while the relay is silent.
-type statementLog struct {
+// A silencedConn drops what is written to it while the relay is silent.
+type silencedConn struct {
 	relay *Relay
 	net.Conn
 }
 
-func (h statementLog) Write(b []byte) (int, error) {
-	h.relay.lock.Lock()
-	quiet := h.relay.state == silent
-	h.relay.lock.Unlock()
+func (c silencedConn) Write(b []byte) (int, error) {
+	c.relay.lock.Lock()
+	quiet := c.relay.state == silent
+	c.relay.lock.Unlock()
 	if quiet {
 		return len(b), nil
 	}
-	return h.Conn.Write(b)
+	return c.Conn.Write(b)
 }

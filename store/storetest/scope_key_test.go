@@ -15,7 +15,7 @@ import (
 // A twin is one of two branches of an organisation: a group in a group, each with a repo that
 // has two tags.
 type twin struct {
-	groups, repos [2]platform.UID // the outer one is the first
+	groups, repos [2]platform.UID // the outer group comes first
 	tags          [2][]platform.UID
 }
 
@@ -92,8 +92,7 @@ func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
 	})
 }
 
-// checkNotMixed expects want tags, which are in the scope, of a list and of a list of several
-// scopes.
+// checkNotMixed checks that List and ListEach return want tags, all of them in the scope.
 func (w *world) checkNotMixed(t *testing.T, req platform.ListRequest[*platform.TagFilter], scope platform.UIDFilter, want int) {
 	t.Helper()
 	page, err := w.p.Tags.List(w.operator(), req)

@@ -33,7 +33,7 @@ type standbyWorld struct {
 	org      platform.UID
 }
 
-// A lockedBuffer may be written by several goroutines.
+// A lockedBuffer is a buffer for concurrent writers.
 type lockedBuffer struct {
 	lock sync.Mutex
 	text bytes.Buffer
@@ -51,7 +51,7 @@ func (b *lockedBuffer) count(text string) int {
 	return strings.Count(b.text.String(), text)
 }
 
-// newStandbyWorld opens the reader with the URLs that read returns for those of the
+// newStandbyWorld opens the reader with the URLs that read returns, given the URLs of the
 // standbys.
 func newStandbyWorld(t *testing.T, read func(standbys []string) []string) *standbyWorld {
 	t.Helper()
@@ -73,16 +73,17 @@ func newStandbyWorld(t *testing.T, read func(standbys []string) []string) *stand
 	return w
 }
 
-func all(standbys []string) []string { return standbys }
+func useAll(standbys []string) []string { return standbys }
 
-// naive replaces the reader by one whose reads go to an engine that checks nothing.
-func (w *standbyWorld) naive(answer func(primary *postgres.Engine) sqlstore.Standbys) *platform.Platform {
+// newNaiveReader returns a reader whose reads go to an engine that checks nothing.
+func (w *standbyWorld) newNaiveReader(answer func(primary *postgres.Engine) sqlstore.Standbys) *platform.Platform {
 	w.t.Helper()
 	engine := must[*postgres.Engine](w.t)(postgres.Open(w.t.Context(), w.url, postgres.Options{MaxConnections: 4}))
 	w.t.Cleanup(func() { _ = engine.Close() })
 	return w.replica(sqlstore.New(naiveEngine{engine, answer(engine)}))
 }
 
+// A naiveEngine is an engine whose standbys check nothing.
 type naiveEngine struct {
 	*postgres.Engine
 	standbys sqlstore.Standbys
@@ -97,7 +98,7 @@ type naiveStandbys struct {
 	positions bool
 }
 
-func newNaive(t testing.TB, url string, positions bool) func(*postgres.Engine) sqlstore.Standbys {
+func newNaiveStandbys(t testing.TB, url string, positions bool) func(*postgres.Engine) sqlstore.Standbys {
 	return func(*postgres.Engine) sqlstore.Standbys {
 		engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), url, postgres.Options{MaxConnections: 4}))
 		t.Cleanup(func() { _ = engine.Close() })
@@ -127,7 +128,7 @@ func (naiveStandbys) States() []sqlstore.StandbyState { return nil }
 func (naiveStandbys) Fallbacks() map[string]int64     { return nil }
 func (naiveStandbys) Close()                          {}
 
-// onStandbys runs a statement on the standbys, or on those that are given by number.
+// onStandbys runs a statement on all standbys, or only on the one with a number.
 func (w *standbyWorld) onStandbys(statement string, numbers ...int) {
 	w.t.Helper()
 	for i, url := range w.standbys {
@@ -155,14 +156,14 @@ func (w *standbyWorld) request(p *platform.Platform) context.Context {
 	return p.AllowStandby(w.contextOn(p, "owner of acme"))
 }
 
-// mostWait is how long a list may take. It is shorter than the time after which reads give
+// maxListTime is how long a list may take. It is shorter than the time after which reads give
 // up a silent server, since the watcher of a standby must notice that earlier.
-const mostWait = 4 * time.Second
+const maxListTime = 4 * time.Second
 
 // list lists the names of all repos.
 func (w *standbyWorld) list(p *platform.Platform) []string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.request(p), mostWait)
+	ctx, cancel := context.WithTimeout(w.request(p), maxListTime)
 	defer cancel()
 	page, err := p.Repos.List(ctx, platform.ListRequest[*platform.RepoFilter]{OrderBy: "name", PageSize: 200})
 	if err != nil {
@@ -213,7 +214,7 @@ func (w *standbyWorld) create(name string) platform.UID {
 
 // Each write of one process is in the next list of another process.
 func TestAStandbyHasWhatWasAcknowledged(t *testing.T) {
-	w := newStandbyWorld(t, all)
+	w := newStandbyWorld(t, useAll)
 	for n := 1; n <= 100; n++ {
 		w.create(fmt.Sprintf("repo-%03d", n))
 		if got := len(w.list(w.reader)); got != n {
@@ -230,14 +231,14 @@ func TestAStandbyHasWhatWasAcknowledged(t *testing.T) {
 // While the replay of all standbys is paused, the primary answers. A reader that checks
 // nothing loses a write.
 func TestAPausedStandbyIsLeftOutAndComesBack(t *testing.T) {
-	w := newStandbyWorld(t, all)
+	w := newStandbyWorld(t, useAll)
 	w.create("a")
 	w.awaitReads()
-	careless := w.naive(newNaive(t, w.standbys[0], false))
-	waitFor(t, "the standby does not replay", func() bool { return len(w.list(careless)) == 1 })
+	naive := w.newNaiveReader(newNaiveStandbys(t, w.standbys[0], false))
+	waitFor(t, "the standby does not replay", func() bool { return len(w.list(naive)) == 1 })
 	w.onStandbys("SELECT pg_wal_replay_pause()")
 	w.create("b")
-	if got := w.list(careless); len(got) != 1 {
+	if got := w.list(naive); len(got) != 1 {
 		t.Errorf("a reader that checks nothing finds %v: this test shows nothing", got)
 	}
 	for range 20 {
@@ -269,8 +270,8 @@ func (e standbyEngine) Run(ctx context.Context, statements ...*sqlstore.Statemen
 }
 
 // A right that was revoked has no effect on the next request, though no standby knows.
-func TestARightIsReadFromThePrimary(t *testing.T) {
-	w := newStandbyWorld(t, all)
+func TestARightIsNotReadFromAStandby(t *testing.T) {
+	w := newStandbyWorld(t, useAll)
 	w.create("a")
 	alice := w.identity(w.owner, w.org, "alice")
 	role, err := w.p.Roles.Create(w.owner, w.org, input[*platform.Role](`{"name":"reader","capabilities":["repo.list"]}`))
@@ -283,7 +284,7 @@ func TestARightIsReadFromThePrimary(t *testing.T) {
 	t.Cleanup(func() { _ = standby.Close() })
 	primary := must[*postgres.Engine](t)(postgres.Open(t.Context(), w.url, postgres.Options{MaxConnections: 4}))
 	t.Cleanup(func() { _ = primary.Close() })
-	careless := w.replica(sqlstore.New(standbyEngine{primary, standby}))
+	naive := w.replica(sqlstore.New(standbyEngine{primary, standby}))
 	sees := func(p *platform.Platform) bool {
 		page, err := p.Repos.List(p.AllowStandby(w.contextOn(p, "alice")), platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: w.org}})
 		if err != nil && platform.AsError(err).Code != platform.CodePermissionDenied {
@@ -291,7 +292,7 @@ func TestARightIsReadFromThePrimary(t *testing.T) {
 		}
 		return err == nil && len(page.Items) == 1
 	}
-	waitFor(t, "the standby does not replay", func() bool { return sees(careless) })
+	waitFor(t, "the standby does not replay", func() bool { return sees(naive) })
 	if !sees(w.reader) {
 		t.Error("a right that was granted has no effect")
 	}
@@ -304,7 +305,7 @@ func TestARightIsReadFromThePrimary(t *testing.T) {
 			t.Fatal("a right that was revoked has an effect")
 		}
 	}
-	if !sees(careless) {
+	if !sees(naive) {
 		t.Error("a reader that asks a standby for rights refuses: this test shows nothing")
 	}
 }
@@ -312,13 +313,13 @@ func TestARightIsReadFromThePrimary(t *testing.T) {
 // Two standbys replay different parts of the log. The pages of one list come from either
 // and repeat nothing.
 func TestPagesOfTwoStandbysRepeatNothing(t *testing.T) {
-	w := newStandbyWorld(t, all)
+	w := newStandbyWorld(t, useAll)
 	a := w.create("a")
 	for _, name := range []string{"b", "c", "d", "e"} {
 		w.create(name)
 	}
 	w.awaitReads()
-	ahead, behind := w.naive(newNaive(t, w.standbys[0], false)), w.naive(newNaive(t, w.standbys[1], false))
+	ahead, behind := w.newNaiveReader(newNaiveStandbys(t, w.standbys[0], false)), w.newNaiveReader(newNaiveStandbys(t, w.standbys[1], false))
 	waitFor(t, "the standby does not replay", func() bool { return len(w.list(behind)) == 5 })
 	w.onStandbys("SELECT pg_wal_replay_pause()", 1)
 	if err := w.p.Repos.Delete(w.owner, a); err != nil {
@@ -366,7 +367,7 @@ func TestADeadStandbyIsLeftOutAndComesBack(t *testing.T) {
 
 // A URL leads to two servers, and the one that is asked for its position is ahead of the
 // one that answers. The rows of that one are discarded.
-func TestAStandbyThatIsReplacedIsNotBelieved(t *testing.T) {
+func TestRowsOfAReplacedStandbyAreDiscarded(t *testing.T) {
 	var relay *storetest.Relay
 	w := newStandbyWorld(t, func(standbys []string) []string {
 		relay = storetest.NewRelay(t, standbys[0])
@@ -392,8 +393,8 @@ func TestAStandbyThatIsReplacedIsNotBelieved(t *testing.T) {
 		lists.Wait()
 		return w.fallbacks("replaced") > 0 || t.Failed()
 	})
-	careless := w.naive(newNaive(t, relay.URL, false))
-	if got := w.list(careless); len(got) != 1 {
+	naive := w.newNaiveReader(newNaiveStandbys(t, relay.URL, false))
+	if got := w.list(naive); len(got) != 1 {
 		t.Errorf("a reader that checks nothing finds %v: this test shows nothing", got)
 	}
 	if err := relay.Lead(w.url); err != nil { // the primary is no standby
@@ -408,9 +409,9 @@ func TestAStandbyThatIsReplacedIsNotBelieved(t *testing.T) {
 	}
 }
 
-// Replay ends a read on a standby in the middle of its rows. None of them is passed on, so
-// that the primary can answer.
-func TestAReadThatReplayEndsFallsBack(t *testing.T) {
+// The replay of a change cancels a read on a standby in the middle of its rows. None of
+// them is passed on, so that the primary can answer.
+func TestAReadThatAStandbyCancelsFallsBack(t *testing.T) {
 	w := newStandbyWorld(t, func(standbys []string) []string { return standbys[:1] })
 	uid := w.create("a")
 	w.onStandbys("ALTER SYSTEM SET max_standby_streaming_delay = 0", 0)
@@ -465,8 +466,8 @@ func TestAReadThatReplayEndsFallsBack(t *testing.T) {
 
 // A standby of another history is left out, though its position is high: it follows a
 // server that was a primary before another was promoted.
-func TestAStandbyOfAnOldTimelineIsNotBelieved(t *testing.T) {
-	w := newStandbyWorld(t, all)
+func TestAStandbyOfAnOldTimelineIsLeftOut(t *testing.T) {
+	w := newStandbyWorld(t, useAll)
 	w.create("a")
 	w.awaitReads()
 	// Another role than a superuser, who sees the receiver of a standby, is enough.
@@ -474,16 +475,16 @@ func TestAStandbyOfAnOldTimelineIsNotBelieved(t *testing.T) {
 	promoted, old := w.standbys[0], w.standbys[1]
 	waitFor(t, "the standbys do not replay", func() bool { return w.list(w.reader) != nil && hasRole(t, promoted) && hasRole(t, old) })
 	runSQL(t, promoted, "SELECT pg_promote()")
-	for n := range 50 { // the old timeline gets further than the new one
+	for n := range 50 { // the old timeline gets longer than the new one
 		w.create(fmt.Sprintf("lost-%d", n))
 	}
 	p := newWorld(t, promoted)
 	ctx := p.contextAs("owner of acme")
 	p.repo(ctx, w.org, "b")
 
-	naive := must[*postgres.Engine](t)(postgres.Open(t.Context(), promoted, postgres.Options{MaxConnections: 4}))
-	t.Cleanup(func() { _ = naive.Close() })
-	careless := p.replica(sqlstore.New(naiveEngine{naive, newNaive(t, old, true)(nil)}))
+	engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), promoted, postgres.Options{MaxConnections: 4}))
+	t.Cleanup(func() { _ = engine.Close() })
+	naive := p.replica(sqlstore.New(naiveEngine{engine, newNaiveStandbys(t, old, true)(nil)}))
 	for name, read := range map[string]string{"superuser": old, "ordinary": replaceUser(t, old, "ordinary")} {
 		log := new(lockedBuffer)
 		s := must[*sqlstore.Store](t)(store.Open(t.Context(), promoted, store.Options{MaxConnections: 4, ReadURLs: []string{read}, Logger: slog.New(slog.NewTextHandler(log, nil))}))
@@ -509,12 +510,13 @@ func TestAStandbyOfAnOldTimelineIsNotBelieved(t *testing.T) {
 		if states, _ := s.Standbys(); states[0].Reads != 0 || states[0].Available {
 			t.Errorf("%s: the standby of an old timeline answers", name)
 		}
-		if got := list(careless); strings.Contains(got, " b") {
+		if got := list(naive); strings.Contains(got, " b") {
 			t.Errorf("a reader that compares positions only finds %s: this test shows nothing", got)
 		}
 	}
 }
 
+// hasRole reports whether a server has replayed the creation of the role ordinary.
 func hasRole(t testing.TB, url string) bool {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, url)
@@ -527,7 +529,7 @@ func hasRole(t testing.TB, url string) bool {
 	return err == nil && n == 1
 }
 
-// replaceUser returns a URL for another user, whose password is the name.
+// replaceUser returns the URL for another user, whose password is the user's name.
 func replaceUser(t testing.TB, databaseURL, user string) string {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
@@ -538,7 +540,7 @@ func replaceUser(t testing.TB, databaseURL, user string) string {
 }
 
 // SQLite has no standbys, and a malformed URL does not show its password.
-func TestReadURLsAreChecked(t *testing.T) {
+func TestStandbyURLsAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ url, read, want string }{
 		{storetest.SQLite(t), "postgres://a:secret@b/c", "no standbys"},
