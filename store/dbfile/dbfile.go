@@ -14,7 +14,7 @@ import (
 // mode lets only the owner read the files, because they contain keys.
 const mode = 0o600
 
-// Create makes an empty file if there is none. A file made by SQLite would be
+// Create creates an empty file if there is none. A file created by SQLite would be
 // readable by everybody. SQLite's side files (-wal, -shm) get the mode of the file.
 func Create(path string) error {
 	if _, err := os.Stat(path); err == nil {
@@ -23,7 +23,7 @@ func Create(path string) error {
 	if err := checkFolder(path); err != nil {
 		return err
 	}
-	// The file is made under another name and closed first, because closing a file
+	// The file is created under another name and closed first, because closing a file
 	// releases all locks that SQLite holds on it in this process.
 	made, err := os.CreateTemp(filepath.Dir(path), ".new-*.db") // with mode 0600
 	if err != nil {
@@ -70,8 +70,8 @@ func FindExposed(path string) []ExposedFile {
 // ErrInUse is the error for a database that another server uses.
 var ErrInUse = errors.New("another server uses it")
 
-// Acquire reserves a database for one server until release is called or the
-// process ends. Commands that run beside the server do not need it.
+// Acquire locks a database for one server until release is called or the process
+// ends. Commands that run beside the server do not need the lock.
 func Acquire(path string) (release func() error, err error) {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved // two names of one file have one lock

@@ -37,7 +37,7 @@ func rekeyPatterns(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	return nil
 }
 
-// patternRules reads them, the oldest first, with their new keys.
+// patternRules reads the rows of patternRule, the oldest first, with their new keys.
 func patternRules(ctx context.Context, tx *sql.Tx, dialect *Dialect) ([]patternRule, error) {
 	query := "SELECT uid, root, claim_match FROM identity WHERE match_rule LIKE " + dialect.Placeholder + "1 ORDER BY create_time, uid"
 	rows, err := tx.QueryContext(ctx, query, "%"+platform.PatternMark+"%")

@@ -34,13 +34,13 @@ func fillSearchTexts(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	return nil
 }
 
-// A keyedText is the search text of the row of a key.
+// A keyedText is the search text of a row, with the row's primary key.
 type keyedText struct {
 	key     []byte
 	content string
 }
 
-// writeSearchTexts writes texts at once where the engine takes arrays.
+// writeSearchTexts writes texts, with one statement if the engine accepts arrays.
 func writeSearchTexts(ctx context.Context, tx *sql.Tx, dialect *Dialect, table string, texts []keyedText) error {
 	keys, contents := make([][]byte, len(texts)), make([]string, len(texts))
 	for i, text := range texts {
@@ -58,6 +58,7 @@ func writeSearchTexts(ctx context.Context, tx *sql.Tx, dialect *Dialect, table s
 	return nil
 }
 
+// readSearchTexts reads the next batch of rows after a key, and computes their texts.
 func readSearchTexts(ctx context.Context, tx *sql.Tx, read, table string, after []byte) (texts []keyedText, err error) {
 	rows, err := tx.QueryContext(ctx, read, after, textsAtOnce)
 	if err != nil {

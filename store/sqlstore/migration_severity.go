@@ -9,7 +9,7 @@ import (
 	"atrium/platform"
 )
 
-// An unratedAdvisory is a row of before migration 12.
+// An unratedAdvisory is a row that migration 12 has not rated yet.
 type unratedAdvisory struct {
 	key []byte
 	platform.Advisory
@@ -70,7 +70,7 @@ func withPlaceholders(dialect *Dialect, text string) string {
 	return s.add(text, make([]any, strings.Count(text, "?"))...).sql.String()
 }
 
-// unratedAfter reads the next advisories.
+// unratedAfter reads the next batch of advisories after a UID.
 func unratedAfter(ctx context.Context, tx *sql.Tx, dialect *Dialect, after []byte) (some []*unratedAdvisory, err error) {
 	query := withPlaceholders(dialect, "SELECT uid, advisory_id, aliases, events, severities, delete_time FROM advisory WHERE uid > ? ORDER BY uid LIMIT ?")
 	rows, err := tx.QueryContext(ctx, query, after, unratedAtOnce)
@@ -88,7 +88,7 @@ func unratedAfter(ctx context.Context, tx *sql.Tx, dialect *Dialect, after []byt
 	return some, rows.Err()
 }
 
-// severitiesByName reads what vulnerabilities say, by their ids and aliases.
+// severitiesByName reads the severities of vulnerabilities, by their ids and aliases.
 func severitiesByName(ctx context.Context, tx *sql.Tx) (map[string][]platform.Severity, error) {
 	rows, err := tx.QueryContext(ctx, "SELECT a.alias, v.severities FROM vulnerability v JOIN vulnerability_alias a ON a.uid = v.uid WHERE v.severities <> ''")
 	if err != nil {
@@ -107,6 +107,7 @@ func severitiesByName(ctx context.Context, tx *sql.Tx) (map[string][]platform.Se
 	return known, rows.Err()
 }
 
+// insertCounters writes the counters of advisories by class.
 func insertCounters(ctx context.Context, tx *sql.Tx, dialect *Dialect, counted deltas) error {
 	insert := withPlaceholders(dialect, "INSERT INTO counter (scope, kind, slot, n, nc) VALUES (?, ?, 0, ?, ?)")
 	for _, k := range counted.sortedKeys() {

@@ -96,7 +96,7 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 	return found, err
 }
 
-// ClaimTags sets the source of tags.
+// ClaimTags sets the source of tags that have another one or none.
 func (tx *transaction) ClaimTags(ctx context.Context, source string, uids []platform.UID) error {
 	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidKeyList(uids), source).build(nil))
 }
