@@ -181,6 +181,7 @@ const (
 	migrationPause = 200 * time.Millisecond
 )
 
+// migrate migrates the tables of the queue to the newest version of this program.
 func migrate[T any](ctx context.Context, driver riverdriver.Driver[T], withLock lockFunc) error {
 	migrator, err := rivermigrate.New(driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

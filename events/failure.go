@@ -43,7 +43,7 @@ func failureReason(err error) string {
 	return connectionFailure(err)
 }
 
-// tlsFailure returns "" if err is not about TLS or the certificate.
+// tlsFailure returns the reason for an error of TLS, or "" for another error.
 func tlsFailure(err error) string {
 	var (
 		authority x509.UnknownAuthorityError
@@ -71,6 +71,7 @@ func tlsFailure(err error) string {
 	}
 }
 
+// connectionFailure returns the reason for an error that is not about DNS or TLS.
 func connectionFailure(err error) string {
 	var operation *net.OpError
 	isDial := errors.As(err, &operation) && operation.Op == "dial"
