@@ -60,9 +60,9 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 }
 
 // runOnce sends all statements at once and reads their results, outside of any
-// transaction. It returns the number of rows. If the server has dropped or outgrown a prepared statement, it
-// prepares the statements again and repeats those that are not done, unless rows are
-// held: then the statements may run on another server.
+// transaction. It returns the number of rows. If the server has dropped or outgrown a
+// prepared statement, it prepares the statements again and repeats those that are not
+// done, unless rows are held: then the statements may run on another server.
 func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*sqlstore.Statement) (count int, err error) {
 	if !c.prepares {
 		return c.run(ctx, statements)

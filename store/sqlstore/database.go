@@ -31,7 +31,7 @@ type sender interface {
 // Run reads from the primary, outside of any transaction. A call of a level waits for the
 // other calls of the level.
 func (d *database) Run(ctx context.Context, statements ...*Statement) error {
-	countRows(ctx, statements)
+	measureRows(ctx, statements)
 	if l := levelOf(ctx); l != nil {
 		return l.run(newPendingCall(ctx, d, statements))
 	}

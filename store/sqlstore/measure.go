@@ -8,9 +8,9 @@ import (
 	"atrium/platform"
 )
 
-// countRows makes statements count the bytes that they read for the response of ctx.
+// measureRows makes statements count the bytes that they read for the response of ctx.
 // They stop reading when the response exceeds its limit.
-func countRows(ctx context.Context, statements []*Statement) {
+func measureRows(ctx context.Context, statements []*Statement) {
 	answer := platform.AnswerOf(ctx)
 	if answer == nil {
 		return

@@ -103,7 +103,7 @@ type standbyReader struct{ *database }
 
 // Run reads outside of any transaction, like database.Run.
 func (r standbyReader) Run(ctx context.Context, statements ...*Statement) error {
-	countRows(ctx, statements)
+	measureRows(ctx, statements)
 	if l := levelOf(ctx); l != nil {
 		return l.run(newPendingCall(ctx, r, statements))
 	}
