@@ -52,8 +52,8 @@ type Config struct {
 	// NoPlayground turns the playground off.
 	NoPlayground bool
 
-	// NoConsole turns the console off. People sign in to the console at ConsoleIssuer, where the console is the client
-	// ConsoleClientID. If both are empty, they enter a token.
+	// NoConsole turns the console off. People sign in to the console at ConsoleIssuer, which
+	// knows the console as the client ConsoleClientID. If both are empty, they enter a token.
 	NoConsole                      bool
 	ConsoleIssuer, ConsoleClientID string
 
