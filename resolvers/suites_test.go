@@ -52,8 +52,13 @@ func documentsIn(t testing.TB, folder string) (found []document) {
 			return err
 		}
 		texts := []string{string(content)}
-		for _, text := range quoted.FindAllString(string(content), -1) {
-			texts = append(texts, unquote(text))
+		if filepath.Ext(path) == ".md" {
+			texts = codeBlocks(string(content))
+		}
+		for _, whole := range texts {
+			for _, text := range quoted.FindAllString(whole, -1) {
+				texts = append(texts, unquote(text))
+			}
 		}
 		for _, text := range texts {
 			parsed, invalid := gqlparser.LoadQueryWithRules(graph.Schema(), text, nil)
@@ -68,6 +73,16 @@ func documentsIn(t testing.TB, folder string) (found []document) {
 	}
 	return found
 }
+
+// codeBlocks returns the blocks of code in a Markdown text.
+func codeBlocks(markdown string) (blocks []string) {
+	for _, block := range codeBlock.FindAllStringSubmatch(markdown, -1) {
+		blocks = append(blocks, block[1])
+	}
+	return blocks
+}
+
+var codeBlock = regexp.MustCompile("(?ms)^```\\w[^\n]*\n(.*?)^```$")
 
 // unquote removes the quotes of a text and its escapes.
 func unquote(text string) string {

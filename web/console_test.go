@@ -1,8 +1,11 @@
 package web_test
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -88,5 +91,17 @@ func TestWithoutABundleTheConsoleSaysWhereItIs(t *testing.T) {
 	}
 	if w := askConsole(console, "/console/~assets/missing.css", "localhost"); w.Code != http.StatusOK {
 		t.Errorf("its styles: status %d, want 200", w.Code)
+	}
+}
+
+func TestTheServerEmbedsTheDocumentsOfTheConsole(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("console/generated/documents.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documents map[string]string
+	if err := json.Unmarshal(content, &documents); err != nil || !maps.Equal(documents, web.ConsoleDocuments()) {
+		t.Errorf("documents.json.gz differs from documents.json (%v): run node console/generate.mjs in web/", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"atrium/platform"
-	"atrium/store/pgpool"
 	"atrium/store/sqlstore"
 )
 
@@ -57,15 +56,6 @@ func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) err
 		_, err = e.runOnce(within, e.pool, statements)
 	}
 	return explainTimeout(ctx, within, err)
-}
-
-// runOnce sends all statements at once and reads their results. It returns the number of
-// rows.
-func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*sqlstore.Statement) (count int, err error) {
-	if c.prepares {
-		return c.runPrepared(ctx, pool, statements, c.held)
-	}
-	return c.run(ctx, statements)
 }
 
 // isConnectionLost reports whether err is the loss of an existing connection.

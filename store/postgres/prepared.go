@@ -58,11 +58,14 @@ func preparedOf(conn *pgconn.PgConn) *preparedConn {
 	return p
 }
 
-// runPrepared sends all statements at once and reads their results. It returns the
-// number of rows. If the server has dropped or outgrown a prepared statement, it
+// runOnce sends all statements at once and reads their results, outside of any
+// transaction. It returns the number of rows. If the server has dropped or outgrown a prepared statement, it
 // prepares the statements again and repeats those that are not done, unless rows are
 // held: then the statements may run on another server.
-func (c conn) runPrepared(ctx context.Context, pool *pgpool.Pool, statements []*sqlstore.Statement, held *heldRows) (count int, err error) {
+func (c conn) runOnce(ctx context.Context, pool *pgpool.Pool, statements []*sqlstore.Statement) (count int, err error) {
+	if !c.prepares {
+		return c.run(ctx, statements)
+	}
 	platform.TraceOf(ctx).NoteStatements(len(statements))
 	pooled, err := pool.Acquire(ctx)
 	if err != nil {
@@ -72,12 +75,12 @@ func (c conn) runPrepared(ctx context.Context, pool *pgpool.Pool, statements []*
 	conn := pooled.Conn()
 	prepared := preparedOf(conn.PgConn())
 	sent := c.pipeline(statements)
-	prepared.decoder.held = held
+	prepared.decoder.held = c.held
 	if count, err = prepared.run(ctx, conn, sent); err == nil {
 		return count, nil
 	}
 	prepared.forget(sent)
-	if held == nil && isOutgrown(err) && !conn.IsClosed() { // such a statement fails before its first row
+	if c.held == nil && isOutgrown(err) && !conn.IsClosed() { // such a statement fails before its first row
 		sent = c.pipeline(slices.DeleteFunc(slices.Clone(statements), func(s *sqlstore.Statement) bool { return s.Done && s.Row != nil }))
 		var more int
 		if more, err = prepared.run(ctx, conn, sent); err != nil {

@@ -28,18 +28,14 @@ type sender interface {
 	send(ctx context.Context, statements []*Statement) error
 }
 
-// Run reads from the primary, outside of any transaction.
+// Run reads from the primary, outside of any transaction. A call of a level waits for the
+// other calls of the level.
 func (d *database) Run(ctx context.Context, statements ...*Statement) error {
-	return gather(ctx, d, statements)
-}
-
-// gather sends statements. A call of a level waits for the other calls of the level.
-func gather(ctx context.Context, to sender, statements []*Statement) error {
 	countRows(ctx, statements)
 	if l := levelOf(ctx); l != nil {
-		return l.run(&pendingCall{ctx: ctx, to: to, statements: statements, done: make(chan struct{})})
+		return l.run(newPendingCall(ctx, d, statements))
 	}
-	return to.send(ctx, statements)
+	return d.send(ctx, statements)
 }
 
 // send sends statements to the primary in one round trip. If nothing has proven the

@@ -29,6 +29,10 @@ type pendingCall struct {
 	done       chan struct{}
 }
 
+func newPendingCall(ctx context.Context, to sender, statements []*Statement) *pendingCall {
+	return &pendingCall{ctx: ctx, to: to, statements: statements, done: make(chan struct{})}
+}
+
 type levelKey struct{}
 
 // levelOf returns the level that a call belongs to, or nil.
