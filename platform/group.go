@@ -170,8 +170,8 @@ func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 	return err
 }
 
-// removeLastOwner deletes the last role binding of an organisation and its identity, if
-// the role is owner.
+// removeLastOwner deletes the role binding and the identity of an owner whose binding is
+// the only one in an organisation.
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
 	bindings, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {

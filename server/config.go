@@ -74,7 +74,7 @@ type Config struct {
 
 	// Metrics receives the metrics of the server; nil discards them. They are
 	// served at MetricsAddress, which must be private. If MetricsOptional is set,
-	// the server starts even if that address is in use.
+	// the server starts even if it cannot listen there.
 	Metrics         *telemetry.Metrics
 	MetricsAddress  string
 	MetricsOptional bool
