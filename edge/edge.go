@@ -69,8 +69,8 @@ func IsHidden(ctx context.Context, shown *platform.Error) bool {
 	return hidden && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// Report notes the code of an error in the trace. It logs the error with the
-// attributes if IsHidden.
+// Report notes the code of an error in the trace. If IsHidden returns true for the error,
+// Report logs it with the attributes.
 func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID string, attributes ...any) {
 	platform.TraceOf(ctx).NoteCode(shown.Code)
 	if !IsHidden(ctx, shown) {
@@ -108,10 +108,10 @@ var httpStatus = map[platform.Code]int{
 	platform.CodeDeadlineExceeded:   http.StatusGatewayTimeout,
 }
 
-// HTTPStatus returns the HTTP status of an error.
+// HTTPStatus returns the HTTP status of a code, or 0 for a number that is no code.
 func HTTPStatus(code platform.Code) int { return httpStatus[code] }
 
-// SetHeaders sets the response headers that follow from an error.
+// SetHeaders sets the response headers WWW-Authenticate and Retry-After for an error.
 func SetHeaders(h http.Header, shown *platform.Error) {
 	if shown.Code == platform.CodeUnauthenticated {
 		h.Set("WWW-Authenticate", "Bearer")

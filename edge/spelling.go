@@ -8,8 +8,8 @@ import (
 // AreasWithV1 are the service areas that have a version 1.
 var AreasWithV1 = []string{"iam", "registry", "vulnerabilities", "libraries", "advisory"}
 
-// AreaOf returns the service area of a path, or "": registry for /registry/v2/repos
-// and for /platform.registry.v2.ReposService/GetRepo.
+// AreaOf returns the service area of a path, such as registry for /registry/v2/repos and
+// for /platform.registry.v2.ReposService/GetRepo, or "" if the path lies in none.
 func AreaOf(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if parts := strings.Split(first, "."); len(parts) > 2 && parts[0] == "platform" {

@@ -54,8 +54,8 @@ type ActivityQuery struct {
 
 // An ActivityCount holds the two counts of one interval.
 type ActivityCount struct {
-	Interval      int
-	First, Second int64
+	Interval      int   // position of the interval, from 0
+	First, Second int64 // opened and fixed advisories, or changes and denials
 }
 
 // intervals checks a request and returns the start times of its intervals.

@@ -117,11 +117,11 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 		return p.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
 	bearer := p.bearer(c)
-	candidates, entrances, err := p.store.Candidates(ctx, bearer)
+	candidates, options, err := p.store.Candidates(ctx, bearer)
 	if err != nil {
 		return nil, err
 	}
-	found := p.recognise(c, candidates, entrances)
+	found := p.recognise(c, candidates, options)
 	found.actor.proof = &Proof{bearer: bearer}
 	p.noteAllSeen(found.seen)
 	for _, e := range found.firstSignIns {
@@ -141,7 +141,7 @@ type recognition struct {
 
 // recognise matches a token with candidates and identity providers. It reads
 // nothing from the store.
-func (p *Platform) recognise(c Claims, candidates []Candidate, entrances []SignInOption) recognition {
+func (p *Platform) recognise(c Claims, candidates []Candidate, options []SignInOption) recognition {
 	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified, Expires: c.Expires}
 	if !c.ServiceAudience && len(c.Audience) > 0 {
 		a.audience = c.Audience[0]
@@ -162,8 +162,8 @@ func (p *Platform) recognise(c Claims, candidates []Candidate, entrances []SignI
 		a.addIdentity(identity.UID, candidate.Grants)
 		found.seen = append(found.seen, identity)
 	}
-	for i := range entrances {
-		found.addSignIn(c, &entrances[i])
+	for i := range options {
+		found.addSignIn(c, &options[i])
 	}
 	return found
 }

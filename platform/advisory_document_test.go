@@ -202,7 +202,7 @@ func TestTooManyDocumentsAreRejected(t *testing.T) {
 	})
 }
 
-func TestDocumentsAskForAnIdentityAndNothingElse(t *testing.T) {
+func TestDocumentsRequireAnIdentityAndNothingElse(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.feed(acme.uid, fixedOn("GO-1", "stdlib", ""))

@@ -69,7 +69,7 @@ func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 	}
 }
 
-func TestFewWaitForMemory(t *testing.T) {
+func TestOnlyFewResponsesWaitForMemory(t *testing.T) {
 	t.Parallel()
 	pool := NewAnswerPool(AnswerLimits{Total: 4 << 20}, nil)
 	full, end := openAnswer(t, pool, "ann")

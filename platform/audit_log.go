@@ -179,8 +179,8 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 	return q
 }
 
-// Export calls yield for every entry that a request asks for, newest first. Only
-// the operator may call it.
+// Export calls yield for every entry that a request asks for, newest first. It checks
+// no rights: it is for commands of the operator, without a caller.
 func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Event) error) error {
 	var v violations
 	q := req.buildQuery(&v)

@@ -153,7 +153,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 	})
 }
 
-func TestOldEventsGoOnceTheyAreRelayed(t *testing.T) {
+func TestOldEventsAreDeletedOnceTheyAreRelayed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		sub := w.subscription(acme.uid)

@@ -43,7 +43,7 @@ func TestNamesFollowTheirGrammars(t *testing.T) {
 		[]string{"\xff", "a\x00b", long(256<<10 + 1)})
 }
 
-func TestTagsAreSortedIntoClasses(t *testing.T) {
+func TestTheNameOfATagDecidesItsClass(t *testing.T) {
 	t.Parallel()
 	hex := strings.Repeat("0a", 32)
 	for name, want := range map[string]TagClass{

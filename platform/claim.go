@@ -72,6 +72,7 @@ const (
 	maxKeysBytes = 16 << 10
 )
 
+// checkPair checks a value of a rule and the pattern that can replace it.
 func (v *violations) checkPair(field, exact, pattern string, required bool) {
 	switch {
 	case exact != "" && pattern != "":

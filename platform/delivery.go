@@ -118,7 +118,7 @@ func (s Deliveries) Redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 const maxRedeliveries = 200
 
 func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, error) {
-	if err := s.mayRedeliver(ctx, uids); err != nil {
+	if err := s.checkMayRedeliver(ctx, uids); err != nil {
 		return nil, err
 	}
 	again := make([]*Delivery, len(uids))
@@ -164,7 +164,7 @@ func subscriptionsOf(deliveries []UID) []UID {
 	return slices.Compact(subscriptions)
 }
 
-func (s Deliveries) mayRedeliver(ctx context.Context, uids []UID) error {
+func (s Deliveries) checkMayRedeliver(ctx context.Context, uids []UID) error {
 	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@
 //	event.go       the record of a change; event_type.go lists the types,
 //	               event_change.go the changed fields, denial.go records rejected changes
 //	event_feed.go  live events; event_broadcast.go reads them once for all feeds,
-//	               event_holders.go keeps the grants of their callers
+//	               event_callers.go keeps the grants of their callers
 //	audit_log.go   recorded events and denials; activity.go counts events by day or week,
 //	               retention.go deletes old ones
 //	webhook.go     events on their way to sinks; delivery_attempt.go decides what follows

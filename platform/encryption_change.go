@@ -48,6 +48,7 @@ func reseal(ctx context.Context, tx Tx, e *encryption, former []*encryption, dis
 	return unread, tx.PutSecrets(ctx, changed)
 }
 
+// resealKey encrypts one key with e, as reseal does.
 func resealKey(ctx context.Context, tx Tx, k Key, e *encryption, former []*encryption, discard bool) (unread int, err error) {
 	if !k.Sealed {
 		return 0, tx.PutKey(ctx, e.sealKey(k))

@@ -118,7 +118,7 @@ func (s *seenStore) then() {
 
 // The right is lost between the two reads of the feed, which is the worst moment. Grants
 // that were read before would let the next event through.
-func TestAFeedFallsSilentWhenAnotherReplicaTakesTheRightAway(t *testing.T) {
+func TestAFeedSendsNothingAfterAnotherReplicaRevokesTheRight(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		reader := w.member(acme.uid, "reader")

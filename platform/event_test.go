@@ -191,7 +191,7 @@ func (s again) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	return s.Store.Write(ctx, unit)
 }
 
-func TestAUnitOfWorkThatIsRunAgainDoesTheSame(t *testing.T) {
+func TestARetriedTransactionRecordsTheSameEvents(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.p = w.replica(again{w.store}, platform.Options{AllowSignup: true})
 		acme := w.found("acme")

@@ -45,7 +45,7 @@ func TestManyFeedsAreWokenInWaves(t *testing.T) {
 	})
 }
 
-func TestWithoutListenersNobodyIsNotified(t *testing.T) {
+func TestWakingListenersReturnsWhenTheReaderHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -170,6 +170,8 @@ func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 	return err
 }
 
+// removeLastOwner deletes the role binding and the identity of an owner whose binding is
+// the only one in an organisation.
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
 	bindings, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
@@ -223,7 +225,7 @@ type Organisation struct {
 }
 
 // Bootstrap makes an organisation whose owner is the holder of a token with this
-// issuer and subject. Only the operator may call it.
+// issuer and subject. It checks no rights: it is for commands of the operator.
 func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*Organisation, error) {
 	group := &Group{Name: name}
 	owner := &ClaimMatch{Issuer: issuer, Subject: subject}

@@ -187,7 +187,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 		if invite, err = s.byCode(ctx, tx, code); err != nil { // another request may have used it up
 			return err
 		}
-		if err := s.mayAccept(actor, invite); err != nil {
+		if err := s.checkMayAccept(actor, invite); err != nil {
 			return err
 		}
 		bound, err = s.bindInvited(ctx, tx, actor, invite)
@@ -213,7 +213,7 @@ func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*G
 	return found.Items[0], nil
 }
 
-func (s GroupInvites) mayAccept(actor *Actor, invite *GroupInvite) error {
+func (s GroupInvites) checkMayAccept(actor *Actor, invite *GroupInvite) error {
 	switch {
 	case !invite.ExpirationTime.After(s.p.now().Time):
 		return failedPrecondition("INVITE_EXPIRED", string(invite.UID), "the invite has expired")

@@ -123,7 +123,7 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[*Identity])
 // bound to it, so the caller must hold everything that they grant.
 func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*Identity, error) {
 	return s.updateChecked(ctx, uid, in, noKeyFilter, func(tx Tx, change *change[*Identity]) error {
-		change.fields = change.row.oneRule(change.fields)
+		change.fields = change.row.addOtherRule(change.fields)
 		if !change.writes("claimMatch") && !change.writes("staticKeys") {
 			return nil
 		}
@@ -134,9 +134,9 @@ func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*
 	})
 }
 
-// oneRule adds the other type of rule to the changed fields, because an identity
+// addOtherRule adds the other type of rule to the changed fields, because an identity
 // has only one rule.
-func (i *Identity) oneRule(fields []string) []string {
+func (i *Identity) addOtherRule(fields []string) []string {
 	if i.StaticKeys != nil && !slices.Contains(fields, "claimMatch") {
 		return append(fields, "claimMatch")
 	}

@@ -116,7 +116,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	images, errs := make([]*Image, len(keys)), make([]error, len(keys))
 	var readable []ImageKey
 	for i, key := range keys {
-		if errs[i] = s.readable(ctx, key); errs[i] == nil {
+		if errs[i] = s.checkReadable(ctx, key); errs[i] == nil {
 			readable = append(readable, key)
 		}
 	}
@@ -145,7 +145,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 
 const registry = "registry"
 
-func (s Images) readable(ctx context.Context, key ImageKey) error {
+func (s Images) checkReadable(ctx context.Context, key ImageKey) error {
 	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}

@@ -80,7 +80,8 @@ type artifactChange struct {
 
 func (c *artifactChange) isEmpty() bool { return !c.artifact && len(c.added)+len(c.changed) == 0 }
 
-// readExisting reads the artifacts with these names and all of their versions.
+// readExisting reads the artifacts with the names of records, and compares the records
+// with them. It excludes all other imports until the transaction ends.
 func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArtifact) ([]*ImportedArtifact, error) {
 	if err := tx.Lock(ctx, librariesLock); err != nil {
 		return nil, err
@@ -100,6 +101,7 @@ func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArt
 	return there, nil
 }
 
+// readByName reads the artifacts with the names of records, and all of their versions.
 func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtifact) ([]*ImportedArtifact, error) {
 	names := make([]string, len(like))
 	for i, a := range like {

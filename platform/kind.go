@@ -183,7 +183,7 @@ func (k *Kind[T]) fieldNames() []string {
 	return names
 }
 
-// phrase is the name of a kind in a sentence: role binding for RoleBinding.
+// spellKind returns the name of a kind in a sentence: role binding for RoleBinding.
 func spellKind(kind string) string {
 	var b strings.Builder
 	for i, r := range kind {

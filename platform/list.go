@@ -169,6 +169,8 @@ func (r *resources[T, F]) buildQuery(ctx context.Context, req ListRequest[F]) (Q
 	return q, err
 }
 
+// parsePaging checks the page size and the order of a request, and opens its page token.
+// The query begins where the token says, unless the token has expired.
 func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v *violations) (Query[F], error) {
 	q := Query[F]{Filter: req.Filter, Backward: req.Backward, Skip: req.Skip, Parts: req.Parts, Without: req.Without}
 	switch {
@@ -206,6 +208,7 @@ func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v
 	return q, nil
 }
 
+// newPage makes the page of the rows that a query has read.
 func (r *resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
 	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, asked: q}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0

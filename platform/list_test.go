@@ -111,7 +111,7 @@ func TestSkipCountsFromTheToken(t *testing.T) {
 	})
 }
 
-func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
+func TestPageSizesHaveADefaultAndAMaximum(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var repos []*platform.ImportedRepo
@@ -143,7 +143,7 @@ func TestPageSizesHaveADefaultAndAMost(t *testing.T) {
 	})
 }
 
-func TestATokenContinuesOnlyTheListItIsOf(t *testing.T) {
+func TestAPageTokenContinuesOnlyItsOwnList(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
@@ -212,7 +212,7 @@ func TestAnOldTokenRestartsTheListWithoutAnError(t *testing.T) {
 	})
 }
 
-func TestTokensWorkOnEveryReplicaAndAfterTheKeysTurned(t *testing.T) {
+func TestPageTokensWorkOnEveryReplicaAndAfterAKeyRotation(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.twelve(acme.uid)

@@ -242,6 +242,8 @@ func sameField[T any](a, b T, name string) bool {
 	return err == nil && failed == nil && string(left) == string(right)
 }
 
+// decodeField decodes the value of one field into a resource. It adds a violation if the
+// value does not fit.
 func decodeField(resource any, name string, value json.RawMessage, v *violations) {
 	one, _ := json.Marshal(map[string]json.RawMessage{name: value}) // value is valid JSON
 	err := json.Unmarshal(one, resource)

@@ -145,7 +145,7 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 	}
 }
 
-func TestWhatAClientSentIsShownCut(t *testing.T) {
+func TestALongTextOfAClientIsShortenedInErrors(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)
 	_, _, v := decodeInput(fmt.Sprintf(`{%q: 1}`, long), long)

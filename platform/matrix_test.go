@@ -64,7 +64,7 @@ func (w *world) builtIn(name string) platform.UID {
 
 // Every party calls every operation on existing and missing resources. The verdict
 // follows from the ledgers, and without the capability it is the same for both.
-func TestEveryOperationAsksForTheCapabilitiesOfTheLedger(t *testing.T) {
+func TestEveryOperationRequiresTheCapabilitiesOfTheLedger(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ledger, rpcs := builtInLedger(t), wireRPCs(t)
 		acme, elsewhere := w.found("acme"), w.found("elsewhere")

@@ -67,9 +67,9 @@ const (
 // Has reports whether part is selected.
 func (p Parts) Has(part Parts) bool { return p == 0 || p&part != 0 }
 
-// CostlyFields is a set of fields that cost much to read: long texts, JSON, the fields of
-// other resources, and what few read of a kind that is read by the thousand. A read leaves the named fields empty, which saves time
-// and memory if they are not needed. The zero value reads all of them.
+// CostlyFields is a set of fields that cost much to read, such as long texts, JSON and the
+// fields of other resources. A read that is given the set leaves these fields empty. The
+// zero value is the empty set: every field is read.
 type CostlyFields uint16
 
 // The costly fields.
@@ -175,6 +175,7 @@ type Position struct {
 	UID   UID
 }
 
+// order returns the order field with a name, in any spelling, or nil.
 func (k *Kind[T]) order(field string) *OrderField[T] {
 	for i := range k.Orders {
 		o := &k.Orders[i]
@@ -190,6 +191,7 @@ func (k *Kind[T]) order(field string) *OrderField[T] {
 	return nil
 }
 
+// parseOrder parses an order_by such as "name desc". "" means the default order.
 func (k *Kind[T]) parseOrder(s string, v *violations) Order {
 	if s == "" {
 		return k.DefaultOrder

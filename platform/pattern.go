@@ -52,6 +52,7 @@ type compiledPattern struct {
 	size   int            // number of instructions
 }
 
+// compile compiles a pattern, unless it is invalid or too large.
 func compile(text string) *compiledPattern {
 	c := &compiledPattern{text: text}
 	parsed, err := syntax.Parse(text, syntax.Perl)
@@ -82,6 +83,7 @@ func newPatterns() *patterns {
 	return &patterns{byText: map[string]*list.Element{}, used: list.New()}
 }
 
+// get returns a compiled pattern from the cache, or compiles it and adds it to the cache.
 func (p *patterns) get(text string) *compiledPattern {
 	p.mu.Lock()
 	if at, ok := p.byText[text]; ok {
@@ -147,6 +149,7 @@ func literalPrefix(pattern string) (prefix string, whole bool) {
 	return literalStart(parsed.Simplify())
 }
 
+// literalStart is literalPrefix for a parsed pattern.
 func literalStart(re *syntax.Regexp) (prefix string, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -119,11 +119,11 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 	digest := rows.Digest()
 	last := x.proof.last.Load()
 	if last == nil || last.digest != digest {
-		candidates, entrances, err := rows.Decode()
+		candidates, options, err := rows.Decode()
 		if err != nil {
 			return x.finish(isFailed, err)
 		}
-		found := x.by.recognise(x.claims, candidates, entrances)
+		found := x.by.recognise(x.claims, candidates, options)
 		if len(found.firstSignIns) > 0 || !found.actor.equal(x.actor) {
 			return x.finish(isRefuted, errRefuted)
 		}

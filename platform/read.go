@@ -39,7 +39,7 @@ func readEach[T, V any, F filter](ctx context.Context, r *resources[T, F], uids 
 	var keys Keys
 	for i, uid := range uids {
 		if errs[i] = err; err == nil {
-			errs[i] = r.kind.addArea(r.readable(actor, uid))
+			errs[i] = r.kind.addArea(r.checkReadableBy(actor, uid))
 		}
 		if errs[i] == nil {
 			keys.uids = append(keys.uids, uid)
@@ -74,10 +74,10 @@ func (r *resources[T, F]) CheckReadable(ctx context.Context, uid UID) error {
 	if err != nil {
 		return err
 	}
-	return r.kind.addArea(r.readable(actor, uid))
+	return r.kind.addArea(r.checkReadableBy(actor, uid))
 }
 
-func (r *resources[T, F]) readable(a *Actor, uid UID) error {
+func (r *resources[T, F]) checkReadableBy(a *Actor, uid UID) error {
 	if !uid.Valid() {
 		return invalidUID("uid", uid)
 	}

@@ -160,7 +160,7 @@ func (k *Kind[T]) isRelated(a *Actor, asked UIDFilter) bool {
 	return ok && (u == "" || holds(func(s UID) bool { return u.Within(s) || k.Name == "Group" && s.Parent() == u }))
 }
 
-func TestGrantsAreCutToTheSubtreeThatTheirIdentityLivesIn(t *testing.T) {
+func TestGrantsAreLimitedToTheSubtreeOfTheirIdentity(t *testing.T) {
 	t.Parallel()
 	team, other := rootA+seg("1"), rootA+seg("2")
 	sub := team + seg("3")

@@ -252,6 +252,7 @@ func (s Search) scopes(actor *Actor, req SearchRequest) ([]SearchScope, error) {
 	return slices.DeleteFunc(scopes, func(s SearchScope) bool { return len(s.Scope.branches) == 0 }), nil
 }
 
+// page reads the page of hits that a query asks for.
 func (s Search) page(ctx context.Context, req SearchRequest, q SearchQuery) (SearchPage, error) {
 	limit := q.limit
 	q.limit++ // one more hit shows whether there is a next page

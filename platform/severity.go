@@ -97,6 +97,8 @@ var feedRatings = map[string]SeverityRating{
 	"none": SeverityNone,
 }
 
+// scoreBest returns the score of the highest CVSS version, and of several such scores the
+// highest.
 func scoreBest(all []Severity, scorer VectorScorer) (best AdvisorySeverity, found bool) {
 	for _, s := range all {
 		one, ok := s.parseScore(scorer)

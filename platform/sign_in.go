@@ -208,8 +208,8 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 
 // readProvisioned reads an identity that a concurrent request has just created.
 func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
-	_, entrances, err := p.store.Candidates(ctx, p.bearer(c))
-	for _, e := range entrances {
+	_, options, err := p.store.Candidates(ctx, p.bearer(c))
+	for _, e := range options {
 		for _, one := range e.Provisioned {
 			if e.Provider.UID == provider.UID && one.ExternalID == external {
 				return one.Identity, one.Grants, nil
@@ -266,8 +266,8 @@ type IdentityKeys struct {
 	JWKS     json.RawMessage
 }
 
-// StaticKeys lists the keys, not expired, of identities with this issuer and
-// subject. A token that such a key verifies acts only as the identity of that key:
+// StaticKeys lists the keys of identities with this issuer and subject that have not
+// expired. A token that such a key verifies acts only as the identity of that key:
 // see Claims.StaticIdentities.
 func (p *Platform) StaticKeys(ctx context.Context, issuer, subject string) ([]IdentityKeys, error) {
 	if isUnstorable(issuer) || isUnstorable(subject) {

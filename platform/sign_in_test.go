@@ -84,7 +84,7 @@ func TestAPersonGetsAnIdentityAndTheDefaultRoleOnFirstUse(t *testing.T) {
 	})
 }
 
-func TestOnlyTokensForTheClientComeInByAProvider(t *testing.T) {
+func TestOnlyTokensForTheClientSignInThroughAProvider(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		w.providerOf(acme.uid, workplace, platform.ViewerRole)

@@ -78,8 +78,8 @@ type Store interface {
 	// EventLog reads events, including denials.
 	EventLog(ctx context.Context, q AuditQuery) ([]*Event, error)
 	// EventActivity counts changes and denials per interval. AdvisoryActivity
-	// counts, without withdrawn ones, the advisories that were published and those
-	// that were fixed.
+	// counts, without withdrawn ones, the advisories that were opened and those that
+	// were fixed.
 	EventActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
 	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
 

@@ -65,6 +65,7 @@ type Subscriptions struct {
 	*resources[*Subscription, *SubscriptionFilter]
 }
 
+// newSubscriptions returns the operations, whose check of sinks follows the options of p.
 func newSubscriptions(p *Platform) Subscriptions {
 	kind := subscriptionKind
 	kind.Check = func(s *Subscription, changed func(string) bool, v *violations) {

@@ -140,6 +140,7 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[*Tag]) (*Tag, error
 	return made, nil
 }
 
+// save makes a tag, or moves the existing one with its name.
 func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		there, err := TableOf[*Tag, *TagFilter](tx).List(ctx, Query[*TagFilter]{

@@ -85,7 +85,7 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 	})
 }
 
-func TestNotesAboutAGroupDoNotBlockItsDeletion(t *testing.T) {
+func TestTermsAndMappingsOfAGroupDoNotBlockItsDeletion(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)

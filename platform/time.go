@@ -32,7 +32,7 @@ func ParseTime(s string) (Time, error) {
 	return At(t), nil
 }
 
-// String is the wire form, always with three decimals.
+// String returns the wire form, always with three decimals.
 func (t Time) String() string { return t.UTC().Format(timeLayout) }
 
 // Append appends the wire form. Package time has a fast path for RFC 3339 without
@@ -68,7 +68,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 // A Duration is a length of time, in seconds on every wire: "3600s".
 type Duration time.Duration
 
-// String is the wire form.
+// String returns the wire form.
 func (d Duration) String() string {
 	return strconv.FormatFloat(time.Duration(d).Seconds(), 'f', -1, 64) + "s"
 }
@@ -102,10 +102,10 @@ func ParseDuration(s string) (Duration, error) {
 // support only 53 bits.
 type Int64 int64
 
-// MarshalJSON writes decimal text.
+// MarshalJSON writes a string of decimal digits.
 func (n Int64) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, `"%d"`, int64(n)), nil }
 
-// UnmarshalJSON reads text or a number; null is 0.
+// UnmarshalJSON reads a string or a number; null is 0.
 func (n *Int64) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		*n = 0

@@ -51,6 +51,7 @@ func (t token) bytes() []byte {
 	return b
 }
 
+// parseToken parses the result of bytes.
 func parseToken(b []byte) (t token, err error) {
 	if len(b) < 2 || b[0] != tokenVersion {
 		return t, errToken
@@ -89,6 +90,7 @@ func packUID(u UID) []byte {
 	return append([]byte{0, byte(len(u))}, u...)
 }
 
+// unpackUID reads the result of packUID, and returns what follows it in b.
 func unpackUID(b []byte) (UID, []byte, error) {
 	if len(b) < 2 {
 		return "", nil, errToken

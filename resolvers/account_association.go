@@ -79,19 +79,19 @@ func appInstallations(a *platform.GitHubAccount) []*graph.GitHubAppInstallations
 	return all
 }
 
-// apps holds the ids of the GitHub apps of an input, in the input's order.
+// appIDs holds the ids of the GitHub apps of an input, in the input's order.
 // Clients send a list of apps, and the core takes a map by app id.
-type apps []platform.Int64
+type appIDs []platform.Int64
 
 // indexApps replaces the list of apps in an input by a map from app id to app,
 // and returns the ids in the order of the list.
-func indexApps(input map[string]any) (map[string]any, apps) {
+func indexApps(input map[string]any) (map[string]any, appIDs) {
 	github, _ := input["github"].(map[string]any)
 	list, ok := github["appInstallations"].([]map[string]any)
 	if !ok {
 		return input, nil
 	}
-	ids, installed := make(apps, len(list)), make(map[string]any, len(list))
+	ids, installed := make(appIDs, len(list)), make(map[string]any, len(list))
 	for i, app := range list {
 		ids[i], _ = app["appId"].(platform.Int64)
 		installed[strconv.FormatInt(int64(ids[i]), 10)] = map[string]any{"installations": app["installations"]}
@@ -101,9 +101,9 @@ func indexApps(input map[string]any) (map[string]any, apps) {
 	return input, ids
 }
 
-// findDuplicates finds apps that are in the list more than once. It reports each
-// of them once, because a list can be as long as a request.
-func (a apps) findDuplicates() (found []platform.Violation) {
+// findDuplicates returns one violation for each app that is in the list more than
+// once. It names only the second place, because a list can be as long as a request.
+func (a appIDs) findDuplicates() (found []platform.Violation) {
 	times := map[platform.Int64]int{}
 	for i, app := range a {
 		if times[app]++; times[app] == 2 {
@@ -115,7 +115,7 @@ func (a apps) findDuplicates() (found []platform.Violation) {
 
 // listField translates a field of the core's map into a field of the client's
 // list. It returns other fields unchanged.
-func (a apps) listField(field string) string {
+func (a appIDs) listField(field string) string {
 	rest, inApp := strings.CutPrefix(field, "github.appInstallations.")
 	number, rest, _ := strings.Cut(rest, ".")
 	app, err := strconv.ParseInt(number, 10, 64)

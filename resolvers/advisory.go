@@ -45,28 +45,31 @@ func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platf
 	return follow(ctx, all, readsOf(ctx).groups(), func(a *platform.Advisory) platform.UID { return a.UID.Parent() })
 }
 
-// namesOf returns the ids under which a vulnerability may be known.
-func namesOf(a *platform.Advisory) []string { return append([]string{a.AdvisoryID}, a.Aliases...) }
+// vulnerabilityIDs returns the ids under which the vulnerability of an advisory may be
+// known.
+func vulnerabilityIDs(a *platform.Advisory) []string {
+	return append([]string{a.AdvisoryID}, a.Aliases...)
+}
 
-// Vulnerabilities looks a vulnerability up by all names of the advisory and
-// returns it once, even when several names find it.
+// Vulnerabilities looks a vulnerability up by all of its ids in the advisory and
+// returns it once, even when several ids find it.
 func (advisories) Vulnerabilities(ctx context.Context, all []*platform.Advisory) ([][]*platform.Vulnerability, error) {
-	found, err := followAll(ctx, all, readsOf(ctx).vulnerabilities(), namesOf, ignoreNotFound)
+	found, err := followAll(ctx, all, readsOf(ctx).vulnerabilities(), vulnerabilityIDs, ignoreNotFound)
 	for i := range found {
 		found[i] = deduplicate(found[i], func(v *platform.Vulnerability) string { return v.ID })
 	}
 	return found, err
 }
 
-// deduplicate keeps the first object of each name.
-func deduplicate[T any](objects []*T, name func(*T) string) []*T {
+// deduplicate returns the objects without those whose id an earlier one has.
+func deduplicate[T any](objects []*T, id func(*T) string) []*T {
 	seen := make(map[string]bool, len(objects))
 	kept := make([]*T, 0, len(objects))
 	for _, object := range objects {
-		if !seen[name(object)] {
+		if !seen[id(object)] {
 			kept = append(kept, object)
 		}
-		seen[name(object)] = true
+		seen[id(object)] = true
 	}
 	return kept
 }

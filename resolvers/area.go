@@ -13,8 +13,8 @@ import (
 	"atrium/platform"
 )
 
-// areas maps the name of a schema file, or of a root field, to the service area
-// of the root fields it defines. The file of a kind is named like the kind.
+// areas maps the names of schema files, and of some root fields, to the service area
+// of these root fields. The file of a kind is named like the kind.
 var areas = areasOf(platform.Kinds())
 
 func areasOf(kinds []platform.KindInfo) map[string]string {

@@ -36,7 +36,7 @@ func TestADeliveryShowsItsResult(t *testing.T) {
 		expect("subscription.failingSince", nil)
 }
 
-func TestAnEnabledSubscriptionGetsWhatItMissed(t *testing.T) {
+func TestFailedDeliveriesOfAnEnabledSubscriptionAreSentAgainOnRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sink := w.subscription(w.org, "https://hooks.example.com/a", unusedEventType)

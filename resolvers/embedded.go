@@ -6,8 +6,8 @@ import (
 	"atrium/platform"
 )
 
-// bindingFields are the fields of its identity, group and role that every role
-// binding is read with. A selection of nothing else needs no second read.
+// bindingFields are the fields of the identity, the group and the role that are read
+// together with a role binding. A selection of nothing else needs no second read.
 var bindingFields = map[string]bool{"__typename": true, "id": true, "uid": true, "name": true, "description": true}
 
 // bindingHasSelection reports whether a role binding already holds every field

@@ -42,8 +42,9 @@ func Limits() analysis.Schema {
 	}
 }
 
-// uniqueNames names the lists in which a name identifies at most one object,
-// each with the argument that limits the list to children of one parent.
+// uniqueNames names the lists in which a name identifies at most one object, each
+// with the argument that limits the list to children of one parent, or "" if none is
+// needed.
 var uniqueNames = map[string]string{
 	"Query.groups": "childrenOf", "Query.repos": "childrenOf", "Query.tags": "childrenOf",
 	"Group.children": "", "Group.repos": "directOnly", "Repo.tags": "",

@@ -134,7 +134,7 @@ func TestFaultsOfTheQueryKeepTheirCodes(t *testing.T) {
 	}
 }
 
-func TestPlainRequests(t *testing.T) {
+func TestRequestsByGETAndPOSTAreAnsweredOrRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	get := func(query string) *http.Request {

@@ -34,7 +34,7 @@ func inputTarget(input map[string]any) platform.UID {
 
 type listEach[T, F any] func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error)
 
-// newCreated returns the result of a mutation that creates an object below a parent.
+// newCreated returns the payload of a mutation that creates an object below a parent.
 func newCreated[T, F any](ctx context.Context, siblings listEach[T, F], parent platform.UID, made T, err error) (*scalar.Created[T], error) {
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func newCreated[T, F any](ctx context.Context, siblings listEach[T, F], parent p
 	return &scalar.Created[T]{Node: made, Edge: newEdges(ctx, siblings, parent, made)[0]}, nil
 }
 
-// newUpdated returns the result of a mutation that updates an object.
+// newUpdated returns the payload of a mutation that updates an object.
 func newUpdated[T any](changed T, err error) (*scalar.Updated[T], error) {
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func newUpdated[T any](changed T, err error) (*scalar.Updated[T], error) {
 	return &scalar.Updated[T]{Node: changed}, nil
 }
 
-// newDeleted returns the result of a mutation that deletes an object of a GraphQL type.
+// newDeleted returns the payload of a mutation that deletes an object of a GraphQL type.
 func newDeleted(typeName string, input scalar.Delete, err error) (*scalar.Deleted, error) {
 	if err != nil {
 		return nil, err

@@ -68,8 +68,8 @@ func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.Batc
 	}, nil
 }
 
-// decodeBatch converts the requests of a batch into inputs of single bindings,
-// and checks that they agree with the batch.
+// decodeBatch converts the requests of a batch into inputs of single bindings, with
+// the role of the batch unless they name one. Another parent is a violation.
 func decodeBatch(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[*platform.RoleBinding], malformed []platform.Violation) {
 	for i, r := range input.Requests {
 		if r.Parent != nil && *r.Parent != input.Parent {

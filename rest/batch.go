@@ -23,6 +23,7 @@ type (
 	}
 )
 
+// batchCreate returns the operation that creates the role bindings of a batch.
 func batchCreate(of platform.RoleBindings) operation {
 	return func(r *request) (any, error) {
 		body, err := r.readBody()
@@ -69,7 +70,7 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[*platform.RoleBind
 
 // withRole sets the role of the batch in a role binding without a role.
 func (d *decoding) withRole(field string, raw json.RawMessage, role platform.UID) []byte {
-	binding, ok := d.all(field+".", raw)
+	binding, ok := d.allMembers(field+".", raw)
 	if !ok {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (d *decoding) isJSON(body []byte) bool {
 // object returns the members of a JSON object, each in either spelling. prefix is the path
 // of the object in the body, or "" for the whole body. An absent object has no members.
 func (d *decoding) object(prefix string, raw []byte, known ...string) map[string]json.RawMessage {
-	given, ok := d.all(prefix, raw)
+	given, ok := d.allMembers(prefix, raw)
 	if !ok {
 		return nil
 	}
@@ -55,8 +55,8 @@ func (d *decoding) object(prefix string, raw []byte, known ...string) map[string
 	return members
 }
 
-// all returns all members of a JSON object, each of which may occur only once.
-func (d *decoding) all(prefix string, raw []byte) (given map[string]json.RawMessage, ok bool) {
+// allMembers returns all members of a JSON object, each of which may occur only once.
+func (d *decoding) allMembers(prefix string, raw []byte) (given map[string]json.RawMessage, ok bool) {
 	given = map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return given, true

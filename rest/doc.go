@@ -1,5 +1,5 @@
-// Package rest serves the platform's operations as the HTTP endpoints of the
-// v2 interface: JSON bodies, google.rpc.Status errors.
+// Package rest serves the platform's operations as the HTTP endpoints of the v2
+// interface, with JSON bodies and google.rpc.Status errors.
 //
 // A route decodes a request, calls one operation of package platform, and encodes
 // the result. No rule and no permission check belongs here. One table has all

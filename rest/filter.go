@@ -90,7 +90,7 @@ func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[F] {
 	}
 }
 
-// orderFilter documents the orders of a list.
+// orderFilter returns f with the pattern and the default of the orders of a kind.
 func orderFilter[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
 	var fields []string
 	for _, order := range kind.Orders {

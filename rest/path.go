@@ -32,8 +32,8 @@ func cutPattern(pattern string) (prefix string, suffix []string) {
 
 // A pathGroup holds the routes whose paths have the same fixed prefix.
 type pathGroup struct {
-	prefix string // start of the path, which ends in * if a variable follows
-	shapes []suffixRoutes
+	prefix   string // start of the path, which ends in * if a variable follows
+	suffixes []suffixRoutes
 }
 
 // A suffixRoutes holds the routes of a group with the same suffix.
@@ -61,35 +61,35 @@ func (m methods) allow() string {
 // groupPaths groups the table by prefix. The longest suffix of a group comes first,
 // because the variable before it would match anything.
 func groupPaths(table []route) map[string]*pathGroup {
-	places := map[string]*pathGroup{}
+	groups := map[string]*pathGroup{}
 	for i := range table {
 		prefix, suffix := cutPattern(table[i].pattern)
-		if places[prefix] == nil {
-			places[prefix] = &pathGroup{prefix: prefix}
+		if groups[prefix] == nil {
+			groups[prefix] = &pathGroup{prefix: prefix}
 		}
-		places[prefix].add(suffix, &table[i])
+		groups[prefix].add(suffix, &table[i])
 	}
-	return places
+	return groups
 }
 
 func (p *pathGroup) add(suffix []string, r *route) {
-	at := slices.IndexFunc(p.shapes, func(s suffixRoutes) bool { return slices.Equal(s.suffix, suffix) })
+	at := slices.IndexFunc(p.suffixes, func(s suffixRoutes) bool { return slices.Equal(s.suffix, suffix) })
 	if at < 0 {
-		p.shapes = append(p.shapes, suffixRoutes{suffix, methods{}})
-		at = len(p.shapes) - 1
+		p.suffixes = append(p.suffixes, suffixRoutes{suffix, methods{}})
+		at = len(p.suffixes) - 1
 	}
-	p.shapes[at].methods[r.method] = r
-	slices.SortFunc(p.shapes, func(a, b suffixRoutes) int { return cmp.Compare(len(b.suffix), len(a.suffix)) })
+	p.suffixes[at].methods[r.method] = r
+	slices.SortFunc(p.suffixes, func(a, b suffixRoutes) int { return cmp.Compare(len(b.suffix), len(a.suffix)) })
 }
 
 // match finds the routes of an escaped path and the values of its variables, or nil.
 func (p *pathGroup) match(escaped string) (variables []string, found methods) {
 	fixed, open := strings.CutSuffix(p.prefix, "*")
 	if !open {
-		return nil, p.shapes[0].methods
+		return nil, p.suffixes[0].methods
 	}
 	tail := strings.TrimPrefix(escaped, fixed)
-	for _, s := range p.shapes {
+	for _, s := range p.suffixes {
 		if variables, ok := split(tail, s.suffix); ok {
 			return variables, s.methods
 		}

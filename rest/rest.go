@@ -28,8 +28,8 @@ type Options struct {
 func New(p *platform.Platform, o Options) http.Handler {
 	router := chi.NewRouter()
 	router.Use(anyMethod)
-	for prefix, place := range groupPaths(routes(p)) {
-		router.Handle(prefix, serve(p, o, place))
+	for prefix, group := range groupPaths(routes(p)) {
+		router.Handle(prefix, serve(p, o, group))
 	}
 	for _, area := range edge.AreasWithV1 {
 		router.Handle("/"+area+"/v1/*", refuse(o, noV1))
@@ -41,11 +41,11 @@ func New(p *platform.Platform, o Options) http.Handler {
 // routes returns the table of all routes.
 func routes(p *platform.Platform) []route {
 	var all []route
-	for _, domain := range [][]route{
+	for _, area := range [][]route{
 		iamRoutes(p), registryRoutes(p), vulnerabilitiesRoutes(p), advisoryRoutes(p), eventsRoutes(p), pingRoutes(p),
 		librariesRoutes(p),
 	} {
-		for _, r := range domain {
+		for _, r := range area {
 			beta := r
 			beta.pattern = strings.Replace(r.pattern, "/v2/", "/v2beta1/", 1)
 			all = append(all, r, beta)
@@ -63,10 +63,10 @@ func anyMethod(next http.Handler) http.Handler {
 	})
 }
 
-// serve answers the requests whose path starts with place.prefix.
-func serve(p *platform.Platform, o Options, place *pathGroup) http.HandlerFunc {
+// serve returns the handler of the requests whose path starts with the prefix of a group.
+func serve(p *platform.Platform, o Options, group *pathGroup) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		variables, methods := place.match(r.URL.EscapedPath())
+		variables, methods := group.match(r.URL.EscapedPath())
 		if methods == nil {
 			o.WriteError(w, r, noPath)
 			return

@@ -21,7 +21,7 @@ import (
 // caller did not intend.
 //
 // connect reports errors of codecs without details. Therefore these codecs return no
-// errors. They store the violations in the message (see setFaults), where the
+// errors. They store the violations in the message (see setViolations), where the
 // interceptor finds them.
 func codecs() connect.HandlerOption {
 	return connect.WithHandlerOptions(
@@ -51,7 +51,7 @@ func (binaryCodec) Unmarshal(b []byte, m any) error {
 		found = unknownFields(message.ProtoReflect())
 	}
 	if len(found) > 0 {
-		setFaults(message, found...)
+		setViolations(message, found...)
 	}
 	return nil
 }
@@ -85,35 +85,35 @@ func (jsonCodec) Unmarshal(b []byte, m any) error {
 		found = readJSON(b, message)
 	}
 	if len(found) > 0 {
-		setFaults(message, found...)
+		setViolations(message, found...)
 	}
 	return nil
 }
 
-// faultsField is the number of the field that holds the violations of a message. It is
+// violationsField is the number of the field that holds the violations of a message. It is
 // the largest possible number. Clients cannot set it, because unknown fields are
 // violations.
-const faultsField = protowire.MaxValidNumber
+const violationsField = protowire.MaxValidNumber
 
-// setFaults replaces the content of a message by its violations.
-func setFaults(m proto.Message, found ...platform.Violation) {
+// setViolations replaces the content of a message by its violations.
+func setViolations(m proto.Message, found ...platform.Violation) {
 	text, _ := json.Marshal(found) // cannot fail: strings only
 	proto.Reset(m)
-	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), text))
+	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, violationsField, protowire.BytesType), text))
 }
 
-// faults returns the violations of a message that a codec has read.
-func faults(m any) (found []platform.Violation) {
+// violationsIn returns the violations of a message that a codec has read.
+func violationsIn(m any) (found []platform.Violation) {
 	message, ok := m.(proto.Message)
 	if !ok {
 		return nil
 	}
 	number, kind, n := protowire.ConsumeTag(message.ProtoReflect().GetUnknown())
-	if n <= 0 || number != faultsField || kind != protowire.BytesType {
+	if n <= 0 || number != violationsField || kind != protowire.BytesType {
 		return nil
 	}
 	text, _ := protowire.ConsumeBytes(message.ProtoReflect().GetUnknown()[n:])
-	_ = json.Unmarshal(text, &found) // setFaults has written it
+	_ = json.Unmarshal(text, &found) // setViolations has written it
 	return found
 }
 
@@ -130,6 +130,8 @@ func unknownFields(m protoreflect.Message) (found []platform.Violation) {
 	return found
 }
 
+// unknownIn finds unknown fields, or an invalid time, in one message without those inside
+// it.
 func unknownIn(p nestedMessage) (found []platform.Violation) {
 	if t, ok := p.message.Interface().(*timestamppb.Timestamp); ok {
 		if t.CheckValid() != nil {

@@ -49,7 +49,7 @@ func readJSON(b []byte, message proto.Message) []platform.Violation {
 		setMask(message, paths)
 		return nil
 	}
-	j := jsonFaults{masked: isPartialMask(paths), found: found}
+	j := jsonViolations{masked: isPartialMask(paths), found: found}
 	j.message(of, b, "", "body")
 	if len(j.found) > 0 {
 		return j.found
@@ -121,20 +121,20 @@ func membersOf(b []byte) (all []jsonMember) {
 	return all
 }
 
-// jsonFaults collects the violations of a message in JSON.
-type jsonFaults struct {
+// jsonViolations collects the violations of a message in JSON.
+type jsonViolations struct {
 	masked  bool // whether fields of a resource that the mask does not list are ignored
 	ignored bool // whether such a field was found
 	found   []platform.Violation
 }
 
-func (j *jsonFaults) add(field, description string) {
+func (j *jsonViolations) add(field, description string) {
 	j.found = append(j.found, platform.Violation{Field: field, Description: description})
 }
 
 // message checks an object. prefix is its path with a dot at the end. name is the field
 // that a violation names if the value is not an object.
-func (j *jsonFaults) message(of protoreflect.MessageDescriptor, raw json.RawMessage, prefix, name string) {
+func (j *jsonViolations) message(of protoreflect.MessageDescriptor, raw json.RawMessage, prefix, name string) {
 	if !isObject(raw) {
 		j.add(name, "must be a JSON object")
 		return
@@ -159,7 +159,8 @@ func (j *jsonFaults) message(of protoreflect.MessageDescriptor, raw json.RawMess
 	}
 }
 
-func (j *jsonFaults) field(f protoreflect.FieldDescriptor, raw json.RawMessage, place string) {
+// field checks the value of a field. place is the path of the field.
+func (j *jsonViolations) field(f protoreflect.FieldDescriptor, raw json.RawMessage, place string) {
 	nested := f.Message()
 	if f.IsMap() {
 		nested = f.MapValue().Message()
@@ -189,7 +190,7 @@ func (j *jsonFaults) field(f protoreflect.FieldDescriptor, raw json.RawMessage, 
 }
 
 // leaf checks a value that contains no message of this service.
-func (j *jsonFaults) leaf(f protoreflect.FieldDescriptor, raw json.RawMessage, place string) {
+func (j *jsonViolations) leaf(f protoreflect.FieldDescriptor, raw json.RawMessage, place string) {
 	name, _ := json.Marshal(f.JSONName()) // a string
 	alone := slices.Concat([]byte("{"), name, []byte(":"), raw, []byte("}"))
 	if protojson.Unmarshal(alone, dynamicpb.NewMessage(f.ContainingMessage())) != nil {

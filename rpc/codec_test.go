@@ -108,7 +108,7 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 999, protowire.VarintType), 1)
-	forged := protowire.AppendBytes(protowire.AppendTag(nil, faultsField, protowire.BytesType), []byte(`[{"field": "mine"}]`))
+	forged := protowire.AppendBytes(protowire.AppendTag(nil, violationsField, protowire.BytesType), []byte(`[{"field": "mine"}]`))
 	for protocol := range protocols {
 		c := w.clientsAs(theOwner, protocol)
 		match := &iamv2.Identity_ClaimMatch{Iss: &iamv2.Identity_ClaimMatch_Issuer{Issuer: "https://example.com"}}
@@ -135,8 +135,8 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 		}
 	}
 	var broken iamv2.GetGroupRequest
-	if err := (binaryCodec{}).Unmarshal([]byte{0xff}, &broken); err != nil || len(faults(&broken)) != 1 || faults(&broken)[0].Field != "body" {
-		t.Errorf("%v %v, want 1 of them", err, faults(&broken))
+	if err := (binaryCodec{}).Unmarshal([]byte{0xff}, &broken); err != nil || len(violationsIn(&broken)) != 1 || violationsIn(&broken)[0].Field != "body" {
+		t.Errorf("%v %v, want 1 of them", err, violationsIn(&broken))
 	}
 }
 

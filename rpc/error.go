@@ -29,7 +29,8 @@ func (o Options) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	_ = connect.NewErrorWriter().Write(w, r, shown) // fails only if the client has disconnected
 }
 
-// interceptor converts the errors of operations into errors of the protocol.
+// interceptor returns the interceptor of all calls. It records the operation, rejects the
+// violations that a codec has found, and converts errors into errors of the protocol.
 func (o Options) interceptor(allowStandby func(context.Context) context.Context) connect.Interceptor {
 	return connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
@@ -40,7 +41,7 @@ func (o Options) interceptor(allowStandby func(context.Context) context.Context)
 			}
 			var answer connect.AnyResponse
 			var err error
-			if found := faults(r.Any()); len(found) > 0 {
+			if found := violationsIn(r.Any()); len(found) > 0 {
 				err = platform.Invalid(found...)
 			} else if answer, err = next(ctx, r); err == nil {
 				return answer, nil

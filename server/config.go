@@ -52,8 +52,8 @@ type Config struct {
 	// NoPlayground turns the playground off.
 	NoPlayground bool
 
-	// NoConsole turns the console off. People sign in to the console at ConsoleIssuer, where the console is the client
-	// ConsoleClientID. If both are empty, they enter a token.
+	// NoConsole turns the console off. People sign in to the console at ConsoleIssuer, which
+	// knows the console as the client ConsoleClientID. If both are empty, they enter a token.
 	NoConsole                      bool
 	ConsoleIssuer, ConsoleClientID string
 
@@ -74,7 +74,7 @@ type Config struct {
 
 	// Metrics receives the metrics of the server; nil discards them. They are
 	// served at MetricsAddress, which must be private. If MetricsOptional is set,
-	// the server starts even if that address is in use.
+	// the server starts even if it cannot listen there.
 	Metrics         *telemetry.Metrics
 	MetricsAddress  string
 	MetricsOptional bool

@@ -26,7 +26,7 @@ func (c *Config) open(ctx context.Context) (p *platform.Platform, closeStore fun
 	if err != nil {
 		return nil, nil, errors.Join(err, release())
 	}
-	c.warnOfExposed()
+	c.warnOfExposedFiles()
 	return p, func() {
 		_ = s.Close()
 		_ = release() // the end of the process would do it too
@@ -94,9 +94,9 @@ func Migrate(ctx context.Context, databaseURL, directURL string) error {
 	return events.Migrate(ctx, databaseURL)
 }
 
-// warnOfExposed logs a warning if other users may read a file of the database. Older
+// warnOfExposedFiles logs a warning if other users may read a file of the database. Older
 // versions of the program created such files.
-func (c *Config) warnOfExposed() {
+func (c *Config) warnOfExposedFiles() {
 	path, embedded := strings.CutPrefix(c.DatabaseURL, "sqlite:")
 	if !embedded {
 		return

@@ -61,7 +61,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*f.current.Load()).ServeHTTP(w, r)
 }
 
-// newStartingHandler answers requests while the database is not open yet.
+// newStartingHandler returns the handler of requests while the database is not open yet.
 func newStartingHandler(refuse errorWriter) http.Handler {
 	err := platform.Unavailable("the server is starting: its database is not ready yet", nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

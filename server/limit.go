@@ -10,7 +10,7 @@ import (
 	"atrium/platform"
 )
 
-// limits count the requests of every caller.
+// limits counts and limits the requests of each caller.
 type limits struct {
 	rate, burst, inFlight int // 0 turns rate or inFlight off
 

@@ -67,7 +67,7 @@ func (s stranger) Admit() error {
 	return err
 }
 
-// Failed counts a request of the address.
+// Failed counts a request with an invalid token for its address.
 func (s stranger) Failed(err error) error {
 	if platform.AsError(err).Code == platform.CodeResourceExhausted {
 		return err // Admit has returned this error
@@ -131,7 +131,7 @@ type admitted struct {
 	leave func()
 }
 
-// WriteHeader sees what kind of answer it is.
+// WriteHeader ends the count of a request in flight if its response is a stream.
 func (a *admitted) WriteHeader(status int) {
 	if status == http.StatusSwitchingProtocols || strings.HasPrefix(a.Header().Get("Content-Type"), "text/event-stream") {
 		a.leave()

@@ -14,7 +14,7 @@ func (c *Config) serveMetrics(ctx context.Context) (end func(), err error) {
 	url, end, err := c.Metrics.Serve(ctx, c.MetricsAddress, func(err error) { c.Logger.Error("the metrics server failed", "error", err) })
 	switch {
 	case err != nil && c.MetricsOptional:
-		c.Logger.Warn("metrics are not served, because their address is in use; choose another with --metrics-addr", "address", c.MetricsAddress)
+		c.Logger.Warn("metrics are not served, because the server cannot listen on their address; choose another with --metrics-addr", "address", c.MetricsAddress)
 		return func() {}, nil
 	case err != nil:
 		return nil, fmt.Errorf("metrics: %w", listenError("metrics-addr", c.MetricsAddress, err))

@@ -28,7 +28,7 @@ func (c *Config) reference(dev *development) http.Handler {
 	return web.Reference(web.ReferenceOptions{Document: "/openapi.json", Endpoint: graphPath, Token: c.pageToken(dev), Playground: !c.NoPlayground, Console: !c.NoConsole})
 }
 
-// console is the dashboard over the graph, with a token of the demonstration's owner in development mode.
+// console returns the handler of the console, which contains the same token.
 func (c *Config) console(dev *development) http.Handler {
 	return web.Console(web.ConsoleOptions{
 		Endpoint: graphPath, Token: c.pageToken(dev), Issuer: c.ConsoleIssuer, ClientID: c.ConsoleClientID, Playground: !c.NoPlayground,

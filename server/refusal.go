@@ -39,7 +39,7 @@ func limitHeaders(next http.Handler, refuse errorWriter) http.Handler {
 	})
 }
 
-// refusalEnd is how a response ends that net/http itself writes. net/http answers an
+// plainRefusal ends the headers of a response that net/http itself writes: it answers an
 // unreadable request with plain text, in one write, before any handler runs.
 const plainRefusal = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 

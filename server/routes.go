@@ -41,7 +41,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 		console = c.console(dev)
 	}
 	description := rest.Description(options)
-	alone := map[string]http.Handler{
+	byPath := map[string]http.Handler{
 		"/":               playground,
 		graphPath:         authenticated(limited(c.graphql(p, verifier, limits.operation, closing))),
 		"/graphql/schema": readOnly(authenticated(limited(c.sdl(refuse)))),
@@ -53,9 +53,9 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(ready),
 	}
-	maps.Copy(alone, wellKnown(p, issuer, options))
+	maps.Copy(byPath, wellKnown(p, issuer, options))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler := alone[r.URL.Path]
+		handler := byPath[r.URL.Path]
 		switch {
 		case handler != nil:
 		case strings.HasPrefix(r.URL.Path, "/playground/"):

@@ -3,6 +3,7 @@
 //
 //	metrics.go  the metrics, and the handler that serves them
 //	observe.go  methods by which other packages record something
+//	standby.go  metrics of the standbys of the database
 //	serve.go    an HTTP server for the handler
 //	names.go    a limit for label values that clients choose
 //	traces.go   traces and their spans
@@ -53,7 +54,7 @@ var (
 	costBuckets = []float64{1, 10, 50, 100, 500, 1000, 2500, 5000, 10000, 25000}
 )
 
-// New returns the metrics of a program with the given version.
+// New returns the metrics of this process. version is the version of the program.
 func New(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(

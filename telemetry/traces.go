@@ -99,11 +99,11 @@ func (t *Traces) JoinParent(ctx context.Context, parent string) context.Context 
 
 // Start begins a span below the span of ctx. It returns the context for work inside the
 // new span. The span is nil if t is nil.
-func (t *Traces) Start(ctx context.Context, role SpanKind, name string, attributes ...Attribute) (context.Context, *Span) {
+func (t *Traces) Start(ctx context.Context, kind SpanKind, name string, attributes ...Attribute) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
-	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKind(role)), trace.WithAttributes(attributes...))
+	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKind(kind)), trace.WithAttributes(attributes...))
 	return ctx, &Span{span}
 }
 
@@ -115,12 +115,12 @@ func (t *Traces) IsRecording(ctx context.Context) bool {
 
 // RecordFinished records a span for work that has just ended, with its duration and its
 // error.
-func (t *Traces) RecordFinished(ctx context.Context, role SpanKind, name string, took time.Duration, err error, attributes ...Attribute) {
+func (t *Traces) RecordFinished(ctx context.Context, kind SpanKind, name string, took time.Duration, err error, attributes ...Attribute) {
 	if !t.IsRecording(ctx) {
 		return
 	}
 	now := time.Now()
-	_, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKind(role)), trace.WithAttributes(attributes...), trace.WithTimestamp(now.Add(-took)))
+	_, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKind(kind)), trace.WithAttributes(attributes...), trace.WithTimestamp(now.Add(-took)))
 	if err != nil {
 		span.SetStatus(codes.Error, "")
 	}

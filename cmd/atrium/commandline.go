@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// commandLine is every command with its flags.
+// A commandLine holds all commands with their flags.
 type commandLine struct {
 	ConfigFile  string      `name:"config" type:"path" placeholder:"FILE" help:"YAML file of settings, named like flags without the dashes before them, for all commands."`
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
@@ -145,7 +145,7 @@ func (m switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) erro
 // IsBool makes the value optional.
 func (switchMapper) IsBool() bool { return true }
 
-// A usageError is an error in the command line.
+// A usageError is an error in the command line or in the configuration.
 type usageError struct{ error }
 
 // faults collects the errors of the configuration, so that one run reports all of them.

@@ -54,7 +54,7 @@ type database struct {
 	store platform.Store
 }
 
-// open opens a database and applies pending migrations.
+// open opens a database whose migrations have been applied. It fails if some are pending.
 func (d *databaseFlags) open(ctx context.Context, o platform.Options) (*database, error) {
 	s, err := store.Open(ctx, d.DatabaseURL, store.Options{})
 	if err != nil {

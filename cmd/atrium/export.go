@@ -42,7 +42,7 @@ Examples:
   atrium events export --denied --group UID | jq -r .actor.subject`
 }
 
-// An exportedEventEvent is a line of the export.
+// An exportedEvent is a line of the export.
 type exportedEvent struct {
 	ID      string              `json:"id"`
 	Type    string              `json:"type"`

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// healthCommand is for container platforms, because the image contains no other program
-// that could send a request.
+// healthCommand asks a server whether it is ready. It is for container platforms, because
+// the image contains no other program that could send a request.
 type healthCommand struct {
 	URL     string        `name:"url" default:"http://127.0.0.1:8080" help:"URL of the server."`
 	Timeout time.Duration `default:"3s" help:"Time limit of the answer."`

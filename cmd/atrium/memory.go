@@ -66,7 +66,7 @@ func groupMemory(root fs.FS) int64 {
 	return limit
 }
 
-// lowestLimitLimit returns the lowest limit in a file of a control group and of its parents.
+// lowestLimit returns the lowest limit in a file of a control group and of its parents.
 // If the process sees only its own group, that one is mounted at the top.
 func lowestLimit(root fs.FS, mount, group, file string) int64 {
 	limit := int64(math.MaxInt64)

@@ -70,7 +70,7 @@ func (m *meter) print(line string) {
 // write ignores errors, because the import must continue without a terminal.
 func (m *meter) write(text string) { _, _ = io.WriteString(m.out, text) }
 
-// finish writes how long the import took.
+// finish writes the number of records, the duration and the rate of the import.
 func (m *meter) finish() {
 	took := time.Since(m.start)
 	m.print(fmt.Sprintf("%d records in %v, %d/s", m.last.Records, took.Round(time.Millisecond), perSecond(m.last.Records, took)))

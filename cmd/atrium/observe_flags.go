@@ -59,7 +59,7 @@ const closeTraces = 3 * time.Second
 // startTraces returns the traces that the environment variables of OpenTelemetry
 // configure, or nil if they name no exporter. end sends the remaining spans.
 func startTraces(ctx context.Context, p program, logger *slog.Logger) (_ *telemetry.Traces, end func(), err error) {
-	traces, err := telemetry.NewTraces(ctx, p.env, version, func(err error) { logger.Warn("traces", "error", err) })
+	traces, err := telemetry.NewTraces(ctx, p.env, version, func(err error) { logger.Warn("traces were not sent", "error", err) })
 	if err != nil || traces == nil {
 		return nil, func() {}, err
 	}

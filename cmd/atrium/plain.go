@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// exexplainFileErrorFileError returns an error of a file in plain words, without the name of a system
-// call.
+// explainFileError returns the text of an error of a file in plain words, without the name
+// of a system call.
 func explainFileError(err error) string {
 	var at *fs.PathError
 	if !errors.As(err, &at) {

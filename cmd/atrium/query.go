@@ -92,7 +92,7 @@ func watch(ctx context.Context, server *graphqlClient, q question, out io.Writer
 	return err
 }
 
-// writeLine prints JSON as one line.
+// writeLine writes JSON as one line.
 func writeLine(out io.Writer, raw json.RawMessage) error {
 	var line bytes.Buffer
 	if err := json.Compact(&line, raw); err != nil {

@@ -106,8 +106,8 @@ type webhookFlags struct {
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
 
-// shortestRetention is longer than deliveries are retried, because a delivery needs its
-// event.
+// shortestRetention is the smallest --audit-retention. It is longer than deliveries are
+// retried, because a delivery needs its event.
 const shortestRetention = 96 * time.Hour
 
 func (w *webhookFlags) check(f *faults) {

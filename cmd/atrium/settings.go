@@ -54,7 +54,7 @@ func serverURL(f *faults, flag, text string) *url.URL {
 	return u
 }
 
-// checkHost accepts host and host:port.
+// checkHost rejects a text that is neither a host nor host:port.
 func checkHost(f *faults, flag, host string) {
 	u, err := url.Parse("https://" + host)
 	if err != nil || u.Host != host || u.Hostname() == "" {

@@ -84,7 +84,7 @@ func shortType(full string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(full, eventPrefix), eventVersion)
 }
 
-// A change is an event in the form of GraphQL.
+// A change is an event as a GraphQL response contains it.
 type change struct {
 	ID      string
 	Type    string
@@ -115,8 +115,8 @@ type tail struct {
 	since time.Time // older events are not printed; zero means none
 }
 
-// The pause before a new connection doubles from leastWait to mostWait while connections
-// fail quickly.
+// The pause before a new connection doubles from minReconnectWait to maxReconnectWait
+// while connections fail quickly.
 const (
 	minReconnectWait = time.Second
 	maxReconnectWait = 30 * time.Second
@@ -181,6 +181,8 @@ func (t *tail) notify(format string, args ...any) {
 	_, _ = fmt.Fprintf(t.log, format+"\n", args...)
 }
 
+// take prints the event in an answer, unless it is too old. It fails with errEnough after
+// the last requested event.
 func (t *tail) take(a *answer) error {
 	if err := a.err(); err != nil {
 		return err

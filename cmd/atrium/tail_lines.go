@@ -58,7 +58,7 @@ func (l *eventLines) style(text, style string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// verbStyle returns the colour for a type of event.
+// verbStyle returns the colour for the verb of an event type.
 func verbStyle(kind string) string {
 	switch {
 	case strings.Contains(kind, ".created"):
@@ -71,7 +71,7 @@ func verbStyle(kind string) string {
 	return "36"
 }
 
-// who returns the name of an actor for people.
+// who returns the email of an actor, or else its subject.
 func who(c *change) string {
 	for _, claim := range []string{"email", "sub"} {
 		if name := c.Actor.Act[claim]; name != "" {

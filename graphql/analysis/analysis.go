@@ -25,11 +25,11 @@ type Schema struct {
 	UniqueNames map[string]string
 }
 
-// Extension is the name under which the cost of an operation is shown, and under which
-// the operation keeps its findings until its response.
+// Extension is the name of the response extension that shows the cost. The operation
+// keeps its findings under the same name.
 const Extension = "cost"
 
-// Findings are what was found out about an operation.
+// Findings are the facts about an operation that its analysis has found.
 type Findings struct {
 	Limit, Cost int
 	Values      int      // maximum number of scalars in the response
@@ -71,7 +71,7 @@ func Selects(operation *graphql.OperationContext, field string) bool {
 	return found == nil || slices.Contains(found.Selected, field)
 }
 
-// AppendJSON appends the extension that shows the cost.
+// AppendJSON appends the cost and its limit as JSON.
 func (f *Findings) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"limit":`...), int64(f.Limit), 10)
 	b = strconv.AppendInt(append(b, `,"requested":`...), int64(f.Cost), 10)

@@ -11,7 +11,7 @@ func AppendNull(b []byte) []byte { return append(b, null...) }
 
 const hexadecimal = "0123456789ABCDEF"
 
-// AppendString writes a text as JSON.
+// AppendString writes a string as JSON.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
@@ -45,10 +45,10 @@ func appendEscaped(b []byte, c byte) []byte {
 // AppendBoolean writes true or false.
 func AppendBoolean(b []byte, v bool) []byte { return strconv.AppendBool(b, v) }
 
-// AppendInt64 writes a whole number.
+// AppendInt64 writes an integer.
 func AppendInt64(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
 
-// AppendFloat writes a number as JSON does.
+// AppendFloat writes a number without an exponent.
 func AppendFloat(b []byte, n float64) []byte { return strconv.AppendFloat(b, n, 'f', -1, 64) }
 
 // AppendPointer writes what v points to, or null if v is nil.

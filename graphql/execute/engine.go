@@ -18,7 +18,7 @@ type Engine interface {
 	Query(ctx context.Context, operation *graphql.OperationContext) []byte
 	// Mutate executes a mutation and returns the data of its response.
 	Mutate(ctx context.Context, operation *graphql.OperationContext) []byte
-	// Subscribe opens the source of a subscription.
+	// Subscribe opens the source of a subscription. It returns nil after an error.
 	Subscribe(ctx context.Context, operation *graphql.OperationContext) Next
 	// Recycle is called with the data of a response that nobody reads any more.
 	Recycle(data []byte)
@@ -43,7 +43,7 @@ type EngineOptions struct {
 	// field.
 	Start func(ctx context.Context) context.Context
 	// Gather is called before n fields are read concurrently. Each field is read with
-	// the context that join returns for its own context. end is called after the reads.
+	// the context that join returns for its own context. end is called after each read.
 	Gather func(n int) (join func(context.Context) context.Context, end func())
 	// StartEvent returns the context for answering an event of a subscription. nil
 	// means the context of the response.
@@ -111,7 +111,7 @@ func (e *engine) Mutate(ctx context.Context, operation *graphql.OperationContext
 
 var errStreams = errors.New("must subscribe to exactly one stream")
 
-// Subscribe opens the source of a subscription. Each event is answered by itself.
+// Subscribe opens the source of a subscription. Each event gets a response of its own.
 func (e *engine) Subscribe(ctx context.Context, operation *graphql.OperationContext) Next {
 	p := e.plans.find(e.schema, operation)
 	w := e.newWriter(ctx, operation, p)

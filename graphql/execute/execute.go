@@ -48,8 +48,8 @@ type Options struct {
 	Timeout time.Duration              // time limit of a query or a mutation; 0 means none
 
 	// Observe is called before each operation and returns the context of the operation.
-	// If it also returns a function, that is called with the response. A subscription
-	// ends with its context instead. Observe may be nil.
+	// If it also returns a function, that is called with the response, except that of a
+	// subscription, which ends with its context. Observe may be nil.
 	Observe func(ctx context.Context, operation *graphql.OperationContext) (_ context.Context, end func(*graphql.Response))
 }
 
@@ -103,8 +103,9 @@ func (x *Executor) Run(ctx context.Context, operation *graphql.OperationContext)
 	}
 }
 
-// Answer executes a query or a mutation. The caller calls end when the client has
-// received the response, whose data must not be used afterwards. There is no response if ctx ends before the operation begins.
+// Answer executes a query or a mutation. The response is nil if ctx ends before the
+// operation begins. The caller must call end when the client has received the response,
+// and must not use its data afterwards.
 func (x *Executor) Answer(ctx context.Context, operation *graphql.OperationContext) (response *graphql.Response, end func()) {
 	if x.Timeout > 0 {
 		within, cancel := context.WithTimeout(ctx, x.Timeout)
@@ -147,7 +148,7 @@ func (x *Executor) recycleAfter(end func(), data []byte) func() {
 	return func() { end(); x.engine.Recycle(data) }
 }
 
-// runSubscription returns the responses of a subscription. Its reads are not
+// runSubscription passes the responses of a subscription to yield. Its reads are not
 // counted; each response is counted until the client has received it.
 func (x *Executor) runSubscription(ctx context.Context, operation *graphql.OperationContext, yield func(*graphql.Response) bool) {
 	ctx, open := x.Budget.Stream(ctx)

@@ -47,7 +47,7 @@ func (r *run) read(level []step) {
 			r.resolveTogether(first)
 		}
 		for _, s := range shared {
-			c := r.columns[s.of.number]
+			c := r.columns[s.source.number]
 			r.columns[s.field.number] = column{values: c.values, errorOf: c.errorOf, arguments: c.arguments, malformed: c.malformed}
 		}
 		var below []step
@@ -71,8 +71,8 @@ func (r *run) resolveTogether(steps []step) {
 	all.Wait()
 }
 
-// A sharedStep is a field that uses the values of another step.
-type sharedStep struct{ field, of *plannedField }
+// A sharedStep is a field that uses the values of another field, the source.
+type sharedStep struct{ field, source *plannedField }
 
 // splitShared splits the fields of a level into those that are resolved, with all
 // selections below them, and those that share the values of these.
@@ -93,7 +93,8 @@ func splitShared(level []step) (first []step, shared []sharedStep) {
 	return first, shared
 }
 
-// isSame reports whether other selects the same field of the same objects.
+// isSame reports whether other selects the same field, with the same arguments, of the
+// same objects.
 func (s step) isSame(other step) bool {
 	return s.field.Field == other.field.Field && s.field.arguments == other.field.arguments && slices.Equal(s.parents, other.parents)
 }
@@ -164,7 +165,7 @@ func objectsIn(values []any, wanted bool) []any {
 	return objects
 }
 
-// enter returns ctx with a field.
+// enter returns ctx with the context of a field.
 func (r *run) enter(ctx context.Context, f *plannedField) context.Context {
 	return graphql.WithFieldContext(ctx, &graphql.FieldContext{
 		Object: f.object.Name, Field: f.collected, Args: r.columns[f.number].arguments,
@@ -172,8 +173,8 @@ func (r *run) enter(ctx context.Context, f *plannedField) context.Context {
 	})
 }
 
-// get stores the values that objects contain in a field, because fields below it
-// must be resolved.
+// get stores the values of a field that objects contain, because fields below it must
+// be resolved.
 func (r *run) get(ctx context.Context, f *plannedField, objects []any) {
 	var held []any
 	var err error

@@ -213,8 +213,8 @@ func (w *writer) fail(f *plannedField, err error) {
 	graphql.AddError(ctx, err)
 }
 
-// report adds an error for a null in a non-null position, unless the value already
-// has an error.
+// report adds err for a null, unless the type allows null or the value already has an
+// error.
 func (w *writer) report(of *ast.Type, err error) {
 	if !of.NonNull {
 		return

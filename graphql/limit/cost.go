@@ -98,7 +98,7 @@ func (p price) add(q price) price {
 
 func multiplyCost(n, cost int) int { return min(n*cost, maxCount) }
 
-// pricing computes the price of one operation.
+// A pricing computes the price of one operation.
 type pricing struct {
 	*costGuard
 	operation *graphql.OperationContext
@@ -143,7 +143,7 @@ func (p *pricing) fragment(name string) price {
 	return cost
 }
 
-// field prices a field by the shape of its type.
+// field returns the price of a field. Its type determines how the price is computed.
 func (p *pricing) field(f *ast.Field) price {
 	switch f.ObjectDefinition {
 	case p.schema.Query, p.schema.Mutation, p.schema.Subscription:

@@ -26,7 +26,7 @@ import (
 // {"version": 1, "sha256Hash": "..."}.
 const PersistedQuery = "persistedQuery"
 
-// NameDocument converts the member documentId into the equivalent extension.
+// NameDocument sets the extension that is equivalent to the member documentId.
 func NameDocument(raw *graphql.RawParams, id string) {
 	if raw.Extensions == nil {
 		raw.Extensions = map[string]any{}
@@ -62,7 +62,7 @@ type persistedQueries struct {
 	kept *documentCache[string]
 }
 
-// find finds the document of a hash.
+// find finds the document of a hash, or checks the hash of a document.
 func (q persistedQueries) find(ctx context.Context, raw *graphql.RawParams) *gqlerror.Error {
 	hash, err := documentOf(raw)
 	switch {
@@ -100,7 +100,7 @@ const (
 	maxKeptBytes  = 16 << 10
 )
 
-// A documentCache caches values by the most recent documents.
+// A documentCache caches values by the most recent documents or their hashes.
 type documentCache[T any] struct{ *lru.LRU[T] }
 
 func newDocumentCache[T any]() *documentCache[T] {
@@ -140,8 +140,8 @@ func ReadTrustedDocuments(path string, schema *ast.Schema) (*TrustedDocuments, e
 	return t, nil
 }
 
-// With returns t and further documents by id, such as those of a page that the server itself has. If t is nil,
-// every document is trusted, and With returns nil.
+// With returns the documents of t and further ones by id, such as those of the console.
+// If t is nil, every document is trusted, and With returns nil.
 func (t *TrustedDocuments) With(byID map[string]string) *TrustedDocuments {
 	if t == nil {
 		return nil

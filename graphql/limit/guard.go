@@ -40,7 +40,7 @@ type Guard struct {
 	cost          *costGuard
 	introspection introspection
 	rules         *rules.Rules
-	accepted      *documentCache[*ast.QueryDocument] // documents that are parsed, within the limits and valid
+	accepted      *documentCache[*ast.QueryDocument] // parsed documents that are valid and within the limits
 }
 
 // NewGuard returns the guard of an endpoint. It panics if a trusted document is not valid

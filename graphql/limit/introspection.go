@@ -10,9 +10,9 @@ import (
 	"atrium/graphql/refusal"
 )
 
-// introspection allows introspection to callers with a token, unless it is off. If it
-// is off, only the callers whom readSDL accepts may read the gateway's _service, which
-// a federation needs.
+// introspection allows introspection to callers with a token, unless it is off. Callers
+// whom readSDL accepts may read _service, which a gateway of a federation needs, even
+// then.
 type introspection struct {
 	off     bool
 	isKnown func(context.Context) bool

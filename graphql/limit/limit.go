@@ -11,7 +11,7 @@ import (
 	"atrium/graphql/refusal"
 )
 
-// Limits has the limits of one document. They depend only on the document, so a document
+// Limits holds the limits of one document. They depend only on the document, so a document
 // that was accepted once is always accepted. 0 turns a limit off.
 type Limits struct {
 	Tokens      int // lexical tokens, without comments
@@ -81,10 +81,10 @@ func exceeds(n, limit int) bool { return limit > 0 && n > limit }
 
 // check rejects a document that exceeds a limit on its size.
 func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
-	m := meter{document: document, shapes: map[*ast.FragmentDefinition]selectionSize{}}
+	m := meter{document: document, sizes: map[*ast.FragmentDefinition]selectionSize{}}
 	var most selectionSize
 	for _, operation := range document.Operations {
-		most = most.combine(m.shape(operation.SelectionSet), false)
+		most = most.combine(m.size(operation.SelectionSet), false)
 	}
 	for _, fragment := range document.Fragments { // unused fragments are validated too
 		m.fragment(fragment)
@@ -130,13 +130,13 @@ func (s selectionSize) combine(other selectionSize, merged bool) selectionSize {
 // A meter walks every selection set of a document once.
 type meter struct {
 	document *ast.QueryDocument
-	shapes   map[*ast.FragmentDefinition]selectionSize
+	sizes    map[*ast.FragmentDefinition]selectionSize
 
 	fields, aliases int
 	deferred        bool
 }
 
-func (m *meter) shape(set ast.SelectionSet) (s selectionSize) {
+func (m *meter) size(set ast.SelectionSet) (s selectionSize) {
 	for _, selection := range set {
 		switch x := selection.(type) {
 		case *ast.Field:
@@ -144,10 +144,10 @@ func (m *meter) shape(set ast.SelectionSet) (s selectionSize) {
 			if x.Alias != x.Name {
 				m.aliases++
 			}
-			s = s.combine(selectionSize{1, 1 + m.shape(x.SelectionSet).depth}, true)
+			s = s.combine(selectionSize{1, 1 + m.size(x.SelectionSet).depth}, true)
 		case *ast.InlineFragment:
 			m.deferred = m.deferred || x.Directives.ForName("defer") != nil
-			s = s.combine(m.shape(x.SelectionSet), true)
+			s = s.combine(m.size(x.SelectionSet), true)
 		case *ast.FragmentSpread:
 			m.deferred = m.deferred || x.Directives.ForName("defer") != nil
 			if fragment := m.document.Fragments.ForName(x.Name); fragment != nil {
@@ -159,10 +159,10 @@ func (m *meter) shape(set ast.SelectionSet) (s selectionSize) {
 }
 
 func (m *meter) fragment(f *ast.FragmentDefinition) selectionSize {
-	if s, known := m.shapes[f]; known {
+	if s, known := m.sizes[f]; known {
 		return s
 	}
-	m.shapes[f] = selectionSize{} // ends a cycle, which validation rejects
-	m.shapes[f] = m.shape(f.SelectionSet)
-	return m.shapes[f]
+	m.sizes[f] = selectionSize{} // ends a cycle, which validation rejects
+	m.sizes[f] = m.size(f.SelectionSet)
+	return m.sizes[f]
 }

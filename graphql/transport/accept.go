@@ -29,10 +29,10 @@ func (a acceptedTypes) json() string {
 
 // An offer is a media type with the preference of the client.
 type offer struct {
-	media    string
-	quality  float64
-	exact    int // how exactly the header names the type: 3 by its name, 2 by the part before the slash, 1 by */*, 0 not at all
-	position int // position of the name in the header
+	media       string
+	quality     float64
+	specificity int // how the header names the type: 3 by its name, 2 by the part before the slash, 1 by */*, 0 not at all
+	position    int // position of the name in the header
 }
 
 // negotiate evaluates Accept as RFC 9110 defines it: the highest quality wins, then
@@ -77,18 +77,19 @@ func parseRange(text string) (media string, quality float64, ok bool) {
 	return media, quality, err == nil && quality >= 0 && quality <= 1
 }
 
+// match applies a media range to o, unless an earlier one is as specific.
 func (o *offer) match(media string, quality float64, position int) {
-	exact := 0
+	specificity := 0
 	switch kind, isWild := strings.CutSuffix(media, "/*"); {
 	case media == o.media:
-		exact = 3
+		specificity = 3
 	case media == "*/*":
-		exact = 1
+		specificity = 1
 	case isWild && strings.HasPrefix(o.media, kind+"/"):
-		exact = 2
+		specificity = 2
 	}
-	if exact > o.exact {
-		o.quality, o.exact, o.position = quality, exact, position
+	if specificity > o.specificity {
+		o.quality, o.specificity, o.position = quality, specificity, position
 	}
 }
 
@@ -96,8 +97,8 @@ func (o offer) isPreferred(other offer) bool {
 	switch {
 	case o.quality != other.quality:
 		return o.quality > other.quality
-	case o.exact != other.exact:
-		return o.exact > other.exact
+	case o.specificity != other.specificity:
+		return o.specificity > other.specificity
 	default:
 		return o.position < other.position
 	}

@@ -23,7 +23,7 @@ type statusError struct {
 	error
 }
 
-// refuse answers a request with an error before it reaches the executor.
+// refuse answers a request that is not executed with an error.
 func (e *endpoint) refuse(w http.ResponseWriter, r *http.Request, media string, err error) {
 	status := 0
 	var refused *statusError
@@ -99,7 +99,7 @@ func contentType(media string) string {
 
 const utf8Charset = "; charset=utf-8"
 
-// shortBody is the size of a body of which net/http itself sets the length.
+// shortBody is the size of the largest body of which net/http itself sets the length.
 const shortBody = 2 << 10
 
 // write sends a single response.

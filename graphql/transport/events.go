@@ -51,7 +51,7 @@ func reasonOf(ctx context.Context) *refusal.Error {
 }
 
 // stream writes responses as server-sent events, in the distinct connections mode of
-// graphql-sse. It ends when ctx ends, or when the client stops reading.
+// graphql-sse, until they end, ctx ends or the client stops reading.
 func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter, responses iter.Seq[*graphql.Response]) {
 	out := &eventWriter{w: w, control: http.NewResponseController(w), wait: e.WriteWait}
 	defer out.setDeadline() // for the last write by net/http
@@ -107,7 +107,7 @@ func (out *eventWriter) write(parts ...string) error {
 	return out.control.Flush()
 }
 
-// setDeadline sets the deadline of the next write. It fails if the connection
+// setDeadline sets the deadline of the next write. It has no effect if the connection
 // supports none, as in tests, where writes do not block.
 func (out *eventWriter) setDeadline() {
 	var deadline time.Time
@@ -120,7 +120,8 @@ func (out *eventWriter) setDeadline() {
 // comment is a line that readers of events ignore. It keeps the connection open.
 const comment = ":\n\n"
 
-// keepAlive writes comments. It calls gone if the client does not read them.
+// keepAlive writes a comment at each interval. It calls gone if the client does not read
+// it.
 func (out *eventWriter) keepAlive(ctx context.Context, every time.Duration, gone func()) {
 	if every <= 0 {
 		return

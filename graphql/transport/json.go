@@ -63,7 +63,7 @@ func readMembers(body []byte) (members requestMembers, ok bool) {
 
 func skipSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
 
-// cutValue splits valid JSON behind its first value.
+// cutValue splits valid JSON after its first value.
 func cutValue(b []byte) (value, rest []byte) {
 	depth := 0
 	for i := 0; i < len(b); i++ {
@@ -81,7 +81,7 @@ func cutValue(b []byte) (value, rest []byte) {
 			depth++
 		case '}', ']', ',', ' ', '\t', '\r', '\n':
 			isEnd := b[i] == '}' || b[i] == ']'
-			if depth == 0 { // behind a number or a word
+			if depth == 0 { // after a number or a word
 				return b[:i], b[i:]
 			}
 			if isEnd {

@@ -48,6 +48,7 @@ func isJSON(contentType string) bool {
 	return err == nil && media == mediaJSON && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
+// wholeBody returns the body of a request, which must be within the limit.
 func (e *endpoint) wholeBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if e.BodyBytes > 0 && r.ContentLength > e.BodyBytes { // the body is not read
 		return nil, &statusError{http.StatusRequestEntityTooLarge, limit.NewExceeded("bytes", int(e.BodyBytes), int(r.ContentLength))}

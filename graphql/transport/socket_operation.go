@@ -96,8 +96,8 @@ func (s *socket) fail(ctx context.Context, op *socketOperation, errs gqlerror.Li
 	}
 }
 
-// admit registers an operation under its id, which must be free. If there are too many
-// operations, this one fails.
+// admit registers an operation if its id is free. It returns an error if there are too
+// many operations.
 func (s *socket) admit(op *socketOperation) (free bool, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -133,7 +133,7 @@ func (s *socket) release(op *socketOperation) bool {
 	return true
 }
 
-// operationEnded records that an operation has ended completely.
+// operationEnded frees the id of an operation that has ended, and its place in the count.
 func (s *socket) operationEnded(op *socketOperation) {
 	s.release(op)
 	s.lock.Lock()
@@ -148,8 +148,7 @@ type tally struct {
 }
 
 // enter increments the count of a caller. It fails with the name of the limit if the
-// count has reached the limit. Anonymous callers ("") are not counted, because their
-// requests end at once.
+// count has reached the limit. All anonymous callers ("") share one count.
 func (t *tally) enter(caller, name string, limit int) (leave func(), err error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()

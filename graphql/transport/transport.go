@@ -62,7 +62,7 @@ type Options struct {
 	Closing <-chan struct{}
 }
 
-// Bounds has the limits of the transports. 0 turns a limit off.
+// Bounds holds the limits of the transports. 0 turns a limit off.
 type Bounds struct {
 	BodyBytes  int64         // size of a request body, and of a message on a websocket
 	Timeout    time.Duration // time limit of a query or a mutation

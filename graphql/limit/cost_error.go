@@ -30,10 +30,10 @@ func (g *costGuard) costError(p *pricing, set ast.SelectionSet, cost int) *gqler
 	help := again.suggestReduction(way)
 	refused.Message += fmt.Sprintf("; this operation costs %d", cost)
 	if help != "" {
-		dearest := way[len(way)-1].path
-		refused.Message += ", most of it for " + dearest + ": " + help
+		costliest := way[len(way)-1].path
+		refused.Message += ", most of it for " + costliest + ": " + help
 		limit, _ := refused.Extensions["limit"].(map[string]any)
-		limit["field"], limit["help"] = dearest, help
+		limit["field"], limit["help"] = costliest, help
 	}
 	return withDetails(refused)
 }
@@ -41,22 +41,22 @@ func (g *costGuard) costError(p *pricing, set ast.SelectionSet, cost int) *gqler
 // costliestPath returns the fields on the path to the most expensive list, by always
 // choosing the most expensive field.
 func (p *pricing) costliestPath(set ast.SelectionSet, prefix string) (way []costlyField) {
-	var dearest *ast.Field
+	var costliest *ast.Field
 	most := 0
 	p.eachField(set, func(f *ast.Field) {
 		if cost := p.prices[f].flat + p.prices[f].row; cost > most {
-			dearest, most = f, cost
+			costliest, most = f, cost
 		}
 	})
-	if dearest == nil || len(dearest.SelectionSet) == 0 {
+	if costliest == nil || len(costliest.SelectionSet) == 0 {
 		return nil
 	}
-	if isPart(dearest) {
-		return p.costliestPath(dearest.SelectionSet, prefix)
+	if isConnectionPart(costliest) {
+		return p.costliestPath(costliest.SelectionSet, prefix)
 	}
-	path := strings.TrimPrefix(prefix+"."+dearest.Name, ".")
-	way = append(way, costlyField{path, dearest, most})
-	for _, below := range p.costliestPath(dearest.SelectionSet, path) {
+	path := strings.TrimPrefix(prefix+"."+costliest.Name, ".")
+	way = append(way, costlyField{path, costliest, most})
+	for _, below := range p.costliestPath(costliest.SelectionSet, path) {
 		if !p.multiplies(below.field) {
 			break
 		}
@@ -65,8 +65,9 @@ func (p *pricing) costliestPath(set ast.SelectionSet, prefix string) (way []cost
 	return way
 }
 
-// isPart reports whether a field is a part of a connection.
-func isPart(f *ast.Field) bool {
+// isConnectionPart reports whether a field is nodes or edges of a connection, or node of
+// an edge.
+func isConnectionPart(f *ast.Field) bool {
 	switch parent := f.ObjectDefinition.Name; {
 	case strings.HasSuffix(parent, connection):
 		return f.Name == "nodes" || f.Name == "edges"
