@@ -93,16 +93,16 @@ func TestDocumentsAreTheAdvisoriesOfAnArtifactByIDAndCVE(t *testing.T) {
 func TestADocumentHoldsAnAdvisoryOfManyGroupsOnce(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
-		of := func(note string, changed, withdrawn int) *platform.Advisory {
+		newAdvisory := func(note string, changed, withdrawn int) *platform.Advisory {
 			a := &platform.Advisory{AdvisoryID: "GO-1", ArtifactName: "stdlib", UpdateTime: day(changed), Events: []platform.AdvisoryEvent{{FixNotPlanned: &platform.Note{Note: note}}}}
 			if withdrawn > 0 {
 				a.DeleteTime = day(withdrawn)
 			}
 			return a
 		}
-		w.feed(acme.uid, of("old", 1, 0))
-		w.feed(w.group(acme.uid), of("new", 3, 0))
-		w.feed(other.uid, of("withdrawn", 4, 4))
+		w.feed(acme.uid, newAdvisory("old", 1, 0))
+		w.feed(w.group(acme.uid), newAdvisory("new", 3, 0))
+		w.feed(other.uid, newAdvisory("withdrawn", 4, 4))
 		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{})
 		if must(t, err); describeDocuments(documents) != "stdlib: GO-1" || documents[0].Advisories[0].Events[0].FixNotPlanned.Note != "new" {
 			t.Errorf("%s, want stdlib: GO-1", describeDocuments(documents))

@@ -27,9 +27,9 @@ func artifact(ecosystem platform.Ecosystem, name string, versions ...string) *pl
 // bring imports artifacts and expects these results for them and their versions.
 func (w *world) bring(t *testing.T, artifacts, versions string, records ...*platform.ImportedArtifact) {
 	t.Helper()
-	done, of, err := w.p.Artifacts.Import(w.operator(), records)
+	done, doneVersions, err := w.p.Artifacts.Import(w.operator(), records)
 	expectImported(t, "artifacts", done, err, artifacts)
-	expectImported(t, "versions", of, err, versions)
+	expectImported(t, "versions", doneVersions, err, versions)
 }
 
 // shown returns the artifacts of a filter, each as name latest/count.

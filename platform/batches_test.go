@@ -132,25 +132,25 @@ func TestABatchOfUpdatesChangesAllOrNone(t *testing.T) {
 		batch := func(all ...platform.BatchRequest[*platform.Repo]) ([]*platform.Repo, error) {
 			return w.p.Repos.UpdateBatch(acme.owner, all)
 		}
-		of := func(uid platform.UID, body string) platform.BatchRequest[*platform.Repo] {
+		request := func(uid platform.UID, body string) platform.BatchRequest[*platform.Repo] {
 			return requests[*platform.Repo](uid, body)[0]
 		}
-		_, err := batch(of(one, `{"name": "A B"}`), of("x", `{}`), of(one, `{"description": "d"}`), of(two, `{"catalogTier": "none", "uid": "y"}`))
+		_, err := batch(request(one, `{"name": "A B"}`), request("x", `{}`), request(one, `{"description": "d"}`), request(two, `{"catalogTier": "none", "uid": "y"}`))
 		if got := violationFields(err); got != "requests[0].name requests[1].uid requests[2].uid requests[3].uid requests[3].catalogTier" && got != "requests[0].name requests[1].uid requests[2].uid requests[3].catalogTier requests[3].uid" {
 			t.Errorf("wrong ones: %s", got)
 		}
-		_, err = batch(of(one, `{"description": "d"}`), of(missingBelow(acme.uid), `{"description": "d"}`))
+		_, err = batch(request(one, `{"description": "d"}`), request(missingBelow(acme.uid), `{"description": "d"}`))
 		if e := refusal(t, "a missing one", err, platform.CodeNotFound); !strings.Contains(e.Message, "requests[1]") {
 			t.Errorf("a missing one is refused as %s", e.Message)
 		}
-		_, err = batch(of(one, `{"description": "d"}`), of(two, `{"name": "taken"}`), of(three, `{"name": "taken"}`))
+		_, err = batch(request(one, `{"description": "d"}`), request(two, `{"name": "taken"}`), request(three, `{"name": "taken"}`))
 		if e := refusal(t, "a name twice", err, platform.CodeAlreadyExists); !strings.Contains(e.Message, "requests[") {
 			t.Errorf("a name twice is refused as %s", e.Message)
 		}
 		if n := len(w.events()) - before; n != 0 {
 			t.Errorf("refused batches left %d events", n)
 		}
-		rows, err := batch(of(three, `{"description": "3"}`), of(one, `{"description": "1"}`), of(two, `{}`))
+		rows, err := batch(request(three, `{"description": "3"}`), request(one, `{"description": "1"}`), request(two, `{}`))
 		must(t, err)
 		if len(rows) != 3 || rows[0].UID != three || rows[0].Description != "3" || rows[1].Description != "1" || rows[2].UID != two {
 			t.Errorf("it answers %+v, want 3 of them", rows)

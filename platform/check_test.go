@@ -8,7 +8,7 @@ import (
 func TestNamesFollowTheirGrammars(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("a", n) }
-	check := func(of string, ok func(string, *violations), good, bad []string) {
+	check := func(rule string, ok func(string, *violations), good, bad []string) {
 		t.Helper()
 		for _, list := range []struct {
 			names []string
@@ -17,7 +17,7 @@ func TestNamesFollowTheirGrammars(t *testing.T) {
 			for _, name := range list.names {
 				var v violations
 				if ok(name, &v); (len(v) == 0) != list.good {
-					t.Errorf("%s %q: %v", of, name, v)
+					t.Errorf("%s %q: %v", rule, name, v)
 				}
 			}
 		}

@@ -86,7 +86,7 @@ func resolvePath(t reflect.Type, fields []Field, path string) (part, bool) {
 }
 
 // memberOf finds a member of a struct by any spelling of its name in JSON.
-func memberOf(t reflect.Type, name string) (spelled string, of reflect.Type, ok bool) {
+func memberOf(t reflect.Type, name string) (spelled string, member reflect.Type, ok bool) {
 	for i := range t.NumField() {
 		spelled, _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if spelled != "-" && CamelCase(spelled) == CamelCase(name) {

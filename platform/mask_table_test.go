@@ -25,9 +25,9 @@ func TestEveryFieldIsUpdatableFixedOrOutputOnly(t *testing.T) {
 	checkModes(t, subscriptionKind.Fields, Subscription{}, "", "sink types", "uid secret createTime updateTime", "")
 }
 
-func checkModes[T any](t *testing.T, fields []Field, of T, updatable, atCreation, outputOnly, volatile string) {
+func checkModes[T any](t *testing.T, fields []Field, row T, updatable, atCreation, outputOnly, volatile string) {
 	t.Helper()
-	kind := reflect.TypeOf(of)
+	kind := reflect.TypeOf(row)
 	want := map[string]FieldMode{}
 	for mode, names := range map[FieldMode]string{Updatable: updatable, AtCreation: atCreation, OutputOnly: outputOnly, Volatile: volatile} {
 		for _, name := range strings.Fields(names) {

@@ -9,10 +9,10 @@ import (
 func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		p, only := w.p.RoleBindings, acme.Binding.UID
+		p, last := w.p.RoleBindings, acme.Binding.UID
 		demote := body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole)
-		expectRefused(t, "deleting the only one", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
-		_, err := p.Update(acme.owner, only, demote)
+		expectRefused(t, "deleting the only one", p.Delete(acme.owner, last), platform.CodeFailedPrecondition, "LAST_OWNER")
+		_, err := p.Update(acme.owner, last, demote)
 		e := refusal(t, "demoting the only one", err, platform.CodeFailedPrecondition, "LAST_OWNER")
 		if e.Preconditions[0].Subject != string(acme.uid) {
 			t.Errorf("got %+v, want Subject %v", e.Preconditions, acme.uid)
@@ -22,11 +22,11 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		team, second := w.group(acme.uid), w.member(acme.uid, "second")
 		below := w.bind(team, second, platform.OwnerRole)
 		w.bind(acme.uid, second, w.role(acme.uid, platform.Capabilities()...))
-		expectRefused(t, "deleting the only one at the root", p.Delete(acme.owner, only), platform.CodeFailedPrecondition, "LAST_OWNER")
+		expectRefused(t, "deleting the only one at the root", p.Delete(acme.owner, last), platform.CodeFailedPrecondition, "LAST_OWNER")
 		must(t, p.Delete(acme.owner, below)) // A group below needs no owner.
 
 		// The binding of the owner may change to another identity.
-		moved, err := p.Update(acme.owner, only, body[*platform.RoleBinding](`{"identityUid": %q}`, second))
+		moved, err := p.Update(acme.owner, last, body[*platform.RoleBinding](`{"identityUid": %q}`, second))
 		must(t, err)
 		if moved.Identity.UID != second || moved.Role.UID != platform.OwnerRole {
 			t.Errorf("got %+v, want UID %v and UID %v", moved, second, platform.OwnerRole)
@@ -34,7 +34,7 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 		// Either of two owners may be removed, but then not the other.
 		owner := w.as("second")
 		first := w.bind(acme.uid, acme.Identity.UID, platform.OwnerRole)
-		_, err = p.Update(owner, only, demote)
+		_, err = p.Update(owner, last, demote)
 		must(t, err)
 		expectRefused(t, "then the other", p.Delete(w.as("owner of acme"), first), platform.CodeFailedPrecondition, "LAST_OWNER")
 		expectRefused(t, "its identity", w.p.Identities.Delete(w.as("owner of acme"), acme.Identity.UID), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")

@@ -159,13 +159,13 @@ func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(acme.uid)
-		of := func(n int, architectures ...platform.Architecture) *platform.Image {
+		newImage := func(n int, architectures ...platform.Architecture) *platform.Image {
 			return &platform.Image{Repo: repo, Digest: digest(n), Architectures: architectures}
 		}
 		_, err := w.p.Images.Import(w.operator(), []*platform.Image{
-			of(1, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "amd64", Size: 7}),
-			of(2, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "s390x"}),
-			of(3, platform.Architecture{Name: "amd64"}), of(4),
+			newImage(1, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "amd64", Size: 7}),
+			newImage(2, platform.Architecture{Name: "arm64", Size: 5}, platform.Architecture{Name: "s390x"}),
+			newImage(3, platform.Architecture{Name: "amd64"}), newImage(4),
 		})
 		must(t, err)
 		size := func(n int, architecture string) (platform.ImageSize, error) {

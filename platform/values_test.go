@@ -47,11 +47,11 @@ func stringConstants(t *testing.T) map[string][]string {
 			if !ok || len(spec.Values) != 1 {
 				return true
 			}
-			of, isNamed := spec.Type.(*ast.Ident)
+			named, isNamed := spec.Type.(*ast.Ident)
 			literal, isLiteral := spec.Values[0].(*ast.BasicLit)
 			if isNamed && isLiteral && literal.Kind == gotoken.STRING {
 				value, _ := strconv.Unquote(literal.Value)
-				constants[of.Name] = append(constants[of.Name], value)
+				constants[named.Name] = append(constants[named.Name], value)
 			}
 			return true
 		})

@@ -24,7 +24,7 @@ type documents struct {
 }
 
 // listDocuments returns a route that lists all documents in one response.
-func listDocuments(of platform.AdvisoryDocuments) route {
+func listDocuments(operations platform.AdvisoryDocuments) route {
 	filters := []filter[*platform.DocumentRequest]{
 		textFilter("id", func(r *platform.DocumentRequest) *string { return &r.ID }),
 		textsFilter("cves", func(r *platform.DocumentRequest) *[]string { return &r.CVEs }),
@@ -35,7 +35,7 @@ func listDocuments(of platform.AdvisoryDocuments) route {
 		call: func(r *request) (any, error) {
 			decoded := listRequest(r, filters)
 			decoded.Filter.Malformed = decoded.Malformed
-			found, err := of.List(r.Context(), *decoded.Filter)
+			found, err := operations.List(r.Context(), *decoded.Filter)
 			return documents{found}, err
 		},
 	}
@@ -46,11 +46,11 @@ type resolvedVulnsReports struct {
 }
 
 // listResolvedVulnsReports returns a route that lists all reports in one response.
-func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
+func listResolvedVulnsReports(operations platform.ResolvedVulnerabilities) route {
 	type asked = platform.ResolvedVulnerabilityRequest
 	filters := []filter[*asked]{
 		{
-			parameter{name: "imageRefs", of: reflect.TypeFor[string](), repeated: true, required: true},
+			parameter{name: "imageRefs", valueType: reflect.TypeFor[string](), repeated: true, required: true},
 			func(l *platform.ListRequest[*asked], s string) error {
 				ref, err := parseImageRef(s)
 				if err == nil {
@@ -69,7 +69,7 @@ func listResolvedVulnsReports(of platform.ResolvedVulnerabilities) route {
 		call: func(r *request) (any, error) {
 			decoded := listRequest(r, filters)
 			decoded.Filter.Malformed = decoded.Malformed
-			found, err := of.List(r.Context(), *decoded.Filter)
+			found, err := operations.List(r.Context(), *decoded.Filter)
 			return resolvedVulnsReports{found}, err
 		},
 	}

@@ -24,7 +24,7 @@ type (
 )
 
 // batchCreate returns the operation that creates the role bindings of a batch.
-func batchCreate(of platform.RoleBindings) operation {
+func batchCreate(operations platform.RoleBindings) operation {
 	return func(r *request) (any, error) {
 		body, err := r.readBody()
 		if err != nil {
@@ -34,7 +34,7 @@ func batchCreate(of platform.RoleBindings) operation {
 		if len(malformed) > 0 {
 			return nil, platform.Invalid(malformed...)
 		}
-		made, err := of.CreateBatch(r.Context(), parent, inputs)
+		made, err := operations.CreateBatch(r.Context(), parent, inputs)
 		return batchAnswer{made}, err
 	}
 }

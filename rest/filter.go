@@ -52,7 +52,7 @@ func textsFilter[F any, S ~string](name string, at func(F) *[]S) filter[F] {
 
 // numberFilter is a filter by a number, which may be 0.
 func numberFilter[F any](name string, at func(F) **float64) filter[F] {
-	return filter[F]{parameter{name: name, of: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
+	return filter[F]{parameter{name: name, valueType: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return errors.New("must be a number")
@@ -123,14 +123,14 @@ func (f filter[F]) withDefault(value any) filter[F] {
 }
 
 func value[F, V any](name string, parse func(string) (V, error), at func(*platform.ListRequest[F]) *V) filter[F] {
-	return filter[F]{parameter{name: name, of: reflect.TypeFor[V]()}, func(l *platform.ListRequest[F], s string) (err error) {
+	return filter[F]{parameter{name: name, valueType: reflect.TypeFor[V]()}, func(l *platform.ListRequest[F], s string) (err error) {
 		*at(l), err = parse(s)
 		return err
 	}}
 }
 
 func values[F any, S ~string](name string, at func(*platform.ListRequest[F]) *[]S) filter[F] {
-	return filter[F]{parameter{name: name, of: reflect.TypeFor[S](), repeated: true}, func(l *platform.ListRequest[F], s string) error {
+	return filter[F]{parameter{name: name, valueType: reflect.TypeFor[S](), repeated: true}, func(l *platform.ListRequest[F], s string) error {
 		one, err := parseText[S](s)
 		if all := at(l); err == nil {
 			*all = append(*all, one)

@@ -107,17 +107,17 @@ func iamRoutes(p *platform.Platform) []route {
 }
 
 var (
-	issuer  = parameter{name: "issuer", of: reflect.TypeFor[string](), required: true}
-	subject = parameter{name: "subject", of: reflect.TypeFor[string](), required: true}
+	issuer  = parameter{name: "issuer", valueType: reflect.TypeFor[string](), required: true}
+	subject = parameter{name: "subject", valueType: reflect.TypeFor[string](), required: true}
 )
 
 type lookupAnswer struct {
 	UID platform.UID `json:"uid"`
 }
 
-func lookup(of platform.Identities) operation {
+func lookup(operations platform.Identities) operation {
 	return func(r *request) (any, error) {
-		uid, err := of.Lookup(r.Context(), r.query.Get(issuer.name), r.query.Get(subject.name))
+		uid, err := operations.Lookup(r.Context(), r.query.Get(issuer.name), r.query.Get(subject.name))
 		return lookupAnswer{uid}, err
 	}
 }

@@ -43,7 +43,7 @@ func (r *request) decode(read func(d *decoding, body []byte)) error {
 	return nil
 }
 
-func batchDelete(of platform.ExternalGroupRoleMappings) operation {
+func batchDelete(operations platform.ExternalGroupRoleMappings) operation {
 	return func(r *request) (any, error) {
 		var parent platform.UID
 		var names []platform.UID
@@ -56,32 +56,32 @@ func batchDelete(of platform.ExternalGroupRoleMappings) operation {
 		}); err != nil {
 			return nil, err
 		}
-		removed, err := of.DeleteBatch(r.Context(), parent, names)
+		removed, err := operations.DeleteBatch(r.Context(), parent, names)
 		return batchDeleted{parent, removed}, err
 	}
 }
 
-func acceptInvite(of platform.GroupInvites) operation {
+func acceptInvite(operations platform.GroupInvites) operation {
 	return func(r *request) (any, error) {
 		var code string
 		if err := r.decode(func(d *decoding, body []byte) { code = d.text("code", d.object("", body, "code")["code"]) }); err != nil {
 			return nil, err
 		}
-		return of.Accept(r.Context(), code)
+		return operations.Accept(r.Context(), code)
 	}
 }
 
-func verifyProvider(of platform.IdentityProviders) operation {
+func verifyProvider(operations platform.IdentityProviders) operation {
 	return func(r *request) (any, error) {
 		var uid platform.UID
 		if err := r.decode(func(d *decoding, body []byte) { uid = d.uid("uid", d.object("", body, "uid")["uid"]) }); err != nil {
 			return nil, err
 		}
-		return of.Verify(r.Context(), uid)
+		return operations.Verify(r.Context(), uid)
 	}
 }
 
-func acceptTerms(of platform.Terms) operation {
+func acceptTerms(operations platform.Terms) operation {
 	return func(r *request) (any, error) {
 		var documents []string
 		if err := r.decode(func(d *decoding, body []byte) {
@@ -89,20 +89,20 @@ func acceptTerms(of platform.Terms) operation {
 		}); err != nil {
 			return nil, err
 		}
-		return of.Accept(r.Context(), r.uid(), documents)
+		return operations.Accept(r.Context(), r.uid(), documents)
 	}
 }
 
 // listTerms returns a route that lists the terms that were accepted for the group in the
 // path or for a group above it.
-func listTerms(of platform.Terms) route {
-	kind := of.Kind()
+func listTerms(operations platform.Terms) route {
+	kind := operations.Kind()
 	filters := pagingFilters[*platform.TermsFilter](kind)
 	return route{
 		name: "ListTermsAcceptances", method: http.MethodGet, pattern: "/iam/v2/terms/{group=**}", capabilities: capabilityList(kind.List),
 		query: parametersOf(filters), answer: platform.TermsAcceptance{}, plural: kind.Plural, kind: factsOf(kind),
 		call: func(r *request) (any, error) {
-			page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))
+			page, err := operations.ListOf(r.Context(), r.uid(), listRequest(r, filters))
 			return newEnvelope(kind.Plural, page), err
 		},
 	}

@@ -25,29 +25,29 @@ func librariesRoutes(p *platform.Platform) []route {
 }
 
 // listArtifactVersions returns a route that lists the versions of the artifact in the path.
-func listArtifactVersions(of platform.ArtifactVersions) route {
-	filters := pagingFilters[*platform.ArtifactVersionFilter](of.Kind())
-	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", of)
+func listArtifactVersions(operations platform.ArtifactVersions) route {
+	filters := pagingFilters[*platform.ArtifactVersionFilter](operations.Kind())
+	list := listAll("/libraries/v2/artifacts/{artifact_id=*}/versions", operations)
 	list.call = func(r *request) (any, error) {
-		page, err := of.ListOf(r.Context(), r.uid(), listRequest(r, filters))
+		page, err := operations.ListOf(r.Context(), r.uid(), listRequest(r, filters))
 		return newEnvelope(list.plural, page), err
 	}
 	return list
 }
 
-var ecosystems = parameter{name: "ecosystems", of: reflect.TypeFor[platform.Ecosystem](), repeated: true, required: true}
+var ecosystems = parameter{name: "ecosystems", valueType: reflect.TypeFor[platform.Ecosystem](), repeated: true, required: true}
 
 type artifactCount struct {
 	Counts []*platform.EcosystemCount `json:"counts"`
 }
 
-func countArtifacts(of platform.Artifacts) operation {
+func countArtifacts(operations platform.Artifacts) operation {
 	return func(r *request) (any, error) {
 		var asked []platform.Ecosystem
 		for _, e := range r.query[ecosystems.name] {
 			asked = append(asked, platform.Ecosystem(e))
 		}
-		counts, err := of.Counts(r.Context(), asked)
+		counts, err := operations.Counts(r.Context(), asked)
 		return artifactCount{counts}, err
 	}
 }

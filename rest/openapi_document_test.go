@@ -85,7 +85,7 @@ func kindsOf(table []route) map[reflect.Type]*kindFacts {
 	kinds := map[reflect.Type]*kindFacts{}
 	for _, r := range table {
 		if r.kind != nil {
-			kinds[r.kind.of] = r.kind
+			kinds[r.kind.resource] = r.kind
 		}
 	}
 	return kinds

@@ -43,12 +43,12 @@ func (d *description) query(r *route) openapi3.Parameters {
 	for i, p := range r.query {
 		described := &openapi3.Parameter{
 			Name: p.name, In: "query", Required: p.required,
-			Description: d.textFor(r.name, "?"+p.name), Schema: d.schemaOf(p.of, inAnswer),
+			Description: d.textFor(r.name, "?"+p.name), Schema: d.schemaOf(p.valueType, inAnswer),
 		}
 		if value := described.Schema.Value; value != nil {
 			value.Pattern += p.pattern
 			value.Default = p.fallback
-			if p.of.Kind() == reflect.Int {
+			if p.valueType.Kind() == reflect.Int {
 				value.Min, value.Max = openapi3.Ptr(0.0), openapi3.Ptr(float64(math.MaxInt32))
 			}
 		}

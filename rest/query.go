@@ -13,16 +13,16 @@ import (
 
 // A parameter is a query parameter of a route.
 type parameter struct {
-	name     string       // the documented name; the other spelling is accepted too
-	of       reflect.Type // type of the value, or of one of the values
-	repeated bool         // whether the parameter may be given several times
-	required bool
-	fallback any    // default value; nil means none
-	pattern  string // regular expression for the value; "" means any value
+	name      string       // the documented name; the other spelling is accepted too
+	valueType reflect.Type // type of the value, or of one of the values
+	repeated  bool         // whether the parameter may be given several times
+	required  bool
+	fallback  any    // default value; nil means none
+	pattern   string // regular expression for the value; "" means any value
 }
 
 // updateMask is the parameter that lists the fields to change.
-var updateMask = parameter{name: "updateMask", of: reflect.TypeFor[string]()}
+var updateMask = parameter{name: "updateMask", valueType: reflect.TypeFor[string]()}
 
 // maskOf returns the mask, or nil if there is none.
 func maskOf(query url.Values) []string { return platform.SplitMask(query.Get(updateMask.name)) }

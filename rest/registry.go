@@ -55,7 +55,7 @@ func registryRoutes(p *platform.Platform) []route {
 // Without it, all tags are listed.
 func classFilter(name string, class platform.TagClass) filter[*platform.TagFilter] {
 	return filter[*platform.TagFilter]{
-		parameter{name: name, of: reflect.TypeFor[bool](), fallback: true},
+		parameter{name: name, valueType: reflect.TypeFor[bool](), fallback: true},
 		func(l *platform.ListRequest[*platform.TagFilter], s string) error {
 			included, err := parseBool(s)
 			if err == nil && !included {
@@ -66,15 +66,15 @@ func classFilter(name string, class platform.TagClass) filter[*platform.TagFilte
 	}
 }
 
-var architecture = parameter{name: "architecture", of: reflect.TypeFor[string]()}
+var architecture = parameter{name: "architecture", valueType: reflect.TypeFor[string]()}
 
 type architectures struct {
 	Architectures []string `json:"architectures"`
 }
 
-func imageArchitectures(of platform.Images) operation {
+func imageArchitectures(operations platform.Images) operation {
 	return func(r *request) (any, error) {
-		image, err := of.Get(r.Context(), r.image())
+		image, err := operations.Get(r.Context(), r.image())
 		if err != nil {
 			return nil, err
 		}
@@ -82,9 +82,9 @@ func imageArchitectures(of platform.Images) operation {
 	}
 }
 
-func imageSize(of platform.Images) operation {
+func imageSize(operations platform.Images) operation {
 	return func(r *request) (any, error) {
-		return of.Size(r.Context(), r.image(), r.query.Get(architecture.name))
+		return operations.Size(r.Context(), r.image(), r.query.Get(architecture.name))
 	}
 }
 

@@ -33,7 +33,7 @@ type route struct {
 // kindFacts holds facts of a kind without its type.
 type kindFacts struct {
 	name     string
-	of       reflect.Type
+	resource reflect.Type
 	fields   []platform.Field
 	required []string // fields that are required for creation
 	global   bool     // whether some resources belong to no organisation
@@ -115,36 +115,36 @@ type (
 )
 
 // list returns the route that lists a kind in the tree. It has filters by scope.
-func list[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
-	return listAll(pattern, of, slices.Concat(scopeFilters[F](), filters)...)
+func list[T, F any](pattern string, operations lister[T, F], filters ...filter[F]) route {
+	return listAll(pattern, operations, slices.Concat(scopeFilters[F](), filters)...)
 }
 
 // listAll returns the route that lists a kind outside the tree.
-func listAll[T, F any](pattern string, of lister[T, F], filters ...filter[F]) route {
-	kind := of.Kind()
+func listAll[T, F any](pattern string, operations lister[T, F], filters ...filter[F]) route {
+	kind := operations.Kind()
 	filters = slices.Concat(filters, pagingFilters[F](kind))
 	return route{
 		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
 		query: parametersOf(filters), answer: zeroOf[T](), plural: kind.Plural,
 		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.",
 		call: func(r *request) (any, error) {
-			page, err := of.List(r.Context(), listRequest(r, filters))
+			page, err := operations.List(r.Context(), listRequest(r, filters))
 			return newEnvelope(kind.Plural, page), err
 		},
 	}
 }
 
-func get[T any](pattern string, of getter[T]) route {
-	kind := of.Kind()
+func get[T any](pattern string, operations getter[T]) route {
+	kind := operations.Kind()
 	return route{
 		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
 		answer: zeroOf[T](), kind: factsOf(kind), doc: "Reads one " + words(kind.Name) + ".",
-		call: rejectBadQuery(func(r *request) (any, error) { return of.Get(r.Context(), r.uid()) }),
+		call: rejectBadQuery(func(r *request) (any, error) { return operations.Get(r.Context(), r.uid()) }),
 	}
 }
 
-func create[T any](pattern string, of creator[T]) route {
-	kind := of.Kind()
+func create[T any](pattern string, operations creator[T]) route {
+	kind := operations.Kind()
 	return route{
 		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.Creating(),
 		body: zeroOf[T](), answer: zeroOf[T](), kind: factsOf(kind),
@@ -154,21 +154,21 @@ func create[T any](pattern string, of creator[T]) route {
 			if err != nil {
 				return nil, err
 			}
-			return of.Create(r.Context(), r.uid(), platform.JSONInput[T](body, nil).Malformed(r.malformed...))
+			return operations.Create(r.Context(), r.uid(), platform.JSONInput[T](body, nil).Malformed(r.malformed...))
 		},
 	}
 }
 
-func update[T any](pattern string, of updater[T]) route {
-	kind := of.Kind()
-	route := patch("Update"+kind.Name, pattern, of.Update, kind.Updating()...)
+func update[T any](pattern string, operations updater[T]) route {
+	kind := operations.Kind()
+	route := patch("Update"+kind.Name, pattern, operations.Update, kind.Updating()...)
 	route.kind = factsOf(kind)
 	route.doc = fmt.Sprintf("Updates one %s: the fields in the body, or those of them that updateMask lists.", words(kind.Name))
 	return route
 }
 
 // patch returns the route of a partial update.
-func patch[T any](name, pattern string, of func(context.Context, platform.UID, platform.Input[T]) (T, error), needed ...platform.Capability) route {
+func patch[T any](name, pattern string, update func(context.Context, platform.UID, platform.Input[T]) (T, error), needed ...platform.Capability) route {
 	return route{
 		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
 		query: []parameter{updateMask}, body: zeroOf[T](), answer: zeroOf[T](),
@@ -177,13 +177,13 @@ func patch[T any](name, pattern string, of func(context.Context, platform.UID, p
 			if err != nil {
 				return nil, err
 			}
-			return of(r.Context(), r.uid(), platform.JSONInput[T](body, maskOf(r.query)).Malformed(r.malformed...))
+			return update(r.Context(), r.uid(), platform.JSONInput[T](body, maskOf(r.query)).Malformed(r.malformed...))
 		},
 	}
 }
 
-func remove[T any](pattern string, of remover[T]) route {
-	kind := of.Kind()
+func remove[T any](pattern string, operations remover[T]) route {
+	kind := operations.Kind()
 	doc := "Deletes one " + words(kind.Name) + "."
 	if kind.Blocked != "" {
 		doc += " Fails with FAILED_PRECONDITION and the violation " + kind.Blocked + " while other resources need it."
@@ -191,7 +191,7 @@ func remove[T any](pattern string, of remover[T]) route {
 	return route{
 		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: capabilityList(kind.Delete),
 		kind: factsOf(kind), doc: doc,
-		call: rejectBadQuery(func(r *request) (any, error) { return nil, of.Delete(r.Context(), r.uid()) }),
+		call: rejectBadQuery(func(r *request) (any, error) { return nil, operations.Delete(r.Context(), r.uid()) }),
 	}
 }
 

@@ -140,7 +140,7 @@ func TestEveryRouteDescribesItsBodyAndItsResponse(t *testing.T) {
 			}
 		}
 		for _, p := range r.query {
-			if p.name == "" || !slices.Contains([]reflect.Kind{reflect.String, reflect.Bool, reflect.Int, reflect.Float64, reflect.Struct}, p.of.Kind()) {
+			if p.name == "" || !slices.Contains([]reflect.Kind{reflect.String, reflect.Bool, reflect.Int, reflect.Float64, reflect.Struct}, p.valueType.Kind()) {
 				t.Errorf("%s %s: parameter %+v", r.method, r.pattern, p)
 			}
 		}

@@ -56,4 +56,6 @@ func optional(s string) *string {
 
 // enumValue returns the number of an enum name. It returns the unspecified number for
 // an empty or unknown name.
-func enumValue[E ~int32, S ~string](of map[string]int32, name S) E { return E(of[string(name)]) }
+func enumValue[E ~int32, S ~string](numbers map[string]int32, name S) E {
+	return E(numbers[string(name)])
+}

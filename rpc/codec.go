@@ -198,8 +198,8 @@ func nestedMessages(path string, m protoreflect.Message) (all []nestedMessage) {
 // fieldName returns the name of a field in violations. It is the name in REST, which uses
 // snake_case in queries.
 func fieldName(f protoreflect.FieldDescriptor) string {
-	of := string(f.ContainingMessage().Name())
-	if of == "UIDPFilter" || strings.HasPrefix(of, "List") {
+	message := string(f.ContainingMessage().Name())
+	if message == "UIDPFilter" || strings.HasPrefix(message, "List") {
 		return f.TextName()
 	}
 	return f.JSONName()
@@ -209,7 +209,7 @@ func fieldName(f protoreflect.FieldDescriptor) string {
 // updated. Violations name the fields of a resource without the name of this field, as REST
 // does.
 func isResource(f protoreflect.FieldDescriptor) bool {
-	of := f.ContainingMessage()
-	name := string(of.Name())
+	request := f.ContainingMessage()
+	name := string(request.Name())
 	return f.Message() != nil && !f.IsList() && !f.IsMap() && (name == "Create"+string(f.Message().Name())+"Request" || name == "Update"+string(f.Message().Name())+"Request")
 }

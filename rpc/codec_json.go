@@ -20,8 +20,8 @@ import (
 func isPartialMask(paths []string) bool { return len(paths) > 0 && !slices.Equal(paths, []string{"*"}) }
 
 // maskField returns the field with the mask of an update, or nil if there is none.
-func maskField(of protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
-	if f := of.Fields().ByName("update_mask"); f != nil && f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask" {
+func maskField(descriptor protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	if f := descriptor.Fields().ByName("update_mask"); f != nil && f.Message() != nil && f.Message().FullName() == "google.protobuf.FieldMask" {
 		return f
 	}
 	return nil
@@ -39,10 +39,10 @@ func maskOf(m protoreflect.Message) []string {
 // readJSON reads a message from valid JSON and returns all violations. It reads the mask
 // itself, because the JSON form of protocol buffers allows neither * nor keys of maps.
 func readJSON(b []byte, message proto.Message) []platform.Violation {
-	of := message.ProtoReflect().Descriptor()
+	descriptor := message.ProtoReflect().Descriptor()
 	var found []platform.Violation
 	var paths []string
-	if f := maskField(of); f != nil {
+	if f := maskField(descriptor); f != nil {
 		b, paths, found = cutMask(b, f)
 	}
 	if len(found) == 0 && protojson.Unmarshal(b, message) == nil {
@@ -50,7 +50,7 @@ func readJSON(b []byte, message proto.Message) []platform.Violation {
 		return nil
 	}
 	j := jsonViolations{masked: isPartialMask(paths), found: found}
-	j.message(of, b, "", "body")
+	j.message(descriptor, b, "", "body")
 	if len(j.found) > 0 {
 		return j.found
 	}
@@ -134,16 +134,16 @@ func (j *jsonViolations) add(field, description string) {
 
 // message checks an object. prefix is its path with a dot at the end. name is the field
 // that a violation names if the value is not an object.
-func (j *jsonViolations) message(of protoreflect.MessageDescriptor, raw json.RawMessage, prefix, name string) {
+func (j *jsonViolations) message(descriptor protoreflect.MessageDescriptor, raw json.RawMessage, prefix, name string) {
 	if !isObject(raw) {
 		j.add(name, "must be a JSON object")
 		return
 	}
 	var seen []protoreflect.FieldNumber
 	for _, m := range membersOf(raw) {
-		f := of.Fields().ByJSONName(m.name)
+		f := descriptor.Fields().ByJSONName(m.name)
 		if f == nil {
-			f = of.Fields().ByTextName(m.name)
+			f = descriptor.Fields().ByTextName(m.name)
 		}
 		switch {
 		case f == nil && j.masked && name != "body":

@@ -17,18 +17,18 @@ func eventsServices(p *platform.Platform, o connect.HandlerOption) []service {
 	}
 }
 
-type subscriptions struct{ of platform.Subscriptions }
+type subscriptions struct{ operations platform.Subscriptions }
 
 func (s subscriptions) GetSubscription(ctx context.Context, r *eventsv2.GetSubscriptionRequest) (*eventsv2.Subscription, error) {
-	return convert(subscription)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(subscription)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s subscriptions) CreateSubscription(ctx context.Context, r *eventsv2.CreateSubscriptionRequest) (*eventsv2.Subscription, error) {
-	return convert(subscription)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Subscription](r.GetSubscription(), nil)))
+	return convert(subscription)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Subscription](r.GetSubscription(), nil)))
 }
 
 func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSubscriptionsRequest) (*eventsv2.ListSubscriptionsResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.SubscriptionFilter{}))
+	page, err := s.operations.List(ctx, list(r, &platform.SubscriptionFilter{}))
 	return &eventsv2.ListSubscriptionsResponse{
 		Subscriptions: convertEach(page.Items, subscription),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -36,7 +36,7 @@ func (s subscriptions) ListSubscriptions(ctx context.Context, r *eventsv2.ListSu
 }
 
 func (s subscriptions) DeleteSubscription(ctx context.Context, r *eventsv2.DeleteSubscriptionRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func subscription(s *platform.Subscription) *eventsv2.Subscription {

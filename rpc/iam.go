@@ -27,18 +27,18 @@ func iamServices(p *platform.Platform, o connect.HandlerOption) []service {
 	}
 }
 
-type groups struct{ of platform.Groups }
+type groups struct{ operations platform.Groups }
 
 func (s groups) GetGroup(ctx context.Context, r *iamv2.GetGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(group)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s groups) DeleteGroup(ctx context.Context, r *iamv2.DeleteGroupRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*iamv2.ListGroupsResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
+	page, err := s.operations.List(ctx, list(r, &platform.GroupFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListGroupsResponse{
 		Groups:        convertEach(page.Items, group),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -46,33 +46,33 @@ func (s groups) ListGroups(ctx context.Context, r *iamv2.ListGroupsRequest) (*ia
 }
 
 func (s groups) CreateGroup(ctx context.Context, r *iamv2.CreateGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Group](r.GetGroup(), nil)))
+	return convert(group)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Group](r.GetGroup(), nil)))
 }
 
 func (s groups) UpdateGroup(ctx context.Context, r *iamv2.UpdateGroupRequest) (*iamv2.Group, error) {
-	return convert(group)(s.of.Update(ctx, platform.UID(r.GetGroup().GetUid()), input[*platform.Group](r.GetGroup(), r.GetUpdateMask())))
+	return convert(group)(s.operations.Update(ctx, platform.UID(r.GetGroup().GetUid()), input[*platform.Group](r.GetGroup(), r.GetUpdateMask())))
 }
 
-type identities struct{ of platform.Identities }
+type identities struct{ operations platform.Identities }
 
 func (s identities) CreateIdentity(ctx context.Context, r *iamv2.CreateIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Identity](r.GetIdentity(), nil)))
+	return convert(identity)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Identity](r.GetIdentity(), nil)))
 }
 
 func (s identities) GetIdentity(ctx context.Context, r *iamv2.GetIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(identity)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s identities) DeleteIdentity(ctx context.Context, r *iamv2.DeleteIdentityRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s identities) UpdateIdentity(ctx context.Context, r *iamv2.UpdateIdentityRequest) (*iamv2.Identity, error) {
-	return convert(identity)(s.of.Update(ctx, platform.UID(r.GetIdentity().GetUid()), input[*platform.Identity](r.GetIdentity(), r.GetUpdateMask())))
+	return convert(identity)(s.operations.Update(ctx, platform.UID(r.GetIdentity().GetUid()), input[*platform.Identity](r.GetIdentity(), r.GetUpdateMask())))
 }
 
 func (s identities) ListIdentities(ctx context.Context, r *iamv2.ListIdentitiesRequest) (*iamv2.ListIdentitiesResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.IdentityFilter{
+	page, err := s.operations.List(ctx, list(r, &platform.IdentityFilter{
 		Name: r.GetName(), RelationshipType: name[platform.RelationshipType](r.GetRelationshipType()), Query: r.GetQuery(),
 	}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListIdentitiesResponse{
@@ -82,18 +82,18 @@ func (s identities) ListIdentities(ctx context.Context, r *iamv2.ListIdentitiesR
 }
 
 func (s identities) LookupIdentity(ctx context.Context, r *iamv2.LookupIdentityRequest) (*iamv2.LookupIdentityResponse, error) {
-	uid, err := s.of.Lookup(ctx, r.GetIssuer(), r.GetSubject())
+	uid, err := s.operations.Lookup(ctx, r.GetIssuer(), r.GetSubject())
 	return &iamv2.LookupIdentityResponse{Uid: string(uid)}, err
 }
 
-type roles struct{ of platform.Roles }
+type roles struct{ operations platform.Roles }
 
 func (s roles) GetRole(ctx context.Context, r *iamv2.GetRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(role)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2.ListRolesResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
+	page, err := s.operations.List(ctx, list(r, &platform.RoleFilter{Name: r.GetName(), Query: r.GetQuery()}, checkNotEmpty("query", r.Query)))
 	return &iamv2.ListRolesResponse{
 		Roles:         convertEach(page.Items, role),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -101,33 +101,33 @@ func (s roles) ListRoles(ctx context.Context, r *iamv2.ListRolesRequest) (*iamv2
 }
 
 func (s roles) CreateRole(ctx context.Context, r *iamv2.CreateRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Role](r.GetRole(), nil)))
+	return convert(role)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Role](r.GetRole(), nil)))
 }
 
 func (s roles) UpdateRole(ctx context.Context, r *iamv2.UpdateRoleRequest) (*iamv2.Role, error) {
-	return convert(role)(s.of.Update(ctx, platform.UID(r.GetRole().GetUid()), input[*platform.Role](r.GetRole(), r.GetUpdateMask())))
+	return convert(role)(s.operations.Update(ctx, platform.UID(r.GetRole().GetUid()), input[*platform.Role](r.GetRole(), r.GetUpdateMask())))
 }
 
 func (s roles) DeleteRole(ctx context.Context, r *iamv2.DeleteRoleRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
-type roleBindings struct{ of platform.RoleBindings }
+type roleBindings struct{ operations platform.RoleBindings }
 
 func (s roleBindings) GetRoleBinding(ctx context.Context, r *iamv2.GetRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(roleBinding)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s roleBindings) CreateRoleBinding(ctx context.Context, r *iamv2.CreateRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.RoleBinding](r.GetRoleBinding(), nil)))
+	return convert(roleBinding)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.RoleBinding](r.GetRoleBinding(), nil)))
 }
 
 func (s roleBindings) DeleteRoleBinding(ctx context.Context, r *iamv2.DeleteRoleBindingRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s roleBindings) ListRoleBindings(ctx context.Context, r *iamv2.ListRoleBindingsRequest) (*iamv2.ListRoleBindingsResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.RoleBindingFilter{
+	page, err := s.operations.List(ctx, list(r, &platform.RoleBindingFilter{
 		Identity: platform.UID(r.GetIdentity()), Group: platform.UID(r.GetGroup()), Role: platform.UID(r.GetRole()),
 	}))
 	return &iamv2.ListRoleBindingsResponse{
@@ -137,7 +137,7 @@ func (s roleBindings) ListRoleBindings(ctx context.Context, r *iamv2.ListRoleBin
 }
 
 func (s roleBindings) UpdateRoleBinding(ctx context.Context, r *iamv2.UpdateRoleBindingRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.of.Update(ctx, platform.UID(r.GetRoleBinding().GetUid()), input[*platform.RoleBinding](r.GetRoleBinding(), r.GetUpdateMask())))
+	return convert(roleBinding)(s.operations.Update(ctx, platform.UID(r.GetRoleBinding().GetUid()), input[*platform.RoleBinding](r.GetRoleBinding(), r.GetUpdateMask())))
 }
 
 func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.BatchCreateRoleBindingsRequest) (*iamv2.BatchCreateRoleBindingsResponse, error) {
@@ -145,7 +145,7 @@ func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.Batc
 	if len(malformed) > 0 {
 		return nil, platform.Invalid(malformed...)
 	}
-	made, err := s.of.CreateBatch(ctx, platform.UID(r.GetParent()), inputs)
+	made, err := s.operations.CreateBatch(ctx, platform.UID(r.GetParent()), inputs)
 	return &iamv2.BatchCreateRoleBindingsResponse{RoleBindings: convertEach(made, roleBinding)}, err
 }
 

@@ -9,22 +9,22 @@ import (
 	iamv2 "atrium/rpc/gen/platform/iam/v2"
 )
 
-type groupInvites struct{ of platform.GroupInvites }
+type groupInvites struct{ operations platform.GroupInvites }
 
 func (s groupInvites) CreateGroupInvite(ctx context.Context, r *iamv2.CreateGroupInviteRequest) (*iamv2.GroupInvite, error) {
-	return convert(groupInvite)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.GroupInvite](r.GetGroupInvite(), nil)))
+	return convert(groupInvite)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.GroupInvite](r.GetGroupInvite(), nil)))
 }
 
 func (s groupInvites) GetGroupInvite(ctx context.Context, r *iamv2.GetGroupInviteRequest) (*iamv2.GroupInvite, error) {
-	return convert(groupInvite)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(groupInvite)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s groupInvites) DeleteGroupInvite(ctx context.Context, r *iamv2.DeleteGroupInviteRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s groupInvites) ListGroupInvites(ctx context.Context, r *iamv2.ListGroupInvitesRequest) (*iamv2.ListGroupInvitesResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.GroupInviteFilter{KeyID: r.GetKeyId()}))
+	page, err := s.operations.List(ctx, list(r, &platform.GroupInviteFilter{KeyID: r.GetKeyId()}))
 	return &iamv2.ListGroupInvitesResponse{
 		GroupInvites:  convertEach(page.Items, groupInvite),
 		NextPageToken: page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -32,7 +32,7 @@ func (s groupInvites) ListGroupInvites(ctx context.Context, r *iamv2.ListGroupIn
 }
 
 func (s groupInvites) AcceptGroupInvite(ctx context.Context, r *iamv2.AcceptGroupInviteRequest) (*iamv2.RoleBinding, error) {
-	return convert(roleBinding)(s.of.Accept(ctx, r.GetCode()))
+	return convert(roleBinding)(s.operations.Accept(ctx, r.GetCode()))
 }
 
 func groupInvite(i *platform.GroupInvite) *iamv2.GroupInvite {
@@ -45,14 +45,14 @@ func groupInvite(i *platform.GroupInvite) *iamv2.GroupInvite {
 	}
 }
 
-type terms struct{ of platform.Terms }
+type terms struct{ operations platform.Terms }
 
 func (s terms) AcceptTerms(ctx context.Context, r *iamv2.AcceptTermsRequest) (*iamv2.AcceptTermsResponse, error) {
-	return convert(acceptedTerms)(s.of.Accept(ctx, platform.UID(r.GetGroup()), r.GetDocumentIds()))
+	return convert(acceptedTerms)(s.operations.Accept(ctx, platform.UID(r.GetGroup()), r.GetDocumentIds()))
 }
 
 func (s terms) ListTermsAcceptances(ctx context.Context, r *iamv2.ListTermsAcceptancesRequest) (*iamv2.ListTermsAcceptancesResponse, error) {
-	page, err := s.of.ListOf(ctx, platform.UID(r.GetGroup()), list(r, &platform.TermsFilter{}))
+	page, err := s.operations.ListOf(ctx, platform.UID(r.GetGroup()), list(r, &platform.TermsFilter{}))
 	return &iamv2.ListTermsAcceptancesResponse{
 		TermsAcceptances: convertEach(page.Items, termsAcceptance),
 		NextPageToken:    page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -67,22 +67,22 @@ func termsAcceptance(a *platform.TermsAcceptance) *iamv2.TermsAcceptance {
 	return &iamv2.TermsAcceptance{DocId: a.DocID, AcceptedBy: a.AcceptedBy, OrgUid: string(a.OrgUID), CreateTime: timestamp(a.CreateTime)}
 }
 
-type accountAssociations struct{ of platform.AccountAssociations }
+type accountAssociations struct{ operations platform.AccountAssociations }
 
 func (s accountAssociations) GetAccountAssociation(ctx context.Context, r *iamv2.GetAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
-	return convert(accountAssociation)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(accountAssociation)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s accountAssociations) CreateAccountAssociation(ctx context.Context, r *iamv2.CreateAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
-	return convert(accountAssociation)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.AccountAssociation](r.GetAccountAssociation(), nil)))
+	return convert(accountAssociation)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.AccountAssociation](r.GetAccountAssociation(), nil)))
 }
 
 func (s accountAssociations) DeleteAccountAssociation(ctx context.Context, r *iamv2.DeleteAccountAssociationRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s accountAssociations) ListAccountAssociations(ctx context.Context, r *iamv2.ListAccountAssociationsRequest) (*iamv2.ListAccountAssociationsResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.AccountAssociationFilter{Name: r.GetName()}))
+	page, err := s.operations.List(ctx, list(r, &platform.AccountAssociationFilter{Name: r.GetName()}))
 	return &iamv2.ListAccountAssociationsResponse{
 		AccountAssociations: convertEach(page.Items, accountAssociation),
 		NextPageToken:       page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -91,7 +91,7 @@ func (s accountAssociations) ListAccountAssociations(ctx context.Context, r *iam
 
 func (s accountAssociations) UpdateAccountAssociation(ctx context.Context, r *iamv2.UpdateAccountAssociationRequest) (*iamv2.AccountAssociation, error) {
 	changed := r.GetAccountAssociation()
-	return convert(accountAssociation)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[*platform.AccountAssociation](changed, r.GetUpdateMask())))
+	return convert(accountAssociation)(s.operations.Update(ctx, platform.UID(changed.GetUid()), input[*platform.AccountAssociation](changed, r.GetUpdateMask())))
 }
 
 func accountAssociation(a *platform.AccountAssociation) *iamv2.AccountAssociation {
@@ -118,8 +118,8 @@ func accountAssociation(a *platform.AccountAssociation) *iamv2.AccountAssociatio
 
 func gitHub(g *platform.GitHubAccount) *iamv2.AccountAssociation_GitHub {
 	m := &iamv2.AccountAssociation_GitHub{AppInstallations: make(map[int64]*iamv2.AccountAssociation_GitHubAppInstallations, len(g.AppInstallations))}
-	for app, of := range g.AppInstallations {
-		m.AppInstallations[app] = &iamv2.AccountAssociation_GitHubAppInstallations{Installations: convertValues(of.Installations, gitHubInstallation)}
+	for app, operations := range g.AppInstallations {
+		m.AppInstallations[app] = &iamv2.AccountAssociation_GitHubAppInstallations{Installations: convertValues(operations.Installations, gitHubInstallation)}
 	}
 	return m
 }

@@ -9,10 +9,10 @@ import (
 	iamv2 "atrium/rpc/gen/platform/iam/v2"
 )
 
-type identityProviders struct{ of platform.IdentityProviders }
+type identityProviders struct{ operations platform.IdentityProviders }
 
 func (s identityProviders) ListIdentityProviders(ctx context.Context, r *iamv2.ListIdentityProvidersRequest) (*iamv2.ListIdentityProvidersResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.IdentityProviderFilter{Name: r.GetName()}))
+	page, err := s.operations.List(ctx, list(r, &platform.IdentityProviderFilter{Name: r.GetName()}))
 	return &iamv2.ListIdentityProvidersResponse{
 		IdentityProviders: convertEach(page.Items, identityProvider),
 		NextPageToken:     page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),
@@ -20,24 +20,24 @@ func (s identityProviders) ListIdentityProviders(ctx context.Context, r *iamv2.L
 }
 
 func (s identityProviders) GetIdentityProvider(ctx context.Context, r *iamv2.GetIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
-	return convert(identityProvider)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(identityProvider)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s identityProviders) CreateIdentityProvider(ctx context.Context, r *iamv2.CreateIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
-	return convert(identityProvider)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.IdentityProvider](r.GetIdentityProvider(), nil)))
+	return convert(identityProvider)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.IdentityProvider](r.GetIdentityProvider(), nil)))
 }
 
 func (s identityProviders) UpdateIdentityProvider(ctx context.Context, r *iamv2.UpdateIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
 	changed := r.GetIdentityProvider()
-	return convert(identityProvider)(s.of.Update(ctx, platform.UID(changed.GetUid()), input[*platform.IdentityProvider](changed, r.GetUpdateMask())))
+	return convert(identityProvider)(s.operations.Update(ctx, platform.UID(changed.GetUid()), input[*platform.IdentityProvider](changed, r.GetUpdateMask())))
 }
 
 func (s identityProviders) VerifyIdentityProvider(ctx context.Context, r *iamv2.VerifyIdentityProviderRequest) (*iamv2.IdentityProvider, error) {
-	return convert(identityProvider)(s.of.Verify(ctx, platform.UID(r.GetUid())))
+	return convert(identityProvider)(s.operations.Verify(ctx, platform.UID(r.GetUid())))
 }
 
 func (s identityProviders) DeleteIdentityProvider(ctx context.Context, r *iamv2.DeleteIdentityProviderRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func identityProvider(p *platform.IdentityProvider) *iamv2.IdentityProvider {
@@ -62,31 +62,31 @@ func oidc(o *platform.OIDC) *iamv2.IdentityProvider_OIDC {
 }
 
 type externalGroupRoleMappings struct {
-	of platform.ExternalGroupRoleMappings
+	operations platform.ExternalGroupRoleMappings
 }
 
 func (s externalGroupRoleMappings) GetExternalGroupRoleMapping(ctx context.Context, r *iamv2.GetExternalGroupRoleMappingRequest) (*iamv2.ExternalGroupRoleMapping, error) {
-	return convert(externalGroupRoleMapping)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(externalGroupRoleMapping)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s externalGroupRoleMappings) CreateExternalGroupRoleMapping(ctx context.Context, r *iamv2.CreateExternalGroupRoleMappingRequest) (*iamv2.ExternalGroupRoleMapping, error) {
 	in := input[*platform.ExternalGroupRoleMapping](r.GetExternalGroupRoleMapping(), nil)
-	return convert(externalGroupRoleMapping)(s.of.Create(ctx, platform.UID(r.GetParent()), in))
+	return convert(externalGroupRoleMapping)(s.operations.Create(ctx, platform.UID(r.GetParent()), in))
 }
 
 func (s externalGroupRoleMappings) DeleteExternalGroupRoleMapping(ctx context.Context, r *iamv2.DeleteExternalGroupRoleMappingRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s externalGroupRoleMappings) BatchDeleteExternalGroupRoleMappings(ctx context.Context, r *iamv2.BatchDeleteExternalGroupRoleMappingsRequest) (*iamv2.BatchDeleteExternalGroupRoleMappingsResponse, error) {
-	deleted, err := s.of.DeleteBatch(ctx, platform.UID(r.GetParent()), texts[platform.UID](r.GetNames()))
+	deleted, err := s.operations.DeleteBatch(ctx, platform.UID(r.GetParent()), texts[platform.UID](r.GetNames()))
 	return &iamv2.BatchDeleteExternalGroupRoleMappingsResponse{
 		Parent: r.GetParent(), ExternalGroupRoleMappings: convertEach(deleted, externalGroupRoleMapping),
 	}, err
 }
 
 func (s externalGroupRoleMappings) ListExternalGroupRoleMappings(ctx context.Context, r *iamv2.ListExternalGroupRoleMappingsRequest) (*iamv2.ListExternalGroupRoleMappingsResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.ExternalGroupRoleMappingFilter{IdentityProvider: platform.UID(r.GetIdentityProviderUid())}))
+	page, err := s.operations.List(ctx, list(r, &platform.ExternalGroupRoleMappingFilter{IdentityProvider: platform.UID(r.GetIdentityProviderUid())}))
 	return &iamv2.ListExternalGroupRoleMappingsResponse{
 		ExternalGroupRoleMappings: convertEach(page.Items, externalGroupRoleMapping),
 		NextPageToken:             page.NextPageToken(), TotalCount: &page.TotalCount, Skipped: int32(page.Skipped),

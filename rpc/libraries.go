@@ -17,12 +17,12 @@ func librariesServices(p *platform.Platform, o connect.HandlerOption) []service 
 }
 
 type artifacts struct {
-	of       platform.Artifacts
-	versions platform.ArtifactVersions
+	operations platform.Artifacts
+	versions   platform.ArtifactVersions
 }
 
 func (s artifacts) ListArtifacts(ctx context.Context, r *librariesv2.ListArtifactsRequest) (*librariesv2.ListArtifactsResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.ArtifactFilter{
+	page, err := s.operations.List(ctx, list(r, &platform.ArtifactFilter{
 		Ecosystems: names[platform.Ecosystem](r.GetEcosystems()), Query: r.GetQuery(),
 		CudaVersion: r.GetCudaVersion(), Remediated: r.GetRemediated(),
 	}, checkNotEmpty("cuda_version", r.CudaVersion)))
@@ -41,7 +41,7 @@ func (s artifacts) ListArtifactVersions(ctx context.Context, r *librariesv2.List
 }
 
 func (s artifacts) GetArtifactCount(ctx context.Context, r *librariesv2.GetArtifactCountRequest) (*librariesv2.GetArtifactCountResponse, error) {
-	counts, err := s.of.Counts(ctx, names[platform.Ecosystem](r.GetEcosystems()))
+	counts, err := s.operations.Counts(ctx, names[platform.Ecosystem](r.GetEcosystems()))
 	return &librariesv2.GetArtifactCountResponse{Counts: convertEach(counts, ecosystemCount)}, err
 }
 

@@ -19,26 +19,26 @@ func registryServices(p *platform.Platform, o connect.HandlerOption) []service {
 	}
 }
 
-type repos struct{ of platform.Repos }
+type repos struct{ operations platform.Repos }
 
 func (s repos) GetRepo(ctx context.Context, r *registryv2.GetRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(repo)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s repos) CreateRepo(ctx context.Context, r *registryv2.CreateRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Repo](r.GetRepo(), nil)))
+	return convert(repo)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Repo](r.GetRepo(), nil)))
 }
 
 func (s repos) UpdateRepo(ctx context.Context, r *registryv2.UpdateRepoRequest) (*registryv2.Repo, error) {
-	return convert(repo)(s.of.Update(ctx, platform.UID(r.GetRepo().GetUid()), input[*platform.Repo](r.GetRepo(), r.GetUpdateMask())))
+	return convert(repo)(s.operations.Update(ctx, platform.UID(r.GetRepo().GetUid()), input[*platform.Repo](r.GetRepo(), r.GetUpdateMask())))
 }
 
 func (s repos) DeleteRepo(ctx context.Context, r *registryv2.DeleteRepoRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
 func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*registryv2.ListReposResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.RepoFilter{
+	page, err := s.operations.List(ctx, list(r, &platform.RepoFilter{
 		Name: r.GetName(), Query: r.GetQuery(), Tiers: names[platform.CatalogTier](r.GetTiers()), Bundles: r.GetBundles(), Aliases: r.GetAliases(),
 	}, checkNotEmpty("name", r.Name), checkNotEmpty("query", r.Query)))
 	return &registryv2.ListReposResponse{
@@ -48,22 +48,22 @@ func (s repos) ListRepos(ctx context.Context, r *registryv2.ListReposRequest) (*
 }
 
 func (s repos) GetRepoReadme(ctx context.Context, r *registryv2.GetRepoReadmeRequest) (*registryv2.RepoReadme, error) {
-	return convert(readme)(s.of.Readme(ctx, platform.UID(r.GetUid())))
+	return convert(readme)(s.operations.Readme(ctx, platform.UID(r.GetUid())))
 }
 
 func (s repos) UpdateRepoReadme(ctx context.Context, r *registryv2.UpdateRepoReadmeRequest) (*registryv2.RepoReadme, error) {
-	return convert(readme)(s.of.UpdateReadme(ctx, platform.UID(r.GetRepoReadme().GetUid()), input[*platform.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
+	return convert(readme)(s.operations.UpdateReadme(ctx, platform.UID(r.GetRepoReadme().GetUid()), input[*platform.Readme](r.GetRepoReadme(), r.GetUpdateMask())))
 }
 
-type tags struct{ of platform.Tags }
+type tags struct{ operations platform.Tags }
 
 func (s tags) GetTag(ctx context.Context, r *registryv2.GetTagRequest) (*registryv2.Tag, error) {
-	return convert(tag)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(tag)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s tags) ListTags(ctx context.Context, r *registryv2.ListTagsRequest) (*registryv2.ListTagsResponse, error) {
 	since, malformed := parseTime("updated_since", r.GetUpdatedSince())
-	page, err := s.of.List(ctx, list(r, &platform.TagFilter{
+	page, err := s.operations.List(ctx, list(r, &platform.TagFilter{
 		Name: r.GetName(), UpdatedSince: since, Digest: r.GetDigest(), Without: excludedClasses(r), Query: r.GetQuery(),
 	}, malformed, checkNotEmpty("query", r.Query)))
 	return &registryv2.ListTagsResponse{
@@ -89,21 +89,21 @@ func excludedClasses(r *registryv2.ListTagsRequest) (classes []platform.TagClass
 }
 
 func (s tags) CreateTag(ctx context.Context, r *registryv2.CreateTagRequest) (*registryv2.Tag, error) {
-	return convert(tag)(s.of.Create(ctx, platform.UID(r.GetParent()), input[*platform.Tag](r.GetTag(), nil)))
+	return convert(tag)(s.operations.Create(ctx, platform.UID(r.GetParent()), input[*platform.Tag](r.GetTag(), nil)))
 }
 
 func (s tags) DeleteTag(ctx context.Context, r *registryv2.DeleteTagRequest) (*emptypb.Empty, error) {
-	return emptyResult(s.of.Delete(ctx, platform.UID(r.GetUid())))
+	return emptyResult(s.operations.Delete(ctx, platform.UID(r.GetUid())))
 }
 
-type images struct{ of platform.Images }
+type images struct{ operations platform.Images }
 
 func (s images) GetArchitectures(ctx context.Context, r *registryv2.GetArchitecturesRequest) (*registryv2.Architectures, error) {
-	return convert(architectures)(s.of.Get(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}))
+	return convert(architectures)(s.operations.Get(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}))
 }
 
 func (s images) GetSize(ctx context.Context, r *registryv2.GetSizeRequest) (*registryv2.Size, error) {
-	size, err := s.of.Size(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}, r.GetArchitecture())
+	size, err := s.operations.Size(ctx, platform.ImageKey{Repo: platform.UID(r.GetRepoUid()), Digest: r.GetDigest()}, r.GetArchitecture())
 	return imageSize(&size), err
 }
 

@@ -16,14 +16,14 @@ func vulnerabilitiesServices(p *platform.Platform, o connect.HandlerOption) []se
 	}
 }
 
-type advisories struct{ of platform.Advisories }
+type advisories struct{ operations platform.Advisories }
 
 func (s advisories) GetAdvisory(ctx context.Context, r *vulnerabilitiesv2.GetAdvisoryRequest) (*vulnerabilitiesv2.Advisory, error) {
-	return convert(advisory)(s.of.Get(ctx, platform.UID(r.GetUid())))
+	return convert(advisory)(s.operations.Get(ctx, platform.UID(r.GetUid())))
 }
 
 func (s advisories) ListAdvisories(ctx context.Context, r *vulnerabilitiesv2.ListAdvisoriesRequest) (*vulnerabilitiesv2.ListAdvisoriesResponse, error) {
-	page, err := s.of.List(ctx, list(r, &platform.AdvisoryFilter{
+	page, err := s.operations.List(ctx, list(r, &platform.AdvisoryFilter{
 		AdvisoryIDs: r.GetAdvisoryIds(), LegacyAdvisoryIDs: r.GetLegacyAdvisoryIds(),
 		ArtifactNames: r.GetArtifactNames(), ArtifactTypes: r.GetArtifactTypes(), ArtifactArchitectures: r.GetArtifactArchitectures(),
 		ComponentNames: r.GetComponentNames(), ComponentTypes: r.GetComponentTypes(), ComponentLocations: r.GetComponentLocations(),

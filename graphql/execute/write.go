@@ -168,7 +168,7 @@ func (w *writer) valueOf(f *plannedField, parent any) (any, error) {
 }
 
 // writeValue writes an object or a list that a field returned.
-func (w *writer) writeValue(f *plannedField, of *ast.Type, value any) bool {
+func (w *writer) writeValue(f *plannedField, declared *ast.Type, value any) bool {
 	list, isList := value.(List)
 	if !isList {
 		return w.write(f.selectionOf(value), value)
@@ -180,7 +180,7 @@ func (w *writer) writeValue(f *plannedField, of *ast.Type, value any) bool {
 			w.b = append(w.b, ',')
 		}
 		w.place = append(w.place, position{index: i})
-		if !w.writeElement(f, of.Elem, list.At(i)) && of.Elem.NonNull {
+		if !w.writeElement(f, declared.Elem, list.At(i)) && declared.Elem.NonNull {
 			complete = false
 		}
 		w.place = w.place[:len(w.place)-1]
@@ -195,11 +195,11 @@ func (w *writer) writeValue(f *plannedField, of *ast.Type, value any) bool {
 	return true
 }
 
-func (w *writer) writeElement(f *plannedField, of *ast.Type, element any) bool {
+func (w *writer) writeElement(f *plannedField, declared *ast.Type, element any) bool {
 	if element != nil {
-		return w.writeValue(f, of, element)
+		return w.writeValue(f, declared, element)
 	}
-	w.report(of, errElementNull)
+	w.report(declared, errElementNull)
 	return w.writeNull(len(w.b))
 }
 
@@ -215,8 +215,8 @@ func (w *writer) fail(f *plannedField, err error) {
 
 // report adds err for a null, unless the type allows null or the value already has an
 // error.
-func (w *writer) report(of *ast.Type, err error) {
-	if !of.NonNull {
+func (w *writer) report(declared *ast.Type, err error) {
+	if !declared.NonNull {
 		return
 	}
 	ctx := w.currentContext()

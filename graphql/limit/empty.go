@@ -35,25 +35,25 @@ func (p *pricing) refuseEmpty(f *ast.Field) {
 
 // emptyTexts adds a violation for each field of value that is an empty text or
 // a list that holds one.
-func (p *pricing) emptyTexts(found []refusal.Violation, name string, of *ast.Type, value any) []refusal.Violation {
-	if of.Elem != nil {
+func (p *pricing) emptyTexts(found []refusal.Violation, name string, declared *ast.Type, value any) []refusal.Violation {
+	if declared.Elem != nil {
 		list := reflect.ValueOf(value)
 		if list.Kind() != reflect.Slice { // a single value counts as a list of one
-			return p.emptyTexts(found, name, of.Elem, value)
+			return p.emptyTexts(found, name, declared.Elem, value)
 		}
 		before := len(found)
 		for i := 0; i < list.Len() && len(found) == before; i++ {
-			found = p.emptyTexts(found, name, of.Elem, list.Index(i).Interface())
+			found = p.emptyTexts(found, name, declared.Elem, list.Index(i).Interface())
 		}
 		return found
 	}
 	switch value := value.(type) {
 	case string:
-		if value == "" && (of.NamedType == "ID" || of.NamedType == "String") {
+		if value == "" && (declared.NamedType == "ID" || declared.NamedType == "String") {
 			return append(found, refusal.Violation{Field: name, Description: "must not be empty"})
 		}
 	case map[string]any:
-		definition := p.schema.Types[of.NamedType]
+		definition := p.schema.Types[declared.NamedType]
 		if definition == nil {
 			return found
 		}

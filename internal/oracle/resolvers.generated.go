@@ -7,38 +7,42 @@ import (
 )
 
 // NewResolvers gives gqlgen's executor the resolvers that Atrium's has.
-func NewResolvers(of graph.ResolverRoot) ResolverRoot { return resolvers{of} }
+func NewResolvers(root graph.ResolverRoot) ResolverRoot { return resolvers{root} }
 
-type resolvers struct{ of graph.ResolverRoot }
+type resolvers struct{ root graph.ResolverRoot }
 
-func (r resolvers) AcceptTermsPayload() AcceptTermsPayloadResolver { return r.of.AcceptTermsPayload() }
-func (r resolvers) AccountAssociation() AccountAssociationResolver { return r.of.AccountAssociation() }
-func (r resolvers) Advisory() AdvisoryResolver                     { return r.of.Advisory() }
-func (r resolvers) Artifact() ArtifactResolver                     { return r.of.Artifact() }
-func (r resolvers) ArtifactVersion() ArtifactVersionResolver       { return r.of.ArtifactVersion() }
-func (r resolvers) Delivery() DeliveryResolver                     { return r.of.Delivery() }
-func (r resolvers) Entity() EntityResolver                         { return r.of.Entity() }
-func (r resolvers) Event() EventResolver                           { return r.of.Event() }
-func (r resolvers) EventActor() EventActorResolver                 { return r.of.EventActor() }
-func (r resolvers) EventSubscription() EventSubscriptionResolver   { return r.of.EventSubscription() }
-func (r resolvers) ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver {
-	return r.of.ExternalGroupRoleMapping()
+func (r resolvers) AcceptTermsPayload() AcceptTermsPayloadResolver {
+	return r.root.AcceptTermsPayload()
 }
-func (r resolvers) GitHubAccount() GitHubAccountResolver       { return r.of.GitHubAccount() }
-func (r resolvers) Group() GroupResolver                       { return r.of.Group() }
-func (r resolvers) GroupInvite() GroupInviteResolver           { return r.of.GroupInvite() }
-func (r resolvers) HolderConnection() HolderConnectionResolver { return r.of.HolderConnection() }
-func (r resolvers) HolderEdge() HolderEdgeResolver             { return r.of.HolderEdge() }
-func (r resolvers) Identity() IdentityResolver                 { return r.of.Identity() }
-func (r resolvers) IdentityProvider() IdentityProviderResolver { return r.of.IdentityProvider() }
-func (r resolvers) Image() ImageResolver                       { return r.of.Image() }
-func (r resolvers) Mutation() MutationResolver                 { return r.of.Mutation() }
-func (r resolvers) Query() QueryResolver                       { return r.of.Query() }
-func (r resolvers) Repo() RepoResolver                         { return r.of.Repo() }
-func (r resolvers) RepoConnection() RepoConnectionResolver     { return r.of.RepoConnection() }
-func (r resolvers) Role() RoleResolver                         { return r.of.Role() }
-func (r resolvers) RoleBinding() RoleBindingResolver           { return r.of.RoleBinding() }
-func (r resolvers) Subscription() SubscriptionResolver         { return r.of.Subscription() }
-func (r resolvers) Tag() TagResolver                           { return r.of.Tag() }
-func (r resolvers) TermsAcceptance() TermsAcceptanceResolver   { return r.of.TermsAcceptance() }
-func (r resolvers) Viewer() ViewerResolver                     { return r.of.Viewer() }
+func (r resolvers) AccountAssociation() AccountAssociationResolver {
+	return r.root.AccountAssociation()
+}
+func (r resolvers) Advisory() AdvisoryResolver                   { return r.root.Advisory() }
+func (r resolvers) Artifact() ArtifactResolver                   { return r.root.Artifact() }
+func (r resolvers) ArtifactVersion() ArtifactVersionResolver     { return r.root.ArtifactVersion() }
+func (r resolvers) Delivery() DeliveryResolver                   { return r.root.Delivery() }
+func (r resolvers) Entity() EntityResolver                       { return r.root.Entity() }
+func (r resolvers) Event() EventResolver                         { return r.root.Event() }
+func (r resolvers) EventActor() EventActorResolver               { return r.root.EventActor() }
+func (r resolvers) EventSubscription() EventSubscriptionResolver { return r.root.EventSubscription() }
+func (r resolvers) ExternalGroupRoleMapping() ExternalGroupRoleMappingResolver {
+	return r.root.ExternalGroupRoleMapping()
+}
+func (r resolvers) GitHubAccount() GitHubAccountResolver       { return r.root.GitHubAccount() }
+func (r resolvers) Group() GroupResolver                       { return r.root.Group() }
+func (r resolvers) GroupInvite() GroupInviteResolver           { return r.root.GroupInvite() }
+func (r resolvers) HolderConnection() HolderConnectionResolver { return r.root.HolderConnection() }
+func (r resolvers) HolderEdge() HolderEdgeResolver             { return r.root.HolderEdge() }
+func (r resolvers) Identity() IdentityResolver                 { return r.root.Identity() }
+func (r resolvers) IdentityProvider() IdentityProviderResolver { return r.root.IdentityProvider() }
+func (r resolvers) Image() ImageResolver                       { return r.root.Image() }
+func (r resolvers) Mutation() MutationResolver                 { return r.root.Mutation() }
+func (r resolvers) Query() QueryResolver                       { return r.root.Query() }
+func (r resolvers) Repo() RepoResolver                         { return r.root.Repo() }
+func (r resolvers) RepoConnection() RepoConnectionResolver     { return r.root.RepoConnection() }
+func (r resolvers) Role() RoleResolver                         { return r.root.Role() }
+func (r resolvers) RoleBinding() RoleBindingResolver           { return r.root.RoleBinding() }
+func (r resolvers) Subscription() SubscriptionResolver         { return r.root.Subscription() }
+func (r resolvers) Tag() TagResolver                           { return r.root.Tag() }
+func (r resolvers) TermsAcceptance() TermsAcceptanceResolver   { return r.root.TermsAcceptance() }
+func (r resolvers) Viewer() ViewerResolver                     { return r.root.Viewer() }

@@ -4,9 +4,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-func (c *comparison) arguments(of string, was, is ast.ArgumentDefinitionList) {
+func (c *comparison) arguments(owner string, was, is ast.ArgumentDefinitionList) {
 	match(was, is, func(a *ast.ArgumentDefinition) string { return a.Name }, func(before, after *ast.ArgumentDefinition) {
-		c.input("argument", of+"(", ":)", before, after)
+		c.input("argument", owner+"(", ":)", before, after)
 	})
 }
 

@@ -66,12 +66,12 @@ func (c *comparison) enumValue(enum string, was, is *ast.EnumValueDefinition) {
 	}
 }
 
-func (c *comparison) field(of string, was, is *ast.FieldDefinition) {
+func (c *comparison) field(owner string, was, is *ast.FieldDefinition) {
 	if is == nil {
-		c.add(breaking, of+"."+was.Name, "is removed")
+		c.add(breaking, owner+"."+was.Name, "is removed")
 		return
 	}
-	at := of + "." + is.Name
+	at := owner + "." + is.Name
 	if was == nil {
 		c.add(safe, at, "is new")
 		return

@@ -127,11 +127,10 @@ func searchText(a *platform.Advisory) string {
 // eventWords returns the values of an advisory's events that filters use, each
 // between line breaks. They are not stored as JSON, because each engine queries JSON
 // differently.
-
-func eventWords(a *platform.Advisory, of func(*platform.AdvisoryEvent) string) *string {
+func eventWords(a *platform.Advisory, wordOf func(*platform.AdvisoryEvent) string) *string {
 	var words []string
 	for i := range a.Events {
-		if w := of(&a.Events[i]); w != "" && !slices.Contains(words, w) {
+		if w := wordOf(&a.Events[i]); w != "" && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}

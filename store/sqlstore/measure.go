@@ -55,11 +55,11 @@ func (m *meter) scanAndCount(to ...any) error {
 	}
 	m.json = 0
 	for i, column := range to {
-		if of, ok := column.(jsonColumn); ok {
+		if json, ok := column.(jsonColumn); ok {
 			if m.wrappers == nil {
 				m.wrappers = make([]measuredJSON, len(to))
 			}
-			m.wrappers[i] = measuredJSON{of, &m.json}
+			m.wrappers[i] = measuredJSON{json, &m.json}
 			column = &m.wrappers[i]
 		}
 		m.counting[i] = column

@@ -109,8 +109,8 @@ func anyEvent(is func(*platform.AdvisoryEvent) bool) func(*platform.Advisory) bo
 	}
 }
 
-func oneOf[T any, S comparable](values []S, of func(T) S) func(T) bool {
-	return func(row T) bool { return slices.Contains(values, of(row)) }
+func oneOf[T any, S comparable](values []S, valueOf func(T) S) func(T) bool {
+	return func(row T) bool { return slices.Contains(values, valueOf(row)) }
 }
 
 func (f *forest) advisoryFilters() []filterCase[*platform.Advisory, *platform.AdvisoryFilter] {

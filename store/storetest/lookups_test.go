@@ -28,12 +28,12 @@ func (r *readList) addBindings() {
 	})
 	effective.maxTotalBuffers, effective.sorts = 5*totalBuffers, true
 
-	few := request{PageSize: 10}
+	ten := request{PageSize: 10}
 	one := func(uids ...platform.UID) []platform.UID { return uids }
 	for name, read := range map[string]func(ctx context.Context) error{
 		"bindings of 50 groups": askEach(p.RoleBindings.ListEach, "", r.b.groups[:50]),
 		"bindings of 50 identities": func(ctx context.Context) error {
-			return checkNotEmpty(p.RoleBindings.ListOfIdentities(ctx, few, r.b.identities[:50]))
+			return checkNotEmpty(p.RoleBindings.ListOfIdentities(ctx, ten, r.b.identities[:50]))
 		},
 	} {
 		r.add(name, eachBuffers+50*11*hydratedBuffers, read).maxTotalBuffers = 50 * totalBuffers
@@ -41,17 +41,17 @@ func (r *readList) addBindings() {
 	// A role belongs to all organisations. The bindings in other organisations must not
 	// add to the cost. The index counts them.
 	r.add("bindings of three roles", page, func(ctx context.Context) error {
-		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, few, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
+		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, ten, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
 	}).maxTotalBuffers = len(r.b.repos) / 20
 	filtered := []struct {
-		of     string
-		filter *platform.RoleBindingFilter
+		subject string
+		filter  *platform.RoleBindingFilter
 	}{
 		{"the busiest identity", &platform.RoleBindingFilter{Identity: r.b.identities[0]}},
 		{"the owner role", &platform.RoleBindingFilter{Role: platform.OwnerRole}},
 	}
 	for _, f := range filtered {
-		r.add("bindings of "+f.of, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).maxTotalBuffers = 8 * totalBuffers
+		r.add("bindings of "+f.subject, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).maxTotalBuffers = 8 * totalBuffers
 	}
 	r.add("the removal of the last owner", 4*pageBuffers, func(ctx context.Context) error {
 		err := p.RoleBindings.Delete(ctx, r.b.ownerBinding)
@@ -72,11 +72,11 @@ func (r *readList) addFilters() {
 	r.add("tags by name", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Name: r.b.tagName}}))
 	r.add("tags by digest", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(r.b.busyRepo), Filter: &platform.TagFilter{Digest: r.b.tagDigest}})).sorts = true
 	r.add("advisories by artifact", 2*pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, Filter: &platform.AdvisoryFilter{ArtifactNames: r.b.artifacts[:2]}})).sorts = true
-	of := r.add("advisories of 50 repos", eachBuffers, func(ctx context.Context) error {
+	ofRepos := r.add("advisories of 50 repos", eachBuffers, func(ctx context.Context) error {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
 		return checkNotEmpty(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
 	})
-	of.maxTotalBuffers = 50 * 4 // The index counts them.
+	ofRepos.maxTotalBuffers = 50 * 4 // The index counts them.
 	r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Advisories.Summarize(ctx, r.b.root)
 		return err

@@ -61,9 +61,9 @@ func random[V any](d dice, from map[platform.UID]V) platform.UID {
 	return pick(d, sortedUIDs(from))
 }
 
-func sortedUIDs[V any](of map[platform.UID]V) []platform.UID {
-	uids := make([]platform.UID, 0, len(of))
-	for uid := range of {
+func sortedUIDs[V any](rows map[platform.UID]V) []platform.UID {
+	uids := make([]platform.UID, 0, len(rows))
+	for uid := range rows {
 		uids = append(uids, uid)
 	}
 	slices.Sort(uids)
@@ -241,7 +241,7 @@ func (m *model) compare(t *testing.T) {
 	}
 }
 
-func expectList[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, of func(T) (platform.UID, V)) {
+func expectList[T, F any, V comparable](t *testing.T, m *model, scope platform.UID, list func(context.Context, platform.ListRequest[F]) (platform.Page[T], error), want map[platform.UID]V, keyOf func(T) (platform.UID, V)) {
 	t.Helper()
 	left := map[platform.UID]V{}
 	for uid, v := range want {
@@ -256,7 +256,7 @@ func expectList[T, F any, V comparable](t *testing.T, m *model, scope platform.U
 			t.Fatal(err)
 		}
 		for _, row := range page.Items {
-			uid, got := of(row)
+			uid, got := keyOf(row)
 			if v, there := left[uid]; !there || v != got {
 				t.Errorf("below %s is %v with %v, want %v (%v)", scope, uid, got, v, there)
 			}
