@@ -90,11 +90,9 @@ func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause 
 	if err := ctx.Err(); err != nil && attempt.Status == 0 {
 		return 0, false, err // this process interrupted it, so the sink has not failed
 	}
-	err = d.withTimeout(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
-		pause, again, err = d.webhooks.EndAttempt(ctx, dispatch, attempt)
-		return err
-	})
-	if err == nil {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseTimeout)
+	defer cancel()
+	if pause, again, err = d.webhooks.EndAttempt(ending, dispatch, attempt); err == nil {
 		d.wake() // another delivery of the subscription may be ready now
 	}
 	return pause, again, err
