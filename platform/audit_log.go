@@ -3,7 +3,9 @@ package platform
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // AuditLog are the operations on the audit log: the recorded events of changes
@@ -212,6 +214,15 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Even
 func IsEventID(id string) bool {
 	return len(id) == len(FirstEventID(Time{})) && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
 		lowerHex(strings.ReplaceAll(id, "-", ""))
+}
+
+// EventTime returns the time in the id of an event, or zero if id does not have that form.
+func EventTime(id string) Time {
+	if !IsEventID(id) {
+		return Time{}
+	}
+	ms, _ := strconv.ParseInt(id[:8]+id[9:13], 16, 64) // 12 digits always fit
+	return At(time.UnixMilli(ms))
 }
 
 // FirstEventID returns the smallest id of events recorded at t or later.

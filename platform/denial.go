@@ -53,12 +53,12 @@ func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject 
 	return nil
 }
 
-// denialInterval is the interval in which equal denials are counted together.
-const denialInterval = time.Minute
+// DenialInterval is the interval in which equal denials are counted together.
+const DenialInterval = time.Minute
 
 // denialKey returns a key that equal denials of the same interval share.
 func (e *Event) denialKey() string {
-	same, _ := json.Marshal([]any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(denialInterval)}) // cannot fail for plain data
+	same, _ := json.Marshal([]any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(DenialInterval)}) // cannot fail for plain data
 	sum := sha256.Sum256(same)
 	return hex.EncodeToString(sum[:16])
 }

@@ -184,6 +184,7 @@ func (p *Platform) Run(ctx context.Context) {
 	clean := time.NewTicker(retentionInterval)
 	defer clean.Stop()
 	acted := map[UID]bool{}
+	p.purgeOrWarn(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -191,9 +192,7 @@ func (p *Platform) Run(ctx context.Context) {
 		case uid := <-p.seen:
 			acted[uid] = true
 		case <-clean.C:
-			if err := p.Purge(ctx); err != nil {
-				p.options.Logger.Warn("old events were not removed", "error", err)
-			}
+			p.purgeOrWarn(ctx)
 		case <-tick.C:
 			if len(acted) == 0 {
 				continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // Store is the database of the platform. Two engines implement it; store/storetest
@@ -91,7 +92,13 @@ type Store interface {
 	Heartbeat(ctx context.Context, replica string) (map[string]int64, error)
 	RemoveReplicas(ctx context.Context, replicas []string) error
 
-	// PurgeEvents deletes at most limit relayed events with smaller ids.
+	// PartitionEvents prepares the store for the events that follow now. Each partition
+	// has the events of a time of this width. A store without partitions does nothing.
+	PartitionEvents(ctx context.Context, now Time, width time.Duration) error
+
+	// PurgeEvents deletes at most limit relayed events with smaller ids, and before that
+	// drops whole partitions of such events. It may keep events of the partition to
+	// which before belongs.
 	// PurgeDeliveries deletes at most limit deliveries that ended before a time.
 	// Both return how many they deleted.
 	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)

@@ -57,6 +57,7 @@ var dialect = sqlstore.Dialect{
 	Slots:           16, // a total reads all slots, from as many pages in the worst case
 	Pipelines:       true,
 	Triggers:        true,
+	Partitions:      true,
 	LimitLockWait:   "SET LOCAL lock_timeout = '2s'; ",
 	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",

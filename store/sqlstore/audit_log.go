@@ -126,8 +126,15 @@ func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
 	}
 }
 
-// PurgeEvents deletes events that are older than an id and have been relayed.
+// PurgeEvents deletes events that are older than an id and have been relayed. It repeats the
+// id, so that PostgreSQL visits only the partitions before it.
 func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
-	return s.purge(ctx, "DELETE FROM event WHERE id IN (SELECT e.id FROM event e WHERE e.id < ?"+
-		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, limit)
+	if s.dialect.Partitions {
+		var err error
+		if before, err = s.dropPartitions(ctx, before); err != nil {
+			return 0, err
+		}
+	}
+	return s.purge(ctx, "DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
+		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, before, int64(limit))
 }

@@ -121,13 +121,13 @@ func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform
 
 // PurgeDeliveries removes deliveries that ended before a time.
 func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit int) (int64, error) {
-	return s.purge(ctx, "DELETE FROM delivery WHERE uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, limit)
+	return s.purge(ctx, "DELETE FROM delivery WHERE uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, int64(limit))
 }
 
 // purge runs a delete with a limit, and returns the number of removed rows.
-func (s *Store) purge(ctx context.Context, sql string, before any, limit int) (removed int64, err error) {
+func (s *Store) purge(ctx context.Context, sql string, args ...any) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn TxConn) error {
-		run := s.dialect.statement().add(sql, before, int64(limit)).build(nil)
+		run := s.dialect.statement().add(sql, args...).build(nil)
 		err := conn.Run(ctx, run)
 		removed = run.Affected
 		return err

@@ -67,6 +67,9 @@ type Dialect struct {
 	// copy what the servers write.
 	Triggers bool
 
+	// Partitions means that events are stored as partitions by time.
+	Partitions bool
+
 	// LimitLockWait is the beginning of a migration. It limits the wait for a lock, which
 	// would delay servers.
 	LimitLockWait string

@@ -15,9 +15,6 @@ func (tx *transaction) Record(events ...*platform.Event) { tx.events = append(tx
 // length, so that appending copies it.
 var eventColumns = []string{"id", "type", "root", "g2", "g3", "subject", "grp", "actor", "actor_subject", "body", "time", "denied", "changes"}
 
-// countDenial follows an insert, and combines equal denials into one row.
-const countDenial = " ON CONFLICT (denial) WHERE denial IS NOT NULL DO UPDATE SET times = event.times + excluded.times"
-
 // textOrNull returns a UID as the table of events stores it: as a text, or NULL.
 func textOrNull(u platform.UID) any {
 	if u == "" {
@@ -56,9 +53,7 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 			values = append(values, row)
 			continue
 		}
-		denial := tx.dialect.insert("event", append(eventColumns, "times", "denial"), append(row, int64(e.Count), e.Denial))
-		denial.SQL += countDenial
-		run = append(run, denial)
+		run = append(run, tx.countDenial(e, row)...)
 	}
 	if len(values) >= copyThreshold {
 		return run, tx.conn.Copy(ctx, "event", eventColumns, values)
@@ -67,6 +62,18 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		run = append(run, tx.dialect.insert("event", eventColumns, v))
 	}
 	return run, nil
+}
+
+// countDenial returns the statements that combine equal denials into one row. The first one
+// makes the row if there is none, and waits for a transaction that is making it. A
+// single statement could do both only with a unique index of all partitions.
+func (tx *transaction) countDenial(e *platform.Event, row []any) []*Statement {
+	first := tx.dialect.insert("event", append(eventColumns, "times", "denial"), append(row, int64(0), e.Denial))
+	first.SQL += " ON CONFLICT DO NOTHING"
+	begin := platform.At(e.Time.Truncate(platform.DenialInterval))
+	count := tx.dialect.statement().add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
+		int64(e.Count), e.Denial, platform.FirstEventID(begin), platform.FirstEventID(platform.At(begin.Add(platform.DenialInterval))))
+	return []*Statement{first, count.build(nil)}
 }
 
 // EventsAfter reads the next events of organisations.
@@ -84,7 +91,8 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 		}
 		q.add(" AND e.root ?", texts)
 	}
-	q.add(" AND (e.xact, e.seq) > (?, ?) AND "+s.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", after.Transaction, after.Number, int64(limit))
+	q.add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number).notPassed(after.Transaction)
+	q.add(" AND "+s.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
 	return s.events(ctx, q)
 }
 
@@ -125,13 +133,23 @@ func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 
 // EventPosition finds the position of an event, or of the newest one if id is "".
 func (s tables) EventPosition(ctx context.Context, id string) (at platform.EventPosition, found bool, err error) {
-	q := s.dialect.statement()
-	q.add("SELECT e.xact, e.seq FROM event e WHERE ")
-	if id == "" {
-		q.add("e.denied = '' AND " + s.dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
-	} else {
-		q.add("e.denied = '' AND e.id = ?", id)
+	if id != "" {
+		return s.eventPosition(ctx, s.dialect.statement().add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
+	newest := func(q *statement) *statement {
+		return q.add(" AND " + s.dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
+	}
+	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
+	if s.dialect.Partitions {
+		at, found, err = s.eventPosition(ctx, newest(s.dialect.statement().add(selectMade).notPassed(newestSealed)))
+	}
+	if err == nil && !found {
+		at, found, err = s.eventPosition(ctx, newest(s.dialect.statement().add(selectMade)))
+	}
+	return at, found, err
+}
+
+func (s tables) eventPosition(ctx context.Context, q *statement) (at platform.EventPosition, found bool, err error) {
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		found = true
 		return scan(&at.Transaction, &at.Number)

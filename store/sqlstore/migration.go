@@ -67,6 +67,10 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 			all = append(all, goose.NewGoMigration(file.version, addScopeKeys(string(text), dialect), nil))
 			continue
 		}
+		if file.version == 33 {
+			all = append(all, goose.NewGoMigration(file.version, partitionEvents(string(text), dialect), nil))
+			continue
+		}
 		all = append(all, goose.NewGoMigration(file.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, ddl)
 			if then := afterSQL[file.version]; err == nil && then != nil {

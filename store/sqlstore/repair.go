@@ -21,6 +21,11 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 			return err
 		}
 		q := s.dialect.statement
+		if s.dialect.Partitions { // the transactions of sealed partitions are wrong now
+			if err := tx.Run(ctx, q().add("UPDATE event_partition SET last_xact = ?", int64(openPartition)).build(nil)); err != nil {
+				return err
+			}
+		}
 		return tx.Run(ctx,
 			// Events recorded since the restore have higher numbers and stay.
 			q().add("UPDATE event SET xact = xact - ? WHERE seq <= (SELECT max(f.seq) FROM event f WHERE f.xact >= ?)", newest, next).build(nil),

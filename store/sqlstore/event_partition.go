@@ -1,0 +1,343 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"atrium/platform"
+)
+
+// On PostgreSQL, the table of events consists of partitions by the id of the event, which
+// begins with its time. Old events disappear with their partition: dropping a partition
+// writes a few kilobytes of log and leaves nothing to vacuum, however many events it has.
+//
+// The key is the id, because
+//   - a look-up by id visits one partition,
+//   - the audit log is in the order of ids, so a page visits the partitions one after the
+//     other and stops when it is full,
+//   - ids are unique over all partitions only if they are the key.
+//
+// The feed is in the order of transactions (xact, seq), which is about the same order, but
+// clocks differ. Therefore a feed must not guess from its position which partitions
+// can follow. The table event_partition says it. An hour after the end of a partition,
+// PartitionEvents seals it: from then on, last_xact is the highest transaction of its
+// events. A feed excludes sealed partitions whose last_xact it has passed (notPassed).
+// An event with an id that lies in a sealed partition, because a clock is wrong, opens
+// the partition again by a trigger, in its own transaction. So it is never excluded. The
+// partition is sealed anew later. Sealing takes a lock on the partition that excludes
+// writers, so no transaction that began to write before it remains unnoticed.
+//
+// The partitions have no gaps. event_past has all ids before those of the oldest other
+// partition, and event_future all ids after those of the newest one. Thus no clock makes
+// a write fail. A default partition could do this too, but PostgreSQL cannot read a table
+// with a default partition in the order of its key, partition after partition.
+// Normally both are empty. After the migration, event_past has all older events, whose
+// rows are deleted as before, one by one.
+//
+// The coming partitions are made ahead of time, by any process. Changes of partitions
+// lock the whole table for some milliseconds. They wait for this lock only for
+// partitionLockWait, because readers and writers wait behind them, and try again later.
+//
+// Denials have an index of their own in each partition, because a unique index of the
+// whole table would have to contain the id. Equal denials are of the same minute, and
+// partitions begin with whole seconds and, except after failures, whole hours, so equal
+// denials lie in the same partition.
+//
+// Deliveries are not partitions. They are read by uid, which says nothing about time, and
+// are deleted by the time at which they ended, which is not the order in which they were
+// made. Each statement would visit every partition.
+const (
+	pastPartition   = "event_past"
+	futurePartition = "event_future"
+
+	partitionLockWait = "SET LOCAL lock_timeout = '50ms'"
+	partitionTries    = 10
+
+	// sealAfter is the time from the end of a partition until it is sealed. Clocks rarely
+	// differ by more.
+	sealAfter = time.Hour
+
+	// clockTolerance is how much later than the clock of the database a clock may be.
+	// Otherwise, a process with a wrong clock could make partitions for years ahead.
+	clockTolerance = 24 * time.Hour
+
+	// movedRows limits how many events are moved from event_future into a new partition at
+	// once. There are such events if partitions could not be made ahead of time.
+	movedRows = 20_000
+
+	// openPartition and emptyPartition are values of last_xact.
+	openPartition  = math.MaxInt64
+	emptyPartition = -math.MaxInt64
+)
+
+// An eventPartition is a row of event_partition. It has the ids from first to end.
+type eventPartition struct {
+	name       string
+	first, end string // end is "" for the last partition
+	lastXact   int64
+}
+
+// notPassed adds the condition that the partition of an event e can have events after a
+// transaction. xact is an argument or an SQL expression.
+func (s *statement) notPassed(xact any) *statement {
+	if !s.dialect.Partitions {
+		return s
+	}
+	s.add(" AND e.id >= (SELECT COALESCE(min(p.first_id), '') FROM event_partition p WHERE p.last_xact >= ")
+	if sql, ok := xact.(string); ok {
+		return s.add(sql + ")")
+	}
+	return s.add("?)", xact)
+}
+
+// newestSealed is the transaction of the newest event of the sealed partitions.
+var newestSealed = fmt.Sprintf("(SELECT max(q.last_xact) FROM event_partition q WHERE q.last_xact < %d)", openPartition)
+
+// listPartitions reads the partitions, in the order of their ids, and the clock of the
+// database.
+func (s *Store) listPartitions(ctx context.Context, conn Conn) (all []eventPartition, now time.Time, err error) {
+	list := s.dialect.statement().add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").build(func(scan func(...any) error) error {
+		var p eventPartition
+		err := scan(&p.name, &p.first, &p.lastXact)
+		if n := len(all); n > 0 {
+			all[n-1].end = p.first
+		}
+		all = append(all, p)
+		return err
+	})
+	clock := s.dialect.statement().add("SELECT CAST(EXTRACT(EPOCH FROM now()) AS bigint)").build(func(scan func(...any) error) error {
+		var seconds int64
+		err := scan(&seconds)
+		now = time.Unix(seconds, 0)
+		return err
+	})
+	err = conn.Run(ctx, list, clock)
+	return all, now, err
+}
+
+// PartitionEvents makes the partitions of the coming events, and seals those that have
+// ended.
+func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width time.Duration) error {
+	if !s.dialect.Partitions {
+		return nil
+	}
+	for {
+		all, clock, err := s.listPartitions(ctx, s.conn)
+		if err != nil {
+			return err
+		}
+		if latest := clock.Add(clockTolerance); now.After(latest) {
+			now = platform.At(latest)
+		}
+		if len(nextEnds(all[len(all)-1].first, now.Time, width)) == 0 {
+			return s.sealPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
+		}
+		err = s.changePartitions(ctx, func(conn TxConn) error {
+			all, _, err := s.listPartitions(ctx, conn) // another process may have made them
+			if err != nil {
+				return err
+			}
+			first := all[len(all)-1].first
+			return s.addPartitions(ctx, conn, first, nextEnds(first, now.Time, width))
+		})
+		if err != nil {
+			return fmt.Errorf("make the partitions of the coming events: %w", err)
+		}
+	}
+}
+
+// nextEnds returns the ends of the partitions that are to be made of event_future, which
+// begins at an id, so that it begins at least a width after now. If it began long ago,
+// one partition has all of that time.
+func nextEnds(first string, now time.Time, width time.Duration) (ends []time.Time) {
+	if !platform.IsEventID(first) {
+		return nil // an event with an invalid id exists
+	}
+	end := platform.EventTime(first).Time
+	if current := now.Truncate(width); current.Sub(end) > width {
+		end = current
+		ends = append(ends, end)
+	}
+	for end.Before(now.Add(width)) {
+		end = end.Truncate(width).Add(width)
+		ends = append(ends, end)
+	}
+	return ends
+}
+
+// changePartitions changes partitions in a transaction that locks the table. It tries
+// again if the lock is not free.
+func (s *Store) changePartitions(ctx context.Context, change func(TxConn) error) error {
+	return s.tryPartitions(ctx, func(conn TxConn) error {
+		if err := execEach(ctx, conn, "LOCK TABLE event IN ACCESS EXCLUSIVE MODE"); err != nil {
+			return err
+		}
+		return change(conn)
+	})
+}
+
+func (s *Store) tryPartitions(ctx context.Context, change func(TxConn) error) error {
+	for try := 1; ; try++ {
+		err := s.engine.Write(ctx, func(conn TxConn) error {
+			if err := execEach(ctx, conn, partitionLockWait); err != nil {
+				return err
+			}
+			return change(conn)
+		})
+		if err == nil || ctx.Err() != nil || try == partitionTries || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(try) * 20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// execEach runs statements, each in its own round trip, because an engine may prepare those
+// of one round trip before it runs the first.
+func execEach(ctx context.Context, conn Conn, statements ...string) error {
+	for _, sql := range statements {
+		if err := conn.Run(ctx, &Statement{SQL: sql}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPartitions makes partitions of the beginning of event_future, and moves their events
+// into them.
+func (s *Store) addPartitions(ctx context.Context, conn TxConn, first string, ends []time.Time) error {
+	ends, err := s.limitMove(ctx, conn, ends)
+	if err != nil || len(ends) == 0 {
+		return err
+	}
+	run := []string{"ALTER TABLE event DETACH PARTITION " + futurePartition}
+	for _, end := range ends {
+		name, next := "event_"+platform.EventTime(first).UTC().Format("20060102_150405"), platform.FirstEventID(platform.At(end))
+		run = append(run, makePartition(name, "'"+first+"'", next)...)
+		run = append(run, "INSERT INTO event_partition (name, first_id) VALUES ('"+name+"', '"+first+"')")
+		first = next
+	}
+	return execEach(ctx, conn, append(run,
+		"INSERT INTO event OVERRIDING SYSTEM VALUE SELECT * FROM "+futurePartition+" WHERE id < '"+first+"'",
+		"DELETE FROM "+futurePartition+" WHERE id < '"+first+"'",
+		"ALTER TABLE event ATTACH PARTITION "+futurePartition+" FOR VALUES FROM ('"+first+"') TO (MAXVALUE)",
+		"UPDATE event_partition SET first_id = '"+first+"' WHERE name = '"+futurePartition+"'",
+	)...)
+}
+
+// limitMove returns the ends up to which about movedRows events must be moved.
+func (s *Store) limitMove(ctx context.Context, conn TxConn, ends []time.Time) ([]time.Time, error) {
+	q := s.dialect.statement().add("SELECT e.id FROM "+futurePartition+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
+	var limit time.Time
+	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		if platform.IsEventID(id) {
+			limit = platform.EventTime(id).Truncate(time.Second).Add(time.Second)
+		}
+		return err
+	}))
+	for i, end := range ends {
+		if !limit.IsZero() && end.After(limit) {
+			return append(ends[:i:i], limit), err
+		}
+	}
+	return ends, err
+}
+
+// makePartition returns the statements that make a partition. first is a literal or
+// MINVALUE.
+func makePartition(name, first, end string) []string {
+	return []string{
+		"CREATE TABLE " + name + " PARTITION OF event FOR VALUES FROM (" + first + ") TO ('" + end + "')",
+		"CREATE UNIQUE INDEX " + name + "_denial ON " + name + " (denial) WHERE denial IS NOT NULL",
+	}
+}
+
+// sealPartitions seals the open partitions that end before an id.
+func (s *Store) sealPartitions(ctx context.Context, all []eventPartition, before string) error {
+	for _, p := range all {
+		if p.end == "" || p.end > before || p.lastXact != openPartition {
+			continue
+		}
+		err := s.tryPartitions(ctx, func(conn TxConn) error { return execEach(ctx, conn, sealPartition(p.name)...) })
+		if err != nil {
+			return fmt.Errorf("seal the partition %s of events: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// sealPartition returns the statements that seal a partition. The first waits for
+// transactions that write into it.
+func sealPartition(name string) []string {
+	return []string{
+		"CREATE OR REPLACE TRIGGER event_late AFTER INSERT ON " + name + " FOR EACH ROW EXECUTE FUNCTION open_event_partition()",
+		fmt.Sprintf("UPDATE event_partition SET last_xact = (SELECT COALESCE(max(e.xact), %d) FROM %s e WHERE e.denied = '') WHERE name = '%[2]s'", emptyPartition, name),
+	}
+}
+
+// dropPartitions drops the partitions whose ids are all before an id, the oldest first.
+// event_past then ends where the next partition begins. It returns the id before which
+// events must be deleted one by one.
+func (s *Store) dropPartitions(ctx context.Context, before string) (deleteBefore string, err error) {
+	for {
+		all, _, err := s.listPartitions(ctx, s.conn)
+		if err != nil {
+			return "", err
+		}
+		oldest, future := all[1], all[len(all)-1]
+		relayed := false
+		if oldest.end != "" && oldest.end <= before {
+			if relayed, err = s.isRelayed(ctx, s.conn, oldest.end); err != nil {
+				return "", err
+			}
+		}
+		switch {
+		case relayed:
+			err = s.changePartitions(ctx, func(conn TxConn) error { return s.dropOldest(ctx, conn, oldest) })
+		case before > future.first: // partitions could not be made in time
+			return before, nil
+		default:
+			return min(before, oldest.first), nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("drop the partition %s of events: %w", oldest.name, err)
+		}
+	}
+}
+
+// dropOldest drops a partition and event_past, and makes an empty event_past, unless
+// another process has changed the partition or some of its events must be relayed.
+func (s *Store) dropOldest(ctx context.Context, conn TxConn, oldest eventPartition) error {
+	current, _, err := s.listPartitions(ctx, conn)
+	if err != nil || current[1] != oldest {
+		return err
+	}
+	if relayed, err := s.isRelayed(ctx, conn, oldest.end); err != nil || !relayed {
+		return err
+	}
+	run := append([]string{"DROP TABLE " + pastPartition + ", " + oldest.name, "DELETE FROM event_partition WHERE name = '" + oldest.name + "'"},
+		makePartition(pastPartition, "MINVALUE", oldest.end)...)
+	return execEach(ctx, conn, append(run, sealPartition(pastPartition)...)...)
+}
+
+// isRelayed reports whether all events before an id have been relayed.
+func (s *Store) isRelayed(ctx context.Context, conn Conn, before string) (bool, error) {
+	var at platform.EventPosition
+	position := s.dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
+	err := conn.Run(ctx, position.build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
+	if err != nil {
+		return false, err
+	}
+	relayed := true
+	waiting := s.dialect.statement().add("SELECT 1 FROM event e WHERE e.denied = '' AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
+	err = conn.Run(ctx, waiting.build(func(func(...any) error) error { relayed = false; return nil }))
+	return relayed, err
+}
