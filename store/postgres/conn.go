@@ -104,13 +104,15 @@ type transaction struct {
 	// customPlans means that each execution is planned, because a statement has looked up
 	// a batch.
 	customPlans bool
+	// preparesToo means that the statements of this transaction are prepared.
+	preparesToo bool
 }
 
 // Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
 	within, cancel := t.limit(ctx)
 	defer cancel()
-	_, err := t.run(within, t.planBatches(statements))
+	_, err := t.run(within, t.planEvents(t.planBatches(statements)))
 	return explainTimeout(ctx, within, err)
 }
 

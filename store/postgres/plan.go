@@ -11,7 +11,8 @@ import (
 // that such custom plans are cheaper. It mostly does so for array arguments,
 // because a generic plan assumes ten elements for each array. For the statements
 // below, planning takes longer than execution, and the plan is the same for all
-// arguments. Tests check both plans against the same limits.
+// arguments. Tests check both plans against the same limits. A plan for events
+// has all of their partitions, and most of them are excluded only when it is executed.
 
 // Settings for the planning of the statements that follow in a pipeline. They are
 // valid until the end of the pipeline, so a pooler can give the connection to
@@ -28,8 +29,11 @@ func isPlannedOnce(sql string) bool {
 			return true
 		}
 	}
-	return false
+	return readsEvents(sql)
 }
+
+// readsEvents reports whether a statement reads the partitions of events.
+func readsEvents(sql string) bool { return strings.Contains(sql, " FROM event e") }
 
 // pipeline adds the planning settings to statements. The first statement stays the first,
 // because it proves who the caller is, or what a standby has replayed. Those with the same
@@ -85,6 +89,18 @@ func (t *transaction) planBatches(statements []*sqlstore.Statement) []*sqlstore.
 	}
 	t.customPlans = true
 	return append([]*sqlstore.Statement{{SQL: forceCustomPlan}}, statements...)
+}
+
+// planEvents uses a generic plan for statements of a transaction that read events.
+func (t *transaction) planEvents(statements []*sqlstore.Statement) []*sqlstore.Statement {
+	if !t.preparesToo || !slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return readsEvents(s.SQL) }) {
+		return statements
+	}
+	after := planEach
+	if t.customPlans {
+		after = forceCustomPlan
+	}
+	return append(append([]*sqlstore.Statement{{SQL: planOnce}}, statements...), &sqlstore.Statement{SQL: after})
 }
 
 func hasManyValues(s *sqlstore.Statement) bool {
