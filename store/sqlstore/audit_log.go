@@ -71,9 +71,9 @@ func longOfEvents(without platform.CostlyFields) string {
 
 // selectByID selects the events with ids that belong to one of the branches. It
 // forces a plan that starts with the ids, because a plan that starts with a branch
-// may read millions of rows.
+// may read millions of rows. The lowest and the highest id exclude partitions.
 func selectByID(q *statement, texts string, ids []string, branches []platform.Branch) *statement {
-	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ?) ", valueList(ids))
+	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", valueList(ids), slices.Min(ids), slices.Max(ids))
 	q.add(selectEventTo + texts + selectEventFrom + "e WHERE (")
 	for i, b := range branches {
 		if i > 0 {

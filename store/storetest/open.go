@@ -245,3 +245,7 @@ func randomName() string {
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
+
+// PostgresOrPooled creates an empty PostgreSQL database and returns its URL, which leads
+// through the pooler if there is one.
+func PostgresOrPooled(t testing.TB) string { return pooledPostgres(t) }

@@ -1,0 +1,483 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// partitionEvents makes the partitions of events from a time to another, if the engine has
+// partitions. The first call must come before the first event.
+func (w *world) partitionEvents(from, to time.Time, width time.Duration) {
+	w.t.Helper()
+	if w.onSQLite() {
+		return
+	}
+	first := platform.FirstEventID(platform.At(from))
+	if db := w.openDirect(); w.query(db, "SELECT count(*) FROM event_partition")[0][0] == "2" {
+		for _, statement := range []string{
+			"ALTER TABLE event DETACH PARTITION event_past", "ALTER TABLE event DETACH PARTITION event_future",
+			"ALTER TABLE event ATTACH PARTITION event_past FOR VALUES FROM (MINVALUE) TO ('" + first + "')",
+			"ALTER TABLE event ATTACH PARTITION event_future FOR VALUES FROM ('" + first + "') TO (MAXVALUE)",
+			"UPDATE event_partition SET first_id = '" + first + "' WHERE name = 'event_future'",
+		} {
+			w.exec(db, statement)
+		}
+	}
+	for at := from; ; at = at.Add(width) {
+		if at.After(to) {
+			at = to
+		}
+		if err := w.store.PartitionEvents(w.t.Context(), platform.At(at), width); err != nil {
+			w.t.Fatal(err)
+		}
+		if at.Equal(to) {
+			return
+		}
+	}
+}
+
+// partitions lists the names of the partitions of events.
+func (w *world) partitions() []string {
+	w.t.Helper()
+	var names []string
+	for _, row := range w.query(w.openDirect(), "SELECT name FROM event_partition ORDER BY first_id") {
+		names = append(names, row[0])
+	}
+	return names
+}
+
+// A chronicle records events at times of its choice, and knows what was recorded.
+type chronicle struct {
+	*world
+	root   platform.UID
+	number int
+	events []*platform.Event // in the order of the feed
+}
+
+func (c *chronicle) newEvent(at time.Time) *platform.Event {
+	c.number++
+	e := &platform.Event{
+		ID: fmt.Sprintf("%s7000-8000-%012x", platform.FirstEventID(platform.At(at))[:14], c.number), Type: fmt.Sprint("type ", c.number%3),
+		Subject: c.root, Group: c.root, Actor: platform.EventActor{Subject: fmt.Sprint("actor ", c.number%2)}, Body: []byte("{}"), Time: platform.At(at), Count: 1,
+	}
+	if c.number%5 == 0 {
+		e.Denied, e.Denial = "denied", fmt.Sprint("denial ", c.number)
+	}
+	return e
+}
+
+// record stores one event for each time, each in its own transaction.
+func (c *chronicle) record(times ...time.Time) {
+	c.t.Helper()
+	for _, at := range times {
+		e := c.newEvent(at)
+		c.insert(func(tx platform.Tx) error { tx.Record(e); return nil })
+		c.events = append(c.events, e)
+	}
+}
+
+// checkFeed reads the feed from several positions, in small steps.
+func (c *chronicle) checkFeed() {
+	c.t.Helper()
+	var want []string
+	for _, e := range c.events {
+		if e.Denied == "" {
+			want = append(want, e.ID)
+		}
+	}
+	for from := -1; from < len(want); from += 1 + len(want)/7 {
+		at := platform.EventPosition{}
+		if from >= 0 {
+			at, _, _ = c.store.EventPosition(c.t.Context(), want[from])
+		}
+		for _, roots := range [][]platform.UID{nil, {c.root}, {c.root, newDice(99).root()}} {
+			if got := c.readFeed(roots, at, 3); !slices.Equal(got, want[from+1:]) {
+				c.t.Errorf("after %d the feed of %v has %d events, want %d:\n%v\n%v", from, roots, len(got), len(want)-from-1, got, want[from+1:])
+			}
+		}
+	}
+	newest, _, err := c.store.EventPosition(c.t.Context(), "")
+	if last, _, _ := c.store.EventPosition(c.t.Context(), want[len(want)-1]); newest != last || err != nil {
+		c.t.Errorf("the newest position is %v (%v), want %v", newest, err, last)
+	}
+}
+
+func (c *chronicle) readFeed(roots []platform.UID, at platform.EventPosition, step int) (ids []string) {
+	c.t.Helper()
+	for {
+		events := must[[]*platform.Event](c.t)(c.store.EventsAfter(c.t.Context(), roots, at, step))
+		for _, e := range events {
+			at, ids = e.Position, append(ids, e.ID)
+		}
+		if len(events) < step {
+			return ids
+		}
+	}
+}
+
+// checkLog reads the audit log in both directions, with filters.
+func (c *chronicle) checkLog() {
+	c.t.Helper()
+	yes, no := true, false
+	sorted := slices.Clone(c.events)
+	slices.SortFunc(sorted, func(a, b *platform.Event) int { return strings.Compare(b.ID, a.ID) })
+	since, until := sorted[len(sorted)*3/4].Time, sorted[len(sorted)/4].Time
+	for name, filter := range map[string]struct {
+		req   platform.AuditRequest
+		keeps func(*platform.Event) bool
+	}{
+		"all":      {platform.AuditRequest{}, func(*platform.Event) bool { return true }},
+		"an actor": {platform.AuditRequest{Actor: "actor 1"}, func(e *platform.Event) bool { return e.Actor.Subject == "actor 1" }},
+		"denied":   {platform.AuditRequest{Denied: &yes}, func(e *platform.Event) bool { return e.Denied != "" }},
+		"made":     {platform.AuditRequest{Denied: &no}, func(e *platform.Event) bool { return e.Denied == "" }},
+		"a time":   {platform.AuditRequest{Since: since, Until: until}, func(e *platform.Event) bool { return !e.Time.Before(since.Time) && e.Time.Before(until.Time) }},
+	} {
+		var want []string
+		for _, e := range sorted {
+			if filter.keeps(e) {
+				want = append(want, e.ID)
+			}
+		}
+		for _, backward := range []bool{false, true} {
+			req := filter.req
+			req.DescendantsOf, req.PageSize, req.Backward = c.root, 3, backward
+			if got := c.readLog(req); !slices.Equal(got, want) {
+				c.t.Errorf("the log of %s (backward: %v) has %v, want %v", name, backward, got, want)
+			}
+		}
+	}
+	for _, e := range sorted {
+		if found, err := c.store.Event(c.t.Context(), e.ID); err != nil || found == nil || found.ID != e.ID {
+			c.t.Errorf("the event %s is %v (%v)", e.ID, found, err)
+		}
+	}
+}
+
+// readLog reads all pages of the log.
+func (c *chronicle) readLog(req platform.AuditRequest) (ids []string) {
+	c.t.Helper()
+	for {
+		page := must[platform.AuditPage](c.t)(c.p.AuditLog.List(c.operator(), req))
+		var more []string
+		for _, e := range page.Items {
+			more = append(more, e.ID)
+		}
+		if req.Backward {
+			if ids = append(more, ids...); !page.HasPrevious {
+				return ids
+			}
+			req.After = ids[0]
+		} else {
+			if ids = append(ids, more...); !page.HasNext {
+				return ids
+			}
+			req.After = ids[len(ids)-1]
+		}
+	}
+}
+
+// quarters returns times a quarter of an hour apart.
+func quarters(from time.Time, n int) []time.Time {
+	return times(n, func(i int) time.Time { return from.Add(time.Duration(i) * 15 * time.Minute) })
+}
+
+// The feed and the log do not notice the boundaries of partitions, also if a clock goes
+// back over a boundary after the partition was sealed. Without the trigger that opens the
+// partition again, the feed loses these events.
+func TestTheFeedAndTheLogCrossPartitions(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		c := &chronicle{world: w, root: newDice(5).root()}
+		day := epoch.Add(24 * time.Hour)
+		w.partitionEvents(day, day.Add(time.Hour), 2*time.Hour)
+		c.record(quarters(day, 20)...)
+		w.partitionEvents(day, day.Add(8*time.Hour), 2*time.Hour) // seals the first partitions
+		c.record(quarters(day.Add(8*time.Hour), 10)...)
+		c.checkFeed()
+		c.checkLog()
+
+		// A clock goes back, and others are wrong by years.
+		c.record(day.Add(time.Minute), day.Add(9*time.Hour), day.Add(3*time.Hour), epoch.AddDate(-30, 0, 0), epoch.AddDate(70, 0, 0))
+		c.record(quarters(day.Add(10*time.Hour), 5)...)
+		c.checkFeed()
+		c.checkLog()
+		w.partitionEvents(day, day.Add(16*time.Hour), 3*time.Hour) // seals them again, with another width
+		c.record(day.Add(2*time.Minute), day.Add(16*time.Hour))
+		c.checkFeed()
+		c.checkLog()
+		if w.onSQLite() {
+			return
+		}
+		if names := w.partitions(); len(names) < 8 {
+			t.Errorf("the partitions are %v: the test shows little", names)
+		}
+		if moved := must[bool](t)(w.store.MoveEvents(t.Context())); moved {
+			t.Error("events of this server are moved")
+		}
+		w.exec(w.openDirect(), "UPDATE event SET xact = xact + 1000000000") // as in a restored database
+		w.exec(w.openDirect(), "UPDATE relay SET xact = xact + 1000000000")
+		if moved := must[bool](t)(w.store.MoveEvents(t.Context())); !moved {
+			t.Error("nothing is moved")
+		}
+		c.record(day.Add(17 * time.Hour))
+		if got, want := len(c.readFeed(nil, platform.EventPosition{Transaction: -1 << 62}, 7)), len(c.readFeed([]platform.UID{c.root}, platform.EventPosition{Transaction: -1 << 62}, 100)); got != want || got < 30 {
+			t.Errorf("after a restore the feed has %d and %d events", got, want)
+		}
+	})
+}
+
+// Whole partitions disappear, the oldest first, but none that has an event which was not
+// relayed. A cursor of a dropped event is like that of any unknown event.
+func TestOldPartitionsAreDroppedOnceTheirEventsAreRelayed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		c := &chronicle{world: w, root: newDice(6).root()}
+		w.partitionEvents(epoch, epoch.Add(time.Hour), time.Hour)
+		c.record(quarters(epoch.Add(-time.Hour), 24)...) // the first four are older than all partitions
+		w.partitionEvents(epoch, epoch.Add(6*time.Hour), time.Hour)
+		purge := func(before time.Time) {
+			t.Helper()
+			for must[int64](t)(w.store.PurgeEvents(t.Context(), platform.FirstEventID(platform.At(before)), 2)) == 2 {
+			}
+		}
+		left := func(want int) {
+			t.Helper()
+			if n := w.query(w.openDirect(), "SELECT count(*) FROM event")[0][0]; n != fmt.Sprint(want) {
+				t.Errorf("%s events are left, want %d", n, want)
+			}
+		}
+		relayed := func(number int) {
+			t.Helper()
+			at, _, _ := w.store.EventPosition(t.Context(), c.events[number].ID)
+			w.exec(w.openDirect(), fmt.Sprintf("UPDATE relay SET xact = %d, seq = %d", at.Transaction, at.Number))
+		}
+		if w.exec(w.openDirect(), "UPDATE relay SET xact = -1, seq = 0"); !w.onSQLite() {
+			purge(epoch.Add(-45 * time.Minute))
+			left(24)
+			purge(epoch.Add(2 * time.Hour))
+			if left(24); len(c.events) != 24 {
+				t.Error("no event was relayed, and some are gone")
+			}
+			relayed(10) // in the second partition
+			purge(epoch.Add(2 * time.Hour))
+			if names := w.partitions(); names[1] != "event_20260101_010000" {
+				t.Errorf("the partitions are %v", names)
+			}
+		}
+		relayed(22)
+		purge(epoch.Add(2 * time.Hour))
+		left(12)
+		if _, found, err := w.store.EventPosition(t.Context(), c.events[3].ID); found || err != nil {
+			t.Errorf("a deleted event is found (%v)", err)
+		}
+		after := c.events[3].ID
+		_, err := w.p.Events.Open(w.operator(), platform.EventRequest{After: &after})
+		if code := platform.AsError(err).Code; code != platform.CodeInvalidArgument {
+			t.Errorf("a feed after a deleted event answers %v", err)
+		}
+		c.events = c.events[12:]
+		c.checkFeed()
+		c.checkLog()
+		c.record(epoch.Add(time.Minute)) // A clock is wrong: the id lies before all partitions.
+		c.checkFeed()
+		c.checkLog()
+		relayed(12)
+		purge(epoch.Add(2 * time.Hour))
+		left(12)
+	})
+}
+
+// While partitions are made and dropped, all writes succeed, and a reader of the feed gets
+// each event once. Without the lock of the whole table or without its short timeout, writes fail.
+func TestServersWriteWhilePartitionsChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t))
+	c := &chronicle{world: w, root: newDice(7).root()}
+	w.partitionEvents(epoch, epoch, time.Hour)
+	var clock atomic.Int64 // minutes since epoch
+	var written sync.Map
+	var slowest atomic.Int64
+	stop, done := make(chan struct{}), make(chan []error, 1)
+	go func() {
+		done <- runAtOnce(4, func(writer int) error {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				at := epoch.Add(time.Duration(clock.Load()-int64(writer)*20) * time.Minute) // Their clocks differ.
+				e := &platform.Event{ID: fmt.Sprintf("%s7%03x-8000-%012x", platform.FirstEventID(platform.At(at))[:14], writer, n), Type: "t", Subject: c.root, Group: c.root, Body: []byte("{}"), Time: platform.At(at), Count: 1}
+				start := time.Now()
+				err := w.store.Write(t.Context(), func(tx platform.Tx) error { tx.Record(e); return nil })
+				if err != nil {
+					return err
+				}
+				written.Store(e.ID, true)
+				slowest.Store(max(slowest.Load(), int64(time.Since(start))))
+			}
+		})
+	}()
+	read := map[string]int{}
+	var at platform.EventPosition
+	readAll := func() {
+		for {
+			events := must[[]*platform.Event](t)(w.store.EventsAfter(t.Context(), nil, at, 100))
+			for _, e := range events {
+				at = e.Position
+				read[e.ID]++
+			}
+			if len(events) < 100 {
+				return
+			}
+		}
+	}
+	for hour := range 24 {
+		clock.Store(int64(hour) * 60)
+		now := platform.At(epoch.Add(time.Duration(hour) * time.Hour))
+		if err := w.store.PartitionEvents(t.Context(), now, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		readAll()
+		w.exec(w.openDirect(), fmt.Sprintf("UPDATE relay SET xact = %d, seq = %d", at.Transaction, at.Number))
+		if _, err := w.store.PurgeEvents(t.Context(), platform.FirstEventID(platform.At(now.Add(-6*time.Hour))), 1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	for _, err := range <-done {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	readAll()
+	count := 0
+	written.Range(func(id, _ any) bool {
+		if count++; read[id.(string)] != 1 {
+			t.Errorf("%v was read %d times, want once", id, read[id.(string)])
+		}
+		return true
+	})
+	if names := w.partitions(); len(names) > 13 || count < 100 {
+		t.Errorf("%d events were written, and %d partitions are left: %v", count, len(names), names)
+	}
+	t.Logf("%d events; the slowest write took %s", count, time.Duration(slowest.Load()))
+}
+
+// A transaction that reads events for a long time, such as a backup, keeps partitions from
+// being made and dropped, but no write waits for longer than the limit of one try.
+func TestAnOpenReaderDelaysRetentionAndNoWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t))
+	c := &chronicle{world: w, root: newDice(8).root()}
+	w.partitionEvents(epoch, epoch.Add(time.Hour), time.Hour)
+	c.record(quarters(epoch, 8)...)
+	w.partitionEvents(epoch, epoch.Add(4*time.Hour), time.Hour)
+	w.exec(w.openDirect(), "UPDATE relay SET xact = 9223372036854775806")
+	reader := must[interface {
+		Rollback() error
+	}](t)(w.beginReading("SELECT count(*) FROM event"))
+	before := platform.FirstEventID(platform.At(epoch.Add(time.Hour)))
+	purged := make(chan error, 1)
+	go func() { _, err := w.store.PurgeEvents(t.Context(), before, 1000); purged <- err }()
+	var slowest time.Duration
+	for waiting := true; waiting; {
+		start := time.Now()
+		c.record(epoch.Add(4 * time.Hour))
+		slowest = max(slowest, time.Since(start))
+		select {
+		case err := <-purged:
+			if waiting = false; err == nil || !strings.Contains(err.Error(), "drop the partition event_20260101_000000") {
+				t.Errorf("beside a reader, retention says %v", err)
+			}
+		default:
+		}
+	}
+	if slowest > 2*time.Second { // This is the limit of all locks.
+		t.Errorf("a write took %s", slowest)
+	}
+	c.checkFeed()
+	if err := reader.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	must[int64](t)(w.store.PurgeEvents(t.Context(), before, 1000))
+	if names := w.partitions(); names[1] != "event_20260101_010000" {
+		t.Errorf("the partitions are %v", names)
+	}
+}
+
+// beginReading begins a transaction with a snapshot, and reads.
+func (w *world) beginReading(query string) (interface{ Rollback() error }, error) {
+	tx, err := w.openDirect().BeginTx(w.t.Context(), nil)
+	if err == nil {
+		_, err = tx.ExecContext(w.t.Context(), query)
+	}
+	return tx, err
+}
+
+// If no server ran for long, events are in event_future. They are moved into partitions, not
+// too many at once, and keep their positions.
+func TestEventsThatCameBeforeTheirPartition(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t))
+	c := &chronicle{world: w, root: newDice(9).root()}
+	w.partitionEvents(epoch, epoch, time.Hour)
+	c.record(quarters(epoch.Add(12*time.Hour), 40)...)
+	c.record(epoch.Add(12*time.Hour), epoch.AddDate(50, 0, 0))
+	const many = 45_000
+	w.exec(w.openDirect(), fmt.Sprintf(`INSERT INTO event (id, type, root, subject, grp, actor, body, time)
+		SELECT substr($1, 1, 14) || '7000-9000-' || lpad(to_hex(i), 12, '0'), 't', 'x', 'x', 'x', '{}', '{}', now() FROM generate_series(1, %d) i`, many), platform.FirstEventID(platform.At(epoch.Add(11*time.Hour))))
+	c.checkLog()
+	before := c.readFeed([]platform.UID{c.root}, platform.EventPosition{}, 100)
+	all := len(c.readFeed(nil, platform.EventPosition{}, 10_000))
+	if err := w.store.PartitionEvents(t.Context(), platform.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	c.checkLog()
+	c.checkFeedOf(before)
+	if n := len(c.readFeed(nil, platform.EventPosition{}, 10_000)); n != all || n < many {
+		t.Errorf("the feed has %d events, and had %d", n, all)
+	}
+	if n := w.query(w.openDirect(), "SELECT count(*) FROM event_future")[0][0]; n != "1" { // the one of the year 2076
+		t.Errorf("%s events are left in event_future, want 1; the partitions are %v", n, w.partitions())
+	}
+}
+
+func (c *chronicle) checkFeedOf(want []string) {
+	c.t.Helper()
+	if got := c.readFeed([]platform.UID{c.root}, platform.EventPosition{}, 100); !slices.Equal(got, want) {
+		c.t.Errorf("the feed is %v, want %v", got, want)
+	}
+}
+
+// Equal denials share a row, also if several replicas record them at the same time.
+func TestEqualDenialsShareARowOfAPartition(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		root := newDice(10).root()
+		w.partitionEvents(epoch, epoch, time.Hour)
+		const replicas, each = 8, 10
+		at := platform.At(epoch.Add(time.Hour - time.Second)) // just before a boundary
+		runTogether(t, replicas, func(i int) error {
+			for n := range each {
+				e := &platform.Event{
+					ID: fmt.Sprintf("%s7000-8%03x-%012x", platform.FirstEventID(at)[:14], i, n), Type: "t", Subject: root, Group: root, Body: []byte("{}"), Time: at,
+					Denied: "denied", Denial: fmt.Sprint("denial ", n%2), Count: 3,
+				}
+				if err := w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error { tx.Record(e); return nil }); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if rows := w.query(w.openDirect(), "SELECT denial, times FROM event WHERE denied <> '' ORDER BY denial"); fmt.Sprint(rows) != fmt.Sprintf("[[denial 0 %d] [denial 1 %[1]d]]", replicas*each*3/2) {
+			t.Errorf("the denials are %v", rows)
+		}
+	})
+}
