@@ -1,0 +1,170 @@
+package storetest_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+// oldEvents writes events into a database of schema 32, as servers of that time did.
+type oldEvents struct {
+	*world
+	db      *sql.DB
+	root    platform.UID
+	written []string
+	denials int
+}
+
+func newOldEvents(t *testing.T) *oldEvents {
+	w := emptyVersion(t, storetest.EmptyPostgres(t), 32)
+	return &oldEvents{world: w, db: w.openDirect(), root: newDice(21).root()}
+}
+
+const insertOldEvent = "INSERT INTO event (id, type, root, g2, g3, subject, grp, actor, actor_subject, body, time, denied, changes"
+
+// write records an event, and a denial for each tenth.
+func (o *oldEvents) write(at time.Time) error {
+	n := len(o.written)
+	id := fmt.Sprintf("%s7000-8000-%012x", platform.FirstEventID(platform.At(at))[:14], n)
+	_, err := o.db.ExecContext(o.t.Context(), insertOldEvent+") VALUES ($1, 't', $2, NULL, NULL, $2, $2, '{}', '', '{}', $3, '', '')", id, string(o.root), at)
+	if err == nil {
+		o.written = append(o.written, id)
+	}
+	if err == nil && n%10 == 0 {
+		_, err = o.db.ExecContext(o.t.Context(), insertOldEvent+", times, denial) VALUES ($1, 't', $2, NULL, NULL, $2, $2, '{}', '', '{}', $3, 'denied', '', 1, 'd')"+
+			" ON CONFLICT (denial) WHERE denial IS NOT NULL DO UPDATE SET times = event.times + excluded.times", strings.Replace(id, "-8000-", "-9000-", 1), string(o.root), at)
+		if err == nil {
+			o.denials++
+		}
+	}
+	return err
+}
+
+// check expects all events that were written, in their order, in the feed and the log of
+// this version.
+func (o *oldEvents) check(t *testing.T, w *world) {
+	t.Helper()
+	c := &chronicle{world: w, root: o.root}
+	c.checkFeedOf(o.written)
+	req := platform.AuditRequest{DescendantsOf: o.root, PageSize: 500}
+	if got, want := len(c.readLog(req)), len(o.written)+1; got != want {
+		t.Errorf("the log has %d entries, want %d", got, want)
+	}
+	yes := true
+	if page := must[platform.AuditPage](t)(w.p.AuditLog.List(w.operator(), platform.AuditRequest{DescendantsOf: o.root, Denied: &yes})); len(page.Items) != 1 || int(page.Items[0].Count) != o.denials {
+		t.Errorf("the denials are %+v, want %d of them in one row", page.Items, o.denials)
+	}
+}
+
+// Servers of the previous version record events and denials while the table becomes
+// partitions, and events even afterwards.
+func TestServersWriteWhileEventsBecomePartitions(t *testing.T) {
+	t.Parallel()
+	o := newOldEvents(t)
+	now := time.Now()
+	for range 3_000 {
+		must[any](t)(nil, o.write(now))
+	}
+	done := make(chan error, 1)
+	m := must[*sqlstore.Migrator](t)(openEngine(t, o.url).Migrator(t.Context()))
+	t.Cleanup(func() { _ = m.Close() })
+	go func() { done <- m.UpTo(t.Context(), 33) }()
+	var slowest time.Duration
+	for migrated := false; !migrated; {
+		start := time.Now()
+		err := o.write(time.Now())
+		slowest = max(slowest, time.Since(start))
+		if err != nil && !strings.Contains(err.Error(), "42P10") { // The last step has been done: denials have no unique index any more.
+			t.Fatal("servers cannot write during the upgrade:", err)
+		}
+		select {
+		case failed := <-done:
+			if migrated = true; failed != nil {
+				t.Fatal(failed)
+			}
+		default:
+		}
+	}
+	if len(o.written) == 3_000 || slowest > 2*time.Second {
+		t.Errorf("%d events were written during the upgrade, one in %s", len(o.written)-3_000, slowest)
+	}
+	for len(o.written)%10 != 0 {
+		must[any](t)(nil, o.write(time.Now()))
+	}
+	if err := o.write(time.Now()); err == nil || !strings.Contains(err.Error(), "42P10") {
+		t.Errorf("a denial of the previous version answers %v", err)
+	}
+	must[any](t)(nil, store.Migrate(t.Context(), o.url))
+	o.check(t, newWorld(t, o.url))
+}
+
+// An interrupted migration leaves no limit behind, and the next one resumes. Wrong clocks of
+// earlier times do not prevent it.
+func TestTheMigrationOfEventsIsInterrupted(t *testing.T) {
+	t.Parallel()
+	o := newOldEvents(t)
+	for i := range 500 {
+		must[any](t)(nil, o.write(time.Now().AddDate(0, 0, i-500)))
+	}
+	must[any](t)(nil, o.write(time.Now().AddDate(80, 0, 0)))
+	interrupted := 0
+	for patience := 10 * time.Millisecond; ; patience = patience * 5 / 4 {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		err := store.Migrate(ctx, o.url)
+		stopped := ctx.Err() != nil
+		cancel()
+		if err == nil {
+			break
+		}
+		if !stopped {
+			t.Fatal(err)
+		}
+		interrupted++
+		if err := o.write(time.Now().AddDate(90, 0, interrupted)); err != nil && !strings.Contains(err.Error(), "42P10") {
+			t.Fatalf("after an interruption a server with a wrong clock cannot write: %v", err)
+		}
+	}
+	if interrupted == 0 {
+		t.Error("the migration was not interrupted")
+	}
+	must[any](t)(nil, store.Migrate(t.Context(), o.url))
+	o.check(t, newWorld(t, o.url))
+}
+
+// A process that is killed leaves the limit of ids behind. The next migration sets
+// another one.
+func TestTheMigrationOfEventsFindsAnOlderLimit(t *testing.T) {
+	t.Parallel()
+	o := newOldEvents(t)
+	must[any](t)(nil, o.write(time.Now()))
+	o.exec(o.db, "ALTER TABLE event ADD CONSTRAINT event_end CHECK (id < '"+platform.FirstEventID(platform.At(time.Now().Add(time.Hour)))+"') NOT VALID")
+	must[any](t)(nil, store.Migrate(t.Context(), o.url))
+	w := newWorld(t, o.url)
+	if n := w.query(w.openDirect(), "SELECT count(*) FROM pg_constraint WHERE conname = 'event_end'")[0][0]; n != "0" {
+		t.Errorf("%s limits are left, want none", n)
+	}
+	o.check(t, w)
+}
+
+// Identifiers that are no UUIDs, which only SQL can have written, stay readable.
+func TestTheMigrationKeepsEventsWithOddIDs(t *testing.T) {
+	t.Parallel()
+	o := newOldEvents(t)
+	must[any](t)(nil, o.write(time.Now()))
+	o.exec(o.db, insertOldEvent+") VALUES ('it''s late', 't', $1, NULL, NULL, $1, $1, '{}', '', '{}', now(), '', '')", string(o.root))
+	o.written = append(o.written, "it's late")
+	must[any](t)(nil, store.Migrate(t.Context(), o.url))
+	w := newWorld(t, o.url)
+	if err := w.p.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.check(t, w)
+}
