@@ -227,6 +227,9 @@ func TestTheFeedAndTheLogCrossPartitions(t *testing.T) {
 		if moved := must[bool](t)(w.store.MoveEvents(t.Context())); !moved {
 			t.Error("nothing is moved")
 		}
+		if n := w.query(w.openDirect(), "SELECT count(*) FROM event_partition WHERE last_xact < 9223372036854775807")[0][0]; n != "0" {
+			t.Errorf("%s partitions are sealed with transactions of another server", n)
+		}
 		c.record(day.Add(17 * time.Hour))
 		if got, want := len(c.readFeed(nil, platform.EventPosition{Transaction: -1 << 62}, 7)), len(c.readFeed([]platform.UID{c.root}, platform.EventPosition{Transaction: -1 << 62}, 100)); got != want || got < 30 {
 			t.Errorf("after a restore the feed has %d and %d events", got, want)

@@ -139,6 +139,24 @@ func TestTheMigrationOfEventsIsInterrupted(t *testing.T) {
 	o.check(t, newWorld(t, o.url))
 }
 
+// If the last step fails, the limit of ids is removed, so servers of the previous version
+// can record events for as long as they like.
+func TestAFailedMigrationOfEventsLeavesNoLimit(t *testing.T) {
+	t.Parallel()
+	o := newOldEvents(t)
+	must[any](t)(nil, o.write(time.Now()))
+	o.exec(o.db, "CREATE TABLE event_future (id int)")
+	if err := store.Migrate(t.Context(), o.url); err == nil || !strings.Contains(err.Error(), "event_future") {
+		t.Fatalf("the migration answers %v", err)
+	}
+	if err := o.write(time.Now().AddDate(1, 0, 0)); err != nil {
+		t.Errorf("a server with a later clock cannot write: %v", err)
+	}
+	o.exec(o.db, "DROP TABLE event_future")
+	must[any](t)(nil, store.Migrate(t.Context(), o.url))
+	o.check(t, newWorld(t, o.url))
+}
+
 // A process that is killed leaves the limit of ids behind. The next migration sets
 // another one.
 func TestTheMigrationOfEventsFindsAnOlderLimit(t *testing.T) {
