@@ -91,7 +91,7 @@ func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error)
 		return err
 	}
 	defer func() { _ = e.withTimeout(ctx, tx.Rollback) }() // has no effect after a commit
-	t := &transaction{conn: conn{querier: tx}, tx: tx, limit: e.limitResponse, preparesToo: e.prepares}
+	t := &transaction{conn: conn{querier: tx}, tx: tx, limit: e.limitResponse, prepared: e.prepares}
 	if err := unit(t); err != nil {
 		return err
 	}

@@ -99,20 +99,16 @@ func bind(args []any) []any {
 // A transaction is a sqlstore.TxConn.
 type transaction struct {
 	conn
-	tx    pgx.Tx
-	limit func(context.Context) (context.Context, context.CancelFunc) // limits the time without a response
-	// customPlans means that each execution is planned, because a statement has looked up
-	// a batch.
-	customPlans bool
-	// preparesToo means that the statements of this transaction are prepared.
-	preparesToo bool
+	tx       pgx.Tx
+	limit    func(context.Context) (context.Context, context.CancelFunc) // limits the time without a response
+	prepared bool                                                        // whether its statements are prepared
 }
 
 // Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
 	within, cancel := t.limit(ctx)
 	defer cancel()
-	_, err := t.run(within, t.planEvents(t.planBatches(statements)))
+	_, err := t.run(within, t.plan(statements))
 	return explainTimeout(ctx, within, err)
 }
 

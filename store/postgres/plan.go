@@ -77,30 +77,26 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 // as a batch lookup, as imports do.
 const manyValues = 100
 
-// forceCustomPlan makes PostgreSQL plan the following statements of a transaction
-// for their arguments. A generic plan that was made while the tables were nearly
-// empty would scan the whole table for each batch until the statistics are updated.
-const forceCustomPlan = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
+// planBatch makes PostgreSQL plan batch lookups of a transaction for their arguments. A
+// generic plan that was made while the tables were nearly empty would scan the whole
+// table for each batch until the statistics are updated.
+const planBatch = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
 
-// planBatches adds forceCustomPlan before the first batch lookup of a transaction.
-func (t *transaction) planBatches(statements []*sqlstore.Statement) []*sqlstore.Statement {
-	if t.customPlans || !slices.ContainsFunc(statements, hasManyValues) {
+// plan adds the planning settings to statements of a transaction, and planEach after them.
+// Otherwise, PostgreSQL would plan in the same way the check of each foreign key of each
+// row that is inserted afterwards. Statements that read events have a generic plan, as
+// they have outside of transactions.
+func (t *transaction) plan(statements []*sqlstore.Statement) []*sqlstore.Statement {
+	setting := ""
+	switch {
+	case slices.ContainsFunc(statements, hasManyValues):
+		setting = planBatch
+	case t.prepared && slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return readsEvents(s.SQL) }):
+		setting = planOnce
+	default:
 		return statements
 	}
-	t.customPlans = true
-	return append([]*sqlstore.Statement{{SQL: forceCustomPlan}}, statements...)
-}
-
-// planEvents uses a generic plan for statements of a transaction that read events.
-func (t *transaction) planEvents(statements []*sqlstore.Statement) []*sqlstore.Statement {
-	if !t.preparesToo || !slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return readsEvents(s.SQL) }) {
-		return statements
-	}
-	after := planEach
-	if t.customPlans {
-		after = forceCustomPlan
-	}
-	return append(append([]*sqlstore.Statement{{SQL: planOnce}}, statements...), &sqlstore.Statement{SQL: after})
+	return slices.Concat([]*sqlstore.Statement{{SQL: setting}}, statements, []*sqlstore.Statement{{SQL: planEach}})
 }
 
 func hasManyValues(s *sqlstore.Statement) bool {

@@ -18,23 +18,27 @@ type Migrator struct {
 	db       *sql.DB
 	dialect  *Dialect
 	provider *goose.Provider
-	tries    int
+	lock     LockMigrations
 }
 
-// NewMigrator makes a Migrator, which owns db. tries limits its attempts. One
-// suffices if the options lock out other replicas. Otherwise, a replica that
-// conflicts with another one finds on its next try what the other has done.
-func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, options ...goose.ProviderOption) (*Migrator, error) {
+// LockMigrations excludes other replicas until release is called.
+type LockMigrations func(ctx context.Context) (release func(), err error)
+
+// NewMigrator makes a Migrator, which owns db. Without a lock, a replica that conflicts
+// with another one tries again, and finds what the other has done.
+//
+// The lock is not given to the library, which makes the table of its versions before
+// it takes a lock.
+func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, lock LockMigrations) (*Migrator, error) {
 	migrations, err := migrations(dialect)
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, goose.WithGoMigrations(migrations...), goose.WithDisableGlobalRegistry(true))
-	provider, err := goose.NewProvider(engine, db, nil, options...)
+	provider, err := goose.NewProvider(engine, db, nil, goose.WithGoMigrations(migrations...), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return nil, err
 	}
-	return &Migrator{db, dialect, provider, tries}, nil
+	return &Migrator{db, dialect, provider, lock}, nil
 }
 
 // afterSQL maps migration numbers to steps that cannot be written in SQL. They run
@@ -44,6 +48,14 @@ var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
 	12: rateAdvisories,
 	14: fillSearchTexts,
 	17: noteFixTimes,
+}
+
+// besideServers maps migration numbers to functions that run the file of the migration
+// themselves, in steps beside running servers.
+var besideServers = map[int64]func(file string, dialect *Dialect) *goose.GoFunc{
+	10: packUIDs,
+	32: addScopeKeys,
+	33: partitionEvents,
 }
 
 // migrations reads the SQL files, adapted to a dialect.
@@ -59,16 +71,8 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 			return nil, err
 		}
 		ddl := dialect.LimitLockWait + dialect.DDL.Replace(string(text))
-		if file.version == 10 {
-			all = append(all, goose.NewGoMigration(file.version, packUIDs(string(text), dialect), nil))
-			continue
-		}
-		if file.version == 32 {
-			all = append(all, goose.NewGoMigration(file.version, addScopeKeys(string(text), dialect), nil))
-			continue
-		}
-		if file.version == 33 {
-			all = append(all, goose.NewGoMigration(file.version, partitionEvents(string(text), dialect), nil))
+		if change := besideServers[file.version]; change != nil {
+			all = append(all, goose.NewGoMigration(file.version, change(string(text), dialect), nil))
 			continue
 		}
 		all = append(all, goose.NewGoMigration(file.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
@@ -83,20 +87,30 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 }
 
 // Up applies the pending migrations. Several replicas may call it at the same time.
-func (m *Migrator) Up(ctx context.Context) error {
-	if err := m.UpTo(ctx, math.MaxInt64); err != nil || m.dialect.Trigrams {
-		return err
-	}
-	_, err := m.db.ExecContext(ctx, makeSearchIndex)
-	return err
-}
+func (m *Migrator) Up(ctx context.Context) error { return m.UpTo(ctx, math.MaxInt64) }
 
 // UpTo applies the pending migrations up to a version, as an older program would
 // have done.
 func (m *Migrator) UpTo(ctx context.Context, version int64) error {
+	if m.lock == nil {
+		return m.tryUpTo(ctx, version)
+	}
+	release, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = m.provider.UpTo(ctx, version)
+	return err
+}
+
+// migrationTries limits the attempts to migrate a database without a lock.
+const migrationTries = 5
+
+func (m *Migrator) tryUpTo(ctx context.Context, version int64) error {
 	for try := 1; ; try++ {
 		_, err := m.provider.UpTo(ctx, version)
-		if err == nil || try == m.tries {
+		if err == nil || try == migrationTries {
 			return err
 		}
 		select {
@@ -105,6 +119,15 @@ func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 			return err
 		}
 	}
+}
+
+// MakeSearchIndexes creates the indexes of searches that the database lacks.
+func (m *Migrator) MakeSearchIndexes(ctx context.Context) error {
+	if m.dialect.Trigrams {
+		return nil
+	}
+	_, err := m.db.ExecContext(ctx, makeSearchIndexes)
+	return err
 }
 
 // MigrationState describes one migration.
