@@ -98,8 +98,9 @@ func (b *bigWorld) createGroups() {
 
 // chunks inserts n rows, many in each transaction.
 func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) T) {
-	all := times(n, one)
-	for some := range slices.Chunk(all, 10_000) {
+	const perTransaction = 10_000
+	for first := 0; first < n; first += perTransaction {
+		some := times(min(perTransaction, n-first), func(i int) T { return one(first + i) })
 		b.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.t.Context(), some...) })
 	}
 }
@@ -129,7 +130,9 @@ func (b *bigWorld) recordEvents(n int) {
 				at := platform.At(epoch.Add(months / time.Duration(n) * time.Duration(recorded)))
 				recorded++
 				e := &platform.Event{ID: platform.FirstEventID(at)[:14] + b.d.eventID()[14:], Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: at}
-				b.eventIDs = append(b.eventIDs, e.ID)
+				if len(b.eventIDs) < ordinarySizes.events {
+					b.eventIDs = append(b.eventIDs, e.ID)
+				}
 				return e
 			})...)
 			return nil
