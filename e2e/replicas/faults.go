@@ -201,6 +201,8 @@ func (s *soak) awaitWrites(ctx context.Context, n, process int) error {
 // writes again.
 const maxPromotionTime = 5 * time.Second
 
+const aPromotion = "a promotion"
+
 // promote kills the primary, and waits for its successor.
 func (s *soak) promote(ctx context.Context) error {
 	for _, word := range strings.Fields(os.Getenv("ATRIUM_TEST_PRIMARY_PID")) {
@@ -227,8 +229,9 @@ func (s *soak) promote(ctx context.Context) error {
 		}
 	}
 	took := time.Since(promoted)
-	s.inflicted["a promotion"]++
-	fmt.Printf("%6.1f s  %-24s writes by every process again after %.2f s\n", time.Since(s.began).Seconds(), "a promotion", took.Seconds())
+	s.inflicted[aPromotion]++
+	s.recovery[aPromotion] = took
+	fmt.Printf("%6.1f s  %-24s writes by every process again after %.2f s\n", time.Since(s.began).Seconds(), aPromotion, took.Seconds())
 	if took > maxPromotionTime {
 		return fmt.Errorf("writes were acknowledged again %s after the promotion, want %s at most", took, maxPromotionTime)
 	}

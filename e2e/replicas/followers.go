@@ -39,6 +39,7 @@ type follower struct {
 	lock    sync.Mutex
 	events  []event
 	streams int
+	dropped []event // events that a promoted server lacks
 	changed chan struct{} // holds one element after each event
 	problem error
 }
@@ -50,8 +51,6 @@ func (w *world) newFollower(name string, process int, settings func(*follower)) 
 	}
 	return f
 }
-
-var errTold = errors.New("the server ended the stream")
 
 // follow reads until ctx ends or the server refuses.
 func (f *follower) follow(ctx context.Context) {
@@ -69,7 +68,7 @@ func (f *follower) follow(ctx context.Context) {
 		if read := f.read(); len(read) > 0 {
 			after = read[len(read)-1].ID
 		}
-		err := stream(ctx, at, map[string]any{"query": feedQuery, "variables": map[string]any{"after": after, "types": f.types}})
+		err := f.orDrop(stream(ctx, at, map[string]any{"query": feedQuery, "variables": map[string]any{"after": after, "types": f.types}}))
 		if ctx.Err() == nil && !errors.Is(err, errAway) {
 			f.lock.Lock()
 			f.problem = err
@@ -77,6 +76,20 @@ func (f *follower) follow(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// orDrop drops the last event if a server does not have it, so that the next stream begins
+// after the one before.
+func (f *follower) orDrop(err error) error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if !errors.Is(err, errUnstored) || len(f.events) == 0 {
+		return err
+	}
+	last := len(f.events) - 1
+	f.dropped = append(f.dropped, f.events[last])
+	f.events = f.events[:last:last]
+	return errAway
 }
 
 // read returns the events that were read.

@@ -112,7 +112,10 @@ func (s *soak) judgeFollowers(feed []event) (faults []string) {
 		if !slices.Equal(got, want) {
 			faults = append(faults, fmt.Sprintf("%s differs from the feed %s", f.name, describeDifference(got, want)))
 		}
-		fmt.Printf("%-48s %6d events in %d streams\n", f.name, len(got), f.streams)
+		fmt.Printf("%-48s %6d events in %d streams, and %d that were lost\n", f.name, len(got), f.streams, len(f.dropped))
+		if len(f.dropped) > 0 && s.inflicted[aPromotion] == 0 {
+			faults = append(faults, fmt.Sprintf("%s has read events that are not stored, such as %+v", f.name, f.dropped[0]))
+		}
 	}
 	return faults
 }

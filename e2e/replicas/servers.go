@@ -143,6 +143,7 @@ var (
 	errRefused = errors.New("permission denied")
 	errExists  = errors.New("it exists already")
 	errMissing = errors.New("it does not exist")
+	errUnstored = errors.New("after is not the id of a stored event")
 	// errAway is the error of a request whose result is not known, or that can succeed later.
 	errAway = errors.New("away")
 )
@@ -161,6 +162,8 @@ func classify(request string, status int, content []byte, failed bool) error {
 		return errExists
 	case has("NOT_FOUND"):
 		return errMissing
+	case has("IS_NOT_THE_ID_OF_A_STORED_EVENT"):
+		return errUnstored
 	case has("UNAVAILABLE"), has("DEADLINE_EXCEEDED"), has("ABORTED"):
 		return fmt.Errorf("%w: %s", errAway, reasonIn(content))
 	default:
