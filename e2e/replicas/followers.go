@@ -39,7 +39,7 @@ type follower struct {
 	lock    sync.Mutex
 	events  []event
 	streams int
-	dropped []event // events that a promoted server lacks
+	dropped []event       // events that a promoted server lacks
 	changed chan struct{} // holds one element after each event
 	problem error
 }

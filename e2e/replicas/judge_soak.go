@@ -15,9 +15,9 @@ import (
 const (
 	// feedTimeout limits how long a follower may take to read the last event.
 	feedTimeout = 2 * time.Minute
-	// deliveryTimeout limits how long a sink may wait for the next delivery. The second retry
-	// of a delivery is half a minute after the first.
-	deliveryTimeout = 2 * time.Minute
+	// deliveryTimeout limits how long a sink may wait for the next delivery. A job whose result
+	// could not be stored, because the database was away, runs again after two minutes.
+	deliveryTimeout = 4 * time.Minute
 )
 
 // judgeSoak checks what came of the load.

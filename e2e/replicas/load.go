@@ -20,8 +20,9 @@ import (
 // A world is the data that the load changes and reads.
 type world struct {
 	*servers
-	owner, alice string // tokens
-	org, group   string // UIDs; the right of alice is on the group
+	ctx          context.Context //nolint:containedctx // ends when the program is interrupted, later than the load
+	owner, alice string          // tokens
+	org, group   string          // UIDs; the right of alice is on the group
 	identity     string
 	role         string
 	repos        []string // UIDs of the registers
@@ -57,7 +58,7 @@ const (
 )
 
 func newWorld(ctx context.Context, s *servers) (*world, error) {
-	w := &world{servers: s, began: time.Now(), failures: map[string]int{}, interrupted: map[string]int{}, ledger: newLedger()}
+	w := &world{servers: s, ctx: ctx, began: time.Now(), failures: map[string]int{}, interrupted: map[string]int{}, ledger: newLedger()}
 	var err error
 	if w.owner, err = s.token(ctx); err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (w *world) write(method, path string, body any) (made map[string]any, tries
 			w.ledger.acknowledge(process)
 			return made, tries, err
 		}
-		if w.note(err); time.Now().After(end) {
+		if w.note(err); time.Now().After(end) || w.ctx.Err() != nil {
 			return nil, tries, fmt.Errorf("%s %s has no result after %s", method, path, resultTimeout)
 		}
 	}
@@ -201,7 +202,8 @@ func (w *world) delete(area, uid string) error {
 
 // read reads until there is an answer.
 func (w *world) read(path string) (page map[string]any, err error) {
-	for end := time.Now().Add(resultTimeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	err = w.ctx.Err()
+	for end := time.Now().Add(resultTimeout); time.Now().Before(end) && w.ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		page, err = w.send(rand.IntN(processes), w.owner, http.MethodGet, path, nil)
 		if w.note(err); !errors.Is(err, errAway) {
 			break

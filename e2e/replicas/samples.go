@@ -21,6 +21,7 @@ const sampleInterval = 2 * time.Second
 // sample measures the process that is never killed until ctx ends.
 func (s *soak) sample(ctx context.Context) {
 	for ; ctx.Err() == nil; pause(ctx, sampleInterval) {
+		s.servers.client.CloseIdleConnections() // how many there are depends on how many requests waited for a fault to end
 		// This profile is asked for because it collects garbage first.
 		if _, err := s.get(s.spared, "/debug/pprof/heap?gc=1"); err != nil {
 			continue

@@ -140,9 +140,9 @@ func (s *servers) token(ctx context.Context, arguments ...string) (string, error
 }
 
 var (
-	errRefused = errors.New("permission denied")
-	errExists  = errors.New("it exists already")
-	errMissing = errors.New("it does not exist")
+	errRefused  = errors.New("permission denied")
+	errExists   = errors.New("it exists already")
+	errMissing  = errors.New("it does not exist")
 	errUnstored = errors.New("after is not the id of a stored event")
 	// errAway is the error of a request whose result is not known, or that can succeed later.
 	errAway = errors.New("away")

@@ -223,7 +223,7 @@ func (s *soak) importFiles(ctx context.Context) {
 				s.ledger.noteAdvisories(advisoriesPerImport)
 				break
 			}
-			if time.Now().After(end) {
+			if time.Now().After(end) || s.ctx.Err() != nil {
 				s.note(fmt.Errorf("an import fails for %s: %w", resultTimeout, err))
 				return
 			}
