@@ -210,8 +210,7 @@ func (b *broadcast) checkAnchor(ctx context.Context, at EventPosition, read []*E
 	if err != nil {
 		return at, nil, err
 	}
-	b.endFeeds(newest)
-	b.logger.Warn("the database was replaced by a copy that lacks the newest events; live feeds, which may have delivered them, were ended")
+	b.endFeeds(newest) // those that began in the meantime
 	return newest, nil, nil
 }
 
@@ -220,10 +219,16 @@ func (b *broadcast) endFeeds(at EventPosition) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.at = at
+	ended := 0
 	for _, listeners := range b.listeners {
 		for l := range listeners {
-			l.lose()
+			if l.lose() {
+				ended++
+			}
 		}
+	}
+	if ended > 0 {
+		b.logger.Warn("the database was replaced by a copy that lacks the newest events; live feeds, which may have delivered them, are ended", "feeds", ended)
 	}
 }
 
@@ -334,12 +339,15 @@ func (l *listener) signal() {
 	}
 }
 
-// lose ends the feed of a listener with errEventsLost.
-func (l *listener) lose() {
+// lose ends the feed of a listener with errEventsLost. It reports whether the feed had not
+// been ended before.
+func (l *listener) lose() bool {
 	l.lock.Lock()
+	first := !l.lost
 	l.lost = true
 	l.lock.Unlock()
 	l.signal()
+	return first
 }
 
 func (l *listener) isLost() bool {
