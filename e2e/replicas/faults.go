@@ -140,22 +140,19 @@ func (c *cluster) resume() error {
 	return errors.Join(faults...)
 }
 
-// inflictFaults inflicts faults at random until the load has run for a time. Between them, a
-// random number of writes is acknowledged.
+// inflictFaults inflicts faults at random until the load has run for a time, and each kind at
+// least once. Between them, a random number of writes is acknowledged.
 func (s *soak) inflictFaults(ctx context.Context, until time.Time) error {
 	kinds := s.listFaults()
-	for time.Now().Before(until) {
+	for first := true; first || time.Now().Before(until); first = false {
 		for _, n := range s.random.Perm(len(kinds)) { // each kind in turn, in another order each time
-			if err := s.awaitWrites(ctx, 20+s.random.IntN(100), s.spared); err != nil {
+			if err := s.awaitWrites(ctx, 10+s.random.IntN(50), s.spared); err != nil {
 				return err
 			}
 			if len(s.cluster.paused) > 0 && s.random.IntN(2) == 0 {
 				if err := s.cluster.resume(); err != nil {
 					return err
 				}
-			}
-			if time.Now().After(until) {
-				break
 			}
 			if err := s.inflict(ctx, kinds[n]); err != nil {
 				return fmt.Errorf("%s: %w", kinds[n].name, err)
