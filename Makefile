@@ -70,8 +70,13 @@ workloads: ## Compare the allocations and round trips of the workloads with serv
 	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
-scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, a promotion, read replicas and size (PARTS='versions pooler authority promotion replicas size'; needs npm)
+scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, promotions, read replicas, restarts and size (PARTS='versions pooler authority promotion patroni replicas soak size'; needs npm)
 	scripts/scale $(PARTS)
+
+MINUTES ?= 30
+.PHONY: soak
+soak: ## Kill and restart processes, PostgreSQL, its standbys and pgbouncer under load, and check what came of it (MINUTES=30 SEED=7)
+	MINUTES=$(MINUTES) SEED=$(SEED) scripts/scale soak
 
 KILLS ?= 5
 DOCUMENTS ?= 20000

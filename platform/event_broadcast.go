@@ -38,6 +38,7 @@ type broadcast struct {
 	observer     Observer
 	clock        func() time.Time
 	callers      feedCallers
+	anchor       eventAnchor
 	reads        atomic.Int64  // number of reads of events: see feedCallers.currentActor
 	catchUpSlots chan struct{} // holds one element for each feed that reads from the store
 
@@ -52,6 +53,7 @@ type broadcast struct {
 func newBroadcast(store Store, o Options) *broadcast {
 	logger := o.Logger
 	b := &broadcast{store: store, logger: logger, observer: o.Observer, clock: o.Clock, catchUpSlots: make(chan struct{}, maxCatchUps), listeners: map[UID]map[*listener]struct{}{}}
+	b.anchor = eventAnchor{store: store, retention: o.AuditRetention, clock: o.Clock}
 	b.callers = feedCallers{store: store, logger: logger, reads: &b.reads, open: map[string]*feedCaller{}}
 	return b
 }
@@ -69,6 +71,7 @@ type listener struct {
 	read   int64 // number of the read that returned the last event of the queue
 	behind bool  // whether the queue was full, so later events were not queued
 	due    bool  // whether the listener must be woken
+	lost   bool  // whether events that it may have delivered are lost
 }
 
 // allRoots is the key of listeners to all organisations.
@@ -85,7 +88,7 @@ func (b *broadcast) subscribe(ctx context.Context, caller *feedCaller, roots []U
 	defer b.lock.Unlock()
 	for b.stop == nil {
 		b.lock.Unlock()
-		newest, _, err := b.store.EventPosition(ctx, "")
+		newest, err := b.findNewest(ctx)
 		b.lock.Lock()
 		if err != nil {
 			return nil, newest, err
@@ -102,6 +105,15 @@ func (b *broadcast) subscribe(ctx context.Context, caller *feedCaller, roots []U
 	}
 	b.listening++
 	return l, b.at, nil
+}
+
+// findNewest returns the position of the newest event, and anchors it.
+func (b *broadcast) findNewest(ctx context.Context) (EventPosition, error) {
+	newest, found, err := b.store.EventPosition(ctx, "")
+	if err == nil && found {
+		err = b.anchor.noteAt(ctx, newest)
+	}
+	return newest, err
 }
 
 // resume lets a listener that was behind receive events again: every event after
@@ -153,6 +165,9 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 	for failing := false; ctx.Err() == nil; {
 		changed := b.store.Changed()
 		events, err := b.store.EventsAfter(ctx, nil, at, broadcastBatch)
+		if err == nil {
+			at, events, err = b.checkAnchor(ctx, at, events)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -167,6 +182,7 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 		failing = err != nil
 		if len(events) > 0 {
 			at = events[len(events)-1].Position
+			b.anchor.note(events[len(events)-1])
 			b.dispatch(ctx, events).wake(ctx)
 			b.observe(events)
 		}
@@ -178,6 +194,41 @@ func (b *broadcast) run(ctx context.Context, at EventPosition) {
 		case <-changed:
 		case <-time.After(feedInterval):
 		}
+	}
+}
+
+// checkAnchor checks the anchor after a read at a position. If events are lost, it ends all
+// feeds, because they may have delivered them, and returns the position of the newest event
+// that is left.
+func (b *broadcast) checkAnchor(ctx context.Context, at EventPosition, read []*Event) (EventPosition, []*Event, error) {
+	intact, err := b.anchor.holds(ctx)
+	if intact || err != nil {
+		return at, read, err
+	}
+	b.endFeeds(at) // before the anchor moves, which lets feeds continue that read from the store
+	newest, err := b.findNewest(ctx)
+	if err != nil {
+		return at, nil, err
+	}
+	b.endFeeds(newest) // those that began in the meantime
+	return newest, nil, nil
+}
+
+// endFeeds ends all feeds with errEventsLost. Later ones begin at a position.
+func (b *broadcast) endFeeds(at EventPosition) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	b.at = at
+	ended := 0
+	for _, listeners := range b.listeners {
+		for l := range listeners {
+			if l.lose() {
+				ended++
+			}
+		}
+	}
+	if ended > 0 {
+		b.logger.Warn("the database was replaced by a copy that lacks the newest events; live feeds, which may have delivered them, are ended", "feeds", ended)
 	}
 }
 
@@ -288,6 +339,23 @@ func (l *listener) signal() {
 	}
 }
 
+// lose ends the feed of a listener with errEventsLost. It reports whether the feed had not
+// been ended before.
+func (l *listener) lose() bool {
+	l.lock.Lock()
+	first := !l.lost
+	l.lost = true
+	l.lock.Unlock()
+	l.signal()
+	return first
+}
+
+func (l *listener) isLost() bool {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.lost
+}
+
 // drain empties the queue. It returns the number of the read that returned the
 // events, and whether later events were not queued.
 func (l *listener) drain() (events []*Event, read int64, behind bool) {
@@ -306,6 +374,19 @@ func (b *broadcast) readAfter(ctx context.Context, roots []UID, at EventPosition
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	events, err = b.store.EventsAfter(InBackground(ctx), roots, at, feedBatch)
-	return events, b.reads.Add(1), err
+	ctx = InBackground(ctx)
+	events, err = b.store.EventsAfter(ctx, roots, at, feedBatch)
+	if err != nil {
+		return nil, 0, err
+	}
+	intact, err := b.anchor.holds(ctx)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !intact:
+		return nil, 0, errEventsLost
+	case len(events) > 0:
+		b.anchor.note(events[len(events)-1])
+	}
+	return events, b.reads.Add(1), nil
 }

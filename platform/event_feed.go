@@ -118,12 +118,17 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 	b, roots := f.p.broadcast, f.actor.feedRoots(f.req.DescendantsOf)
 	caller := b.callers.acquire(f.actor)
 	defer b.callers.release(caller)
-	give := func(events []*Event, read int64) error { return f.deliver(ctx, caller, events, read, yield) }
 	l, from, err := b.subscribe(ctx, caller, roots, f.req.wants)
 	if err != nil {
 		return err
 	}
 	defer b.unsubscribe(l)
+	give := func(events []*Event, read int64) error {
+		if l.isLost() {
+			return errEventsLost
+		}
+		return f.deliver(ctx, caller, events, read, yield)
+	}
 	for {
 		if err := f.catchUp(ctx, roots, from, give); err != nil {
 			return err

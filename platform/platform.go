@@ -65,6 +65,7 @@ type Platform struct {
 	patterns *patterns
 	seen     chan UID
 	denials  denials
+	relayed  relayProgress
 }
 
 // New prepares a Platform over store: shared keys and built-in roles are in

@@ -33,15 +33,17 @@ const (
 // and returns the number of events.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	var held []UID
+	var from, upTo EventPosition
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		if err := tx.Lock(ctx, relayLock); err != nil {
 			return err
 		}
-		at, err := tx.RelayPosition(ctx)
-		if err != nil {
+		var err error
+		if from, err = tx.RelayPosition(ctx); err != nil {
 			return err
 		}
-		recorded, err := tx.EventsAfter(ctx, nil, at, relayBatch)
+		upTo = from
+		recorded, err := tx.EventsAfter(ctx, nil, from, relayBatch)
 		if events = len(recorded); err != nil || events == 0 {
 			return err
 		}
@@ -58,8 +60,12 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if err := RowsOf[*Delivery](tx).Insert(ctx, deliveries...); err != nil {
 			return err
 		}
-		return tx.SetRelayPosition(ctx, recorded[events-1].Position)
+		upTo = recorded[events-1].Position
+		return tx.SetRelayPosition(ctx, upTo)
 	})
+	if err == nil {
+		w.p.relayed.advance(from, upTo, w.p.options.Logger)
+	}
 	for _, subscription := range held {
 		if err == nil {
 			err = w.releaseHeld(ctx, subscription)

@@ -90,7 +90,38 @@ func (w *world) judge(context.Context) error {
 	if err != nil {
 		return err
 	}
-	var registered, rights, own []porcupine.Operation
+	faults := w.judgeHistory()
+	fmt.Printf("%-48s %6d by standbys, %d by the primary %v\n", "reads", standby, primary, reasons)
+	registered, rights, own := w.split()
+	fmt.Printf("%-48s %6d operations: %s\n", "what callers read, before writes are acknowledged", len(registered), porcupine.CheckOperationsTimeout(model, registered, patience))
+	careless := porcupine.CheckOperationsTimeout(model, append(own, w.careless...), patience)
+	fmt.Printf("%-48s %6d operations: %s\n", "reads from a standby without Atrium", len(w.careless), careless)
+	for failure, n := range w.interrupted {
+		fmt.Printf("failed %d times: %s\n", n, failure)
+	}
+	switch {
+	case careless != porcupine.Illegal:
+		faults = append(faults, "reads from a standby without Atrium are not stale: the load shows nothing")
+	case standby < primary/4 || standby == 0:
+		faults = append(faults, "the standbys answered too little: the load shows little")
+	case len(rights) < 20 || len(registered) < 200 || w.walks == 0:
+		faults = append(faults, "there was too little load")
+	case len(w.interrupted) > 0:
+		faults = append(faults, "requests failed")
+	}
+	return joinFaults(faults)
+}
+
+func joinFaults(faults []string) error {
+	if len(faults) > 0 {
+		return errors.New(strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+// split returns the operations of registers, those of the right, and the writes of the
+// first register.
+func (w *world) split() (registered, rights, own []porcupine.Operation) {
 	for _, operation := range w.history {
 		switch in := operation.Input.(access); {
 		case in.key == rightKey:
@@ -102,7 +133,12 @@ func (w *world) judge(context.Context) error {
 			}
 		}
 	}
-	var faults []string
+	return registered, rights, own
+}
+
+// judgeHistory returns what is wrong in the answers of the processes.
+func (w *world) judgeHistory() (faults []string) {
+	registered, rights, _ := w.split()
 	judge := func(what string, history []porcupine.Operation) {
 		found := porcupine.CheckOperationsTimeout(model, history, patience)
 		fmt.Printf("%-48s %6d operations: %s\n", what, len(history), found)
@@ -118,28 +154,12 @@ func (w *world) judge(context.Context) error {
 	judge("what callers read beside no write", dropOverlapping(registered))
 	judge("what a caller may do", rights)
 	fmt.Printf("%-48s %6d lists of %d pages: %d rows repeated or lost\n", "rows that were there throughout", w.walks, (stable+registers+pageSize-1)/pageSize, len(w.wrong))
-	fmt.Printf("%-48s %6d by standbys, %d by the primary %v\n", "reads", standby, primary, reasons)
-	fmt.Printf("%-48s %6d operations: %s\n", "what callers read, before writes are acknowledged", len(registered), porcupine.CheckOperationsTimeout(model, registered, patience))
-	careless := porcupine.CheckOperationsTimeout(model, append(own, w.careless...), patience)
-	fmt.Printf("%-48s %6d operations: %s\n", "reads from a standby without Atrium", len(w.careless), careless)
-	for failure, n := range w.failures {
-		fmt.Printf("failed %d times: %s\n", n, failure)
-	}
 	if len(w.wrong) > 0 {
 		faults = append(faults, "pages repeat or lose rows: "+w.wrong[0])
 	}
-	switch {
-	case careless != porcupine.Illegal:
-		faults = append(faults, "reads from a standby without Atrium are not stale: the load shows nothing")
-	case standby < primary/4 || standby == 0:
-		faults = append(faults, "the standbys answered too little: the load shows little")
-	case len(rights) < 20 || len(registered) < 200 || w.walks == 0:
-		faults = append(faults, "there was too little load")
-	case len(w.failures) > 0:
-		faults = append(faults, "requests failed")
+	for failure, n := range w.failures {
+		fmt.Printf("failed %d times: %s\n", n, failure)
+		faults = append(faults, "requests failed: "+failure)
 	}
-	if len(faults) > 0 {
-		return errors.New(strings.Join(faults, "; "))
-	}
-	return nil
+	return faults
 }

@@ -20,8 +20,9 @@ import (
 // A world is the data that the load changes and reads.
 type world struct {
 	*servers
-	owner, alice string // tokens
-	org, group   string // UIDs; the right of alice is on the group
+	ctx          context.Context //nolint:containedctx // ends when the program is interrupted, later than the load
+	owner, alice string          // tokens
+	org, group   string          // UIDs; the right of alice is on the group
 	identity     string
 	role         string
 	repos        []string // UIDs of the registers
@@ -34,6 +35,12 @@ type world struct {
 	walks    int      // lists that were read to their end
 	wrong    []string // what was wrong in them
 	failures map[string]int
+	// interrupted counts the requests that failed for a time, as they do while a process or a
+	// server is away.
+	interrupted map[string]int
+	requests    int
+	ledger      ledger
+	pace        time.Duration // pause of a client before each request
 }
 
 // An access is the input of an operation: a read, or a write of a value.
@@ -51,12 +58,12 @@ const (
 )
 
 func newWorld(ctx context.Context, s *servers) (*world, error) {
-	w := &world{servers: s, began: time.Now(), failures: map[string]int{}}
+	w := &world{servers: s, ctx: ctx, began: time.Now(), failures: map[string]int{}, interrupted: map[string]int{}, ledger: newLedger()}
 	var err error
-	if w.owner, err = s.token(); err != nil {
+	if w.owner, err = s.token(ctx); err != nil {
 		return nil, err
 	}
-	if w.alice, err = s.token("--subject", "alice-of-the-proof"); err != nil {
+	if w.alice, err = s.token(ctx, "--subject", "alice-of-the-proof"); err != nil {
 		return nil, err
 	}
 	roots, err := s.send(0, w.owner, http.MethodGet, "/iam/v2/groups?page_size=1", nil)
@@ -70,7 +77,9 @@ func newWorld(ctx context.Context, s *servers) (*world, error) {
 		}
 		var made map[string]any
 		made, err = s.send(0, w.owner, http.MethodPost, path, body)
-		return textOf(made, "uid")
+		uid := textOf(made, "uid")
+		w.ledger.noteCreated(uid)
+		return uid
 	}
 	payload, _ := base64.RawURLEncoding.DecodeString(strings.Split(w.alice, ".")[1])
 	var claims struct{ Iss string }
@@ -117,29 +126,102 @@ func (w *world) client() int {
 	return w.clients
 }
 
-// record records an operation. A write that failed may have happened, so it never ends.
+// record records an operation, unless it failed.
 func (w *world) record(client int, in access, out string, start time.Time, err error) {
 	end := time.Since(w.began)
+	if w.note(err); err != nil {
+		return
+	}
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	if err != nil {
-		w.failures[err.Error()[:min(len(err.Error()), 120)]]++
-		if !in.write {
-			return
-		}
-		end = time.Hour
-	}
 	w.history = append(w.history, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: start.Sub(w.began).Nanoseconds(), Return: end.Nanoseconds()})
+}
+
+// note counts a request and its error.
+func (w *world) note(err error) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.requests++
+	switch {
+	case err == nil:
+	case errors.Is(err, errAway):
+		w.interrupted[err.Error()]++
+	default:
+		w.failures[err.Error()[:min(len(err.Error()), 400)]]++
+	}
+}
+
+// resultTimeout limits how long a write is repeated.
+const resultTimeout = 2 * time.Minute
+
+// write sends a write until its result is known, and returns how often it was sent. A write
+// whose result was not known may have happened before it is sent again.
+func (w *world) write(method, path string, body any) (made map[string]any, tries int, err error) {
+	for end := time.Now().Add(resultTimeout); ; time.Sleep(20 * time.Millisecond) {
+		process := rand.IntN(processes)
+		made, err = w.send(process, w.owner, method, path, body)
+		tries++
+		if !errors.Is(err, errAway) {
+			w.ledger.acknowledge(process)
+			return made, tries, err
+		}
+		if w.note(err); time.Now().After(end) || w.ctx.Err() != nil {
+			return nil, tries, fmt.Errorf("%s %s has no result after %s", method, path, resultTimeout)
+		}
+	}
+}
+
+// create creates a resource. A resource that exists after an unknown result is found by a list.
+func (w *world) create(path string, body any, list string) (uid string, err error) {
+	made, tries, err := w.write(http.MethodPost, path, body)
+	if tries > 1 && errors.Is(err, errExists) {
+		if made, err = w.read(list); err == nil && len(items(made)) == 1 {
+			made = items(made)[0]
+		}
+	}
+	if uid = textOf(made, "uid"); err == nil && uid == "" {
+		err = fmt.Errorf("%s exists and is not in %s", path, list)
+	}
+	if err == nil {
+		w.ledger.noteCreated(uid)
+	}
+	return uid, err
+}
+
+// delete deletes a resource.
+func (w *world) delete(area, uid string) error {
+	_, tries, err := w.write(http.MethodDelete, area+"/"+uid, nil)
+	if tries > 1 && errors.Is(err, errMissing) {
+		err = nil
+	}
+	if err == nil {
+		w.ledger.noteDeleted(uid)
+	}
+	return err
+}
+
+// read reads until there is an answer.
+func (w *world) read(path string) (page map[string]any, err error) {
+	err = w.ctx.Err()
+	for end := time.Now().Add(resultTimeout); time.Now().Before(end) && w.ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		page, err = w.send(rand.IntN(processes), w.owner, http.MethodGet, path, nil)
+		if w.note(err); !errors.Is(err, errAway) {
+			break
+		}
+	}
+	return page, err
 }
 
 // changeRegisters writes new values, each through another process.
 func (w *world) changeRegisters(ctx context.Context, n int) {
 	client := w.client()
 	for i := 0; ctx.Err() == nil; i++ {
+		pause(ctx, w.pace)
 		key, value, start := (n+4*i)%registers, fmt.Sprintf("%d.%d", n, i), time.Now()
-		_, err := w.send(rand.IntN(processes), w.owner, http.MethodPatch, "/registry/v2/repos/"+w.repos[key], map[string]any{"description": value})
+		_, tries, err := w.write(http.MethodPatch, "/registry/v2/repos/"+w.repos[key], map[string]any{"description": value})
 		w.record(client, access{key, true, value}, "", start, err)
 		if err == nil { // its own write, through another process
+			w.ledger.noteValue(w.repos[key], value, tries)
 			w.readRegister(client, key)
 		}
 		pause(ctx, time.Duration(rand.IntN(20))*time.Millisecond)
@@ -147,7 +229,7 @@ func (w *world) changeRegisters(ctx context.Context, n int) {
 }
 
 func (w *world) readRegisters(ctx context.Context, _ int) {
-	for client := w.client(); ctx.Err() == nil; {
+	for client := w.client(); ctx.Err() == nil; pause(ctx, w.pace) {
 		w.readRegister(client, rand.IntN(registers))
 	}
 }
@@ -183,21 +265,28 @@ func (w *world) readRegister(client, key int) {
 func (w *world) changeRight(ctx context.Context) {
 	client := w.client()
 	for ctx.Err() == nil {
+		pause(ctx, w.pace)
 		start := time.Now()
-		made, err := w.send(rand.IntN(processes), w.owner, http.MethodPost, "/iam/v2/roleBindings/"+w.group, map[string]any{"identityUid": w.identity, "roleUid": w.role})
+		uid, err := w.create("/iam/v2/roleBindings/"+w.group, map[string]any{"identityUid": w.identity, "roleUid": w.role}, "/iam/v2/roleBindings?uidp.children_of="+w.group)
 		w.record(client, access{rightKey, true, may}, "", start, err)
+		if err != nil {
+			return
+		}
 		w.useRightOnce(client)
 		pause(ctx, time.Duration(rand.IntN(40))*time.Millisecond)
 		start = time.Now()
-		_, err = w.send(rand.IntN(processes), w.owner, http.MethodDelete, "/iam/v2/roleBindings/"+textOf(made, "uid"), nil)
+		err = w.delete("/iam/v2/roleBindings", uid)
 		w.record(client, access{rightKey, true, mayNot}, "", start, err)
+		if err != nil {
+			return
+		}
 		w.useRightOnce(client)
 		pause(ctx, time.Duration(rand.IntN(40))*time.Millisecond)
 	}
 }
 
 func (w *world) useRight(ctx context.Context, _ int) {
-	for client := w.client(); ctx.Err() == nil; {
+	for client := w.client(); ctx.Err() == nil; pause(ctx, w.pace) {
 		w.useRightOnce(client)
 	}
 }
@@ -224,17 +313,20 @@ func (w *world) useRightOnce(client int) {
 // churn creates and deletes repos between those that stay.
 func (w *world) churn(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
-		made, err := w.send(rand.IntN(processes), w.owner, http.MethodPost, "/registry/v2/repos/"+w.group, map[string]any{"name": fmt.Sprintf("stable-%03d-%d", rand.IntN(stable), i)})
+		pause(ctx, w.pace)
+		name := fmt.Sprintf("stable-%03d-%d", rand.IntN(stable), i)
+		uid, err := w.create("/registry/v2/repos/"+w.group, map[string]any{"name": name}, "/registry/v2/repos?name="+name+"&uidp.children_of="+w.group)
+		w.note(err)
 		pause(ctx, time.Duration(rand.IntN(10))*time.Millisecond)
-		if err == nil {
-			_, _ = w.send(rand.IntN(processes), w.owner, http.MethodDelete, "/registry/v2/repos/"+textOf(made, "uid"), nil)
+		if err == nil && i%4 > 0 { // every fourth stays
+			w.note(w.delete("/registry/v2/repos", uid))
 		}
 	}
 }
 
 // readPages reads lists to their end, each page through another process.
 func (w *world) readPages(ctx context.Context, _ int) {
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; pause(ctx, w.pace) {
 		seen, token := map[string]int{}, ""
 		var err error
 		for first := true; err == nil && (first || token != ""); first = false {
@@ -249,10 +341,9 @@ func (w *world) readPages(ctx context.Context, _ int) {
 			}
 			token = textOf(page, "nextPageToken")
 		}
+		w.note(err)
 		w.lock.Lock()
-		if err != nil {
-			w.failures[err.Error()[:min(len(err.Error()), 120)]]++
-		} else {
+		if err == nil {
 			w.walks++
 			for n := range stable {
 				name := fmt.Sprintf("stable-%03d", n)

@@ -1,8 +1,13 @@
-// This program proves that reads from standbys are consistent. It starts three Atrium processes on one primary and its standbys,
-// changes and reads the same data through all of them and in all protocols, pauses the replay of the standbys at random, and lets
-// the model checker porcupine judge every answer:
+// This program proves that several Atrium processes on one database are consistent. It changes and reads the same data through
+// all of them and in all protocols, injects faults, and judges every answer. The kinds of faults (-faults) are:
+//
+//	lag        the replay of standbys is paused at random, and the model checker porcupine judges the answers
+//	restarts   also processes, servers of PostgreSQL and the pooler are killed or restarted, while feeds are followed,
+//	           webhooks are delivered and files are imported: soak.go
+//	promotion  the primary is killed, and a standby is promoted, with the same checks
 //
 //	scripts/with-standby --read 2 e2e/bin/replicas -program bin/atrium -seconds 20
+//	scripts/with-standby --read 2 scripts/with-pgbouncer e2e/bin/replicas -program bin/atrium -faults restarts -seconds 600 -seed 7
 //
 // Three things must hold. No read misses a write that was acknowledged before it began, and what callers read beside no write
 // is linearizable, so no own write is lost and nothing acknowledged goes back in time. What a caller may do is linearizable, so no
@@ -17,8 +22,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,20 +40,51 @@ const (
 
 func main() {
 	program := flag.String("program", "bin/atrium", "the program")
+	faults := flag.String("faults", "lag", "the kinds of faults: lag, restarts or promotion")
 	seconds := flag.Int("seconds", 20, "duration of the load")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()%1_000_000), "decides the order of restarts")
 	flag.Parse()
-	if err := prove(context.Background(), *program, time.Duration(*seconds)*time.Second); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	length := time.Duration(*seconds) * time.Second
+	var err error
+	switch *faults {
+	case "lag":
+		err = prove(ctx, *program, length)
+	case "restarts":
+		err = soakThroughRestarts(ctx, *program, length, *seed)
+	case "promotion":
+		err = soakThroughPromotion(ctx, *program)
+	default:
+		err = fmt.Errorf("-faults %s is unknown; use lag, restarts or promotion", *faults)
+	}
+	if err != nil {
 		fmt.Println("replicas:", err)
 		os.Exit(1)
 	}
 }
 
-func prove(ctx context.Context, program string, length time.Duration) error {
-	primary, standbys := os.Getenv("ATRIUM_TEST_POSTGRES"), strings.Fields(os.Getenv("ATRIUM_TEST_STANDBYS"))
+// readStandbys returns the URLs of the primary and of its standbys.
+func readStandbys() (primary string, standbys []string, err error) {
+	primary, standbys = os.Getenv("ATRIUM_TEST_POSTGRES"), strings.Fields(os.Getenv("ATRIUM_TEST_STANDBYS"))
 	if len(standbys) < 2 {
-		return fmt.Errorf("there are %d standbys: run the program as scripts/with-standby --read 2 %s", len(standbys), os.Args[0])
+		return "", nil, fmt.Errorf("there are %d standbys: run the program as scripts/with-standby --read 2 %s", len(standbys), os.Args[0])
 	}
-	s, err := startServers(ctx, program, primary, standbys)
+	return primary, standbys, nil
+}
+
+const poolSize = "&pool_max_conns=8"
+
+func prove(ctx context.Context, program string, length time.Duration) error {
+	primary, standbys, err := readStandbys()
+	if err != nil {
+		return err
+	}
+	var flags [][]string
+	for range processes {
+		flags = append(flags, databaseFlags(primary, standbys))
+	}
+	s, err := startServers(ctx, program, primary+poolSize, flags)
 	defer s.stop()
 	if err != nil {
 		return err
@@ -72,6 +110,15 @@ func prove(ctx context.Context, program string, length time.Duration) error {
 	lag(loading, standbys)
 	load.Wait()
 	return w.judge(ctx)
+}
+
+// databaseFlags are the flags of a process that reads from standbys.
+func databaseFlags(database string, standbys []string) []string {
+	flags := []string{"--database-url", database + poolSize}
+	for _, standby := range standbys {
+		flags = append(flags, "--read-database-url", standby+poolSize)
+	}
+	return flags
 }
 
 // lag pauses and resumes the replay of the standbys at random until ctx ends.
@@ -100,7 +147,8 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 func execute(url, statement string) error {
-	ctx := context.Background()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err

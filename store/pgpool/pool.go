@@ -157,14 +157,25 @@ func (p *Pool) findListener(config *pgx.ConnConfig, directURL string) error {
 		}
 		return nil
 	}
-	direct, err := pgx.ParseConfig(directURL)
+	direct, err := parseConnection(directURL)
 	if err != nil {
-		return errMalformed
+		return err
 	}
-	requireWritable(direct, directURL)
-	direct.ConnectTimeout = ConnectTimeout
 	p.Listen = direct
 	return nil
+}
+
+// parseConnection parses a URL for a connection that belongs to no pool. It leaves out the
+// settings of a pool, such as pool_max_conns, which a server does not know.
+func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, errMalformed
+	}
+	one := config.ConnConfig
+	requireWritable(one, databaseURL)
+	one.ConnectTimeout = ConnectTimeout
+	return one, nil
 }
 
 // parse parses a URL. The size of the pool is pool_max_conns of the URL if it has

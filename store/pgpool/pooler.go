@@ -154,12 +154,10 @@ func CheckDirect(ctx context.Context, databaseURL, directURL string) error {
 
 // identity returns a text that identifies the server, the database and the schema.
 func identity(ctx context.Context, databaseURL string) (string, error) {
-	config, err := pgx.ParseConfig(databaseURL)
+	config, err := parseConnection(databaseURL)
 	if err != nil {
-		return "", errMalformed
+		return "", err
 	}
-	requireWritable(config, databaseURL)
-	config.ConnectTimeout = ConnectTimeout
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return "", err

@@ -42,18 +42,20 @@ const removeLimits = "SELECT set_config(s.name, '0', true) FROM pg_settings s WH
 // snapshot. It ignores only transactions that certainly do not belong to the store:
 // they hold neither the writers' lock of this schema nor a lock for writing on a
 // table of this schema, as writers of older versions do. The tables of the queue do
-// not count, because transactions that write there write no event. Transactions
-// that were prepared for two-phase commit have no process, so locks are grouped by
-// their virtual transaction. The condition reads pg_locks only once: a writer
-// releases its id before its lock, so in two separate reads it could look like a
-// foreign transaction.
+// not count, because transactions that write there write no event. Locks are grouped by
+// the process that holds them. Transactions that were prepared for two-phase commit have
+// none, so only theirs are grouped by virtual transaction: a process that commits drops
+// the number of its virtual transaction while its locks are being listed, so that some of
+// its locks are listed with the number and some without. The condition reads pg_locks only
+// once: a writer releases its id before its lock, so in two separate reads it could look
+// like a foreign transaction.
 var noEarlierWriters = fmt.Sprintf(`e.xact < (WITH held AS MATERIALIZED (
 	SELECT array_agg(l.transactionid) FILTER (WHERE l.locktype = 'transactionid') AS ids,
 		bool_or(l.database = d.oid AND (l.locktype = 'advisory' AND l.classid = %d AND l.objid IN (0, (%s::bigint & 4294967295)::oid)
 			OR l.mode <> 'AccessShareLock' AND l.relation IN (
 				SELECT c.oid FROM pg_class c WHERE NOT starts_with(c.relname::text, 'river_') AND c.relnamespace = (
 					SELECT o.relnamespace FROM pg_class o WHERE o.oid = 'event'::regclass)))) AS ours
-	FROM pg_locks l, pg_database d WHERE d.datname = current_database() AND l.granted GROUP BY l.pid, l.virtualtransaction)
+	FROM pg_locks l, pg_database d WHERE d.datname = current_database() AND l.granted GROUP BY l.pid, CASE WHEN l.pid IS NULL THEN l.virtualtransaction END)
 SELECT LEAST(min(x::text::bigint), pg_current_xact_id_if_assigned()::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
 FROM pg_snapshot_xip(pg_current_snapshot()) x
 WHERE NOT EXISTS (SELECT 1 FROM held h WHERE x::xid = ANY(h.ids) AND h.ours IS NOT TRUE))`, writingClass, schemaNumber)

@@ -4,21 +4,31 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	"atrium/store"
+	"atrium/store/pgpool"
 	"atrium/store/postgres"
 	"atrium/store/storetest"
 )
 
-func TestTheSizeOfThePoolIsThatOfTheURL(t *testing.T) {
-	t.Parallel()
-	plain, err := url.Parse(storetest.Postgres(t))
+// addPoolSize adds a size of the pool to a URL.
+func addPoolSize(t *testing.T, address string) string {
+	t.Helper()
+	sized, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sized := *plain
 	query := sized.Query()
 	query.Set("pool_max_conns", "3")
 	sized.RawQuery = query.Encode()
-	for address, want := range map[string]int{plain.String(): 7, sized.String(): 3} {
+	return sized.String()
+}
+
+func TestTheSizeOfThePoolIsThatOfTheURL(t *testing.T) {
+	t.Parallel()
+	plain := storetest.Postgres(t)
+	for address, want := range map[string]int{plain: 7, addPoolSize(t, plain): 3} {
 		engine, err := postgres.Open(t.Context(), address, postgres.Options{MaxConnections: 7})
 		if err != nil {
 			t.Fatal(err)
@@ -28,4 +38,24 @@ func TestTheSizeOfThePoolIsThatOfTheURL(t *testing.T) {
 		}
 		_ = engine.Close()
 	}
+}
+
+// A server rejects connections with a setting that it does not know.
+func TestADirectURLMayHaveTheSizeOfAPool(t *testing.T) {
+	t.Parallel()
+	plain := storetest.Postgres(t)
+	sized := addPoolSize(t, plain)
+	if err := store.CheckDirect(t.Context(), sized, sized); err != nil {
+		t.Errorf("the direct URL is rejected: %v", err)
+	}
+	pool, err := pgpool.Open(t.Context(), plain, pgpool.Options{DirectURL: sized})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	conn, err := pgx.ConnectConfig(t.Context(), pool.Listen)
+	if err != nil {
+		t.Fatalf("nobody can listen by the direct URL: %v", err)
+	}
+	_ = conn.Close(t.Context())
 }

@@ -5,10 +5,15 @@ package storetest_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,14 +33,14 @@ const maxPromotionTime = 5 * time.Second
 // must have all acknowledged events, and a reader of the feed must get each event once.
 func TestAPromotedStandbyHasWhatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	url := os.Getenv("ATRIUM_TEST_STANDBY")
-	if url == "" {
+	address := os.Getenv("ATRIUM_TEST_STANDBY")
+	if address == "" {
 		t.Skip("there is no standby: run the test as `scripts/with-standby go test ./store/storetest -run Promoted`")
 	}
-	if err := store.Migrate(t.Context(), url); err != nil {
+	if err := store.Migrate(t.Context(), address); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, url)
+	w := newWorld(t, address)
 	load := newLoad(t, w)
 	load.awaitMore(200)
 	pid, err := strconv.Atoi(os.Getenv("ATRIUM_TEST_PRIMARY_PID"))
@@ -45,7 +50,7 @@ func TestAPromotedStandbyHasWhatWasAcknowledged(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	promote(t, url)
+	promote(t, address)
 	promoted := time.Now()
 	load.awaitMore(1)
 	took := time.Since(promoted)
@@ -57,12 +62,112 @@ func TestAPromotedStandbyHasWhatWasAcknowledged(t *testing.T) {
 	load.check()
 }
 
+// The standby is promoted while the primary still takes writes, so that it lacks the newest
+// events, and then the primary is stopped. The feed has delivered those events, and must not
+// continue after them.
+func TestAFeedAheadOfItsDatabaseEnds(t *testing.T) {
+	t.Parallel()
+	primary := os.Getenv("ATRIUM_TEST_POSTGRES")
+	standby := storetest.Standbys(t, primary)[0] // skips the test if there is none
+	if err := store.Migrate(t.Context(), primary); err != nil {
+		t.Fatal(err)
+	}
+	hostOf := func(address string) string {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.Host
+	}
+	w := newWorld(t, strings.Replace(primary, hostOf(primary), hostOf(primary)+","+hostOf(standby), 1))
+	ctx, org := w.createOrganisation("acme")
+	group := org.Group.UID
+	w.repo(ctx, group, "kept")
+	log := new(lockedBuffer)
+	p := must[*platform.Platform](t)(platform.New(t.Context(), w.store, platform.Options{Logger: slog.New(slog.NewTextHandler(log, nil))}))
+	onStandby := func() (found string) {
+		conn, err := pgx.Connect(t.Context(), standby)
+		if err != nil {
+			return err.Error()
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		_ = conn.QueryRow(t.Context(), "SELECT name FROM repo").Scan(&found)
+		return found
+	}
+	waitFor(t, "the standby does not replay", func() bool { return onStandby() == "kept" })
+	runSQL(t, standby, "SELECT pg_promote()")
+
+	const lost, later = 100, 20
+	var delivered, stored atomic.Pointer[platform.Event]
+	ended := make(chan error, 1)
+	feed := must[*platform.Feed](t)(p.Events.Open(ctx, platform.EventRequest{After: new(string)}))
+	go func() {
+		ended <- feed.Follow(ctx, func(e *platform.Event) error {
+			if delivered.Swap(e) == nil || strings.Contains(string(e.Body), `"kept"`) {
+				stored.Store(e)
+			}
+			return nil
+		})
+	}()
+	name := func() string {
+		if e := delivered.Load(); e != nil {
+			return string(e.Body)
+		}
+		return ""
+	}
+	waitFor(t, "the feed does not deliver what the standby has", func() bool { return strings.Contains(name(), `"kept"`) })
+	for n := range lost {
+		w.repo(ctx, group, fmt.Sprint("lost-", n))
+	}
+	waitFor(t, "the feed does not deliver what the standby lacks", func() bool { return strings.Contains(name(), fmt.Sprintf(`"lost-%d"`, lost-1)) })
+	// Unlike kill, this waits for all processes of the primary, which could acknowledge writes.
+	stop := append(strings.Fields(os.Getenv("ATRIUM_TEST_PG_CTL")), "stop", "--mode=immediate", "--wait", "--pgdata="+filepath.Join(os.Getenv("ATRIUM_TEST_CLUSTERS"), "primary"))
+	if out, err := exec.CommandContext(t.Context(), stop[0], stop[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for n := range later {
+		waitFor(t, "no writes are acknowledged", func() bool {
+			_, err := p.Repos.Create(ctx, group, platform.TypedInput(&platform.Repo{Name: fmt.Sprint("later-", n)}, "name"))
+			return err == nil || platform.AsError(err).Code == platform.CodeAlreadyExists
+		})
+	}
+	select {
+	case err := <-ended:
+		if !strings.Contains(err.Error(), "lacks the newest events") {
+			t.Errorf("the feed ends with %v, want that the database lacks its events", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the feed goes on after events that are lost")
+	}
+	if n := log.count("live feeds, which may have delivered them, are ended"); n != 1 {
+		t.Errorf("the loss was logged %d times, want 1", n)
+	}
+	id := delivered.Load().ID
+	if _, err := p.Events.Open(ctx, platform.EventRequest{After: &id}); platform.AsError(err).Code != platform.CodeInvalidArgument {
+		t.Errorf("a feed after a lost event: %v, want INVALID_ARGUMENT", err)
+	}
+	read := 0
+	feed = must[*platform.Feed](t)(p.Events.Open(ctx, platform.EventRequest{After: &stored.Load().ID, First: later}))
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := feed.Follow(within, func(e *platform.Event) error {
+		if want := fmt.Sprintf(`"later-%d"`, read); !strings.Contains(string(e.Body), want) {
+			t.Errorf("event %d after the last one that is stored is %s, want %s", read, e.Body, want)
+		}
+		read++
+		return nil
+	})
+	if err != nil || read != later {
+		t.Errorf("a feed after the last event that is stored delivers %d events (%v), want %d", read, err, later)
+	}
+}
+
 // promote promotes the second host of a URL.
-func promote(t *testing.T, url string) {
+func promote(t *testing.T, address string) {
 	t.Helper()
-	at := strings.Index(url, "@") + 1
-	_, rest, _ := strings.Cut(url[at:], ",")
-	conn, err := pgx.Connect(t.Context(), url[:at]+rest)
+	at := strings.Index(address, "@") + 1
+	_, rest, _ := strings.Cut(address[at:], ",")
+	conn, err := pgx.Connect(t.Context(), address[:at]+rest)
 	if err != nil {
 		t.Fatal(err)
 	}

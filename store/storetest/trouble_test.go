@@ -172,3 +172,44 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// A process that commits drops the number of its virtual transaction before its locks. A
+// reader that lists locks at this moment sees some with the number and some without, here
+// by a view before that of the server. It must not take the writer for a foreign
+// transaction and pass its event.
+func TestAWriterThatCommitsWhileLocksAreListedIsNotPassed(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		if w.onSQLite() {
+			t.Skip("there are no locks to list")
+		}
+		w.exec(w.openDirect(), `CREATE VIEW pg_locks AS SELECT locktype, database, relation, transactionid, classid, objid, objsubid, pid, mode, granted,
+			CASE WHEN locktype = 'transactionid' THEN virtualtransaction ELSE '9/0' END AS virtualtransaction FROM pg_catalog.pg_locks`)
+		u, err := url.Parse(w.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query()
+		query.Set("search_path", "public, pg_catalog")
+		u.RawQuery = query.Encode()
+		reader := storetest.Open(t, u.String())
+		err = w.store.Write(t.Context(), func(tx platform.Tx) error {
+			if err := tx.SetRelayPosition(t.Context(), platform.EventPosition{}); err != nil { // The transaction now has an id.
+				return err
+			}
+			if err := w.record(w.store, "later"); err != nil {
+				return err
+			}
+			if read := must[[]*platform.Event](t)(reader.EventsAfter(t.Context(), nil, platform.EventPosition{}, 10)); len(read) != 0 {
+				t.Errorf("a reader gets %s beside a writer with an earlier id", read[0].ID)
+			}
+			tx.Record(&platform.Event{ID: "earlier", Body: []byte("{}")})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "the reader does not get both events", func() bool {
+			return len(must[[]*platform.Event](t)(reader.EventsAfter(t.Context(), nil, platform.EventPosition{}, 10))) == 2
+		})
+	})
+}

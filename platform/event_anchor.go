@@ -1,0 +1,89 @@
+package platform
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// An eventAnchor remembers the newest event that this process has read. A standby that
+// is promoted may lack the newest events of the former primary, and it assigns lower
+// positions to later events. A reader that continues after the position of an event that
+// is no longer stored would skip those. Therefore readers check the anchor after each
+// read, before they use what they have read.
+type eventAnchor struct {
+	store     Store
+	retention time.Duration
+	clock     func() time.Time
+
+	lock   sync.Mutex
+	newest *Event // nil means unknown
+}
+
+// note remembers an event that was read, if it is the newest.
+func (a *eventAnchor) note(e *Event) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if a.newest == nil || a.newest.Position.before(e.Position) {
+		a.newest = e
+	}
+}
+
+// noteAt reads the event at a position, and remembers it instead of an earlier one.
+func (a *eventAnchor) noteAt(ctx context.Context, at EventPosition) error {
+	a.forget()
+	at.Number-- // EventsAfter then begins with the event at the position
+	found, err := a.store.EventsAfter(ctx, nil, at, 1)
+	if err == nil && len(found) == 1 {
+		a.note(found[0])
+	}
+	return err
+}
+
+func (a *eventAnchor) forget() {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.newest = nil
+}
+
+// errEventsLost is the error of a feed that may have delivered events which are lost.
+var errEventsLost = inArea("events", Unavailable("the database was replaced by a copy that lacks the newest events, which this feed may have delivered; continue after the last event that is still stored", nil))
+
+// holds reports whether the newest event is still stored where it was.
+func (a *eventAnchor) holds(ctx context.Context) (bool, error) {
+	a.lock.Lock()
+	newest := a.newest
+	a.lock.Unlock()
+	if newest == nil {
+		return true, nil
+	}
+	at, found, err := a.store.EventPosition(ctx, newest.ID)
+	if err != nil || found && at == newest.Position {
+		return true, err
+	}
+	if a.clock().Sub(newest.Time.Time) > a.retention {
+		a.forget() // it was deleted because of its age
+		return true, nil
+	}
+	return false, nil
+}
+
+// A relayProgress is the position up to which this process knows that events were relayed.
+// The position itself is in the database, and a promoted standby has the one that fits to
+// its events. Therefore the relay skips nothing, and only logs what has happened.
+type relayProgress struct {
+	lock sync.Mutex
+	at   EventPosition
+}
+
+// advance notes that events were relayed. It logs a warning if the relay began at an earlier
+// position than where it ended before.
+func (r *relayProgress) advance(from, upTo EventPosition, logger *slog.Logger) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if from.before(r.at) {
+		logger.Warn("the database was replaced by a copy that lacks the newest events; sinks may have received them, and deliveries continue with the events of the copy")
+	}
+	r.at = upTo
+}
