@@ -27,6 +27,8 @@ type recorder struct {
 	system  string             // name of the database in the semantic conventions of OpenTelemetry
 	slow    time.Duration      // requests and statements that take longer are warnings; 0 means none
 	names   *telemetry.Names   // names of GraphQL operations
+
+	refusals refusals
 }
 
 // maxOperationNames is how many GraphQL operations have counters of their own.
@@ -103,7 +105,9 @@ func (e *exchange) end(seen *observed) {
 	}
 	facts := e.trace.Facts()
 	code := e.code(facts, seen)
-	e.endSpan(code, facts, seen)
+	if !isGateLimit(facts.Limit) { // a span without an end is never sent
+		e.endSpan(code, facts, seen)
+	}
 	path := e.request.URL.EscapedPath()
 	e.finish(finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream},
 		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
@@ -150,7 +154,8 @@ type finished struct {
 	stream   bool
 }
 
-// finish logs and counts a finished request. Health checks are logged at debug level.
+// finish logs and counts a finished request. Health checks are logged at debug level, and
+// only some of the requests that the gate has refused, because a flood has many.
 func (r *recorder) finish(f finished, more ...slog.Attr) {
 	level, slow := slog.LevelInfo, r.slow > 0 && f.took >= r.slow && !f.stream
 	switch {
@@ -159,7 +164,11 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 	case slow:
 		level = slog.LevelWarn
 	}
-	if r.logger.Enabled(context.Background(), level) {
+	isRefused := isGateLimit(f.facts.Limit)
+	if isRefused {
+		r.refusals.log(r.logger, f)
+	}
+	if !isRefused && r.logger.Enabled(context.Background(), level) {
 		attributes := append([]slog.Attr{slog.String("request_id", f.trace.ID), slog.String("protocol", f.protocol)}, more...)
 		attributes = append(attributes, describe(f)...)
 		if slow {
