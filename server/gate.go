@@ -88,9 +88,12 @@ func newGate(q *quotas, slots int) *gate {
 // the connections to the database suggest.
 const FitConcurrency = -1
 
-// slotsOf returns how many requests should be worked on at the same time: as many as the
-// connections to the database can serve.
-func slotsOf(connections int) int { return max(connections, 2*runtime.GOMAXPROCS(0)) }
+// slotsOf returns how many requests should be worked on at the same time, so that one
+// organisation can use all connections to the database.
+func slotsOf(connections int) int {
+	slots := connections + connections/(reserve-1)
+	return max(slots, 2*runtime.GOMAXPROCS(0))
+}
 
 // most returns how many slots an organisation may have. Those without a known token get
 // few, because whoever invents tokens lets the server compute.

@@ -37,7 +37,7 @@ type limitFlags struct {
 	RateLimit     *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
 	RateBurst     int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
 	MaxInFlight   *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
-	MaxConcurrent *int `placeholder:"N" help:"Requests that are worked on at the same time; others wait for a moment, fairly by organisation. 0 is no limit. Default: the number of connections to the database."`
+	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time; others wait for a moment, fairly by organisation. 0 is no limit, and -1 is four for each three connections to the database."`
 }
 
 const (
@@ -55,8 +55,8 @@ func (l *limitFlags) check(f *faults) {
 	if l.MaxInFlight != nil && *l.MaxInFlight < 0 {
 		f.add("max-in-flight", "must not be negative")
 	}
-	if l.MaxConcurrent != nil && *l.MaxConcurrent < 0 {
-		f.add("max-concurrent", "must not be negative")
+	if l.MaxConcurrent < server.FitConcurrency {
+		f.add("max-concurrent", "must not be below -1")
 	}
 }
 
@@ -73,14 +73,6 @@ func (l *limitFlags) limits(dev bool) (rate, inFlight int) {
 		}
 	}
 	return choose(l.RateLimit, defaultRateLimit), choose(l.MaxInFlight, defaultMaxInFlight)
-}
-
-// concurrency returns the number of requests that are worked on at the same time.
-func (l *limitFlags) concurrency() int {
-	if l.MaxConcurrent == nil {
-		return server.FitConcurrency
-	}
-	return *l.MaxConcurrent
 }
 
 // v1Flags name another service that answers v1.

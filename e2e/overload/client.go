@@ -46,6 +46,18 @@ type outcome struct {
 
 func (o *outcome) goodput() float64 { return float64(len(o.served)) / o.length.Seconds() }
 
+// failed returns how many requests got no answer, or none that is good.
+func (o *outcome) failed() int {
+	failed := o.unsent
+	for _, n := range o.failures {
+		failed += n
+	}
+	return failed
+}
+
+// sent returns how many requests the load had.
+func (o *outcome) sent() int { return len(o.served) + o.refused + o.failed() }
+
 // percentile returns a percentile of sorted times, in milliseconds.
 func percentile(times []time.Duration, percent float64) float64 {
 	if len(times) == 0 {
