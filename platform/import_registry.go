@@ -62,6 +62,9 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 	}
 	recordImported(ctx, tx, s.resources, "created", o, rows...)
 	for _, r := range added {
+		if r.Readme == "" {
+			continue
+		}
 		if err := tx.SetReadme(ctx, r.UID, r.Readme); err != nil {
 			return err
 		}

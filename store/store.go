@@ -75,10 +75,16 @@ func Acquire(url string) (release func() error, err error) {
 // call it at the same time. It fails if a newer program has migrated the database.
 func Migrate(ctx context.Context, url string) error {
 	return useMigrator(ctx, url, func(engine sqlstore.Engine, m *sqlstore.Migrator) error {
-		if err := sqlstore.New(engine).CheckMigratable(ctx); err != nil {
+		s := sqlstore.New(engine)
+		if err := s.CheckMigratable(ctx); err != nil {
 			return err
 		}
-		return m.Up(ctx)
+		if s.CheckSchema(ctx) != nil { // It lacks migrations. Otherwise, Migrate must not wait for a newer program that migrates.
+			if err := m.Up(ctx); err != nil {
+				return err
+			}
+		}
+		return m.MakeSearchIndexes(ctx)
 	})
 }
 

@@ -85,6 +85,18 @@ await check('the key of Prettify works like the button', () => open(linked('/', 
   await waitFor(page, async () => /query Keyed \{\s*\n/.test(await editorText(page)), 'it is not prettified');
 }), 30);
 
+await check('Prettify formats the variables and keeps their comments', () => {
+  const given = '{"name":"acme", // the organisation\n"sizes":[1,{"deep":null}]}';
+  return open(`${linked('/', 'query Keyed($name: String){ping}')}&variables=${encodeURIComponent(given)}`, async (page) => {
+    await page.waitForSelector('.monaco-editor');
+    const variables = async () => (await page.locator('.graphiql-editor-tool .graphiql-editor').first().innerText()).replaceAll('\u00a0', ' ');
+    await waitFor(page, async () => (await variables()).includes('organisation'), 'the variables are not there');
+    await page.getByRole('button', { name: /^Prettify/ }).click();
+    const formatted = /\{\s*\n  "name": "acme", \/\/ the organisation\s*\n  "sizes": \[\s*\n    1,\s*\n    \{\s*\n      "deep": null/;
+    await waitFor(page, async () => formatted.test(await variables()), 'the variables are not prettified');
+  });
+}, 30);
+
 async function waitFor(page, holds, otherwise) {
   for (const end = Date.now() + 10_000; !(await holds());) {
     assert.ok(Date.now() < end, otherwise);

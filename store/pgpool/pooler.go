@@ -95,11 +95,15 @@ func probeOnce(ctx context.Context, first, second *pgx.Conn) (conclusive, passes
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	name := "atrium_" + rand.Text()
+	// Both run in one transaction. Otherwise, the second could run on another connection, because other programs use the pooler too.
+	prepared, err := backend(ctx, first, "BEGIN; ")
+	if err != nil {
+		return true, false
+	}
 	if _, err := first.PgConn().Prepare(ctx, name, "SELECT pg_backend_pid()", nil); err != nil {
 		return true, false
 	}
-	prepared, err := backend(ctx, first, "")
-	if err != nil {
+	if _, err := first.PgConn().Exec(ctx, "COMMIT").ReadAll(); err != nil {
 		return true, false
 	}
 	occupied, err := backend(ctx, second, "BEGIN; ")

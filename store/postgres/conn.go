@@ -101,16 +101,13 @@ type transaction struct {
 	conn
 	tx    pgx.Tx
 	limit func(context.Context) (context.Context, context.CancelFunc) // limits the time without a response
-	// customPlans means that each execution is planned, because a statement has looked up
-	// a batch.
-	customPlans bool
 }
 
 // Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
 	within, cancel := t.limit(ctx)
 	defer cancel()
-	_, err := t.run(within, t.planBatches(statements))
+	_, err := t.run(within, planBatches(statements))
 	return explainTimeout(ctx, within, err)
 }
 

@@ -73,18 +73,19 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 // as a batch lookup, as imports do.
 const manyValues = 100
 
-// forceCustomPlan makes PostgreSQL plan the following statements of a transaction
-// for their arguments. A generic plan that was made while the tables were nearly
-// empty would scan the whole table for each batch until the statistics are updated.
-const forceCustomPlan = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
+// planBatch makes PostgreSQL plan batch lookups of a transaction for their arguments. A
+// generic plan that was made while the tables were nearly empty would scan the whole
+// table for each batch until the statistics are updated.
+const planBatch = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true)"
 
-// planBatches adds forceCustomPlan before the first batch lookup of a transaction.
-func (t *transaction) planBatches(statements []*sqlstore.Statement) []*sqlstore.Statement {
-	if t.customPlans || !slices.ContainsFunc(statements, hasManyValues) {
+// planBatches adds planBatch before statements with a batch lookup, and planEach after
+// them. Otherwise, PostgreSQL would also plan the check of each foreign key of each row
+// that is inserted afterwards.
+func planBatches(statements []*sqlstore.Statement) []*sqlstore.Statement {
+	if !slices.ContainsFunc(statements, hasManyValues) {
 		return statements
 	}
-	t.customPlans = true
-	return append([]*sqlstore.Statement{{SQL: forceCustomPlan}}, statements...)
+	return slices.Concat([]*sqlstore.Statement{{SQL: planBatch}}, statements, []*sqlstore.Statement{{SQL: planEach}})
 }
 
 func hasManyValues(s *sqlstore.Statement) bool {

@@ -4,9 +4,7 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 
 	"atrium/platform"
 	"atrium/store/pgpool"
@@ -217,24 +214,8 @@ func (e *Engine) Close() error {
 }
 
 // migrationLock is the key of the advisory lock by which replicas take turns to
-// migrate.
-var migrationLock = fmt.Sprint(lock.DefaultLockID)
-
-// A locker holds the lock of the migrations for goose.
-type locker struct {
-	pool    *pgpool.Pool
-	release func()
-}
-
-func (l *locker) SessionLock(ctx context.Context, _ *sql.Conn) (err error) {
-	l.release, err = l.pool.Lock(ctx, migrationLock)
-	return err
-}
-
-func (l *locker) SessionUnlock(context.Context, *sql.Conn) error {
-	l.release()
-	return nil
-}
+// migrate, that of goose.
+const migrationLock = "4097083626"
 
 // Migrator returns a Migrator, which uses a lock to exclude other replicas.
 func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
@@ -245,5 +226,6 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 		config.RuntimeParams["statement_timeout"] = "0" // creating an index can take long
 		config.RuntimeParams["lock_timeout"] = "0"      // it also waits for every transaction that is older
 	}
-	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, 1, goose.WithSessionLocker(&locker{pool: e.pool}))
+	lock := func(ctx context.Context) (release func(), err error) { return e.pool.Lock(ctx, migrationLock) }
+	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, lock)
 }

@@ -83,10 +83,6 @@ var _ sqlstore.Engine = (*Engine)(nil)
 
 const maxReaders = 8
 
-// migrationTries limits the attempts to migrate a file while other processes
-// migrate it at the same time.
-const migrationTries = 5
-
 // Open opens or creates the file at path. Only its owner may read a new file.
 func Open(ctx context.Context, path string) (*Engine, error) {
 	if err := dbfile.Create(path); err != nil {
@@ -184,5 +180,5 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3, migrationTries)
+	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3, nil)
 }

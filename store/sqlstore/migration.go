@@ -18,23 +18,27 @@ type Migrator struct {
 	db       *sql.DB
 	dialect  *Dialect
 	provider *goose.Provider
-	tries    int
+	lock     LockMigrations
 }
 
-// NewMigrator makes a Migrator, which owns db. tries limits its attempts. One
-// suffices if the options lock out other replicas. Otherwise, a replica that
-// conflicts with another one finds on its next try what the other has done.
-func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, tries int, options ...goose.ProviderOption) (*Migrator, error) {
+// LockMigrations excludes other replicas until release is called.
+type LockMigrations func(ctx context.Context) (release func(), err error)
+
+// NewMigrator makes a Migrator, which owns db. Without a lock, a replica that conflicts
+// with another one tries again, and finds what the other has done.
+//
+// The lock is not given to the library, which makes the table of its versions before
+// it takes a lock.
+func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, lock LockMigrations) (*Migrator, error) {
 	migrations, err := migrations(dialect)
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, goose.WithGoMigrations(migrations...), goose.WithDisableGlobalRegistry(true))
-	provider, err := goose.NewProvider(engine, db, nil, options...)
+	provider, err := goose.NewProvider(engine, db, nil, goose.WithGoMigrations(migrations...), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return nil, err
 	}
-	return &Migrator{db, dialect, provider, tries}, nil
+	return &Migrator{db, dialect, provider, lock}, nil
 }
 
 // afterSQL maps migration numbers to steps that cannot be written in SQL. They run
@@ -79,20 +83,30 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 }
 
 // Up applies the pending migrations. Several replicas may call it at the same time.
-func (m *Migrator) Up(ctx context.Context) error {
-	if err := m.UpTo(ctx, math.MaxInt64); err != nil || m.dialect.Trigrams {
-		return err
-	}
-	_, err := m.db.ExecContext(ctx, makeSearchIndex)
-	return err
-}
+func (m *Migrator) Up(ctx context.Context) error { return m.UpTo(ctx, math.MaxInt64) }
 
 // UpTo applies the pending migrations up to a version, as an older program would
 // have done.
 func (m *Migrator) UpTo(ctx context.Context, version int64) error {
+	if m.lock == nil {
+		return m.tryUpTo(ctx, version)
+	}
+	release, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = m.provider.UpTo(ctx, version)
+	return err
+}
+
+// migrationTries limits the attempts to migrate a database without a lock.
+const migrationTries = 5
+
+func (m *Migrator) tryUpTo(ctx context.Context, version int64) error {
 	for try := 1; ; try++ {
 		_, err := m.provider.UpTo(ctx, version)
-		if err == nil || try == m.tries {
+		if err == nil || try == migrationTries {
 			return err
 		}
 		select {
@@ -101,6 +115,15 @@ func (m *Migrator) UpTo(ctx context.Context, version int64) error {
 			return err
 		}
 	}
+}
+
+// MakeSearchIndexes creates the indexes of searches that the database lacks.
+func (m *Migrator) MakeSearchIndexes(ctx context.Context) error {
+	if m.dialect.Trigrams {
+		return nil
+	}
+	_, err := m.db.ExecContext(ctx, makeSearchIndexes)
+	return err
 }
 
 // MigrationState describes one migration.

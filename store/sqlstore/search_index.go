@@ -5,12 +5,12 @@ import "context"
 // On PostgreSQL the search index needs two extensions from contrib, which not every
 // server has and not every role may create.
 
-// makeSearchIndex creates the indexes if the extensions exist or can be created. It
+// makeSearchIndexes creates the indexes if the extensions exist or can be created. It
 // runs at every start that migrates, because an operator may have created the
 // extensions. It looks up the schema of an extension, which need not be in the search
 // path. The pending list of the index is kept small, because every search reads it.
-const makeSearchIndex = `DO $$
-DECLARE trigrams text; organisations text; of record;
+const makeSearchIndexes = `DO $$
+DECLARE trigrams text; organisations text; indexed record;
 BEGIN
 	PERFORM set_config('lock_timeout', '0', true); -- other replicas may be making them, which takes what it takes
 	PERFORM pg_advisory_xact_lock(hashtext('atrium search index'));
@@ -25,10 +25,10 @@ BEGIN
 	END;
 	SELECT quote_ident(n.nspname) INTO trigrams FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
 	SELECT quote_ident(n.nspname) INTO organisations FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'btree_gin';
-	FOR of IN SELECT * FROM (VALUES ('grp', 'search'), ('identity', 'search'), ('role', 'search'), ('repo', 'search'),
+	FOR indexed IN SELECT * FROM (VALUES ('grp', 'search'), ('identity', 'search'), ('role', 'search'), ('repo', 'search'),
 		('tag', '(''  '' || lower(name) || E''\n'')')) AS v(name, content) LOOP
 		EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON %I USING gin (root %s.bytea_ops, %s %s.gin_trgm_ops) WITH (gin_pending_list_limit = 128)',
-			of.name || '_search', of.name, organisations, of.content, trigrams);
+			indexed.name || '_search', indexed.name, organisations, indexed.content, trigrams);
 	END LOOP;
 END $$`
 

@@ -72,26 +72,29 @@ func TestLookUpsOfBatchesArePlannedForTheirArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = engine.Close() })
-	mode := func(values int) (mode string) {
+	modes := func(values int) (during, after string) {
 		look := &sqlstore.Statement{SQL: "SELECT count(*) FROM unnest($1::text[])", Args: []any{make([]string, values)}}
-		tell := &sqlstore.Statement{SQL: "SELECT current_setting('plan_cache_mode')", Row: func(scan func(...any) error) error { return scan(&mode) }}
+		tell := func(mode *string) *sqlstore.Statement {
+			return &sqlstore.Statement{SQL: "SELECT current_setting('plan_cache_mode')", Row: func(scan func(...any) error) error { return scan(mode) }}
+		}
 		err := engine.Write(t.Context(), func(tx sqlstore.TxConn) error {
-			if err := tx.Run(t.Context(), look); err != nil {
+			if err := tx.Run(t.Context(), look, tell(&during)); err != nil {
 				return err
 			}
-			return tx.Run(t.Context(), tell)
+			return tx.Run(t.Context(), tell(&after))
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return mode
+		return during, after
 	}
 	for values, want := range map[int]string{2: "auto", 1000: "force_custom_plan"} {
-		if got := mode(values); got != want {
-			t.Errorf("after a look-up of %d values plans are %s, want %s", values, got, want)
+		during, after := modes(values)
+		if during != want {
+			t.Errorf("a look-up of %d values has plans %s, want %s", values, during, want)
 		}
-	}
-	if got := mode(1); got != "auto" {
-		t.Errorf("the transaction after that has plans %s, want auto", got)
+		if after != "auto" { // PostgreSQL would plan the check of a foreign key for each row that is inserted.
+			t.Errorf("after a look-up of %d values plans are %s, want auto", values, after)
+		}
 	}
 }

@@ -114,7 +114,13 @@ func pooledPostgres(t testing.TB) string {
 	}
 	if pooler := os.Getenv(poolerAddress); pooler != "" {
 		u.Host = pooler
+		return u.String()
 	}
+	// On a machine that stands still for some seconds, the limits of the program would fail requests that are correct.
+	q := u.Query()
+	q.Set("statement_timeout", "60s")
+	q.Set("lock_timeout", "60s")
+	u.RawQuery = q.Encode()
 	return u.String()
 }
 

@@ -3,6 +3,7 @@ package storetest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -75,6 +76,26 @@ func TestAPoolerIsNoticedAndReportedOnce(t *testing.T) {
 	if log.Len() > 0 {
 		t.Errorf("without a pooler the log is %q", log)
 	}
+}
+
+// While other programs use the pooler, it runs each statement on another connection.
+func TestAPoolerIsNoticedBesideOtherPrograms(t *testing.T) {
+	t.Parallel()
+	url := storetest.Pooled(t)
+	runTogether(t, 4, func(int) error {
+		for range 25 {
+			pool, err := pgpool.Open(t.Context(), url, pgpool.Options{})
+			if err != nil {
+				return err
+			}
+			prepares := pool.Prepares
+			pool.Close()
+			if prepares {
+				return errors.New("the pool uses prepared statements, which this pooler does not support")
+			}
+		}
+		return nil
+	})
 }
 
 func TestManyReadAndWriteThroughAPooler(t *testing.T) {

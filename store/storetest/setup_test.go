@@ -1,12 +1,16 @@
 package storetest_test
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"atrium/platform"
 	"atrium/store"
+	"atrium/store/pgpool"
+	"atrium/store/storetest"
 )
 
 func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
@@ -46,6 +50,21 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 }
 
 func emptySQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "atrium.db") }
+
+// A program that has nothing to migrate starts while a newer one migrates.
+func TestAnUpToDateDatabaseNeedsNoLockToMigrate(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	pool := must[*pgpool.Pool](t)(pgpool.Open(t.Context(), url, pgpool.Options{}))
+	defer pool.Close()
+	release := must[func()](t)(pool.Lock(t.Context(), "4097083626"))
+	defer release()
+	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := store.Migrate(within, url); err != nil {
+		t.Error(err)
+	}
+}
 
 // runTogether runs n functions concurrently and fails on the first error.
 func runTogether(t *testing.T, n int, run func(i int) error) {
