@@ -106,14 +106,11 @@ func (g *gate) admitOperation(ctx context.Context) (leave func(), err error) {
 	}
 	t, key := &ticket{gate: g, ready: make(chan error, 1)}, keyOf(actor)
 	if !g.isOff() {
-		var limit string
-		if t.quota, _, limit, err = g.enter(key.caller, time.Now()); err != nil {
-			platform.TraceOf(ctx).NoteLimit(limit)
+		if t.quota, _, _, err = g.enter(key.caller, time.Now()); err != nil {
 			return nil, err
 		}
 	}
-	if limit, err := g.acquire(ctx, t, key); err != nil {
-		platform.TraceOf(ctx).NoteLimit(limit)
+	if _, err := g.acquire(ctx, t, key); err != nil {
 		t.leave()
 		return nil, err
 	}

@@ -129,21 +129,22 @@ func (g *gate) forget(token tokenHash) {
 	g.known.Remove(token)
 }
 
-// newCrowdedError returns the error for a request that finds no room in the queue.
-func newCrowdedError() error {
-	return exhaustedError("the server is busy, and too many requests of this organisation are waiting; try again later", delay())
-}
-
-// newBusyError returns the error for a request that has waited too long.
-func newBusyError() error {
-	return &platform.Error{
-		Code: platform.CodeUnavailable, Reason: "UNAVAILABLE", Message: "Unavailable: the server is busy; try again later", RetryAfter: delay(),
+// The errors of requests that find no room in the queue, and of those that have waited too
+// long. Refused requests should come again at different times, so that not all of them come
+// at once.
+var crowdedErrors, busyErrors = func() (crowded, busy [3]error) {
+	for i := range crowded {
+		delay := time.Duration(1+i) * time.Second
+		crowded[i] = exhaustedError("the server is busy, and too many requests of this organisation are waiting; try again later", delay)
+		late := *platform.AsError(platform.Unavailable("the server is busy; try again later", nil))
+		late.RetryAfter = delay
+		busy[i] = &late
 	}
-}
+	return crowded, busy
+}()
 
-// delay returns when a refused request should come again: at different times, so that not
-// all of them come at once.
-func delay() time.Duration { return time.Duration(1+rand.IntN(3)) * time.Second }
+// pickError returns one of several errors.
+func pickError(errors [3]error) error { return errors[rand.IntN(len(errors))] }
 
 // acquire waits for a slot. It returns the name of the limit and an error if there is none
 // for the request, or if ctx ends.
@@ -163,7 +164,7 @@ func (g *gate) acquire(ctx context.Context, t *ticket, key shareKey) (limit stri
 	if !g.makeRoom(s, now) {
 		g.drop(s)
 		g.lock.Unlock()
-		return limitQueue, newCrowdedError()
+		return limitQueue, pickError(crowdedErrors)
 	}
 	g.wait(t, now)
 	g.lock.Unlock()
@@ -260,7 +261,7 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 	if newest == nil || organisation == own && longest.waiting <= caller.waiting+1 {
 		return false
 	}
-	g.refuse(newest, newCrowdedError(), now)
+	g.refuse(newest, pickError(crowdedErrors), now)
 	return true
 }
 
@@ -350,7 +351,7 @@ func (g *gate) sweep() {
 					continue
 				}
 				if waited := now.Sub(t.since); waited >= maxQueueTime || waited >= surge && g.isOverloaded(now) {
-					g.refuse(t, newBusyError(), now)
+					g.refuse(t, pickError(busyErrors), now)
 				}
 			}
 		}

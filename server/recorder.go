@@ -97,7 +97,8 @@ func (e *exchange) streams(kind string) {
 	}
 }
 
-// end logs and counts the request.
+// end logs and counts the request. Of the requests that the gate has refused it logs only
+// some, because a flood has many.
 func (e *exchange) end(seen *observed) {
 	took := time.Since(e.start)
 	if e.isStream {
@@ -105,11 +106,15 @@ func (e *exchange) end(seen *observed) {
 	}
 	facts := e.trace.Facts()
 	code := e.code(facts, seen)
-	if !isGateLimit(facts.Limit) { // a span without an end is never sent
-		e.endSpan(code, facts, seen)
+	f := finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream}
+	if isGateLimit(facts.Limit) { // its span has no end, so that it is never sent
+		e.refusals.log(e.logger, f)
+		e.count(f)
+		return
 	}
+	e.endSpan(code, facts, seen)
 	path := e.request.URL.EscapedPath()
-	e.finish(finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream},
+	e.finish(f,
 		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
 		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes), slog.String("remote", e.request.RemoteAddr))
 }
@@ -154,8 +159,7 @@ type finished struct {
 	stream   bool
 }
 
-// finish logs and counts a finished request. Health checks are logged at debug level, and
-// only some of the requests that the gate has refused, because a flood has many.
+// finish logs and counts a finished request. Health checks are logged at debug level.
 func (r *recorder) finish(f finished, more ...slog.Attr) {
 	level, slow := slog.LevelInfo, r.slow > 0 && f.took >= r.slow && !f.stream
 	switch {
@@ -164,11 +168,7 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 	case slow:
 		level = slog.LevelWarn
 	}
-	isRefused := isGateLimit(f.facts.Limit)
-	if isRefused {
-		r.refusals.log(r.logger, f)
-	}
-	if !isRefused && r.logger.Enabled(context.Background(), level) {
+	if r.logger.Enabled(context.Background(), level) {
 		attributes := append([]slog.Attr{slog.String("request_id", f.trace.ID), slog.String("protocol", f.protocol)}, more...)
 		attributes = append(attributes, describe(f)...)
 		if slow {
@@ -176,6 +176,11 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		}
 		r.logger.LogAttrs(context.Background(), level, "request", attributes...)
 	}
+	r.count(f)
+}
+
+// count counts a finished request for the metrics.
+func (r *recorder) count(f finished) {
 	r.metrics.CountRequest(telemetry.Request{
 		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit,
 	})

@@ -70,6 +70,9 @@ func (p *proof) run(ctx context.Context, program, core string, flags []string) e
 	if core != "" {
 		prefix, environment = []string{"taskset", "-c", core}, []string{fmt.Sprint("GOMAXPROCS=", strings.Count(core, ",")+1)}
 	}
+	if cores := strings.Count(core, ",") + 1; core != "" && !strings.HasPrefix(database, "sqlite:") {
+		database += fmt.Sprint("&pool_max_conns=", 4*cores) // as on a machine with as many cores
+	}
 	var err error
 	if p.process, err = start(ctx, program, database, prefix, environment, flags...); err != nil {
 		return err
