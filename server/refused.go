@@ -34,7 +34,8 @@ type refusalKey struct {
 
 // A refusalAnswer is an answer that is sent many times.
 type refusalAnswer struct {
-	header http.Header
+	header http.Header // header and trailers
+	sent   http.Header // header, when the status was written
 	status int
 	body   bytes.Buffer
 }
@@ -67,15 +68,19 @@ func (f *refuser) refuse(w http.ResponseWriter, r *http.Request, limit string, e
 		answer = f.render(key, r, err)
 	}
 	trace.NoteCode(e.Code)
-	maps.Copy(w.Header(), answer.header)
+	maps.Copy(w.Header(), answer.sent)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body.Bytes())
+	if len(answer.header) > len(answer.sent) {
+		maps.Copy(w.Header(), answer.header) // the rest are trailers
+	}
 }
 
 // render renders an answer, and keeps it if there is room.
 func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalAnswer {
-	answer := &refusalAnswer{header: http.Header{}, status: http.StatusOK}
+	answer := &refusalAnswer{header: http.Header{}}
 	f.write(answer, r.WithContext(context.Background()), err)
+	answer.WriteHeader(http.StatusOK)
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if len(f.kept) < maxKept {
@@ -87,8 +92,15 @@ func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalAns
 // Header returns the header of the answer.
 func (a *refusalAnswer) Header() http.Header { return a.header }
 
-// WriteHeader keeps the status.
-func (a *refusalAnswer) WriteHeader(status int) { a.status = status }
+// WriteHeader keeps the first status, and the header as it is.
+func (a *refusalAnswer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status, a.sent = status, a.header.Clone()
+	}
+}
 
 // Write keeps a part of the body.
-func (a *refusalAnswer) Write(b []byte) (int, error) { return a.body.Write(b) }
+func (a *refusalAnswer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
