@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"net/http"
@@ -41,7 +40,7 @@ func (g *gate) admitRequests(refused *refuser) layer {
 func (t *ticket) admit(r *http.Request) (limit string, err error) {
 	authorization := r.Header["Authorization"]
 	if len(authorization) == 1 {
-		t.token = sha256.Sum256([]byte(authorization[0]))
+		t.token = t.gate.hash(authorization[0])
 		t.presumed = t.gate.presume(t.token, time.Now())
 	}
 	key := t.presumed

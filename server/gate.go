@@ -2,7 +2,8 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
+	"encoding/binary"
+	"hash/maphash"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -43,11 +44,18 @@ type gate struct {
 
 	tickets sync.Pool
 
+	seed  maphash.Seed // hides the hashes of tokens, so that nobody can search for equal ones
 	known *simplelru.LRU[tokenHash, *acquaintance]
 }
 
 // A tokenHash identifies a token, which is a secret and is not kept.
-type tokenHash = [sha256.Size]byte
+type tokenHash = [32]byte
+
+// hash returns the hash of a token.
+func (g *gate) hash(token string) (h tokenHash) {
+	binary.NativeEndian.PutUint64(h[:], maphash.String(g.seed, token))
+	return h
+}
 
 // An acquaintance is the caller of an earlier request with a token.
 type acquaintance struct {
@@ -79,7 +87,7 @@ func newGate(q *quotas, slots int) *gate {
 	if err != nil {
 		panic(err) // fails only if the size is not positive
 	}
-	g := &gate{quotas: q, slots: slots, shares: map[shareKey]*share{}, known: known}
+	g := &gate{quotas: q, slots: slots, shares: map[shareKey]*share{}, known: known, seed: maphash.MakeSeed()}
 	g.tickets.New = func() any { return &ticket{gate: g, ready: make(chan error, 1)} }
 	return g
 }

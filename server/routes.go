@@ -29,9 +29,10 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	refused := newRefuser(refuse)
 	gate := newGate(newQuotas(c.RateLimit, c.RateBurst, c.MaxInFlight), c.MaxConcurrent)
 	c.Metrics.WatchGate(gate.state)
+	measured := countMemory(c.Answers) // one limit for all protocols
 	// A request passes the gate before anything of it is read, then the authentication.
 	admitted := func(next http.Handler) http.Handler {
-		return wrapHandler(next, countMemory(c.Answers), gate.identifyCallers(refused), auth.Middleware(verifier, refuse), gate.admitRequests(refused))
+		return wrapHandler(next, measured, gate.identifyCallers(refused), auth.Middleware(verifier, refuse), gate.admitRequests(refused))
 	}
 	endpoints := admitted(rest.New(p, options))
 	remote := rpcOptions(options)

@@ -46,8 +46,8 @@ type outcome struct {
 
 func (o *outcome) goodput() float64 { return float64(len(o.served)) / o.length.Seconds() }
 
-// failed returns how many requests got no answer, or none that is good.
-func (o *outcome) failed() int {
+// countFailed returns how many requests got no answer, or none that is good.
+func (o *outcome) countFailed() int {
 	failed := o.unsent
 	for _, n := range o.failures {
 		failed += n
@@ -55,8 +55,8 @@ func (o *outcome) failed() int {
 	return failed
 }
 
-// sent returns how many requests the load had.
-func (o *outcome) sent() int { return len(o.served) + o.refused + o.failed() }
+// countSent returns how many requests the load had.
+func (o *outcome) countSent() int { return len(o.served) + o.refused + o.countFailed() }
 
 // percentile returns a percentile of sorted times, in milliseconds.
 func percentile(times []time.Duration, percent float64) float64 {

@@ -193,8 +193,8 @@ func costs(steps []step, of func(step) time.Duration) (served, refused float64) 
 }
 
 func (p *proof) print(s step) {
-	fmt.Printf("| %s | %.0f | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f | %.0f | %d | %d | %.1f |\n", s.name, float64(s.sent())/s.length.Seconds(), s.goodput(), percentile(s.served, 50), percentile(s.served, 99),
-		float64(s.refused)/s.length.Seconds(), float64(s.failed())/s.length.Seconds(), s.cpu.Seconds()/s.length.Seconds()*100,
+	fmt.Printf("| %s | %.0f | %.0f | %.1f | %.1f | %.0f | %.0f | %.0f | %.0f | %d | %d | %.1f |\n", s.name, float64(s.countSent())/s.length.Seconds(), s.goodput(), percentile(s.served, 50), percentile(s.served, 99),
+		float64(s.refused)/s.length.Seconds(), float64(s.countFailed())/s.length.Seconds(), s.cpu.Seconds()/s.length.Seconds()*100,
 		s.all.Seconds()/s.length.Seconds()*100, s.probes.worst.Milliseconds(), p.peak(), percentile(s.late, 99))
 }
 
@@ -233,7 +233,7 @@ func (p *proof) flood(ctx context.Context, all []*organisation) {
 	} {
 		f.address, f.rate = p.address, 4*p.capacity
 		beside := p.pair(ctx, modest, &f)
-		if sent := beside.sent(); len(beside.served) < sent*9/10 {
+		if sent := beside.countSent(); len(beside.served) < sent*9/10 {
 			p.fault("beside a flood by %s, the quiet organisation gets %d answers to %d requests", f.name, len(beside.served), sent)
 		}
 		if percentile(beside.served, 99) > 2*percentile(alone.served, 99) {
@@ -252,7 +252,7 @@ func (p *proof) pair(ctx context.Context, modest load, flood *load) *outcome {
 	}
 	s := p.step(ctx, modest)
 	other := <-flooded
-	fmt.Printf("| %s | %.0f | %.0f | %.1f | %.1f | %d | %d | %.0f | %.0f | %.0f | %.1f |\n", other.name, modest.rate, s.goodput(), percentile(s.served, 50), percentile(s.served, 99), s.refused, s.failed(),
+	fmt.Printf("| %s | %.0f | %.0f | %.1f | %.1f | %d | %d | %.0f | %.0f | %.0f | %.1f |\n", other.name, modest.rate, s.goodput(), percentile(s.served, 50), percentile(s.served, 99), s.refused, s.countFailed(),
 		other.goodput(), float64(other.refused)/other.length.Seconds(), s.cpu.Seconds()/s.length.Seconds()*100, percentile(s.late, 99))
 	return s.outcome
 }
