@@ -205,9 +205,11 @@ func (g *gate) share(key shareKey) *share {
 	if key.caller != "" {
 		parent = g.share(shareKey{organisation: key.organisation})
 	}
-	s := &share{}
+	var s *share
 	if last := len(g.unused) - 1; last >= 0 {
 		s, g.unused = g.unused[last], g.unused[:last]
+	} else {
+		s = &share{}
 	}
 	s.key, s.parent, s.used = key, parent, parent.average
 	parent.children = append(parent.children, s)
