@@ -70,7 +70,7 @@ workloads: ## Compare the allocations and round trips of the workloads with serv
 	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
-scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, a promotion, read replicas and an overload (PARTS='versions pooler authority promotion replicas overload'; needs npm)
+scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, a promotion, read replicas, an overload and size (PARTS='versions pooler authority promotion replicas overload size'; needs npm)
 	scripts/scale $(PARTS)
 
 KILLS ?= 5

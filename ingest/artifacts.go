@@ -28,13 +28,13 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 		c.versions.Added += versions.Added
 		c.versions.Updated += versions.Updated
 		c.versions.Unchanged += versions.Unchanged
-		c.versionsInBatch = 0
 		return artifacts, err
 	}, func(a *platform.ImportedArtifact) any { return [2]string{string(a.Ecosystem), a.Name} })
 	err := c.reporter.readLines(ctx, file, 1, c.reporter.reportUnreadable, func(at Place, line []byte) error { return c.importLine(ctx, at, line) })
 	if err == nil {
 		err = c.artifacts.flush(ctx)
 	}
+	err = c.reporter.pipeline.finish(err)
 	return Summary{Kinds: []KindCounts{c.artifacts.kind, c.versions}, Unreadable: c.reporter.unreadable}, err
 }
 
@@ -75,11 +75,18 @@ func (c *artifactImport) importLine(ctx context.Context, at Place, line []byte) 
 	for _, v := range a.Versions {
 		record.Versions = append(record.Versions, &platform.ArtifactVersion{Version: v.Version, SizeBytes: v.SizeBytes, CreateTime: v.Time})
 	}
-	c.versionsInBatch += len(record.Versions)
-	if err := c.artifacts.add(ctx, record, at, len(line)); err != nil || c.versionsInBatch < platform.ImportBatch {
+	if err := c.artifacts.add(ctx, record, at, len(line)); err != nil {
 		return err
 	}
-	return c.artifacts.flush(ctx) // the number of versions decides how long a transaction takes
+	if len(c.artifacts.records) == 0 { // the record was sent
+		c.versionsInBatch = 0
+		return nil
+	}
+	if c.versionsInBatch += len(record.Versions); c.versionsInBatch < platform.ImportBatch {
+		return nil
+	}
+	c.versionsInBatch = 0
+	return c.artifacts.send(ctx) // the number of versions decides how long a transaction takes
 }
 
 // toEcosystem completes a short name to the wire name. It does not check the name: the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"atrium/platform"
@@ -23,6 +24,23 @@ const (
 // maxBatchBytes limits the input that one batch holds in memory.
 const maxBatchBytes = 8 << 20
 
+// A pipeline imports one batch at a time, while the records of the next ones are read.
+type pipeline struct {
+	turn    sync.Mutex
+	batches []interface{ settle() error }
+}
+
+// finish waits until no batch is being imported. It returns the first error, that of the
+// import before those of its batches.
+func (p *pipeline) finish(err error) error {
+	for _, b := range p.batches {
+		if failed := b.settle(); err == nil {
+			err = failed
+		}
+	}
+	return err
+}
+
 // A batch collects records of one kind and imports them in one transaction.
 type batch[T any] struct {
 	kind  KindCounts
@@ -36,18 +54,32 @@ type batch[T any] struct {
 	places  []Place
 	keys    map[any]bool
 	bytes   int
-	size    int // number of records at which the batch is flushed
+	size    int             // number of records at which the batch is sent
+	sent    *sentRecords[T] // records that are being imported; nil if there are none
+}
+
+// sentRecords are being imported until ended is closed.
+type sentRecords[T any] struct {
+	records []*T
+	places  []Place
+	ended   chan struct{}
+	done    platform.Imported
+	took    time.Duration
+	err     error
 }
 
 func newBatch[T any](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) any) *batch[T] {
-	return &batch[T]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize}
+	b := &batch[T]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize}
+	l.pipeline.batches = append(l.pipeline.batches, b)
+	return b
 }
 
-// add adds a record that was read from that many bytes of input.
+// add adds a record that was read from that many bytes of input. The batch owns the
+// record until the next call of flush.
 func (b *batch[T]) add(ctx context.Context, record *T, at Place, bytes int) error {
 	key := b.key(record)
 	if b.keys[key] {
-		if err := b.flush(ctx); err != nil {
+		if err := b.send(ctx); err != nil {
 			return err
 		}
 	}
@@ -56,7 +88,7 @@ func (b *batch[T]) add(ctx context.Context, record *T, at Place, bytes int) erro
 	if len(b.records) < b.size && b.bytes < maxBatchBytes {
 		return nil
 	}
-	return b.flush(ctx)
+	return b.send(ctx)
 }
 
 // fail counts and reports a record that was not imported.
@@ -65,26 +97,52 @@ func (b *batch[T]) fail(at Place, reason error) {
 	b.reporter.reportProblem(at, reason)
 }
 
-// flush imports the collected records.
+// flush imports the collected records, and returns when they are imported.
 func (b *batch[T]) flush(ctx context.Context) error {
-	if len(b.records) == 0 {
+	if err := b.send(ctx); err != nil {
+		return err
+	}
+	return b.settle()
+}
+
+// send waits for the records that are being imported, and starts to import the
+// collected ones.
+func (b *batch[T]) send(ctx context.Context) error {
+	if err := b.settle(); err != nil || len(b.records) == 0 {
+		return err
+	}
+	s := &sentRecords[T]{records: b.records, places: b.places, ended: make(chan struct{})}
+	b.records, b.places, b.bytes, b.sent = nil, nil, 0, s
+	clear(b.keys)
+	go func() {
+		defer close(s.ended)
+		b.reporter.pipeline.turn.Lock()
+		defer b.reporter.pipeline.turn.Unlock()
+		start := time.Now()
+		s.done, s.err = b.write(ctx, s.records)
+		s.took = time.Since(start)
+	}()
+	return nil
+}
+
+// settle waits for the records that are being imported, and counts them.
+func (b *batch[T]) settle() error {
+	s := b.sent
+	if s == nil {
 		return nil
 	}
-	start := time.Now()
-	done, err := b.write(ctx, b.records)
-	if err != nil {
-		return fmt.Errorf("import %s: %w", b.kind.Name, err)
+	<-s.ended
+	b.sent = nil
+	if s.err != nil {
+		return fmt.Errorf("import %s: %w", b.kind.Name, s.err)
 	}
-	b.adaptSize(time.Since(start))
-	b.kind.Added += done.Added
-	b.kind.Updated += done.Updated
-	b.kind.Unchanged += done.Unchanged
-	for _, i := range slices.Sorted(maps.Keys(done.Rejected)) {
-		b.fail(b.places[i], done.Rejected[i])
+	b.adaptSize(s.took)
+	b.kind.Added += s.done.Added
+	b.kind.Updated += s.done.Updated
+	b.kind.Unchanged += s.done.Unchanged
+	for _, i := range slices.Sorted(maps.Keys(s.done.Rejected)) {
+		b.fail(s.places[i], s.done.Rejected[i])
 	}
-	clear(b.records) // lets the records be freed
-	clear(b.keys)
-	b.records, b.places, b.bytes = b.records[:0], b.places[:0], 0
 	return nil
 }
 

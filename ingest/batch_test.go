@@ -2,7 +2,10 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,7 +49,58 @@ func TestABatchIsLimitedInBytesAndContainsNoKeyTwice(t *testing.T) {
 	add("a", 1)             // A repeated key flushes the batch.
 	add("c", maxBatchBytes) // This reaches the limit of bytes.
 	add("c", 1)
+	if err := b.settle(); err != nil {
+		t.Fatal(err)
+	}
 	if !slices.Equal(written, []int{2, 2}) || len(b.records) != 1 || b.kind.Added != 4 {
 		t.Errorf("wrote %v, holds %d, want 1", written, len(b.records))
+	}
+}
+
+// Records are read while others are imported, and what was sent is counted even if the
+// import fails elsewhere.
+func TestABatchIsImportedWhileTheNextIsRead(t *testing.T) {
+	t.Parallel()
+	read := make(chan struct{})
+	l := &reporter{}
+	b := newBatch("texts", l, func(_ context.Context, rows []*string) (platform.Imported, error) {
+		<-read // The test blocks if the records of the next batch are not accepted before this one has ended.
+		return platform.Imported{Added: len(rows)}, nil
+	}, func(s *string) any { return *s })
+	for _, s := range []string{"a", "b"} {
+		if err := b.add(t.Context(), &s, Place{}, maxBatchBytes/2+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := "c"
+	if err := b.add(t.Context(), &next, Place{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	close(read)
+	failed := errors.New("the file ends early")
+	if err := l.pipeline.finish(failed); err != failed || b.kind.Added != 2 || len(b.records) != 1 {
+		t.Errorf("error %v, added %d, %d records are left, want %v, 2 and 1", err, b.kind.Added, len(b.records), failed)
+	}
+}
+
+// Batches of several kinds take turns, because SQLite has a single writer.
+func TestBatchesAreImportedOneAtATime(t *testing.T) {
+	t.Parallel()
+	l := &reporter{}
+	var running, most atomic.Int32
+	write := func(_ context.Context, rows []*int) (platform.Imported, error) {
+		most.Store(max(most.Load(), running.Add(1)))
+		defer running.Add(-1)
+		runtime.Gosched()
+		return platform.Imported{Added: len(rows)}, nil
+	}
+	kinds := []*batch[int]{newBatch("a", l, write, func(i *int) any { return *i }), newBatch("b", l, write, func(i *int) any { return *i })}
+	for i := range 1000 {
+		if err := kinds[i%2].add(t.Context(), &i, Place{}, maxBatchBytes/3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(kinds[0].flush(t.Context()), kinds[1].flush(t.Context())); err != nil || most.Load() != 1 || kinds[0].kind.Added+kinds[1].kind.Added != 1000 {
+		t.Errorf("%d at once, added %d and %d (%v), want 1 at once and 1000 in all", most.Load(), kinds[0].kind.Added, kinds[1].kind.Added, err)
 	}
 }

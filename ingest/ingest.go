@@ -160,11 +160,12 @@ func newDestination(p *platform.Platform, o Options, options platform.ImportOpti
 }
 
 // A reporter counts the records of an import, and reports problems and progress to
-// the caller.
+// the caller. The batches of the import share it.
 type reporter struct {
 	options    Options
 	progress   Progress
 	unreadable int
+	pipeline   pipeline
 }
 
 func (l *reporter) reportProblem(at Place, reason error) {

@@ -61,7 +61,7 @@ func importOCI(ctx context.Context, d destination, source OCISource, o Options, 
 		return Summary{}, err
 	}
 	r := newOCIImport(d, source, client, o)
-	err = r.run(ctx)
+	err = r.reporter.pipeline.finish(r.run(ctx))
 	return Summary{Kinds: []KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
 }
 

@@ -47,5 +47,6 @@ func importOSV(ctx context.Context, d destination, paths []string, o Options) (S
 	if err == nil {
 		err = vulnerabilities.flush(ctx)
 	}
+	err = l.pipeline.finish(err)
 	return Summary{Kinds: []KindCounts{advisories.kind, vulnerabilities.kind}, Unreadable: l.unreadable}, err
 }

@@ -41,6 +41,7 @@ func importRegistry(ctx context.Context, d destination, file string, o Options) 
 	if err == nil {
 		err = r.images.flush(ctx)
 	}
+	err = r.reporter.pipeline.finish(err)
 	return Summary{Kinds: []KindCounts{r.repos.kind, r.tags.kind, r.images.kind}, Unreadable: r.reporter.unreadable}, err
 }
 

@@ -97,8 +97,9 @@ func (b *bigWorld) createGroups() {
 
 // chunks inserts n rows, many in each transaction.
 func chunks[T any](b *bigWorld, n int, rows func(platform.Tx) platform.RowWriter[T], one func(i int) T) {
-	all := times(n, one)
-	for some := range slices.Chunk(all, 10_000) {
+	const perTransaction = 10_000
+	for first := 0; first < n; first += perTransaction {
+		some := times(min(perTransaction, n-first), func(i int) T { return one(first + i) })
 		b.insert(func(tx platform.Tx) error { return rows(tx).Insert(b.t.Context(), some...) })
 	}
 }
@@ -123,7 +124,9 @@ func (b *bigWorld) recordEvents(n int) {
 					root = b.d.root()
 				}
 				e := &platform.Event{ID: b.d.eventID(), Type: "t", Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: b.randomTime()}
-				b.eventIDs = append(b.eventIDs, e.ID)
+				if len(b.eventIDs) < ordinarySizes.events {
+					b.eventIDs = append(b.eventIDs, e.ID)
+				}
 				return e
 			})...)
 			return nil

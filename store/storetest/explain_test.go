@@ -143,14 +143,7 @@ func (w *world) explainer() explainer {
 // explain runs a statement as a prepared one, as the store does, with this
 // plan_cache_mode.
 func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode string) (planNode, error) {
-	literals := make([]string, len(s.Args))
-	for i, arg := range s.Args {
-		literals[i] = literal(arg)
-	}
-	execute := "EXECUTE heard"
-	if len(literals) > 0 {
-		execute += "(" + strings.Join(literals, ", ") + ")"
-	}
+	execute := executeHeard(s)
 	var text string
 	read := func(scan func(...any) error) error { return scan(&text) }
 	for _, one := range []sqlstore.Statement{
@@ -166,6 +159,18 @@ func (e explainer) explain(ctx context.Context, s sqlstore.Statement, mode strin
 	var plans []struct{ Plan planNode }
 	err := json.Unmarshal([]byte(text), &plans)
 	return plans[0].Plan, err
+}
+
+// executeHeard returns the statement that executes the prepared one.
+func executeHeard(s sqlstore.Statement) string {
+	if len(s.Args) == 0 {
+		return "EXECUTE heard"
+	}
+	literals := make([]string, len(s.Args))
+	for i, arg := range s.Args {
+		literals[i] = literal(arg)
+	}
+	return "EXECUTE heard(" + strings.Join(literals, ", ") + ")"
 }
 
 // literal returns an argument in the syntax of SQL.

@@ -43,9 +43,7 @@ const maxSortedRows = 2500
 
 func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	b := newBigWorld(newWorld(t, storetest.Postgres(t)), sizes{
-		repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 20_000, artifacts: 100_000, deliveries: 100_000,
-	})
+	b := newBigWorld(newWorld(t, storetest.Postgres(t)), ordinarySizes)
 	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.forTest(t).checkHotReads(t) })
 	t.Run("fallbacks answer in time", func(t *testing.T) { b.forTest(t).checkFallbacks(t) })
 	t.Run("counting anew takes what it takes", func(t *testing.T) {
