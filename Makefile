@@ -70,7 +70,7 @@ workloads: ## Compare the allocations and round trips of the workloads with serv
 	ATRIUM_WORKLOADS=$(if $(WRITE),write,compare) $(WITH_POSTGRES) go test ./server -run='^TestWorkloadCosts$$' -count=1 -v
 
 .PHONY: scale
-scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, promotions, read replicas, restarts and size (PARTS='versions pooler authority promotion patroni replicas soak size'; needs npm)
+scale: ## Test with PostgreSQL 15 to 18, pgbouncer, changing rights, promotions, read replicas, restarts, an overload and size (PARTS='versions pooler authority promotion patroni replicas soak overload size'; needs npm)
 	scripts/scale $(PARTS)
 
 MINUTES ?= 30
@@ -121,7 +121,7 @@ verify: ## Check formatting, vet, go.mod, that generated files are current, and 
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt on these files:"; echo "$$unformatted"; exit 1; }
 	go mod tidy -diff
 	go -C e2e/grpc mod tidy -diff
-	go -C e2e/replicas mod tidy -diff && go -C e2e/replicas vet .
+	go -C e2e/replicas mod tidy -diff && go -C e2e/replicas vet . && go -C e2e/overload vet .
 	go -C tools/packages vet ./... && go -C tools/goreleaser vet . && go -C tools/proto vet ./generate && go -C tools/guide vet .
 	go vet ./...
 	go run ./internal/schemadiff

@@ -54,6 +54,9 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	core := c.Core
 	core.AllowIssuers = core.AllowIssuers || c.Development
 	core.Observer = c.recorder
+	if c.MaxConcurrent == FitConcurrency {
+		c.MaxConcurrent = slotsOf(s.Pool().Max)
+	}
 	c.Metrics.WatchPool(func() telemetry.Pool { return telemetry.Pool(s.Pool()) })
 	if len(c.ReadURLs) > 0 {
 		c.Metrics.WatchStandbys(func() ([]telemetry.Standby, map[string]int64) { return standbys(s) })

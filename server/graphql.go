@@ -34,9 +34,9 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 	return limit.ReadTrustedDocuments(path, resolvers.Schema())
 }
 
-// graphql returns the handler of the GraphQL endpoint for p. admit counts operations
-// on websockets.
-func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit func(context.Context) (func(), error), closing <-chan struct{}) http.Handler {
+// graphql returns the handler of the GraphQL endpoint for p. The gate admits operations on
+// websockets.
+func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, gate *gate, closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
 	settings := c.GraphQL
 	if !c.NoConsole {
@@ -52,7 +52,8 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admit fu
 		Observe:   c.observeOperation(p),
 		Identify:  identify,
 		Authorize: verifier.Authorize,
-		Admit:     admit,
+		Admit:     gate.admitOperation,
+		Detach:    detach,
 		Origins:   socketOrigins(c.Origins),
 		Closing:   closing,
 	})

@@ -27,6 +27,8 @@ type recorder struct {
 	system  string             // name of the database in the semantic conventions of OpenTelemetry
 	slow    time.Duration      // requests and statements that take longer are warnings; 0 means none
 	names   *telemetry.Names   // names of GraphQL operations
+
+	refusals refusals
 }
 
 // maxOperationNames is how many GraphQL operations have counters of their own.
@@ -95,7 +97,8 @@ func (e *exchange) streams(kind string) {
 	}
 }
 
-// end logs and counts the request.
+// end logs and counts the request. Of the requests that the gate has refused it logs only
+// some, because a flood has many.
 func (e *exchange) end(seen *observed) {
 	took := time.Since(e.start)
 	if e.isStream {
@@ -103,9 +106,15 @@ func (e *exchange) end(seen *observed) {
 	}
 	facts := e.trace.Facts()
 	code := e.code(facts, seen)
+	f := finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream}
+	if isGateLimit(facts.Limit) { // its span has no end, so that it is never sent
+		e.refusals.log(e.logger, f)
+		e.count(f)
+		return
+	}
 	e.endSpan(code, facts, seen)
 	path := e.request.URL.EscapedPath()
-	e.finish(finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream},
+	e.finish(f,
 		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
 		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes), slog.String("remote", e.request.RemoteAddr))
 }
@@ -167,6 +176,11 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		}
 		r.logger.LogAttrs(context.Background(), level, "request", attributes...)
 	}
+	r.count(f)
+}
+
+// count counts a finished request for the metrics.
+func (r *recorder) count(f finished) {
 	r.metrics.CountRequest(telemetry.Request{
 		Protocol: f.protocol, Operation: r.operation(f), Code: f.code, Took: f.took, Stream: f.stream, Cost: f.facts.Cost, Limit: f.facts.Limit,
 	})

@@ -25,16 +25,20 @@ const graphPath = "/graphql"
 // of REST contain UIDs in several spellings.
 func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
 	ready := c.readyCheck(p)
-	limits, refuse := newLimits(c.RateLimit, c.RateBurst, c.MaxInFlight), newErrorWriter(options)
-	authenticated := func(next http.Handler) http.Handler {
-		return limits.limitStrangers(auth.Middleware(verifier, refuse)(next))
+	refuse := newErrorWriter(options)
+	refused := newRefuser(refuse)
+	gate := newGate(newQuotas(c.RateLimit, c.RateBurst, c.MaxInFlight), c.MaxConcurrent)
+	c.Metrics.WatchGate(gate.state)
+	measured := countMemory(c.Answers) // one limit for all protocols
+	// A request passes the gate before anything of it is read, then the authentication.
+	admitted := func(next http.Handler) http.Handler {
+		return wrapHandler(next, measured, gate.identifyCallers(refused), auth.Middleware(verifier, refuse), gate.admitRequests(refused))
 	}
-	within, measured := limits.limitRequests(refuse), countMemory(c.Answers)
-	limited := func(next http.Handler) http.Handler { return within(measured(next)) }
-	endpoints := authenticated(limited(rest.New(p, options)))
+	endpoints := admitted(rest.New(p, options))
 	remote := rpcOptions(options)
 	remote.Ready = ready
-	procedures := authenticated(limited(rpc.New(p, remote)))
+	services := rpc.New(p, remote)
+	procedures := admitted(services)
 	playground, reference, pages := c.playground(dev), c.reference(dev), guide(web.Links{Playground: !c.NoPlayground, Console: !c.NoConsole})
 	console := http.NotFoundHandler()
 	if !c.NoConsole {
@@ -43,8 +47,8 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	description := rest.Description(options)
 	byPath := map[string]http.Handler{
 		"/":               playground,
-		graphPath:         authenticated(limited(c.graphql(p, verifier, limits.operation, closing))),
-		"/graphql/schema": readOnly(authenticated(limited(c.sdl(refuse)))),
+		graphPath:         admitted(c.graphql(p, verifier, gate, closing)),
+		"/graphql/schema": readOnly(admitted(c.sdl(refuse))),
 		"/openapi.json":   description,
 		"/openapi.yaml":   description,
 		"/docs":           reference,
@@ -66,6 +70,8 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 			handler = pages
 		case strings.HasPrefix(r.URL.Path, "/console/"):
 			handler = console
+		case strings.HasPrefix(r.URL.Path, "/grpc.health.v1."):
+			handler = services
 		case rpc.Serves(r.URL.Path):
 			handler = procedures
 		default:

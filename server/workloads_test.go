@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -52,6 +53,7 @@ var workloads = []struct{ name, query string }{
 type workbench struct {
 	cost      tripCounter
 	handler   http.Handler
+	full      http.Handler // refuses every request of a known caller
 	token     string
 	org, repo platform.UID
 }
@@ -95,7 +97,10 @@ func newWorkbench(b testing.TB, url string, readURLs ...string) *workbench {
 	}
 	check(p.Advisories.Import(operator, org, advisories))(b)
 
-	config := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger()}
+	config := Config{Audience: []string{"atrium"}, ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: 12}
+	limited := config
+	limited.RateLimit, limited.RateBurst, limited.Logger = 1, 1, slog.New(slog.NewJSONHandler(io.Discard, nil))
+	w.full = Handler(p, limited, issuer)
 	w.handler, w.token, w.org, w.repo = Handler(p, config, issuer), check(issuer.Mint("owner", "atrium", time.Hour, nil))(b), org, repos[0].UID
 	return w
 }

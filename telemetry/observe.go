@@ -118,17 +118,40 @@ func (m *Metrics) WatchPool(pool func() Pool) {
 	if m == nil {
 		return
 	}
-	gauge := func(name, help string, value func(Pool) float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(pool()) }))
+	m.gauge("atrium_db_connections_used", "Connections to the database that run a statement.", func() float64 { return float64(pool().Used) })
+	m.gauge("atrium_db_connections_idle", "Connections to the database that wait for a statement.", func() float64 { return float64(pool().Idle) })
+	m.gauge("atrium_db_connections_max", "Connections to the database that the process may have.", func() float64 { return float64(pool().Max) })
+	m.counter("atrium_db_connection_waits_total", "How often a statement found no connection free.", func() float64 { return float64(pool().Waits) })
+	m.counter("atrium_db_connection_wait_seconds_total", "How long statements have waited for a connection.", func() float64 { return pool().Waited.Seconds() })
+}
+
+// A Gate is the state of the gate that requests pass.
+type Gate struct {
+	Working, Waiting, Slots int           // numbers of requests; Slots is the limit of Working
+	Waits                   int64         // number of requests that waited
+	Waited                  time.Duration // total waiting time of requests
+}
+
+// WatchGate adds metrics of the gate. Each scrape calls gate.
+func (m *Metrics) WatchGate(gate func() Gate) {
+	if m == nil {
+		return
 	}
-	counter := func(name, help string, value func(Pool) float64) {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return value(pool()) }))
-	}
-	gauge("atrium_db_connections_used", "Connections to the database that run a statement.", func(p Pool) float64 { return float64(p.Used) })
-	gauge("atrium_db_connections_idle", "Connections to the database that wait for a statement.", func(p Pool) float64 { return float64(p.Idle) })
-	gauge("atrium_db_connections_max", "Connections to the database that the process may have.", func(p Pool) float64 { return float64(p.Max) })
-	counter("atrium_db_connection_waits_total", "How often a statement found no connection free.", func(p Pool) float64 { return float64(p.Waits) })
-	counter("atrium_db_connection_wait_seconds_total", "How long statements have waited for a connection.", func(p Pool) float64 { return p.Waited.Seconds() })
+	m.gauge("atrium_requests_working", "Requests that have a slot to be worked on.", func() float64 { return float64(gate().Working) })
+	m.gauge("atrium_requests_waiting", "Requests that wait for a slot.", func() float64 { return float64(gate().Waiting) })
+	m.gauge("atrium_requests_slots", "Requests that may be worked on at the same time; 0 means no limit.", func() float64 { return float64(gate().Slots) })
+	m.counter("atrium_request_waits_total", "How often a request found no slot free.", func() float64 { return float64(gate().Waits) })
+	m.counter("atrium_request_wait_seconds_total", "How long requests have waited for a slot.", func() float64 { return gate().Waited.Seconds() })
+}
+
+// gauge adds a gauge. Each scrape calls value.
+func (m *Metrics) gauge(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// counter adds a counter. Each scrape calls value.
+func (m *Metrics) counter(name, help string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
 }
 
 // WatchQueue adds the number of queued deliveries by state. Each scrape calls depth;

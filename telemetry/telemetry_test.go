@@ -29,6 +29,7 @@ func TestMetricsShowWhatWasRecorded(t *testing.T) {
 	m.CountDelivery("retrying", time.Second, false)
 	m.CountImported("osv", 7)
 	m.WatchPool(func() Pool { return Pool{Used: 1, Idle: 2, Max: 3, Waits: 4, Waited: 5 * time.Second} })
+	m.WatchGate(func() Gate { return Gate{Working: 7, Waiting: 8, Slots: 9, Waits: 10, Waited: 11 * time.Second} })
 	m.WatchQueue(func() (map[string]int, error) { return map[string]int{"running": 6}, nil })
 	text := scrape(m)
 	for _, sample := range []string{
@@ -38,6 +39,7 @@ func TestMetricsShowWhatWasRecorded(t *testing.T) {
 		`atrium_event_feed_lag_seconds_count 1`, `atrium_event_delivery_lag_seconds_count 1`, `atrium_delivery_attempts_total{state="retrying"} 1`,
 		`atrium_import_records_total{source="osv"} 7`, `atrium_db_connections_used 1`, `atrium_db_connections_idle 2`, `atrium_db_connections_max 3`,
 		`atrium_db_connection_waits_total 4`, `atrium_db_connection_wait_seconds_total 5`, `atrium_delivery_queue_jobs{state="running"} 6`, `atrium_build_info{version="v1"} 1`,
+		`atrium_requests_working 7`, `atrium_requests_waiting 8`, `atrium_requests_slots 9`, `atrium_request_waits_total 10`, `atrium_request_wait_seconds_total 11`,
 	} {
 		if !strings.Contains(text, sample+"\n") {
 			t.Errorf("no %s", sample)
@@ -74,6 +76,7 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.CountDelivery("x", 0, true)
 	m.CountImported("x", 1)
 	m.WatchPool(nil)
+	m.WatchGate(nil)
 	m.WatchQueue(nil)
 }
 

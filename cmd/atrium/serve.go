@@ -122,7 +122,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 		},
 		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, AllowHosts: c.AllowHost, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(),
-		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, Answers: c.answers(),
+		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Answers: c.answers(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,
 		Webhooks: c.Webhooks, PublicURL: c.PublicURL, DrainDelay: c.DrainDelay, DrainTimeout: c.DrainTimeout,
 		Metrics: metrics, MetricsAddress: metricsAddress, MetricsOptional: c.MetricsAddr == nil, Slow: c.Slow,

@@ -31,12 +31,13 @@ func (t *tlsFlags) check(f *faults) {
 	}
 }
 
-// limitFlags limit the requests of one caller. Flags whose default depends on --dev are
+// limitFlags limit the requests of one caller, and of all together. Flags whose default depends on --dev are
 // pointers.
 type limitFlags struct {
-	RateLimit   *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
-	RateBurst   int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
-	MaxInFlight *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
+	RateLimit     *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
+	RateBurst     int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
+	MaxInFlight   *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
+	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time; others wait for a moment, fairly by organisation. 0 is no limit, and -1 is four for each three connections to the database."`
 }
 
 const (
@@ -53,6 +54,9 @@ func (l *limitFlags) check(f *faults) {
 	}
 	if l.MaxInFlight != nil && *l.MaxInFlight < 0 {
 		f.add("max-in-flight", "must not be negative")
+	}
+	if l.MaxConcurrent < server.FitConcurrency {
+		f.add("max-concurrent", "must not be below -1")
 	}
 }
 

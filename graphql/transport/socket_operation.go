@@ -60,7 +60,8 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		s.fail(ctx, op, refused.Errors)
 		return
 	}
-	if prepared.Operation.Operation == ast.Subscription {
+	isSubscription := prepared.Operation.Operation == ast.Subscription
+	if isSubscription {
 		leave() // subscriptions have separate limits
 		leave, err = s.subscriptions.enter(s.Identify(ctx).Key, "subscriptions", s.Subscriptions)
 		if err != nil {
@@ -70,6 +71,9 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		defer leave()
 	}
 	for response := range s.executor.Run(ctx, prepared) {
+		if !isSubscription {
+			leave() // the work is done, and the client may be slow to read
+		}
 		if !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
 			return
 		}

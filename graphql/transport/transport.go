@@ -54,6 +54,9 @@ type Options struct {
 	// endpoint see only the first request. It fails if the caller has reached a limit.
 	// leave is called at the end of the operation. nil admits every operation.
 	Admit func(ctx context.Context) (leave func(), err error)
+	// Detach is called when the answer w becomes a stream without an end, which has limits
+	// of its own. From then on, the request does not count for those of Admit. It may be nil.
+	Detach func(w http.ResponseWriter)
 	// Origins may open websockets, in addition to the endpoint's own origin. Each is
 	// host or scheme://host, with the wildcards of path.Match.
 	Origins []string
@@ -158,6 +161,9 @@ func (e *endpoint) streamSubscription(ctx context.Context, w http.ResponseWriter
 		return
 	}
 	defer leaveAll()
+	if e.Detach != nil {
+		e.Detach(w)
+	}
 	ctx, end := e.lifetime(ctx)
 	e.stream(ctx, end, w, e.executor.Run(ctx, operation))
 }

@@ -38,6 +38,7 @@ var rules = map[string]rule{
 	"ingest":            {[]string{"platform"}, adapter},
 	"client":            {[]string{"rpc/gen"}, "whoever uses the service must not have to take the service with it"},
 	"e2e/grpc":          {[]string{"rpc/gen"}, "it is a client of its own, and shares nothing with the server but the contract"},
+	"e2e/overload":      {nil, "it uses the program from outside, as clients do"},
 	"e2e/replicas":      {nil, "it uses the program from outside, as clients and operators do"},
 	"cvss":              {nil, "a formula knows nothing of what it is used for"},
 	"web":               {nil, "pages know no more of the service than its URLs"},

@@ -18,22 +18,22 @@ import (
 
 func TestACallerHasABurstAndThenItsRate(t *testing.T) {
 	t.Parallel()
-	l, now := newLimits(100, 200, 0), time.Now()
+	l, now := newQuotas(100, 200, 0), time.Now()
 	for i := range 200 {
-		if _, left, err := l.enter("ann", now); err != nil || left.requests != 199-i {
+		if _, left, _, err := l.enter("ann", now); err != nil || left.requests != 199-i {
 			t.Fatalf("request %d: %+v, %v", i, left, err)
 		}
 	}
-	_, left, err := l.enter("ann", now)
+	_, left, limit, err := l.enter("ann", now)
 	e := platform.AsError(err)
-	if err == nil || e.Code != platform.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
+	if err == nil || limit != limitRate || e.Code != platform.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
 		t.Errorf("the next: %v after %v, %+v, want Code %v", err, e.RetryAfter, left, platform.CodeResourceExhausted)
 	}
-	if _, _, err := l.enter("bob", now); err != nil {
+	if _, _, _, err := l.enter("bob", now); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
 	for i := range 101 {
-		if _, _, err := l.enter("ann", now.Add(time.Second)); (err == nil) != (i < 100) {
+		if _, _, _, err := l.enter("ann", now.Add(time.Second)); (err == nil) != (i < 100) {
 			t.Fatalf("a second later, request %d: %v", i, err)
 		}
 	}
@@ -41,10 +41,10 @@ func TestACallerHasABurstAndThenItsRate(t *testing.T) {
 
 func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 	t.Parallel()
-	l := newLimits(0, 1, 2)
-	enter := func(caller string) (func(), error) {
-		leave, _, err := l.enter(caller, time.Now())
-		return leave, err
+	l := newQuotas(0, 1, 2)
+	enter := func(caller string) (*quota, error) {
+		q, _, _, err := l.enter(caller, time.Now())
+		return q, err
 	}
 	first, _ := enter("ann")
 	if _, err := enter("ann"); err != nil {
@@ -56,8 +56,7 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 	if _, err := enter("bob"); err != nil {
 		t.Errorf("another caller: %v", err)
 	}
-	first()
-	first() // This call counts once.
+	l.leave(first)
 	if _, err := enter("ann"); err != nil {
 		t.Errorf("after one has left: %v", err)
 	}
@@ -69,25 +68,31 @@ func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
 // The attack is requests of many invented callers.
 func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	l, now := newLimits(100, 200, 20), time.Now()
+	l, now := newQuotas(100, 200, 20), time.Now()
 	for i := range 1_000_000 {
-		leave, _, err := l.enter(fmt.Sprintf("peer 2001:db8:%x:%x::", i>>16, i&0xffff), now)
+		q, _, _, err := l.enter(fmt.Sprintf("peer 2001:db8:%x:%x::", i>>16, i&0xffff), now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i%2 == 0 {
-			leave()
+			l.leave(q)
 		}
 	}
-	if n := l.counts.Len(); n != maxCounts {
-		t.Errorf("%d callers are remembered, want %d", n, maxCounts)
+	if n := l.counts.Len(); n != maxQuotas {
+		t.Errorf("%d callers are remembered, want %d", n, maxQuotas)
 	}
 	runtime.KeepAlive(l)
 }
 
-// limitHandler returns a handler behind limits.
-func limitHandler(l *limits, handler http.HandlerFunc) http.Handler {
-	return l.limitRequests(rest.Options{}.WriteError)(handler)
+// limitHandler returns a handler behind quotas.
+func limitHandler(l *quotas, handler http.HandlerFunc) http.Handler {
+	return passGate(newGate(l, 0), handler)
+}
+
+// passGate returns a handler behind a gate. The context of a request has its caller.
+func passGate(g *gate, handler http.Handler) http.Handler {
+	refused := newRefuser(rest.Options{}.WriteError)
+	return wrapHandler(handler, g.identifyCallers(refused), g.admitRequests(refused))
 }
 
 func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Actor) *httptest.ResponseRecorder {
@@ -98,6 +103,9 @@ func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Acto
 	}
 	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/registry/v2/repos", nil)
 	request.RemoteAddr = remote
+	if actor != nil {
+		request.Header.Set("Authorization", "Bearer "+actor.Key())
+	}
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, request)
 	return answer
@@ -105,7 +113,7 @@ func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Acto
 
 func TestTooManyRequestsAreAnsweredWithRetryAfter(t *testing.T) {
 	t.Parallel()
-	handler := limitHandler(newLimits(1, 2, 5), answerOK)
+	handler := limitHandler(newQuotas(1, 2, 5), answerOK)
 	first := ask(t, handler, "192.0.2.1:1", nil)
 	if first.Code != http.StatusOK || first.Header().Get("RateLimit") != `"rate";r=1;t=1, "in-flight";r=4` ||
 		first.Header().Get("RateLimit-Policy") != `"rate";q=2;w=2, "in-flight";q=5;qu="concurrent-requests"` {
@@ -147,7 +155,7 @@ func TestRequestsCountForTheirSender(t *testing.T) {
 		{"two tokens without identity", "192.0.2.1:1", "192.0.2.1:1", bob, &platform.Actor{Issuer: "i", Subject: "eve"}, false},
 		{"a subject that looks like another's", "192.0.2.1:1", "192.0.2.1:1", &platform.Actor{Issuer: `i""`, Subject: "x"}, &platform.Actor{Issuer: "i", Subject: `""x`}, false},
 	} {
-		handler := limitHandler(newLimits(1, 1, 0), answerOK)
+		handler := limitHandler(newQuotas(1, 1, 0), answerOK)
 		ask(t, handler, c.remote, c.actor)
 		if got := ask(t, handler, c.nextRemote, c.next); (got.Code == http.StatusTooManyRequests) != c.same {
 			t.Errorf("%s: %d", c.name, got.Code)
@@ -159,8 +167,8 @@ func TestRequestsCountForTheirSender(t *testing.T) {
 // callers at the same address.
 func TestInvalidTokensCountForTheirAddress(t *testing.T) {
 	t.Parallel()
-	l := newLimits(1, 1, 0)
-	authenticated := l.limitStrangers(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(answerOK)))
+	l := newQuotas(1, 1, 0)
+	authenticated := newGate(l, 0).admitRequests(newRefuser(rest.Options{}.WriteError))(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(answerOK)))
 	bad := func() int {
 		return ask(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Set("Authorization", "Bearer x")
@@ -181,16 +189,17 @@ func TestStreamsAreInFlightUntilTheyStart(t *testing.T) {
 		start func(http.ResponseWriter)
 		want  int
 	}{
-		"events": {func(w http.ResponseWriter) {
+		"a subscription": {detach, 200},
+		"websocket":      {func(w http.ResponseWriter) { w.WriteHeader(http.StatusSwitchingProtocols) }, 200},
+		"a query whose answer is an event": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 			w.WriteHeader(http.StatusOK)
-		}, 200},
-		"websocket": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusSwitchingProtocols) }, 200},
+		}, 429},
 		"an answer": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) }, 429},
 	} {
 		var handler http.Handler
 		inside := 0
-		handler = limitHandler(newLimits(0, 1, 1), func(w http.ResponseWriter, _ *http.Request) {
+		handler = limitHandler(newQuotas(0, 1, 1), func(w http.ResponseWriter, _ *http.Request) {
 			if inside == 0 {
 				inside = 1
 				c.start(w)
@@ -208,7 +217,7 @@ func TestStreamsAreInFlightUntilTheyStart(t *testing.T) {
 
 func TestAPanicFreesItsSlot(t *testing.T) {
 	t.Parallel()
-	l := newLimits(0, 1, 1)
+	l := newQuotas(0, 1, 1)
 	o := rest.Options{Logger: discardLogger()}
 	handler := addOuterLayers(limitHandler(l, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
 	for range 3 {
@@ -220,21 +229,21 @@ func TestAPanicFreesItsSlot(t *testing.T) {
 
 func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	t.Parallel()
-	l := newLimits(1, 1, 0)
+	l := newGate(newQuotas(1, 1, 0), 0)
 	ctx := platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"})
-	if _, err := l.operation(ctx); err != nil {
+	if _, err := l.admitOperation(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.operation(ctx); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
+	if _, err := l.admitOperation(ctx); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := newLimits(0, 1, 0).operation(context.Background()); err != nil {
+	if _, err := newGate(newQuotas(0, 1, 0), 0).admitOperation(context.Background()); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
 }
 
 func BenchmarkALimitedRequest(b *testing.B) {
-	handler := limitHandler(newLimits(1_000_000_000, 1_000_000_000, 20), answerOK)
+	handler := limitHandler(newQuotas(1_000_000_000, 1_000_000_000, 20), answerOK)
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request = request.WithContext(platform.WithActor(request.Context(), &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 57))}}))
 	for b.Loop() {

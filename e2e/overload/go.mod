@@ -1,0 +1,3 @@
+module atrium/e2e/overload
+
+go 1.26

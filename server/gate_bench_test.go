@@ -1,0 +1,32 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"atrium/store/storetest"
+)
+
+// BenchmarkRefusedRequest measures what the server does for a request that the gate
+// refuses, beside the workloads that it serves.
+func BenchmarkRefusedRequest(b *testing.B) {
+	w := newWorkbench(b, storetest.SQLite(b))
+	for _, path := range []string{"/registry/v2/repos", "/graphql", "/platform.registry.v2.ReposService/ListRepos"} {
+		b.Run(strings.Trim(path, "/"), func(b *testing.B) {
+			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader("{}"))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Authorization", "Bearer "+w.token)
+			w.full.ServeHTTP(&sink{header: http.Header{}}, r)
+			b.ReportAllocs()
+			for b.Loop() {
+				to := &sink{header: http.Header{}}
+				w.full.ServeHTTP(to, r)
+				if to.status != http.StatusTooManyRequests {
+					b.Fatal(to.status, to.body.String())
+				}
+			}
+		})
+	}
+}

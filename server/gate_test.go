@@ -1,0 +1,425 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atrium/platform"
+)
+
+// A waiter is a request at a gate in a test.
+type waiter struct {
+	*ticket
+	limit string
+	err   error
+	done  bool // whether the gate has decided
+	end   context.CancelFunc
+}
+
+// arrive lets a request of a caller arrive at a gate.
+func arrive(t *testing.T, g *gate, organisation, caller string) *waiter {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &waiter{ticket: &ticket{gate: g, ctx: ctx, ready: make(chan error, 1)}, end: cancel}
+	go func() {
+		w.limit, w.err = g.acquire(ctx, w.ticket, shareKey{organisation, caller})
+		w.done = true
+	}()
+	synctest.Wait()
+	return w
+}
+
+// works reports whether the request has a slot.
+func (w *waiter) works() bool { return w.done && w.err == nil }
+
+// arriveMany lets n requests of a caller arrive.
+func arriveMany(t *testing.T, g *gate, n int, organisation, caller string) []*waiter {
+	t.Helper()
+	all := make([]*waiter, n)
+	for i := range all {
+		all[i] = arrive(t, g, organisation, caller)
+	}
+	return all
+}
+
+// serveAll lets requests work for took each, one after the other, until the gate is empty. It
+// returns the names of their callers in the order in which they got a slot.
+func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) {
+	t.Helper()
+	served := map[*waiter]bool{}
+	for {
+		synctest.Wait()
+		before := len(served)
+		for _, w := range all {
+			if w.works() && !served[w] {
+				served[w] = true
+				order = append(order, w.key.organisation+"/"+w.key.caller)
+				time.Sleep(took)
+				w.leave()
+				break
+			}
+		}
+		if len(served) == before {
+			return order
+		}
+	}
+}
+
+func newTestGate(slots int) *gate { return newGate(newQuotas(0, 1, 0), slots) }
+
+// expectEmpty fails if a gate still counts a request.
+func expectEmpty(t *testing.T, g *gate) {
+	t.Helper()
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	if len(g.working) > 0 || g.root.waiting != 0 || g.root.working != 0 || len(g.shares) > 0 || len(g.root.children) > 0 {
+		t.Errorf("the gate still has %d working, %d waiting, %d shares", len(g.working), g.root.waiting, len(g.shares))
+	}
+}
+
+// The attack is one caller with many requests. Without turns by organisation, the other
+// request would be last.
+func TestAFloodOfOneOrganisationDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		all := arriveMany(t, g, 30, "loud", "ann")
+		all = append(all, arrive(t, g, "quiet", "bob"))
+		if order := serveAll(t, all, time.Millisecond); len(order) != 31 || order[1] != "quiet/bob" {
+			t.Errorf("the order is %v", order)
+		}
+		expectEmpty(t, g)
+	})
+}
+
+// The attack is an organisation with a thousand callers. If turns went by caller, the other
+// organisation would get a thousandth.
+func TestAThousandCallersGetTheShareOfOneOrganisation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		var all []*waiter
+		for n := range 1000 {
+			all = append(all, arrive(t, g, "loud", fmt.Sprint("caller-", n)))
+		}
+		all = append(all, arriveMany(t, g, 10, "quiet", "bob")...)
+		order := serveAll(t, all, 100*time.Microsecond)
+		quiet := 0
+		for _, name := range order[:21] {
+			if name == "quiet/bob" {
+				quiet++
+			}
+		}
+		if quiet != 10 {
+			t.Errorf("the quiet organisation got %d of the first 21 turns, want 10", quiet)
+		}
+	})
+}
+
+// The attack is one caller of an organisation who takes the turns of the others.
+func TestACallerDelaysNoOtherOfItsOrganisation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		all := arriveMany(t, g, 20, "acme", "ann")
+		all = append(all, arrive(t, g, "acme", "bob"))
+		if order := serveAll(t, all, time.Millisecond); order[1] != "acme/bob" {
+			t.Errorf("the order is %v", order)
+		}
+	})
+}
+
+// The attack is few requests that take long. If turns counted requests instead of time, the
+// other organisation would get a hundredth of the time.
+func TestSharesAreOfTimeNotOfRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		used := map[string]time.Duration{}
+		all := []*waiter{arrive(t, g, "slow", "ann"), arrive(t, g, "fast", "bob")}
+		served := map[*waiter]bool{}
+		for step := 0; step < 300; step++ {
+			synctest.Wait()
+			for i, w := range all {
+				if !w.works() || served[w] {
+					continue
+				}
+				served[w] = true
+				took := time.Millisecond
+				if w.key.organisation == "slow" {
+					took = 20 * time.Millisecond
+				}
+				time.Sleep(took)
+				used[w.key.organisation] += took
+				next := arrive(t, g, w.key.organisation, w.key.caller) // so that the queues stay as long as they are
+				w.leave()
+				all[i] = next
+				break
+			}
+		}
+		if share := used["fast"].Seconds() / used["slow"].Seconds(); share < 0.5 || share > 2 {
+			t.Errorf("the fast organisation used %v, and the slow one %v", used["fast"], used["slow"])
+		}
+		for _, w := range all {
+			w.end()
+		}
+	})
+}
+
+// The attack is one organisation that holds every slot with requests that take long.
+func TestAnOrganisationLeavesSlotsToOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(8)
+		working := 0
+		all := arriveMany(t, g, 12, "loud", "ann")
+		for _, w := range all {
+			if w.works() {
+				working++
+			}
+		}
+		quiet := arrive(t, g, "quiet", "bob")
+		if working != 6 || !quiet.works() {
+			t.Errorf("%d requests of one organisation work, want 6; the other works: %v", working, quiet.works())
+		}
+		serveAll(t, append(all, quiet), time.Millisecond)
+		expectEmpty(t, g)
+	})
+}
+
+// The attack is invented tokens, each with another name: all of them are one organisation,
+// with few slots, and their addresses are its callers.
+func TestInventedTokensAreOneOrganisation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(8)
+		hold, most, now := make(chan struct{}), 0, 0
+		handler := passGate(g, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			now++
+			most = max(most, now)
+			<-hold
+			now--
+		}))
+		for n := range 40 {
+			r := httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil)
+			r.Header.Set("Authorization", fmt.Sprint("Bearer invented-", n))
+			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", n)
+			go handler.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		synctest.Wait()
+		if most != 2 {
+			t.Errorf("%d requests with invented tokens work at once, want 2", most)
+		}
+		if known := arrive(t, g, "acme", "ann"); !known.works() {
+			t.Error("a known caller waits beside them")
+		} else {
+			known.leave()
+		}
+		close(hold)
+		synctest.Wait()
+		expectEmpty(t, g)
+	})
+}
+
+// A request with a token that was accepted before belongs to the organisation of its
+// caller, until the token expires.
+func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(8)
+		var keys []shareKey
+		handler := passGate(g, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { keys = append(keys, findTicket(w).key) }))
+		ann := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("b", 40) + "/1"), platform.UID(strings.Repeat("a", 40) + "/2")}, Expires: time.Now().Add(time.Minute)}
+		for range 2 {
+			ask(t, handler, "192.0.2.1:1", ann)
+		}
+		time.Sleep(2 * time.Minute)
+		ask(t, handler, "192.0.2.1:1", ann)
+		stranger, known := shareKey{"", "peer 192.0.2.1"}, shareKey{strings.Repeat("a", 40), ann.Key()}
+		if len(keys) != 3 || keys[0] != stranger || keys[1] != known || keys[2] != stranger {
+			t.Errorf("the requests belong to %v", keys)
+		}
+	})
+}
+
+// The attack is more requests than there is room for. Those above the spare ones are refused
+// at once, but a surge may wait.
+func TestRequestsAboveTheSpareOnesAreRefusedAfterASurge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		all := arriveMany(t, g, 100, "loud", "ann")
+		for _, w := range all[1:] {
+			if w.done {
+				t.Fatalf("a request of a surge is refused: %v", w.err)
+			}
+		}
+		time.Sleep(surge + sweepInterval)
+		synctest.Wait()
+		waiting := 0
+		for _, w := range all[1:] {
+			if !w.done {
+				waiting++
+			} else if e := platform.AsError(w.err); w.limit != limitWait || e.Code != platform.CodeUnavailable || e.RetryAfter < time.Second {
+				t.Fatalf("refused with %s, %v", w.limit, w.err)
+			}
+		}
+		if waiting >= spare+1 {
+			t.Errorf("after a surge %d requests wait, want fewer than %d", waiting, spare+1)
+		}
+		all = append(all, arriveMany(t, g, spare, "loud", "ann")...)
+		late := arrive(t, g, "loud", "ann")
+		if e := platform.AsError(late.err); !late.done || late.limit != limitQueue || e.Code != platform.CodeResourceExhausted || e.RetryAfter < time.Second {
+			t.Errorf("one more: %v, %s, %v", late.done, late.limit, late.err)
+		}
+		// Whoever has less waiting takes the place of whoever has more.
+		other := arrive(t, g, "quiet", "bob")
+		if other.done {
+			t.Errorf("another organisation is refused: %v", other.err)
+		}
+		serveAll(t, append(all, other), time.Millisecond)
+		if !other.works() {
+			t.Error("another organisation gets no slot")
+		}
+		expectEmpty(t, g)
+	})
+}
+
+// The attack is requests that wait and use memory.
+func TestTheQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		refused := 0
+		for n := range maxQueue + 200 {
+			go func() {
+				w := &ticket{gate: g, ready: make(chan error, 1)}
+				if _, err := g.acquire(t.Context(), w, shareKey{"loud", fmt.Sprint(n % 300)}); err != nil {
+					refused++
+				}
+				w.leave()
+			}()
+			if n == 0 {
+				synctest.Wait()
+				arrive(t, g, "first", "eve") // it keeps the slot
+			}
+		}
+		g.lock.Lock()
+		waiting := g.root.waiting
+		g.lock.Unlock()
+		if waiting > maxQueue {
+			t.Errorf("%d requests wait, want at most %d", waiting, maxQueue)
+		}
+	})
+}
+
+// A request that cannot get a slot is answered, even if nobody ever leaves.
+func TestNobodyWaitsForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		stuck := arrive(t, g, "acme", "ann")
+		began := time.Now()
+		next := arrive(t, g, "acme", "bob")
+		time.Sleep(maxQueueTime + sweepInterval)
+		synctest.Wait()
+		if !next.done || next.limit != limitWait || time.Since(began) > maxQueueTime+2*sweepInterval {
+			t.Errorf("after %v: %v, %s, %v", time.Since(began), next.done, next.limit, next.err)
+		}
+		stuck.leave()
+		expectEmpty(t, g)
+	})
+}
+
+// A caller that goes away while it waits leaves no trace, and one that goes away while it
+// works frees its slot once.
+func TestACallerThatGoesAwayMakesRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		first, gone, last := arrive(t, g, "acme", "ann"), arrive(t, g, "acme", "bob"), arrive(t, g, "acme", "eve")
+		gone.end()
+		synctest.Wait()
+		if !gone.done || gone.err == nil || g.root.waiting != 1 {
+			t.Errorf("the one that went away: %v, %v; %d wait", gone.done, gone.err, g.root.waiting)
+		}
+		first.leave()
+		first.leave()
+		synctest.Wait()
+		if !last.works() || len(g.working) != 1 {
+			t.Errorf("the last one works: %v, and %d work", last.works(), len(g.working))
+		}
+		last.leave()
+		expectEmpty(t, g)
+	})
+}
+
+// The attack is clients that send their bodies slowly, or do not read their answers: they
+// would hold every slot. Their slots are lent, and they get one again afterwards.
+func TestSlowClientsHoldNoSlots(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"sender", "reader"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newTestGate(1)
+				network := make(chan struct{})
+				resumed := false
+				handler := passGate(g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					var err error
+					if name == "sender" {
+						_, err = r.Body.Read(make([]byte, 1))
+					} else {
+						_, err = w.Write([]byte("x"))
+					}
+					resumed = err == nil && findTicket(w).state == isWorking
+				}))
+				r := httptest.NewRequest(http.MethodPost, "/", stalledBody{network})
+				go handler.ServeHTTP(stalledWriter{httptest.NewRecorder(), network}, r)
+				synctest.Wait()
+				others := arriveMany(t, g, 2, "acme", "ann")
+				time.Sleep(3 * sweepInterval)
+				synctest.Wait()
+				if !others[0].works() || others[1].done {
+					t.Fatalf("beside a slow client: %v, %v", others[0].works(), others[1].done)
+				}
+				network <- struct{}{}
+				synctest.Wait()
+				if resumed {
+					t.Error("the slow client works without a slot")
+				}
+				others[0].leave()
+				synctest.Wait()
+				others[1].leave()
+				synctest.Wait()
+				if !resumed {
+					t.Error("the slow client gets no slot again")
+				}
+				expectEmpty(t, g)
+			})
+		})
+	}
+}
+
+type stalledBody struct{ network chan struct{} }
+
+func (b stalledBody) Read(to []byte) (int, error) {
+	<-b.network
+	return copy(to, "x"), nil
+}
+
+type stalledWriter struct {
+	http.ResponseWriter
+	network chan struct{}
+}
+
+func (w stalledWriter) Write(b []byte) (int, error) {
+	<-w.network
+	return w.ResponseWriter.Write(b)
+}

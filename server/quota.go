@@ -1,0 +1,137 @@
+package server
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"atrium/platform"
+)
+
+// quotas count and limit the requests of each caller.
+type quotas struct {
+	rate, burst, inFlight int // 0 turns rate or inFlight off
+
+	lock   sync.Mutex
+	counts *simplelru.LRU[string, *quota]
+}
+
+// A quota holds the recent requests of one caller.
+type quota struct {
+	tokens float64   // requests that could come at once at the time update
+	update time.Time // last time that tokens was computed
+	open   int
+}
+
+// maxQuotas limits the memory of quotas to about 15 MB. The least recently used quota
+// is dropped. This has an effect only if more callers send requests within two seconds.
+const maxQuotas = 1 << 16
+
+func newQuotas(perSecond, burst, inFlight int) *quotas {
+	counts, err := simplelru.NewLRU[string, *quota](maxQuotas, nil)
+	if err != nil {
+		panic(err) // fails only if the size is not positive
+	}
+	return &quotas{rate: perSecond, burst: burst, inFlight: inFlight, counts: counts}
+}
+
+func (l *quotas) isOff() bool { return l.rate == 0 && l.inFlight == 0 }
+
+// A standing holds the remaining quota of a caller.
+type standing struct {
+	requests int           // number of requests that may come at once
+	full     time.Duration // time until the whole burst is available again
+	slots    int           // number of free slots for requests under way
+}
+
+// The names of the limits in RateLimit headers, in the metric of refusals and in the log.
+const (
+	limitRate     = "rate"
+	limitInFlight = "in-flight"
+	limitQueue    = "queue" // too many requests of the organisation wait for a slot
+	limitWait     = "wait"  // the request has waited too long for a slot
+)
+
+// enter counts a request of a caller, which is in flight until leave is called. If the
+// caller has reached a limit, it returns the name of the limit and an error.
+func (l *quotas) enter(caller string, now time.Time) (q *quota, left standing, limit string, err error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	q = l.refill(caller, now)
+	within := l.rate == 0 || q.tokens >= 1
+	free := l.inFlight == 0 || q.open < l.inFlight
+	switch {
+	case !within:
+		limit, err = limitRate, l.rateError(q.tokens)
+	case !free:
+		limit, err = limitInFlight, exhaustedError("too many requests of the caller are under way", time.Second)
+	default:
+		q.open++
+	}
+	if within {
+		q.tokens--
+	}
+	if left = l.remaining(q); err != nil {
+		q = nil
+	}
+	return q, left, limit, err
+}
+
+// leave ends the count of a request in flight.
+func (l *quotas) leave(q *quota) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	q.open--
+}
+
+// check fails if a caller has no request left. It does not count one.
+func (l *quotas) check(caller string, now time.Time) (left standing, err error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	q := l.refill(caller, now)
+	if l.rate > 0 && q.tokens < 1 {
+		err = l.rateError(q.tokens)
+	}
+	return l.remaining(q), err
+}
+
+// refill returns the quota of a caller with the requests that it has earned until now. It
+// creates the quota if there is none.
+func (l *quotas) refill(caller string, now time.Time) *quota {
+	q, known := l.counts.Get(caller)
+	if !known {
+		q = &quota{tokens: float64(l.burst), update: now}
+		l.counts.Add(caller, q)
+	}
+	if passed := now.Sub(q.update); passed > 0 {
+		q.tokens, q.update = min(float64(l.burst), q.tokens+passed.Seconds()*float64(l.rate)), now
+	}
+	return q
+}
+
+func (l *quotas) remaining(q *quota) standing {
+	left := standing{requests: max(0, int(q.tokens)), slots: max(0, l.inFlight-q.open)}
+	if l.rate > 0 {
+		left.full = l.timeToEarn(float64(l.burst) - q.tokens)
+	}
+	return left
+}
+
+func (l *quotas) rateError(tokens float64) error {
+	const step = 10 * time.Millisecond // few different times, so that few different answers are kept
+	wait := l.timeToEarn(1 - tokens)
+	return exhaustedError("more requests than a caller may send", (wait + step - 1).Truncate(step))
+}
+
+// timeToEarn returns the time until a caller may send n more requests.
+func (l *quotas) timeToEarn(n float64) time.Duration {
+	return time.Duration(n / float64(l.rate) * float64(time.Second)).Round(time.Millisecond)
+}
+
+func exhaustedError(description string, wait time.Duration) error {
+	return &platform.Error{
+		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
+		Message: "Resource exhausted: " + description, RetryAfter: max(wait, time.Millisecond),
+	}
+}

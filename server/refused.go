@@ -1,0 +1,106 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net/http"
+	"sync"
+	"time"
+
+	"atrium/edge"
+	"atrium/platform"
+	"atrium/rpc"
+)
+
+// A refuser answers requests that the gate refuses. A flood has many of them, so it keeps
+// their answers. These do not contain the request id, which only the header has, because
+// such requests are not logged.
+type refuser struct {
+	write errorWriter
+
+	lock sync.RWMutex
+	kept map[refusalKey]*refusalAnswer
+}
+
+// A refusalKey has everything that the answer depends on.
+type refusalKey struct {
+	code                       platform.Code
+	message                    string
+	retryAfter                 time.Duration
+	area, contentType, accepts string
+	isCall, isGet              bool
+}
+
+// A refusalAnswer is an answer that is sent many times.
+type refusalAnswer struct {
+	header http.Header // header and trailers
+	sent   http.Header // header, when the status was written
+	status int
+	body   bytes.Buffer
+}
+
+// maxKept limits the answers that are kept, and their memory, because clients choose a part
+// of the key.
+const (
+	maxKept      = 256
+	maxKeptBytes = 128
+)
+
+func newRefuser(write errorWriter) *refuser {
+	return &refuser{write: write, kept: map[refusalKey]*refusalAnswer{}}
+}
+
+// refuse notes the limit that a request has exceeded, and answers it.
+func (f *refuser) refuse(w http.ResponseWriter, r *http.Request, limit string, err error) {
+	trace := platform.TraceOf(r.Context())
+	trace.NoteLimit(limit)
+	e := platform.AsError(err)
+	key := refusalKey{e.Code, e.Message, e.RetryAfter, edge.AreaOf(r.URL.Path), r.Header.Get("Content-Type"), r.Header.Get("Accept"), rpc.Serves(r.URL.Path), r.Method == http.MethodGet}
+	f.lock.RLock()
+	answer := f.kept[key]
+	f.lock.RUnlock()
+	if answer == nil {
+		if len(key.contentType)+len(key.accepts) > maxKeptBytes || limit == "" {
+			f.write(w, r, err)
+			return
+		}
+		answer = f.render(key, r, err)
+	}
+	trace.NoteCode(e.Code)
+	maps.Copy(w.Header(), answer.sent)
+	w.WriteHeader(answer.status)
+	_, _ = w.Write(answer.body.Bytes())
+	if len(answer.header) > len(answer.sent) {
+		maps.Copy(w.Header(), answer.header) // the rest are trailers
+	}
+}
+
+// render renders an answer, and keeps it if there is room.
+func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalAnswer {
+	answer := &refusalAnswer{header: http.Header{}}
+	f.write(answer, r.WithContext(context.Background()), err)
+	answer.WriteHeader(http.StatusOK)
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if len(f.kept) < maxKept {
+		f.kept[key] = answer
+	}
+	return answer
+}
+
+// Header returns the header of the answer.
+func (a *refusalAnswer) Header() http.Header { return a.header }
+
+// WriteHeader keeps the first status, and the header as it is.
+func (a *refusalAnswer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status, a.sent = status, a.header.Clone()
+	}
+}
+
+// Write keeps a part of the body.
+func (a *refusalAnswer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
