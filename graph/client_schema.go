@@ -4,11 +4,26 @@
 package graph
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"maps"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
 )
+
+// unpackSources reads the text of the schema, which `make generate` has packed.
+func unpackSources(packed []byte) (sources []*ast.Source) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err == nil {
+		err = json.NewDecoder(r).Decode(&sources)
+	}
+	if err != nil {
+		panic(err) // cannot happen: the file is generated
+	}
+	return sources
+}
 
 // ClientSchema is the schema as clients see it by introspection: without what
 // federation adds for gateways, which ask for that by `_service { sdl }`, and

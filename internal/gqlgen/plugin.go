@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"go/format"
 	"os"
@@ -12,6 +16,7 @@ import (
 	"github.com/99designs/gqlgen/codegen/config"
 	"github.com/99designs/gqlgen/codegen/templates"
 	"github.com/99designs/gqlgen/plugin"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 //go:embed *.gotpl
@@ -36,6 +41,9 @@ func (graphPlugin) MutateConfig(settings *config.Config) error { //nolint:unpara
 
 // GenerateCode writes the files of package graph.
 func (p graphPlugin) GenerateCode(data *codegen.Data) error {
+	if err := writeSources(data); err != nil {
+		return err
+	}
 	g := generator{data}
 	functions := map[string]any{"code": g.field, "abstract": g.abstract, "objects": g.objects, "goType": g.objectType, "reads": g.reads, "isInput": isInput}
 	for _, name := range []string{"schema", "fields", "inputs"} {
@@ -51,6 +59,23 @@ func (p graphPlugin) GenerateCode(data *codegen.Data) error {
 
 func (graphPlugin) render(data *codegen.Data, name string, functions map[string]any) error {
 	return render(data, data.Config.Model.Package, filepath.Join(data.Config.Model.Dir(), name+".generated.go"), name, functions)
+}
+
+// writeSources writes the text of the schema, which the program embeds compressed.
+func writeSources(data *codegen.Data) error {
+	var sources []*ast.Source
+	for _, s := range data.AugmentedSources {
+		sources = append(sources, &ast.Source{Name: s.RelativePath, Input: s.Source, BuiltIn: s.BuiltIn})
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(json.NewEncoder(w).Encode(sources), w.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(data.Config.Model.Dir(), "schema.json.gz"), packed.Bytes(), 0o644)
 }
 
 // renderOracle connects gqlgen's executor with the resolvers of package graph.
