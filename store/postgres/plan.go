@@ -87,7 +87,7 @@ const planBatch = "SELECT set_config('plan_cache_mode', 'force_custom_plan', tru
 // row that is inserted afterwards. Statements that read events have a generic plan, as
 // they have outside of transactions.
 func (t *transaction) plan(statements []*sqlstore.Statement) []*sqlstore.Statement {
-	setting := ""
+	var setting string
 	switch {
 	case slices.ContainsFunc(statements, hasManyValues):
 		setting = planBatch
