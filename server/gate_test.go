@@ -144,7 +144,7 @@ func TestSharesAreOfTimeNotOfRequests(t *testing.T) {
 		used := map[string]time.Duration{}
 		all := []*waiter{arrive(t, g, "slow", "ann"), arrive(t, g, "fast", "bob")}
 		served := map[*waiter]bool{}
-		for step := range 300 {
+		for range 300 {
 			synctest.Wait()
 			for i, w := range all {
 				if !w.works() || served[w] {
