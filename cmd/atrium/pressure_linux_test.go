@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,37 +40,59 @@ var pressureRequests = []struct{ method, path, body string }{
 
 // A pressing sends requests over its own connections.
 type pressing struct {
-	client http.Client
-	server *process
-	token  string
+	client  http.Client
+	server  *process
+	token   string
+	refused atomic.Int64 // requests that were sent again
 }
 
-// ask sends the i-th request. It returns how long the answer took, and what is wrong with
-// it.
+// ask sends the i-th request, again for as long as the server refuses it because of its load.
+// It returns how long the answer took, and what is wrong with it.
 func (p *pressing) ask(t *testing.T, i int) (time.Duration, string) {
+	t.Helper()
+	for {
+		took, wait, fault := p.askOnce(t, i)
+		if wait == 0 {
+			return took, fault
+		}
+		p.refused.Add(1)
+		select {
+		case <-time.After(rand.N(wait)): // Otherwise all would come again at the same moment.
+		case <-t.Context().Done():
+			return took, t.Context().Err().Error()
+		}
+	}
+}
+
+// askOnce sends the i-th request. If the server refuses it because of its load, wait is how
+// long the client shall wait.
+func (p *pressing) askOnce(t *testing.T, i int) (took, wait time.Duration, fault string) {
 	t.Helper()
 	kind := pressureRequests[i%len(pressureRequests)]
 	r, err := http.NewRequestWithContext(t.Context(), kind.method, p.server.url+kind.path, strings.NewReader(kind.body))
 	if err != nil {
-		return 0, err.Error()
+		return 0, 0, err.Error()
 	}
 	r.Header.Set("Authorization", "Bearer "+p.token)
 	r.Header.Set("Content-Type", "application/json")
 	began := time.Now()
 	answer, err := p.client.Do(r)
 	if err != nil {
-		return 0, err.Error()
+		return 0, 0, err.Error()
 	}
 	body, err := io.ReadAll(answer.Body)
-	took := time.Since(began)
+	took = time.Since(began)
 	_ = answer.Body.Close()
+	seconds, malformed := strconv.Atoi(answer.Header.Get("Retry-After"))
 	switch {
 	case err != nil:
-		return took, err.Error()
+		return took, 0, err.Error()
+	case malformed == nil && seconds > 0 && (answer.StatusCode == http.StatusTooManyRequests || strings.Contains(string(body), "the server is busy")):
+		return took, time.Duration(seconds) * time.Second, ""
 	case answer.StatusCode != http.StatusOK || strings.Contains(string(body), `"errors"`):
-		return took, fmt.Sprintf("status %d: %.200s", answer.StatusCode, body)
+		return took, 0, fmt.Sprintf("status %d: %.200s", answer.StatusCode, body)
 	default:
-		return took, ""
+		return took, 0, ""
 	}
 }
 
@@ -102,7 +126,8 @@ func percentile(times []time.Duration, percent int) time.Duration {
 	return times[min(len(times)*percent/100, len(times)-1)].Round(100 * time.Microsecond)
 }
 
-// Every request of many connections is answered on two cores, within the memory limit.
+// Every request of many connections is answered on two cores, within the memory limit. Clients
+// send those again that are refused because too many wait.
 // The times are only reported, also those at half of the highest throughput.
 func TestManyConnectionsAreAnswered(t *testing.T) {
 	if os.Getenv(connectionsVariable) == "" {
@@ -124,10 +149,11 @@ func TestManyConnectionsAreAnswered(t *testing.T) {
 			token := strings.TrimSpace(mustRun(t, url, "token"))
 			transport := &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections}
 			t.Cleanup(transport.CloseIdleConnections)
-			p := &pressing{http.Client{Transport: transport}, server, token}
+			p := &pressing{client: http.Client{Transport: transport}, server: server, token: token}
 
 			times, faults := p.askTogether(t, connections, func(i int) bool { return i < 10 })
-			t.Logf("%d connections: %d answers, p50 %s, p99 %s, peak %d MB", connections, len(times), percentile(times, 50), percentile(times, 99), server.memory(t, "VmHWM")>>20)
+			t.Logf("%d connections: %d answers, p50 %s, p99 %s, %d requests sent again, peak %d MB",
+				connections, len(times), percentile(times, 50), percentile(times, 99), p.refused.Load(), server.memory(t, "VmHWM")>>20)
 			for fault, n := range faults {
 				t.Errorf("%d times: %s", n, fault)
 			}
