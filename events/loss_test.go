@@ -82,6 +82,7 @@ func TestOnlyTransactionsOfTheStoreDelayEvents(t *testing.T) {
 	begin(w.url, "CREATE SCHEMA copies", "CREATE TABLE copies.event AS SELECT * FROM event")                           // This transaction reads what the store writes.
 	begin(w.url, "SELECT pg_advisory_xact_lock_shared(1635021417, hashtext('tenant'))", "SELECT pg_current_xact_id()") // This is a transaction of Atrium in another schema.
 	begin(w.url, "UPDATE river_job SET id = id WHERE id < 0", "SELECT pg_current_xact_id()")                           // This is a transaction of the queue.
+	begin(w.url, "ANALYZE event", "SELECT pg_current_xact_id()")                                                       // This transaction analyses tables, as autovacuum does.
 	otherDatabase := storetest.Postgres(t)
 	prepared := begin(otherDatabase, "CREATE TABLE elsewhere (n int)", "PREPARE TRANSACTION 'forgotten'")
 	_ = prepared.Rollback() // The connection has no open transaction any more.

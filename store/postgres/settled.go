@@ -41,7 +41,8 @@ const removeLimits = "SELECT set_config(s.name, '0', true) FROM pg_settings s WH
 // that of event e has ended. The running transactions are those of the statement's
 // snapshot. It ignores only transactions that certainly do not belong to the store:
 // they hold neither the writers' lock of this schema nor a lock for writing on a
-// table of this schema, as writers of older versions do. The tables of the queue do
+// table of this schema, as writers of older versions do. A vacuum or ANALYZE holds a lock
+// that is not for writing. The tables of the queue do
 // not count, because transactions that write there write no event. Locks are grouped by
 // the process that holds them. Transactions that were prepared for two-phase commit have
 // none, so only theirs are grouped by virtual transaction: a process that commits drops
@@ -52,7 +53,7 @@ const removeLimits = "SELECT set_config(s.name, '0', true) FROM pg_settings s WH
 var noEarlierWriters = fmt.Sprintf(`e.xact < (WITH held AS MATERIALIZED (
 	SELECT array_agg(l.transactionid) FILTER (WHERE l.locktype = 'transactionid') AS ids,
 		bool_or(l.database = d.oid AND (l.locktype = 'advisory' AND l.classid = %d AND l.objid IN (0, (%s::bigint & 4294967295)::oid)
-			OR l.mode <> 'AccessShareLock' AND l.relation IN (
+			OR l.mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock') AND l.relation IN (
 				SELECT c.oid FROM pg_class c WHERE NOT starts_with(c.relname::text, 'river_') AND c.relnamespace = (
 					SELECT o.relnamespace FROM pg_class o WHERE o.oid = 'event'::regclass)))) AS ours
 	FROM pg_locks l, pg_database d WHERE d.datname = current_database() AND l.granted GROUP BY l.pid, CASE WHEN l.pid IS NULL THEN l.virtualtransaction END)
