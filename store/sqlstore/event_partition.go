@@ -260,18 +260,19 @@ func makePartition(name, first, end string) []string {
 	}
 }
 
-// sealPartitions seals the open partitions that end before an id.
-func (s *Store) sealPartitions(ctx context.Context, all []eventPartition, before string) error {
+// sealPartitions seals the open partitions that end before an id. A partition that is
+// vacuumed cannot be locked, and does not keep the others from being sealed.
+func (s *Store) sealPartitions(ctx context.Context, all []eventPartition, before string) (failed error) {
 	for _, p := range all {
 		if p.end == "" || p.end > before || p.lastXact != openPartition {
 			continue
 		}
 		err := s.tryPartitions(ctx, func(conn TxConn) error { return execEach(ctx, conn, sealPartition(p.name)...) })
 		if err != nil {
-			return fmt.Errorf("seal the partition %s of events: %w", p.name, err)
+			failed = errors.Join(failed, fmt.Errorf("seal the partition %s of events: %w", p.name, err))
 		}
 	}
-	return nil
+	return failed
 }
 
 // sealPartition returns the statements that seal a partition. The first waits for

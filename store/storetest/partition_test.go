@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,10 @@ import (
 	"atrium/platform"
 	"atrium/store/storetest"
 )
+
+// vacuumPatience is how long a test waits for a vacuum of a large partition, which keeps it
+// from being sealed.
+const vacuumPatience = 10 * time.Minute
 
 // partitionEvents makes the partitions of events from a time to another, if the engine has
 // partitions. The first call must come before the first event.
@@ -36,7 +41,11 @@ func (w *world) partitionEvents(from, to time.Time, width time.Duration) {
 		if at.After(to) {
 			at = to
 		}
-		if err := w.store.PartitionEvents(w.t.Context(), platform.At(at), width); err != nil {
+		err := w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
+		for deadline := time.Now().Add(vacuumPatience); errors.Is(err, context.DeadlineExceeded) && time.Now().Before(deadline); {
+			err = w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
+		}
+		if err != nil {
 			w.t.Fatal(err)
 		}
 		if at.Equal(to) {
