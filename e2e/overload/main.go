@@ -158,8 +158,8 @@ func (p *proof) overload(ctx context.Context, all []*organisation) {
 	}
 	one, four := steps[1], steps[3]
 	peak := max(one.goodput(), steps[2].goodput(), four.goodput())
-	served, refused := costs(steps, func(s step) time.Duration { return s.all })
-	own, ownRefused := costs(steps, func(s step) time.Duration { return s.cpu })
+	served, refused := estimateCosts(steps, func(s step) time.Duration { return s.all })
+	own, ownRefused := estimateCosts(steps, func(s step) time.Duration { return s.cpu })
 	fmt.Printf("\nCPU of a served request %.0f us (server %.0f us), of a refused one %.0f us (server %.0f us): %.1f %%\n", served, own, refused, ownRefused, refused/served*100)
 	if four.goodput() < 0.9*peak {
 		p.miss("goodput at 4x is %.0f/s, and %.0f/s at its peak", four.goodput(), peak)
@@ -177,13 +177,13 @@ func (p *proof) overload(ctx context.Context, all []*organisation) {
 	fmt.Printf("CPU of an answer of /livez, which does nothing: %.0f us\n", float64(probe.cpu.Microseconds())/float64(max(1, len(probe.served))))
 }
 
-// costs returns the CPU time of a served and of a refused request in microseconds: the
-// least squares of what the steps took.
-func costs(steps []step, of func(step) time.Duration) (served, refused float64) {
+// estimateCosts returns the CPU time of a served and of a refused request in microseconds:
+// the least squares of what the steps took, which cpu returns.
+func estimateCosts(steps []step, cpu func(step) time.Duration) (served, refused float64) {
 	var ss, sr, rr, sc, rc float64
 	for _, s := range steps {
-		good, bad, cpu := float64(len(s.served)), float64(s.refused), float64(of(s).Microseconds())
-		ss, sr, rr, sc, rc = ss+good*good, sr+good*bad, rr+bad*bad, sc+good*cpu, rc+bad*cpu
+		good, bad, took := float64(len(s.served)), float64(s.refused), float64(cpu(s).Microseconds())
+		ss, sr, rr, sc, rc = ss+good*good, sr+good*bad, rr+bad*bad, sc+good*took, rc+bad*took
 	}
 	determinant := ss*rr - sr*sr
 	if determinant == 0 {
@@ -232,12 +232,12 @@ func (p *proof) flood(ctx context.Context, all []*organisation) {
 		}},
 	} {
 		f.address, f.rate = p.address, 4*p.capacity
-		beside := p.pair(ctx, modest, &f)
-		if sent := beside.countSent(); len(beside.served) < sent*9/10 {
-			p.fault("beside a flood by %s, the quiet organisation gets %d answers to %d requests", f.name, len(beside.served), sent)
+		flooded := p.pair(ctx, modest, &f)
+		if sent := flooded.countSent(); len(flooded.served) < sent*9/10 {
+			p.fault("beside a flood by %s, the quiet organisation gets %d answers to %d requests", f.name, len(flooded.served), sent)
 		}
-		if percentile(beside.served, 99) > 2*percentile(alone.served, 99) {
-			p.miss("beside a flood by %s, the p99 of the quiet organisation is %.1f ms instead of %.1f ms", f.name, percentile(beside.served, 99), percentile(alone.served, 99))
+		if percentile(flooded.served, 99) > 2*percentile(alone.served, 99) {
+			p.miss("beside a flood by %s, the p99 of the quiet organisation is %.1f ms instead of %.1f ms", f.name, percentile(flooded.served, 99), percentile(alone.served, 99))
 		}
 	}
 }

@@ -18,18 +18,18 @@ type Migrator struct {
 	db       *sql.DB
 	dialect  *Dialect
 	provider *goose.Provider
-	lock     LockMigrations
+	lock     MigrationLock
 }
 
-// LockMigrations excludes other replicas until release is called.
-type LockMigrations func(ctx context.Context) (release func(), err error)
+// A MigrationLock excludes other replicas until release is called.
+type MigrationLock func(ctx context.Context) (release func(), err error)
 
 // NewMigrator makes a Migrator, which owns db. Without a lock, a replica that conflicts
 // with another one tries again, and finds what the other has done.
 //
 // The lock is not given to the library, which makes the table of its versions before
 // it takes a lock.
-func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, lock LockMigrations) (*Migrator, error) {
+func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, lock MigrationLock) (*Migrator, error) {
 	migrations, err := migrations(dialect)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
 	17: noteFixTimes,
 }
 
-// besideServers maps migration numbers to functions that run the file of the migration
+// onlineMigrations maps migration numbers to functions that run the file of the migration
 // themselves, in steps beside running servers.
-var besideServers = map[int64]func(file string, dialect *Dialect) *goose.GoFunc{
+var onlineMigrations = map[int64]func(file string, dialect *Dialect) *goose.GoFunc{
 	10: packUIDs,
 	32: addScopeKeys,
 	33: partitionEvents,
@@ -71,7 +71,7 @@ func migrations(dialect *Dialect) ([]*goose.Migration, error) {
 			return nil, err
 		}
 		ddl := dialect.LimitLockWait + dialect.DDL.Replace(string(text))
-		if change := besideServers[file.version]; change != nil {
+		if change := onlineMigrations[file.version]; change != nil {
 			all = append(all, goose.NewGoMigration(file.version, change(string(text), dialect), nil))
 			continue
 		}

@@ -38,7 +38,7 @@ func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	for _, engine := range []struct {
 		name string
 		url  func(testing.TB) string
-	}{{"sqlite", SQLite}, {"postgres", pooledPostgres}} {
+	}{{"sqlite", SQLite}, {"postgres", PostgresOrPooled}} {
 		t.Run(engine.name, func(t *testing.T) {
 			t.Parallel()
 			test(t, engine.url(t))
@@ -106,7 +106,9 @@ func Postgres(t testing.TB) string {
 // through the pooler.
 const poolerAddress = "ATRIUM_TEST_POOLER"
 
-func pooledPostgres(t testing.TB) string {
+// PostgresOrPooled creates an empty PostgreSQL database and returns its URL, which leads
+// through the pooler if there is one.
+func PostgresOrPooled(t testing.TB) string {
 	t.Helper()
 	u, err := url.Parse(Postgres(t))
 	if err != nil {
@@ -131,7 +133,7 @@ func Pooled(t testing.TB) string {
 	if os.Getenv(poolerAddress) == "" {
 		t.Skip("there is no pooler: run the tests as `scripts/with-postgres scripts/with-pgbouncer go test ./...`")
 	}
-	return pooledPostgres(t)
+	return PostgresOrPooled(t)
 }
 
 // Direct returns the URL of a database that leads past the pooler.
@@ -251,7 +253,3 @@ func randomName() string {
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
-
-// PostgresOrPooled creates an empty PostgreSQL database and returns its URL, which leads
-// through the pooler if there is one.
-func PostgresOrPooled(t testing.TB) string { return pooledPostgres(t) }
