@@ -99,6 +99,7 @@ type planNode struct {
 	Rows     float64    `json:"Actual Rows"`
 	Loops    float64    `json:"Actual Loops"`
 	Removed  float64    `json:"Rows Removed by Filter"`
+	Fetches  float64    `json:"Heap Fetches"`
 	Hit      int        `json:"Shared Hit Blocks"`
 	Read     int        `json:"Shared Read Blocks"`
 	Plans    []planNode `json:"Plans"`
@@ -121,7 +122,7 @@ func (n planNode) String() string {
 }
 
 func (n planNode) draw(b *strings.Builder, indent string) {
-	fmt.Fprintf(b, "%s%s %s %s rows=%g loops=%g removed=%g buffers=%d\n", indent, n.Type, n.Relation, n.Index, n.Rows, n.Loops, n.Removed, n.buffers())
+	fmt.Fprintf(b, "%s%s %s %s rows=%g loops=%g removed=%g fetches=%g buffers=%d\n", indent, n.Type, n.Relation, n.Index, n.Rows, n.Loops, n.Removed, n.Fetches, n.buffers())
 	for _, p := range n.Plans {
 		p.draw(b, indent+"  ")
 	}

@@ -37,6 +37,7 @@ type readCost struct {
 	buffers int
 	cpu     time.Duration
 	indexes map[string]bool
+	plans   []planNode
 }
 
 // TestReadsCostTheSameInAHugeDatabase fills a database of an ordinary size and a huge one,
@@ -50,7 +51,7 @@ func TestReadsCostTheSameInAHugeDatabase(t *testing.T) {
 	ordinary, _ := measureReads(t, ordinarySizes)
 	huge, bars := measureReads(t, hugeSizes(size))
 	const tolerated = 20 // An index of a huge table has one or two more levels.
-	var report strings.Builder
+	var report, plans strings.Builder
 	grown := 0
 	for _, name := range slices.SortedFunc(maps.Keys(huge), func(a, b string) int { return cmp.Compare(huge[b].buffers, huge[a].buffers) }) {
 		small, large := ordinary[name], huge[name]
@@ -58,6 +59,10 @@ func TestReadsCostTheSameInAHugeDatabase(t *testing.T) {
 		if float64(large.buffers) > 1.5*float64(small.buffers)+tolerated {
 			verdict = "GROWN"
 			grown++
+			fmt.Fprintf(&plans, "%s:\n", name)
+			for _, plan := range large.plans {
+				plans.WriteString(plan.String())
+			}
 		}
 		fmt.Fprintf(&report, "| %s | %d | %d | %.2f | %.2f | %s | %s |\n", name, small.buffers, large.buffers, milliseconds(small.cpu), milliseconds(large.cpu),
 			strings.Join(slices.Sorted(maps.Keys(large.indexes)), " "), verdict)
@@ -66,6 +71,7 @@ func TestReadsCostTheSameInAHugeDatabase(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d reads cost more than 1.5 times the buffers:\n| read | buffers | buffers, huge | CPU ms | CPU ms, huge | indexes | |\n|---|---|---|---|---|---|---|\n%s", grown, len(huge), &report)
+	t.Logf("Plans of the reads that have grown:\n%s", &plans)
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
@@ -94,6 +100,7 @@ func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[st
 				t.Errorf("%s: %v", r.name, err)
 			}
 			cost.buffers += plan.buffers()
+			cost.plans = append(cost.plans, plan)
 			cost.cpu += e.measureCPU(t, s)
 			plan.visitAll(func(node planNode) {
 				if node.Index != "" {
