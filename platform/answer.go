@@ -250,8 +250,10 @@ func (p *AnswerPool) release(caller string, n int64) {
 	if p.callers[caller] -= n; p.callers[caller] == 0 {
 		delete(p.callers, caller)
 	}
-	close(p.freed)
-	p.freed = make(chan struct{})
+	if p.waiting > 0 {
+		close(p.freed)
+		p.freed = make(chan struct{})
+	}
 	if p.used == 0 && p.peak >= idleThreshold {
 		p.peak = 0
 		if p.idle != nil {

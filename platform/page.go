@@ -48,7 +48,10 @@ func matchesNothing(filter any) bool {
 	given := reflect.ValueOf(filter).Elem()
 	for i := range given.NumField() {
 		list := given.Field(i)
-		if _, excludes := given.Type().Field(i).Tag.Lookup("excludes"); list.Kind() == reflect.Slice && !excludes && !list.IsNil() && list.Len() == 0 {
+		if list.Kind() != reflect.Slice || list.IsNil() || list.Len() > 0 {
+			continue
+		}
+		if _, excludes := given.Type().Field(i).Tag.Lookup("excludes"); !excludes {
 			return true
 		}
 	}

@@ -3,8 +3,22 @@ package resolvers
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"atrium/platform"
 )
+
+// isHeld reports whether the field that ctx resolves is answered without a read, from its
+// parents and the caller.
+func isHeld(ctx context.Context) bool {
+	switch field := graphql.GetFieldContext(ctx); field.Field.Name {
+	case "viewerCan", "viewerCapabilities":
+		return true
+	case "identity", "group", "role":
+		return field.Object == "RoleBinding" && bindingHasSelection(ctx)
+	}
+	return false
+}
 
 // bindingFields are the fields of the identity, the group and the role that are read
 // together with a role binding. A selection of nothing else needs no second read.
@@ -26,12 +40,17 @@ func bindingHasSelection(ctx context.Context) bool {
 // where a binding has no uid for the edge.
 func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) T) ([]*T, error) {
 	shown, n := make([]T, len(bindings)), 0
+	var readable platform.UID // the last UID that has passed the check
 	return forEach(bindings, func(b *platform.RoleBinding) (*T, error) {
-		if uid(b) == "" {
+		uid := uid(b)
+		if uid == "" {
 			return nil, nil
 		}
-		if err := check(ctx, uid(b)); err != nil {
-			return nil, err
+		if uid != readable {
+			if err := check(ctx, uid); err != nil {
+				return nil, err
+			}
+			readable = uid
 		}
 		to := &shown[n]
 		*to, n = show(b), n+1

@@ -28,7 +28,7 @@ func NewEngine(p *platform.Platform, around func(ctx context.Context, object, fi
 func Connect(p *platform.Platform) (graph.ResolverRoot, execute.EngineOptions) {
 	return root{p}, execute.EngineOptions{
 		Start:  func(ctx context.Context) context.Context { return withReads(ctx, p) },
-		Gather: p.Gather, Count: countBytes,
+		IsHeld: isHeld, Gather: p.Gather, Count: countBytes,
 		StartEvent: func(ctx context.Context, event any) context.Context { return withBurst(ctx, p, event) },
 	}
 }

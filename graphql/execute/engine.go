@@ -42,6 +42,9 @@ type EngineOptions struct {
 	// Start returns the context of a response. For a mutation it is called for each
 	// field.
 	Start func(ctx context.Context) context.Context
+	// IsHeld reports whether the parents of the field that ctx resolves already hold its
+	// values, so that it reads nothing. nil means that every field reads.
+	IsHeld func(ctx context.Context) bool
 	// Gather is called before n fields are read concurrently. Each field is read with
 	// the context that join returns for its own context. end is called after each read.
 	Gather func(n int) (join func(context.Context) context.Context, end func())
@@ -60,6 +63,9 @@ type EngineOptions struct {
 func NewEngine(s *Schema, o EngineOptions) Engine {
 	if o.Start == nil {
 		o.Start = func(ctx context.Context) context.Context { return ctx }
+	}
+	if o.IsHeld == nil {
+		o.IsHeld = func(context.Context) bool { return false }
 	}
 	if o.Gather == nil {
 		o.Gather = func(int) (func(context.Context) context.Context, func()) {

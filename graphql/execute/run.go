@@ -58,11 +58,24 @@ func (r *run) read(level []step) {
 	}
 }
 
-// resolveTogether resolves several fields concurrently.
+// resolveTogether resolves several fields. Those that read something are resolved
+// concurrently.
 func (r *run) resolveTogether(steps []step) {
-	var all sync.WaitGroup
-	join, end := r.engine.Gather(len(steps))
+	reading := make([]step, 0, len(steps))
 	for _, s := range steps {
+		if r.engine.IsHeld(s.ctx) {
+			r.resolve(s)
+		} else {
+			reading = append(reading, s)
+		}
+	}
+	if len(reading) == 1 {
+		r.resolve(reading[0])
+		return
+	}
+	var all sync.WaitGroup
+	join, end := r.engine.Gather(len(reading))
+	for _, s := range reading {
 		all.Go(func() {
 			defer end()
 			r.resolve(step{join(s.ctx), s.field, s.parents})

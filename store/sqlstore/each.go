@@ -135,6 +135,7 @@ type partKey struct {
 // scopes that need separate statements.
 func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*part, rest []int) {
 	byShape := map[partKey]*part{}
+	last := &part{}
 	for i, scope := range scopes {
 		branches := scope.Branches()
 		if slices.ContainsFunc(branches, func(b platform.Branch) bool { _, ok := r.reach(b, by); return !ok }) {
@@ -147,12 +148,16 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 				continue
 			}
 			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey(), how.tie.base != "", how.tie.column, how.prefix()}
-			p := byShape[k]
+			p := last // mostly all scopes have one shape
+			if len(parts) == 0 || p.partKey != k {
+				p = byShape[k]
+			}
 			if p == nil {
 				p = &part{partKey: k}
 				byShape[k] = p
 				parts = append(parts, p)
 			}
+			last = p
 			p.scopes = append(p.scopes, i)
 			p.uids = append(p.uids, how.uid)
 			p.names = append(p.names, how.name)

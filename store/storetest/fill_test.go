@@ -88,7 +88,7 @@ func (b *bigWorld) fill(n sizes) {
 	})
 	chunks(b, n.advisories, platform.RowsOf[*platform.Advisory], func(i int) *platform.Advisory {
 		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)
-		artifact := b.repoNames[b.d.IntN(len(b.repoNames)/20)]
+		artifact := b.repoNames[b.d.IntN(max(len(b.repoNames)/20, n.advisories/4))] // An artifact has four advisories, whatever the size.
 		events := []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}
 		if i%200 == 0 { // few are open
 			events = []platform.AdvisoryEvent{{Detection: &platform.Detection{Manual: &struct{}{}}, Author: "someone"}}
