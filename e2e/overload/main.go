@@ -38,7 +38,15 @@ func main() {
 	judge := flag.Bool("judge", false, "fail if a figure misses its goal")
 	capacity := flag.Float64("capacity", 0, "requests a second that the server can answer; 0 finds that out")
 	flags := flag.String("flags", "", "further flags of the server, separated by spaces")
+	child := flag.Bool("child", false, "send the load that the standard input describes")
 	flag.Parse()
+	if *child {
+		if err := runChild(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "overload:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	debug.SetGCPercent(800) // the load must not take the time of the server
 	p := &proof{length: time.Duration(*seconds * float64(time.Second)), judges: *judge, capacity: *capacity}
 	if err := p.run(context.Background(), *program, *core, strings.Fields(*flags)); err != nil {
@@ -120,8 +128,13 @@ type step struct {
 }
 
 func (p *proof) step(ctx context.Context, l load) step {
+	return p.measure(ctx, l, func() *outcome { return l.run(ctx, p.length) })
+}
+
+// measure measures the server while run sends a load.
+func (p *proof) measure(ctx context.Context, l load, run func() *outcome) step {
 	before, database, probes := p.cpu(), p.databaseCPU(), p.watch(ctx)
-	out := l.run(ctx, p.length)
+	out := run()
 	probes.end()
 	took := p.cpu() - before
 	s := step{out, took, took + p.databaseCPU() - database, probes}
@@ -242,7 +255,8 @@ func (p *proof) flood(ctx context.Context, all []*organisation) {
 	}
 }
 
-// pair runs a modest load beside a flood, and prints what became of it.
+// pair runs a modest load beside a flood, in a process of its own, and prints what became
+// of it.
 func (p *proof) pair(ctx context.Context, modest load, flood *load) *outcome {
 	flooded := make(chan *outcome, 1)
 	if flood == nil {
@@ -250,7 +264,14 @@ func (p *proof) pair(ctx context.Context, modest load, flood *load) *outcome {
 	} else {
 		go func() { flooded <- flood.run(ctx, p.length) }()
 	}
-	s := p.step(ctx, modest)
+	s := p.measure(ctx, modest, func() *outcome {
+		out, err := modest.runApart(ctx, p.length)
+		if err != nil {
+			p.fault("the modest load: %v", err)
+			return &outcome{load: modest, length: p.length}
+		}
+		return out
+	})
 	other := <-flooded
 	fmt.Printf("| %s | %.0f | %.0f | %.1f | %.1f | %d | %d | %.0f | %.0f | %.0f | %.1f |\n", other.name, modest.rate, s.goodput(), percentile(s.served, 50), percentile(s.served, 99), s.refused, s.countFailed(),
 		other.goodput(), float64(other.refused)/other.length.Seconds(), s.cpu.Seconds()/s.length.Seconds()*100, percentile(s.late, 99))
