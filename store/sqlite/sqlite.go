@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -93,7 +94,7 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 		return nil, err
 	}
 	writer.SetMaxOpenConns(1)
-	if err := writer.PingContext(ctx); err != nil {
+	if err := awaitFile(ctx, writer); err != nil {
 		return nil, errors.Join(explainError(path, err), writer.Close())
 	}
 	reader, err := connect(path, "&_pragma=query_only(1)")
@@ -103,6 +104,25 @@ func Open(ctx context.Context, path string) (*Engine, error) {
 	reader.SetMaxOpenConns(maxReaders)
 	reader.SetMaxIdleConns(maxReaders)
 	return &Engine{conn: conn{reader}, reader: reader, writer: writer, path: path}, nil
+}
+
+// filePatience is how long Open waits for other processes that open or close the file at the
+// same time. The busy timeout of SQLite does not cover every change of the mode of the log.
+const filePatience = 5 * time.Second
+
+// awaitFile waits until no other process keeps a file from being opened.
+func awaitFile(ctx context.Context, db *sql.DB) error {
+	for end := time.Now().Add(filePatience); ; {
+		err := db.PingContext(ctx)
+		if !isBusy(err) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // connect opens a pool of connections to a file, with the parameters in more.

@@ -8,6 +8,12 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
+// isBusy reports whether another connection has locked the file.
+func isBusy(err error) bool {
+	var said *sqlite.Error
+	return errors.As(err, &said) && (said.Code()&0xff == lib.SQLITE_BUSY || said.Code()&0xff == lib.SQLITE_LOCKED)
+}
+
 // explainError explains in plain words why a file cannot be opened.
 func explainError(path string, err error) error {
 	var said *sqlite.Error

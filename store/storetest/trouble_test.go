@@ -40,8 +40,8 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 				return platform.RowsOf[*platform.Tag](tx).Insert(ctx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
 			})
 		})
-		if n := runs.Load(); !w.onSQLite() && n != 3 {
-			t.Errorf("the units ran %d times, want 3", n)
+		if n := runs.Load(); !w.onSQLite() && n < 3 {
+			t.Errorf("the units ran %d times, want at least 3", n)
 		}
 		first, second := must[*platform.Repo](t)(w.p.Repos.Get(ctx, pair[0].UID)), must[*platform.Repo](t)(w.p.Repos.Get(ctx, pair[1].UID))
 		if first.Description == "" || first.Description != second.Description {
