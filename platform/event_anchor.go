@@ -33,8 +33,7 @@ func (a *eventAnchor) note(e *Event) {
 // noteAt reads the event at a position, and remembers it instead of an earlier one.
 func (a *eventAnchor) noteAt(ctx context.Context, at EventPosition) error {
 	a.forget()
-	at.Number-- // EventsAfter then begins with the event at the position
-	found, err := a.store.EventsAfter(ctx, nil, at, 1)
+	found, err := a.store.EventsUpTo(ctx, nil, EventPosition{at.Transaction, at.Number - 1}, at, 1)
 	if err == nil && len(found) == 1 {
 		a.note(found[0])
 	}

@@ -365,9 +365,9 @@ func (l *listener) drain() (events []*Event, read int64, behind bool) {
 	return events, l.read, l.behind
 }
 
-// readAfter reads events that a feed has missed. It returns the number of the
-// read as well.
-func (b *broadcast) readAfter(ctx context.Context, roots []UID, at EventPosition) (events []*Event, read int64, err error) {
+// readUpTo reads events that a feed has missed, up to a position of the broadcast. It
+// returns the number of the read as well.
+func (b *broadcast) readUpTo(ctx context.Context, roots []UID, after, upTo EventPosition) (events []*Event, read int64, err error) {
 	select {
 	case b.catchUpSlots <- struct{}{}:
 		defer func() { <-b.catchUpSlots }()
@@ -375,7 +375,7 @@ func (b *broadcast) readAfter(ctx context.Context, roots []UID, at EventPosition
 		return nil, 0, ctx.Err()
 	}
 	ctx = InBackground(ctx)
-	events, err = b.store.EventsAfter(ctx, roots, at, feedBatch)
+	events, err = b.store.EventsUpTo(ctx, roots, after, upTo, feedBatch)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -141,10 +141,10 @@ func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 }
 
 // catchUp delivers the stored events up to the position at which the broadcast
-// takes over.
+// takes over, which is that of an event that the broadcast has read.
 func (f *Feed) catchUp(ctx context.Context, roots []UID, upTo EventPosition, give func([]*Event, int64) error) error {
 	for f.at.before(upTo) {
-		events, read, err := f.p.broadcast.readAfter(ctx, roots, f.at)
+		events, read, err := f.p.broadcast.readUpTo(ctx, roots, f.at, upTo)
 		if err != nil {
 			return err
 		}
@@ -180,17 +180,17 @@ func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int6
 // deliver yields the events that the request and the caller's grants allow and
 // that were not delivered before.
 func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event, read int64, yield func(*Event) error) (err error) {
-	news := func(e *Event) bool { return f.at.before(e.Position) && f.req.wants(e) }
-	if !slices.ContainsFunc(events, news) {
+	isNew := func(e *Event) bool { return f.at.before(e.Position) && f.req.wants(e) }
+	if !slices.ContainsFunc(events, isNew) {
 		return nil
 	}
 	if f.actor, err = f.p.broadcast.callers.currentActor(ctx, caller, f.actor, read); err != nil {
 		return err
 	}
-	heard := func(e *Event) bool { return news(e) && f.actor.maySeeEvent(e) }
+	maySee := func(e *Event) bool { return isNew(e) && f.actor.maySeeEvent(e) }
 	burst := &Burst{Actor: f.actor}
 	for _, e := range events {
-		if heard(e) && len(burst.Events) != f.left {
+		if maySee(e) && len(burst.Events) != f.left {
 			own := *e // other feeds get the same event
 			own.Burst, own.Actor.Burst = burst, burst
 			burst.Events = append(burst.Events, &own)

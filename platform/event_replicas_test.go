@@ -102,8 +102,15 @@ func (s *seenStore) Grants(ctx context.Context, identities []platform.UID) ([]pl
 }
 
 func (s *seenStore) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	return s.note(s.Store.EventsAfter(ctx, roots, after, limit))
+}
+
+func (s *seenStore) EventsUpTo(ctx context.Context, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+	return s.note(s.Store.EventsUpTo(ctx, roots, after, upTo, limit))
+}
+
+func (s *seenStore) note(events []*platform.Event, err error) ([]*platform.Event, error) {
 	defer s.then()
-	events, err := s.Store.EventsAfter(ctx, roots, after, limit)
 	if uid := s.read.Load(); uid != nil && slices.ContainsFunc(events, func(e *platform.Event) bool { return e.Subject == *uid }) {
 		s.given.Store(true)
 	}

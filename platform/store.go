@@ -93,8 +93,10 @@ type Store interface {
 	RemoveReplicas(ctx context.Context, replicas []string) error
 
 	// PartitionEvents prepares the store for the events that follow now. Each partition
-	// has the events of a time of this width. A store without partitions does nothing.
-	PartitionEvents(ctx context.Context, now Time, width time.Duration) error
+	// has the events of a time of this width. If now is much later than the clock of the
+	// database, PartitionEvents uses an earlier time. It returns the time that it used, or
+	// zero if it has not found out. A store without partitions does nothing.
+	PartitionEvents(ctx context.Context, now Time, width time.Duration) (used Time, err error)
 
 	// PurgeEvents deletes at most limit relayed events with smaller ids, and before that
 	// drops whole partitions of such events. It may keep events of the partition to
@@ -130,8 +132,11 @@ type Reader interface {
 
 	// EventsAfter reads events after a position, in order. An empty roots selects
 	// all organisations. It returns an event only when no earlier event can still
-	// be committed.
+	// be committed. It may return fewer events than there are, for a moment.
 	EventsAfter(ctx context.Context, roots []UID, after EventPosition, limit int) ([]*Event, error)
+	// EventsUpTo reads all events after a position up to the position of an event that
+	// EventsAfter has returned, in order, but at most limit.
+	EventsUpTo(ctx context.Context, roots []UID, after, upTo EventPosition, limit int) ([]*Event, error)
 
 	// ActiveSubscriptions reads the subscriptions of organisations that are
 	// not disabled.

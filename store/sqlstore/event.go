@@ -78,6 +78,22 @@ func (tx *transaction) countDenial(e *platform.Event, row []any) []*Statement {
 
 // EventsAfter reads the next events of organisations.
 func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after platform.EventPosition, limit int) ([]*platform.Event, error) {
+	q := s.selectEventsAfter(roots, after)
+	q.add(" AND "+s.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
+	return s.events(ctx, q)
+}
+
+// EventsUpTo reads the next events of organisations up to a position that EventsAfter has
+// reached. Unlike EventsAfter, it never leaves some out because of a running transaction.
+func (s tables) EventsUpTo(ctx context.Context, roots []platform.UID, after, upTo platform.EventPosition, limit int) ([]*platform.Event, error) {
+	q := s.selectEventsAfter(roots, after)
+	q.add(" AND (e.xact, e.seq) <= (?, ?) ORDER BY e.xact, e.seq LIMIT ?", upTo.Transaction, upTo.Number, int64(limit))
+	return s.events(ctx, q)
+}
+
+// selectEventsAfter begins a statement that selects the events of organisations after a
+// position.
+func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *statement {
 	q := s.dialect.statement()
 	q.add(selectEvents + " WHERE e.denied = ''")
 	switch len(roots) {
@@ -91,9 +107,7 @@ func (s tables) EventsAfter(ctx context.Context, roots []platform.UID, after pla
 		}
 		q.add(" AND e.root ?", texts)
 	}
-	q.add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number).notPassed(after.Transaction)
-	q.add(" AND "+s.dialect.NoEarlierWriters+" ORDER BY e.xact, e.seq LIMIT ?", int64(limit))
-	return s.events(ctx, q)
+	return q.add(" AND (e.xact, e.seq) > (?, ?)", after.Transaction, after.Number).notPassed(after.Transaction)
 }
 
 const (
@@ -136,15 +150,15 @@ func (s tables) EventPosition(ctx context.Context, id string) (at platform.Event
 	if id != "" {
 		return s.eventPosition(ctx, s.dialect.statement().add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
-	newest := func(q *statement) *statement {
+	selectNewest := func(q *statement) *statement {
 		return q.add(" AND " + s.dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
 	if s.dialect.Partitions {
-		at, found, err = s.eventPosition(ctx, newest(s.dialect.statement().add(selectMade).notPassed(newestSealed)))
+		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.statement().add(selectMade).notPassed(newestSealed)))
 	}
 	if err == nil && !found {
-		at, found, err = s.eventPosition(ctx, newest(s.dialect.statement().add(selectMade)))
+		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.statement().add(selectMade)))
 	}
 	return at, found, err
 }

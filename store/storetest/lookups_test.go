@@ -36,13 +36,15 @@ func (r *readList) addBindings() {
 			return checkNotEmpty(p.RoleBindings.ListOfIdentities(ctx, ten, r.b.identities[:50]))
 		},
 	} {
-		r.add(name, eachBuffers+50*11*hydratedBuffers, read).maxTotalBuffers = 50 * totalBuffers
+		hydrated := r.add(name, eachBuffers+50*11*hydratedBuffers, read)
+		hydrated.maxTotalBuffers, hydrated.grows = 50*totalBuffers, countsRows
 	}
 	// A role belongs to all organisations. The bindings in other organisations must not
 	// add to the cost. The index counts them.
-	r.add("bindings of three roles", page, func(ctx context.Context) error {
+	ofRoles := r.add("bindings of three roles", page, func(ctx context.Context) error {
 		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, ten, one(r.b.role, platform.OwnerRole, platform.ViewerRole)))
-	}).maxTotalBuffers = len(r.b.repos) / 20
+	})
+	ofRoles.maxTotalBuffers, ofRoles.grows = len(r.b.repos)/20, countsRows
 	filtered := []struct {
 		subject string
 		filter  *platform.RoleBindingFilter
@@ -51,7 +53,8 @@ func (r *readList) addBindings() {
 		{"the owner role", &platform.RoleBindingFilter{Role: platform.OwnerRole}},
 	}
 	for _, f := range filtered {
-		r.add("bindings of "+f.subject, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter})).maxTotalBuffers = 8 * totalBuffers
+		bindings := r.add("bindings of "+f.subject, page, askList(p.RoleBindings.List, request{UIDP: all, Filter: f.filter}))
+		bindings.maxTotalBuffers, bindings.grows = 8*totalBuffers, countsRows
 	}
 	r.add("the removal of the last owner", 4*pageBuffers, func(ctx context.Context) error {
 		err := p.RoleBindings.Delete(ctx, r.b.ownerBinding)
@@ -173,6 +176,18 @@ func (r *readList) addSingleReads() {
 			return err
 		}
 	}
+	missed := func(roots ...platform.UID) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			at, _, err := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)/2])
+			newest, _, failed := r.s.EventPosition(ctx, r.b.eventIDs[len(r.b.eventIDs)-1])
+			if err = errors.Join(err, failed); err == nil {
+				_, err = r.s.EventsUpTo(ctx, roots, at, newest, 100)
+			}
+			return err
+		}
+	}
+	r.add("missed events of an organisation", 3*pageBuffers, missed(r.b.root))
+	r.add("missed events of a quiet organisation", 3*pageBuffers, missed(r.b.otherOrg))
 	r.add("the next events of an organisation", 3*pageBuffers, events(r.b.root))
 	r.add("the next events of a quiet organisation", 3*pageBuffers, events(r.b.otherOrg))
 	no, yes := false, true
