@@ -13,8 +13,11 @@ const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 // subscriptions yet are kept. Where the store has partitions, Purge also makes those of
 // the coming events.
 func (p *Platform) Purge(ctx context.Context) error {
-	now := p.now()
-	prepared := p.store.PartitionEvents(ctx, now, partitionWidth(p.options.AuditRetention))
+	// A process whose clock is wrong must not delete everything.
+	now, prepared := p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention))
+	if now.IsZero() {
+		return prepared
+	}
 	oldest := FirstEventID(At(now.Add(-p.options.AuditRetention)))
 	purged := deleteInBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) })
 	ended := At(now.Add(-p.options.DeliveryRetention))

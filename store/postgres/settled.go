@@ -23,10 +23,11 @@ const (
 const transactionTimeout = "60s"
 
 // beginWriting returns the statements that begin a transaction with limits, and take
-// the lock before the transaction has an id.
+// the lock before the transaction has an id. Each statement must see what was committed
+// while an earlier one waited for a lock, whatever the server's default is.
 func beginWriting(limits map[string]string) string {
 	var begin strings.Builder
-	begin.WriteString("BEGIN; ")
+	begin.WriteString("BEGIN ISOLATION LEVEL READ COMMITTED; ")
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		fmt.Fprintf(&begin, "SET LOCAL %s = '%s'; ", name, strings.ReplaceAll(limits[name], "'", "''"))
 	}

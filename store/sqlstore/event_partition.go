@@ -43,8 +43,7 @@ import (
 //
 // Denials have an index of their own in each partition, because a unique index of the
 // whole table would have to contain the id. Equal denials are of the same minute, and
-// partitions begin with whole seconds and, except after failures, whole hours, so equal
-// denials lie in the same partition.
+// partitions begin with whole minutes, so equal denials lie in the same partition.
 //
 // Deliveries are not partitions. They are read by uid, which says nothing about time, and
 // are deleted by the time at which they ended, which is not the order in which they were
@@ -119,21 +118,24 @@ func (s *Store) listPartitions(ctx context.Context, conn Conn) (all []eventParti
 }
 
 // PartitionEvents makes the partitions of the coming events, and seals those that have
-// ended.
-func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width time.Duration) error {
+// ended. It returns now, or an earlier time that the clock of the database allows.
+func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width time.Duration) (used platform.Time, err error) {
 	if !s.dialect.Partitions {
-		return nil
+		return now, nil
 	}
 	for {
 		all, clock, err := s.listPartitions(ctx, s.conn)
 		if err != nil {
-			return err
+			return used, err
 		}
 		if latest := clock.Add(clockTolerance); now.After(latest) {
 			now = platform.At(latest)
 		}
-		if len(nextEnds(all[len(all)-1].first, now.Time, width)) == 0 {
-			return s.sealPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
+		used = now
+		future := all[len(all)-1].first
+		if len(nextEnds(future, now.Time, width)) == 0 {
+			sealed := s.sealPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
+			return used, errors.Join(checkFuture(future, clock, width), sealed)
 		}
 		err = s.changePartitions(ctx, func(conn TxConn) error {
 			all, _, err := s.listPartitions(ctx, conn) // another process may have made them
@@ -144,9 +146,18 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 			return s.addPartitions(ctx, conn, first, nextEnds(first, now.Time, width))
 		})
 		if err != nil {
-			return fmt.Errorf("make the partitions of the coming events: %w", err)
+			return used, fmt.Errorf("make the partitions of the coming events: %w", err)
 		}
 	}
+}
+
+// checkFuture returns an error if no partition can be made for a long time, because an
+// event with a wrong time was stored before there were partitions.
+func checkFuture(first string, now time.Time, width time.Duration) error {
+	if platform.IsEventID(first) && platform.EventTime(first).Before(now.Add(pastMargin+clockTolerance+2*width)) {
+		return nil
+	}
+	return fmt.Errorf("the partition %s has all events before the id %q, because an event with a wrong time was stored before there were partitions; until then, old events are deleted one by one", pastPartition, first)
 }
 
 // nextEnds returns the ends of the partitions that are to be made of event_future, which
@@ -168,11 +179,12 @@ func nextEnds(first string, now time.Time, width time.Duration) (ends []time.Tim
 	return ends
 }
 
-// changePartitions changes partitions in a transaction that locks the table. It tries
-// again if the lock is not free.
+// changePartitions changes partitions in a transaction that locks the table, but not its
+// partitions, of which some may be being vacuumed. Statements reach partitions through the
+// table. It tries again if the lock is not free.
 func (s *Store) changePartitions(ctx context.Context, change func(TxConn) error) error {
 	return s.tryPartitions(ctx, func(conn TxConn) error {
-		if err := execEach(ctx, conn, "LOCK TABLE event IN ACCESS EXCLUSIVE MODE"); err != nil {
+		if err := execEach(ctx, conn, "LOCK TABLE ONLY event IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
 		return change(conn)
@@ -187,7 +199,7 @@ func (s *Store) tryPartitions(ctx context.Context, change func(TxConn) error) er
 			}
 			return change(conn)
 		})
-		if err == nil || ctx.Err() != nil || try == partitionTries || !errors.Is(err, context.DeadlineExceeded) {
+		if err == nil || ctx.Err() != nil || try == partitionTries || !isLockTimeout(err) {
 			return err
 		}
 		select {
@@ -196,6 +208,13 @@ func (s *Store) tryPartitions(ctx context.Context, change func(TxConn) error) er
 			return ctx.Err()
 		}
 	}
+}
+
+// isLockTimeout reports whether PostgreSQL has ended a statement that waited for a lock.
+// A statement that took too long would take too long again.
+func isLockTimeout(err error) bool {
+	var state interface{ SQLState() string }
+	return errors.As(err, &state) && state.SQLState() == "55P03"
 }
 
 // execEach runs statements, each in its own round trip, because an engine may prepare those
@@ -239,12 +258,12 @@ func (s *Store) limitMove(ctx context.Context, conn TxConn, ends []time.Time) ([
 		var id string
 		err := scan(&id)
 		if platform.IsEventID(id) {
-			limit = platform.EventTime(id).Truncate(time.Second).Add(time.Second)
+			limit = platform.EventTime(id).Truncate(platform.DenialInterval).Add(platform.DenialInterval)
 		}
 		return err
 	}))
 	for i, end := range ends {
-		if !limit.IsZero() && end.After(limit) {
+		if !limit.IsZero() && !end.Before(limit) {
 			return append(ends[:i:i], limit), err
 		}
 	}
@@ -279,7 +298,7 @@ func (s *Store) sealPartitions(ctx context.Context, all []eventPartition, before
 // transactions that write into it.
 func sealPartition(name string) []string {
 	return []string{
-		"CREATE OR REPLACE TRIGGER event_late AFTER INSERT ON " + name + " FOR EACH ROW EXECUTE FUNCTION open_event_partition()",
+		"CREATE OR REPLACE TRIGGER event_late AFTER INSERT ON " + name + " FOR EACH ROW WHEN (NEW.denied = '') EXECUTE FUNCTION open_event_partition()",
 		fmt.Sprintf("UPDATE event_partition SET last_xact = (SELECT COALESCE(max(e.xact), %d) FROM %s e WHERE e.denied = '') WHERE name = '%[2]s'", emptyPartition, name),
 	}
 }

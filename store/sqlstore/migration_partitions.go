@@ -34,11 +34,11 @@ func partitionEvents(file string, dialect *Dialect) *goose.GoFunc {
 	}}
 }
 
-// pastEnd is the time from the migration to the end of the first partition. Until the last
+// pastMargin is the time from the migration to the end of the first partition. Until the last
 // step, events with later ids are refused, so it is longer than a clock can be wrong and
 // than anyone can take to resume an interrupted migration. The next run begins again with
 // a later end.
-const pastEnd = 7 * 24 * time.Hour
+const pastMargin = 7 * 24 * time.Hour
 
 // partitionEvents limits the ids of the existing events by a constraint, lets PostgreSQL
 // check it while servers read and write, and then replaces the table. Because of the
@@ -68,7 +68,7 @@ func (b concurrentRebuild) partitionEvents(ctx context.Context, text string) (li
 
 // endOfPast returns the end of the first partition, which begins a whole hour.
 func endOfPast(newest time.Time) string {
-	return platform.FirstEventID(platform.At(newest.Add(pastEnd).Truncate(time.Hour)))
+	return platform.FirstEventID(platform.At(newest.Add(pastMargin).Truncate(time.Hour)))
 }
 
 const dropEnd = "ALTER TABLE event DROP CONSTRAINT IF EXISTS event_end"
@@ -96,5 +96,10 @@ func (b concurrentRebuild) checkAndPartition(ctx context.Context, text string) e
 	if err != nil {
 		return err
 	}
-	return b.transact(ctx, append([]string{"LOCK TABLE event IN ACCESS EXCLUSIVE MODE", text}, grants...)...)
+	owners, err := b.texts(ctx, `SELECT format('ALTER TABLE %I OWNER TO %I', t.name, pg_get_userbyid(c.relowner))
+		FROM pg_class c, unnest(ARRAY['event', 'event_future', 'event_partition']) AS t (name) WHERE c.oid = 'event'::regclass`)
+	if err != nil {
+		return err
+	}
+	return b.transact(ctx, slices.Concat([]string{"LOCK TABLE event IN ACCESS EXCLUSIVE MODE", text}, owners, grants)...)
 }

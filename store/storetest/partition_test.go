@@ -41,9 +41,9 @@ func (w *world) partitionEvents(from, to time.Time, width time.Duration) {
 		if at.After(to) {
 			at = to
 		}
-		err := w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
+		_, err := w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
 		for deadline := time.Now().Add(vacuumPatience); errors.Is(err, context.DeadlineExceeded) && time.Now().Before(deadline); {
-			err = w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
+			_, err = w.store.PartitionEvents(w.t.Context(), platform.At(at), width)
 		}
 		if err != nil {
 			w.t.Fatal(err)
@@ -273,33 +273,33 @@ func TestOldPartitionsAreDroppedOnceTheirEventsAreRelayed(t *testing.T) {
 			for must[int64](t)(w.store.PurgeEvents(t.Context(), platform.FirstEventID(platform.At(before)), 2)) == 2 {
 			}
 		}
-		left := func(want int) {
+		checkCount := func(want int) {
 			t.Helper()
 			if n := w.query(w.openDirect(), "SELECT count(*) FROM event")[0][0]; n != fmt.Sprint(want) {
 				t.Errorf("%s events are left, want %d", n, want)
 			}
 		}
-		relayed := func(number int) {
+		setRelayed := func(number int) {
 			t.Helper()
 			at, _, _ := w.store.EventPosition(t.Context(), c.events[number].ID)
 			w.exec(w.openDirect(), fmt.Sprintf("UPDATE relay SET xact = %d, seq = %d", at.Transaction, at.Number))
 		}
 		if w.exec(w.openDirect(), "UPDATE relay SET xact = -1, seq = 0"); !w.onSQLite() {
 			purge(epoch.Add(-45 * time.Minute))
-			left(24)
+			checkCount(24)
 			purge(epoch.Add(2 * time.Hour))
-			if left(24); len(c.events) != 24 {
+			if checkCount(24); len(c.events) != 24 {
 				t.Error("no event was relayed, and some are gone")
 			}
-			relayed(10) // in the second partition
+			setRelayed(10) // in the second partition
 			purge(epoch.Add(2 * time.Hour))
 			if names := w.partitions(); names[1] != "event_20260101_010000" {
 				t.Errorf("the partitions are %v", names)
 			}
 		}
-		relayed(22)
+		setRelayed(22)
 		purge(epoch.Add(2 * time.Hour))
-		left(12)
+		checkCount(12)
 		if _, found, err := w.store.EventPosition(t.Context(), c.events[3].ID); found || err != nil {
 			t.Errorf("a deleted event is found (%v)", err)
 		}
@@ -314,9 +314,9 @@ func TestOldPartitionsAreDroppedOnceTheirEventsAreRelayed(t *testing.T) {
 		c.record(epoch.Add(time.Minute)) // A clock is wrong: the id lies before all partitions.
 		c.checkFeed()
 		c.checkLog()
-		relayed(12)
+		setRelayed(12)
 		purge(epoch.Add(2 * time.Hour))
-		left(12)
+		checkCount(12)
 	})
 }
 
@@ -368,7 +368,7 @@ func TestServersWriteWhilePartitionsChange(t *testing.T) {
 	for hour := range 24 {
 		clock.Store(int64(hour) * 60)
 		now := platform.At(epoch.Add(time.Duration(hour) * time.Hour))
-		if err := w.store.PartitionEvents(t.Context(), now, time.Hour); err != nil {
+		if _, err := w.store.PartitionEvents(t.Context(), now, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		readAll()
@@ -461,7 +461,7 @@ func TestEventsThatCameBeforeTheirPartition(t *testing.T) {
 	c.record(epoch.Add(12*time.Hour), epoch.AddDate(50, 0, 0))
 	const many = 45_000
 	w.exec(w.openDirect(), fmt.Sprintf(`INSERT INTO event (id, type, root, subject, grp, actor, body, time)
-		SELECT substr($1, 1, 14) || '7000-9000-' || lpad(to_hex(i), 12, '0'), 't', 'x', 'x', 'x', '{}', '{}', now() FROM generate_series(1, %d) i`, many), platform.FirstEventID(platform.At(epoch.Add(11*time.Hour))))
+		SELECT substr($1, 1, 14) || '7000-9000-' || lpad(to_hex(i), 12, '0'), 't', 'x', 'x', 'x', '{}', '{}', now() FROM generate_series(1, %d) i`, many), platform.FirstEventID(platform.At(epoch.Add(12*time.Hour-time.Second)))) // A partition ends where the move must end.
 	c.checkLog()
 	denied := len(slices.DeleteFunc(slices.Clone(c.events), func(e *platform.Event) bool { return e.Denied == "" }))
 	isComplete := func() bool {
@@ -469,7 +469,7 @@ func TestEventsThatCameBeforeTheirPartition(t *testing.T) {
 	}
 	waitFor(t, "the feed is not complete", isComplete)
 	before := c.readFeed([]platform.UID{c.root}, platform.EventPosition{}, 100)
-	if err := w.store.PartitionEvents(t.Context(), platform.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
+	if _, err := w.store.PartitionEvents(t.Context(), platform.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	c.checkLog()
@@ -510,4 +510,15 @@ func TestEqualDenialsShareARowOfAPartition(t *testing.T) {
 			t.Errorf("the denials are %v", rows)
 		}
 	})
+}
+
+// A process with a clock that is months ahead must not delete what the others keep.
+func TestAWrongClockIsCorrected(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t))
+	const day = 24 * time.Hour
+	used, err := w.store.PartitionEvents(t.Context(), platform.At(time.Now().Add(100*day)), 7*day)
+	if ahead := time.Until(used.Time); err != nil || ahead > day+time.Minute || ahead < day-time.Hour {
+		t.Errorf("the time is %s ahead (%v), want a day at most", ahead, err)
+	}
 }

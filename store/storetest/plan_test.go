@@ -28,6 +28,9 @@ type hotRead struct {
 	sorts bool
 	// If inOrder is set, an index has the order, so PostgreSQL must not sort at all.
 	inOrder bool
+	// grows says why the read costs more in a larger database. An empty text means that it
+	// does not.
+	grows string
 	// If scans is set, PostgreSQL may read a whole table that is small compared with the
 	// number of look-ups.
 	scans bool

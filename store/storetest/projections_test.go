@@ -39,7 +39,7 @@ func (r *readList) addProjections() {
 	}
 	r.addOne("bindings of 50 identities without costly fields", eachBuffers, func(ctx context.Context) error {
 		return checkNotEmpty(p.RoleBindings.ListOfIdentities(ctx, platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 10, Without: everyCostlyField}, b.identities[:50]))
-	})
+	}).grows = countsRows
 	r.addOne("50 repos without costly fields", 5*pageBuffers, func(ctx context.Context) error {
 		_, errs := p.Repos.GetManyWithout(ctx, repos, everyCostlyField)
 		return errs[0]
@@ -49,8 +49,10 @@ func (r *readList) addProjections() {
 }
 
 // addOne adds a read of many parents, whose totals cost as much for each of them.
-func (r *readList) addOne(name string, bar int, run func(ctx context.Context) error) {
-	r.add(name, bar, run).maxTotalBuffers = 50 * totalBuffers
+func (r *readList) addOne(name string, bar int, run func(ctx context.Context) error) *hotRead {
+	read := r.add(name, bar, run)
+	read.maxTotalBuffers = 50 * totalBuffers
+	return read
 }
 
 // addProjection adds pages of scopes without costly fields.

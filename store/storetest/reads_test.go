@@ -48,6 +48,9 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 	return r.all
 }
 
+// countsRows says why a list of some rows grows: there is no counter for its filter.
+const countsRows = "It counts the rows of the filter."
+
 func (r *readList) add(name string, bar int, run func(ctx context.Context) error) *hotRead {
 	r.all = append(r.all, hotRead{name: name, subject: "owner", maxBuffers: bar, maxTotalBuffers: totalBuffers, run: run})
 	return &r.all[len(r.all)-1]
@@ -157,8 +160,9 @@ func (r *readList) addKinds() {
 	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))
 	yes := true
 	deprecated := &platform.TagFilter{Deprecated: &yes}
-	r.add("deprecated tags, the latest first", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: deprecated})).maxTotalBuffers = 2 * totalBuffers // which counts rows
-	r.add("deprecated tags of the busy repo", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: deprecated}))
+	ofAll := r.add("deprecated tags, the latest first", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: deprecated}))
+	ofAll.maxTotalBuffers, ofAll.grows = 2*totalBuffers, countsRows
+	r.add("deprecated tags of the busy repo", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: deprecated})).grows = countsRows
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
 		r.add("tags of the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
 		r.add("tags below the root by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: order}))
@@ -181,7 +185,8 @@ func (r *readList) addParts() {
 	}
 	n := len(r.b.repos)
 	for _, skip := range []int{900, n / 20, n / 2, n - n/20} {
-		r.add(fmt.Sprintf("repos behind a skip of %d", skip), 4*pageBuffers+n/80, askList(r.p.Repos.List, request{UIDP: descendantsOf(r.b.root), Skip: skip})).sorts = true
+		skipped := r.add(fmt.Sprintf("repos behind a skip of %d", skip), 4*pageBuffers+n/80, askList(r.p.Repos.List, request{UIDP: descendantsOf(r.b.root), Skip: skip}))
+		skipped.sorts, skipped.grows = true, "It passes the skipped rows."
 	}
 	r.add("an empty page far past the end", 0, func(ctx context.Context) error {
 		_, err := r.p.Repos.List(ctx, request{UIDP: descendantsOf(r.b.root), Skip: 1 << 30})

@@ -42,7 +42,7 @@ func (r *readList) addMatches() {
 func (r *readList) addSearches() {
 	add := func(name string, run func(context.Context) error) *hotRead {
 		read := r.add(name, searchBuffers, run)
-		read.sorts, read.scans, read.maxTotalBuffers = true, true, searchBuffers
+		read.sorts, read.scans, read.maxTotalBuffers, read.grows = true, true, searchBuffers, "It reads the postings of each trigram."
 		return read
 	}
 	rare := fmt.Sprintf("repo-%d", len(r.b.repos)-7)

@@ -57,7 +57,7 @@ func TestReadsCostTheSameInAHugeDatabase(t *testing.T) {
 		small, large := ordinary[name], huge[name]
 		verdict := ""
 		if float64(large.buffers) > 1.5*float64(small.buffers)+tolerated {
-			verdict = "GROWN"
+			verdict = cmp.Or(bars[name].grows, "GROWN")
 			grown++
 			fmt.Fprintf(&plans, "%s:\n", name)
 			for _, plan := range large.plans {
@@ -66,8 +66,8 @@ func TestReadsCostTheSameInAHugeDatabase(t *testing.T) {
 		}
 		fmt.Fprintf(&report, "| %s | %d | %d | %.2f | %.2f | %s | %s |\n", name, small.buffers, large.buffers, milliseconds(small.cpu), milliseconds(large.cpu),
 			strings.Join(slices.Sorted(maps.Keys(large.indexes)), " "), verdict)
-		if large.buffers > bars[name] {
-			t.Errorf("%s: it touches %d buffers, and the bar is %d", name, large.buffers, bars[name])
+		if most := bars[name].bar * 3 / 2; large.buffers > most && bars[name].grows == "" {
+			t.Errorf("%s: it touches %d buffers, and the bar is %d", name, large.buffers, most)
 		}
 	}
 	t.Logf("%d of %d reads cost more than 1.5 times the buffers:\n| read | buffers | buffers, huge | CPU ms | CPU ms, huge | indexes | |\n|---|---|---|---|---|---|---|\n%s", grown, len(huge), &report)
@@ -76,8 +76,15 @@ func TestReadsCostTheSameInAHugeDatabase(t *testing.T) {
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
+// A readBar is what a read may touch in a database of an ordinary size. In a huge one it may
+// touch half as much again, because its indexes have more levels.
+type readBar struct {
+	bar   int
+	grows string
+}
+
 // measureReads fills a database and returns the cost of each read with its bar.
-func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[string]int) {
+func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[string]readBar) {
 	t.Helper()
 	began := time.Now()
 	b := newBigWorld(newWorld(t, storetest.Postgres(t)), n)
@@ -87,7 +94,7 @@ func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[st
 	}
 	spy, e := b.newSpy(), b.explainer()
 	p := b.replica(spy)
-	costs, bars = map[string]readCost{}, map[string]int{}
+	costs, bars = map[string]readCost{}, map[string]readBar{}
 	for _, r := range b.hotReads(p, spy) {
 		statements, err := recordStatements(b.contextOn(p, r.subject), r.run)
 		if err != nil {
@@ -108,7 +115,7 @@ func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[st
 				}
 			})
 		}
-		costs[r.name], bars[r.name] = cost, r.maxBuffers+r.maxTotalBuffers
+		costs[r.name], bars[r.name] = cost, readBar{r.maxBuffers + r.maxTotalBuffers, r.grows}
 	}
 	return costs, bars
 }
