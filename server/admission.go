@@ -27,10 +27,7 @@ func (g *gate) admitRequests(refused *refuser) layer {
 				refused.refuse(w, r, limit, err)
 				return
 			}
-			if !g.isOff() {
-				r = r.WithContext(auth.WithGate(r.Context(), t))
-			}
-			next.ServeHTTP(t, r)
+			next.ServeHTTP(t, r.WithContext(auth.WithGate(r.Context(), t)))
 		})
 	}
 }
@@ -60,8 +57,12 @@ func (t *ticket) admit(r *http.Request) (limit string, err error) {
 // same caller.
 func (t *ticket) identify(actor *platform.Actor) (limit string, err error) {
 	key := keyOf(actor)
-	if t.presumed != key && key.organisation != "" {
+	switch {
+	case t.presumed == key:
+	case key.organisation != "":
 		t.gate.remember(t.token, key, actor.Expires)
+	case t.presumed.caller != "": // the caller belongs to no organisation any more
+		t.gate.forget(t.token)
 	}
 	return t.count(key.caller)
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/binary"
 	"hash/maphash"
 	"math/rand/v2"
 	"runtime"
@@ -49,13 +48,10 @@ type gate struct {
 }
 
 // A tokenHash identifies a token, which is a secret and is not kept.
-type tokenHash = [32]byte
+type tokenHash uint64
 
 // hash returns the hash of a token.
-func (g *gate) hash(token string) (h tokenHash) {
-	binary.NativeEndian.PutUint64(h[:], maphash.String(g.seed, token))
-	return h
-}
+func (g *gate) hash(token string) tokenHash { return tokenHash(maphash.String(g.seed, token)) }
 
 // An acquaintance is the caller of an earlier request with a token.
 type acquaintance struct {
@@ -170,9 +166,13 @@ func (g *gate) acquire(ctx context.Context, t *ticket, key shareKey) (limit stri
 		return "", nil
 	}
 	if !g.makeRoom(s, now) {
+		refusal := crowdedErrors
+		if s.parent.waiting == 0 { // the others take all the room
+			refusal = busyErrors
+		}
 		g.drop(s)
 		g.lock.Unlock()
-		return limitQueue, pickError(crowdedErrors)
+		return limitQueue, pickError(refusal)
 	}
 	g.wait(t, now)
 	g.lock.Unlock()
@@ -275,8 +275,8 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 	return true
 }
 
-// isOverloaded reports whether more requests wait than the spare ones, for longer than a surge
-// lasts.
+// isOverloaded reports whether more requests wait than the spare ones, and some have waited all
+// the time for longer than a surge lasts.
 func (g *gate) isOverloaded(now time.Time) bool {
 	return g.root.waiting >= spare*g.slots && now.Sub(g.root.crowded) > surge
 }
@@ -360,12 +360,13 @@ func (g *gate) sweep() {
 				if t.state != isWaiting {
 					continue
 				}
-				if waited := now.Sub(t.since); waited >= maxQueueTime || waited >= surge && g.isOverloaded(now) {
+				if now.Sub(t.since) >= maxQueueTime {
 					g.refuse(t, pickError(busyErrors), now)
 				}
 			}
 		}
 	}
+	g.shrinkQueue(now)
 	for i := len(g.working) - 1; i >= 0; i-- {
 		if t := g.working[i]; t.isBlocked(tick) {
 			g.lend(t, now)
@@ -374,6 +375,17 @@ func (g *gate) sweep() {
 	g.dispatch(now)
 	if g.root.waiting > 0 {
 		g.timer.Reset(sweepInterval)
+	}
+}
+
+// shrinkQueue refuses the newest requests of those who have the most, as long as too many wait.
+func (g *gate) shrinkQueue(now time.Time) {
+	for g.isOverloaded(now) {
+		t := g.root.longest().longest().newest()
+		if t == nil {
+			return
+		}
+		g.refuse(t, pickError(busyErrors), now)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -319,6 +320,45 @@ func TestTheQueueIsBounded(t *testing.T) {
 	})
 }
 
+// A caller has worked for ten minutes, when nobody else wanted its slot. Another one that then
+// sends many requests must not come first for minutes.
+func TestWhatWasUsedLongAgoHardlyCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(3)
+		busy, other := arrive(t, g, "acme", "ann"), arrive(t, g, "acme", "bob")
+		time.Sleep(10 * time.Minute)
+		still := arrive(t, g, "acme", "ann")
+		busy.leave()
+		all := append(arriveMany(t, g, 8, "acme", "eve"), arrive(t, g, "acme", "ann"))
+		order := serveAll(t, all, 2*maxDeviation/5)
+		if at := slices.Index(order, "acme/ann"); at > 5 {
+			t.Errorf("the order is %v", order)
+		}
+		other.leave()
+		still.leave()
+		expectEmpty(t, g)
+	})
+}
+
+// When the queue is cut, a quiet organisation keeps its place in it.
+func TestTheFloodMakesRoomWhenTheQueueIsCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		stuck, flood := arrive(t, g, "acme", "ann"), arriveMany(t, g, 4, "acme", "ann")
+		quiet := arrive(t, g, "beta", "bob")
+		time.Sleep(surge + 2*sweepInterval)
+		synctest.Wait()
+		if quiet.done || !flood[3].done {
+			t.Errorf("the quiet request has ended: %v; the newest of the flood: %v", quiet.done, flood[3].done)
+		}
+		stuck.leave()
+		serveAll(t, append(flood, quiet), time.Millisecond)
+		expectEmpty(t, g)
+	})
+}
+
 // A request that cannot get a slot is answered, even if nobody ever leaves.
 func TestNobodyWaitsForLong(t *testing.T) {
 	t.Parallel()
@@ -360,11 +400,11 @@ func TestACallerThatGoesAwayMakesRoom(t *testing.T) {
 	})
 }
 
-// The attack is clients that send their bodies slowly, or do not read their answers: they
-// would hold every slot. Their slots are lent, and they get one again afterwards.
+// The attack is clients that send their bodies slowly, also those that nobody wants to read,
+// or do not read their answers: they would hold every slot. Their slots are lent, and they get one again afterwards.
 func TestSlowClientsHoldNoSlots(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"sender", "reader"} {
+	for _, name := range []string{"sender", "ignored sender", "reader"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -373,9 +413,12 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 				resumed := false
 				handler := passGate(g, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					var err error
-					if name == "sender" {
+					switch name {
+					case "sender":
 						_, err = r.Body.Read(make([]byte, 1))
-					} else {
+					case "ignored sender":
+						err = r.Body.Close()
+					default:
 						_, err = w.Write([]byte("x"))
 					}
 					resumed = err == nil && findTicket(w).state == isWorking
@@ -412,6 +455,12 @@ type stalledBody struct{ network chan struct{} }
 func (b stalledBody) Read(to []byte) (int, error) {
 	<-b.network
 	return copy(to, "x"), nil
+}
+
+// Close reads the rest of the body, as that of a request does.
+func (b stalledBody) Close() error {
+	<-b.network
+	return nil
 }
 
 type stalledWriter struct {

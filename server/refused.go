@@ -76,16 +76,18 @@ func (f *refuser) refuse(w http.ResponseWriter, r *http.Request, limit string, e
 	}
 }
 
-// render renders an answer, and keeps it if there is room.
+// render renders an answer, and keeps it. If there is no room, it drops all that were kept,
+// because clients can choose what makes answers different.
 func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalAnswer {
 	answer := &refusalAnswer{header: http.Header{}}
 	f.write(answer, r.WithContext(context.Background()), err)
 	answer.WriteHeader(http.StatusOK)
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if len(f.kept) < maxKept {
-		f.kept[key] = answer
+	if len(f.kept) == maxKept {
+		clear(f.kept)
 	}
+	f.kept[key] = answer
 	return answer
 }
 

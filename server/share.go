@@ -56,10 +56,15 @@ func (s *share) finish(correction time.Duration) {
 	}
 }
 
+// maxDeviation limits how far the tag of a share may be from the average, and so for how long
+// it is preferred or has to wait because of what it did before.
+const maxDeviation = 10 * time.Second
+
 func (s *share) charge(used time.Duration) {
 	for ; s.parent != nil; s = s.parent {
-		s.used += used
-		s.parent.average += used / time.Duration(len(s.parent.children))
+		average := s.parent.average + used/time.Duration(len(s.parent.children))
+		s.parent.average = average
+		s.used = min(max(s.used+used, average-maxDeviation), average+maxDeviation)
 	}
 }
 

@@ -142,8 +142,13 @@ func (b *ticketBody) Read(to []byte) (int, error) {
 	return n, firstError(err, t.unblock())
 }
 
-// Close closes the body.
-func (b *ticketBody) Close() error { return b.body.Close() }
+// Close closes the body. It may read the rest of it.
+func (b *ticketBody) Close() error {
+	t := (*ticket)(b)
+	t.block()
+	err := t.body.Close()
+	return firstError(err, t.unblock())
+}
 
 func firstError(first, second error) error {
 	if first != nil {
@@ -176,6 +181,9 @@ func detach(w http.ResponseWriter) {
 
 // Admit fails if the address of the request, whose token is not known, has no quota left.
 func (t *ticket) Admit() error {
+	if t.gate.isOff() {
+		return nil
+	}
 	left, err := t.gate.check(peer(t.remote), time.Now())
 	if err != nil {
 		t.gate.writeHeaders(t.Header(), left)

@@ -57,6 +57,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	defer leave()
 	ctx, prepared, refused := s.executor.Prepare(ctx, raw)
 	if refused != nil {
+		leave() // the client may be slow to read
 		s.fail(ctx, op, refused.Errors)
 		return
 	}
