@@ -181,9 +181,6 @@ func detach(w http.ResponseWriter) {
 
 // Admit fails if the address of the request, whose token is not known, has no quota left.
 func (t *ticket) Admit() error {
-	if t.gate.isOff() {
-		return nil
-	}
 	left, err := t.gate.check(peer(t.remote), time.Now())
 	if err != nil {
 		t.gate.writeHeaders(t.Header(), left)

@@ -59,9 +59,9 @@ func (r *run) read(level []step) {
 }
 
 // resolveTogether resolves several fields. Those that read something are resolved
-// concurrently.
+// concurrently. It changes steps.
 func (r *run) resolveTogether(steps []step) {
-	reading := make([]step, 0, len(steps))
+	reading := steps[:0]
 	for _, s := range steps {
 		if r.engine.IsHeld(s.ctx) {
 			r.resolve(s)
