@@ -249,6 +249,23 @@ func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
 	})
 }
 
+// A caller who has left every organisation no longer belongs to the one of earlier requests.
+func TestATokenWithoutAnOrganisationIsForgotten(t *testing.T) {
+	t.Parallel()
+	g := newTestGate(8)
+	token := g.hash("a token")
+	member := &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 40) + "/1")}, Expires: time.Now().Add(time.Hour)}
+	for _, actor := range []*platform.Actor{member, {Issuer: "https://issuer.example.com", Subject: "ann", Expires: member.Expires}} {
+		request := &ticket{gate: g, token: token, presumed: g.presume(token, time.Now())}
+		if _, err := request.identify(actor); err != nil {
+			t.Fatal(err)
+		}
+		if known := g.presume(token, time.Now()); (known.caller != "") != (actor == member) {
+			t.Errorf("the token of %v is presumed to be that of %v", actor.Identities, known)
+		}
+	}
+}
+
 // The attack is more requests than there is room for. Those above the spare ones are refused
 // at once, but a surge may wait.
 func TestRequestsAboveTheSpareOnesAreRefusedAfterASurge(t *testing.T) {
