@@ -259,16 +259,16 @@ func (g *gate) wait(t *ticket, now time.Time) {
 // makeRoom reports whether a request of a caller may wait. If too many wait, the newest
 // request of those who have the most makes room, unless these are the caller itself.
 func (g *gate) makeRoom(caller *share, now time.Time) bool {
-	if g.root.waiting < maxQueue && !g.isOverloaded(now) {
+	if g.root.countRefusable() < maxQueue && !g.isOverloaded(now) {
 		return true
 	}
 	own, organisation := caller.parent, g.root.longest()
-	if organisation.waiting <= own.waiting+1 {
+	if organisation.countRefusable() <= own.countRefusable()+1 {
 		organisation = own
 	}
 	longest := organisation.longest()
 	newest := longest.newest()
-	if newest == nil || organisation == own && longest.waiting <= caller.waiting+1 {
+	if newest == nil || organisation == own && longest.countRefusable() <= caller.countRefusable()+1 {
 		return false
 	}
 	g.refuse(newest, pickError(crowdedErrors), now)
@@ -278,7 +278,7 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 // isOverloaded reports whether more requests wait than the spare ones, and some have waited all
 // the time for longer than a surge lasts.
 func (g *gate) isOverloaded(now time.Time) bool {
-	return g.root.waiting >= spare*g.slots && now.Sub(g.root.crowded) > surge
+	return g.root.countRefusable() >= spare*g.slots && now.Sub(g.root.crowded) > surge
 }
 
 // refuse ends the wait of a request with an error.
@@ -294,6 +294,9 @@ func (g *gate) unqueue(t *ticket, now time.Time) {
 	i := slices.Index(t.share.queue, t)
 	t.share.queue = slices.Delete(t.share.queue, i, i+1)
 	t.share.addWaiting(-1, now)
+	if t.state == isReturning {
+		t.share.addReturning(-1)
+	}
 	g.waited += now.Sub(t.since)
 }
 
@@ -415,6 +418,7 @@ func (g *gate) resume(ctx context.Context, t *ticket) error {
 	g.wait(t, now)
 	copy(s.queue[1:], s.queue) // it is the first, because it has waited before
 	s.queue[0], t.state = t, isReturning
+	s.addReturning(1)
 	g.lock.Unlock()
 	_, err := g.await(ctx, t)
 	return err

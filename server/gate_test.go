@@ -418,7 +418,8 @@ func TestACallerThatGoesAwayMakesRoom(t *testing.T) {
 }
 
 // The attack is clients that send their bodies slowly, also those that nobody wants to read,
-// or do not read their answers: they would hold every slot. Their slots are lent, and they get one again afterwards.
+// or do not read their answers: they would hold every slot. Their slots are lent, and they
+// get one again afterwards.
 func TestSlowClientsHoldNoSlots(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"sender", "ignored sender", "reader"} {
@@ -465,6 +466,39 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The attack is slow clients that go on all at once. They cannot be refused, so they must not
+// make the queue too long for others.
+func TestSlowClientsThatGoOnTakeNoRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		slow := make([]*waiter, 2*spare)
+		for i := range slow {
+			slow[i] = arrive(t, g, "acme", "ann")
+			g.lock.Lock()
+			g.lend(slow[i].ticket, time.Now())
+			g.lock.Unlock()
+		}
+		stuck := arrive(t, g, "acme", "eve")
+		for _, w := range slow {
+			w.done = false
+			go func() { w.err = g.resume(w.ctx, w.ticket); w.done = true }()
+		}
+		time.Sleep(surge + sweepInterval)
+		quiet := arrive(t, g, "beta", "bob")
+		time.Sleep(2 * sweepInterval)
+		synctest.Wait()
+		if quiet.done {
+			t.Errorf("the quiet request is refused: %v", quiet.err)
+		}
+		stuck.leave()
+		if order := serveAll(t, append(slow, quiet), time.Millisecond); len(order) != len(slow)+1 || g.root.returning != 0 {
+			t.Errorf("%d requests got a slot, and %d return", len(order), g.root.returning)
+		}
+		expectEmpty(t, g)
+	})
 }
 
 type stalledBody struct{ network chan struct{} }

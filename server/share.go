@@ -26,6 +26,7 @@ type share struct {
 	average time.Duration // time that each child has used, if all have used the same
 
 	waiting, working int       // requests of the share
+	returning        int       // requests among the waiting ones that cannot be refused
 	crowded          time.Time // when waiting last became more than 0
 	queue            []*ticket // waiting requests of a caller, the oldest first
 }
@@ -39,6 +40,16 @@ func (s *share) addWaiting(n int, now time.Time) {
 		s.waiting += n
 	}
 }
+
+// addReturning adds n to the waiting requests that cannot be refused.
+func (s *share) addReturning(n int) {
+	for ; s != nil; s = s.parent {
+		s.returning += n
+	}
+}
+
+// countRefusable returns how many of the waiting requests can be refused.
+func (s *share) countRefusable() int { return s.waiting - s.returning }
 
 // start counts a request that begins to work, and charges an estimate of its time.
 func (s *share) start(estimate time.Duration) {
@@ -86,9 +97,9 @@ func (s *share) next(most func(organisation string) int) *share {
 	return s
 }
 
-// longest returns the child with the most waiting requests.
+// longest returns the child with the most waiting requests that can be refused.
 func (s *share) longest() *share {
-	return slices.MaxFunc(s.children, func(a, b *share) int { return cmp.Compare(a.waiting, b.waiting) })
+	return slices.MaxFunc(s.children, func(a, b *share) int { return cmp.Compare(a.countRefusable(), b.countRefusable()) })
 }
 
 // newest returns the newest request of a caller that may be refused, or nil.
