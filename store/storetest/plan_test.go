@@ -80,7 +80,7 @@ func (b *bigWorld) checkHotReads(t *testing.T) {
 
 // cost explains statements, checks the shapes of their plans, and adds up the buffers of
 // those that read rows and of those that count.
-func (e explainer) cost(t *testing.T, read hotRead, statements []sqlstore.Statement, mode string) (rows, total int) {
+func (e explainer) cost(t *testing.T, read *hotRead, statements []sqlstore.Statement, mode string) (rows, total int) {
 	t.Helper()
 	for _, s := range statements {
 		plan, err := e.explain(t.Context(), s, mode)

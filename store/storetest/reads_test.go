@@ -25,10 +25,10 @@ type readList struct {
 	b   *bigWorld
 	p   *platform.Platform
 	s   *sqlstore.Store
-	all []hotRead
+	all []*hotRead
 }
 
-func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
+func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []*hotRead {
 	r := &readList{b: b, p: p, s: s}
 	r.addPages()
 	r.addKinds()
@@ -52,8 +52,9 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []hotRead {
 const countsRows = "It counts the rows of the filter."
 
 func (r *readList) add(name string, bar int, run func(ctx context.Context) error) *hotRead {
-	r.all = append(r.all, hotRead{name: name, subject: "owner", maxBuffers: bar, maxTotalBuffers: totalBuffers, run: run})
-	return &r.all[len(r.all)-1]
+	read := &hotRead{name: name, subject: "owner", maxBuffers: bar, maxTotalBuffers: totalBuffers, run: run}
+	r.all = append(r.all, read)
+	return read
 }
 
 // askList returns a function that calls a list.
