@@ -11,13 +11,14 @@ const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 // Purge deletes recorded events and ended deliveries whose retention time is over.
 // Run calls it when it starts and at intervals. Events that have not been relayed to
 // subscriptions yet are kept. Where the store has partitions, Purge also makes those of
-// the coming events.
+// the coming events and deliveries.
 func (p *Platform) Purge(ctx context.Context) error {
 	// A process whose clock is wrong must not delete everything.
-	now, prepared := p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention))
+	now, prepared := p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention, eventPartitions))
 	if now.IsZero() {
 		return prepared
 	}
+	prepared = errors.Join(prepared, p.store.PartitionDeliveries(ctx, now, partitionWidth(p.options.DeliveryRetention, deliveryPartitions)))
 	oldest := FirstEventID(At(now.Add(-p.options.AuditRetention)))
 	purged := deleteInBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) })
 	ended := At(now.Add(-p.options.DeliveryRetention))
@@ -31,13 +32,17 @@ func (p *Platform) purgeOrWarn(ctx context.Context) {
 	}
 }
 
-// partitionWidth returns the time that a partition of events covers: a twelfth of the time
-// for which events are kept, in whole days if that is more than a day, and otherwise in
-// whole hours. Events are kept longer by at most this time, because only whole partitions
-// are dropped. Narrower partitions would keep them for a shorter time, but every look-up
-// that cannot exclude partitions visits all of them.
-func partitionWidth(retention time.Duration) time.Duration {
-	width := retention / 12
+// The time for which events and ended deliveries are kept is divided by these numbers to get
+// the time that a partition covers. They are kept longer by at most this time, because
+// only whole partitions are dropped. Narrower partitions would keep them for a shorter
+// time, but every look-up that cannot exclude partitions visits all of them. No look-up
+// of deliveries can.
+const eventPartitions, deliveryPartitions = 12, 4
+
+// partitionWidth returns the time that each of n partitions covers: whole days if it is more
+// than a day, and otherwise whole hours.
+func partitionWidth(retention time.Duration, n int) time.Duration {
+	width := retention / time.Duration(n)
 	if width > day {
 		return width.Truncate(day)
 	}

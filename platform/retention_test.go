@@ -15,7 +15,7 @@ func TestPartitionsAreATwelfthOfTheRetention(t *testing.T) {
 		12 * time.Hour:  time.Hour,
 		2 * time.Minute: time.Hour,
 	} {
-		if got := partitionWidth(retention); got != want {
+		if got := partitionWidth(retention, eventPartitions); got != want {
 			t.Errorf("the partitions of %s cover %s, want %s", retention, got, want)
 		}
 	}

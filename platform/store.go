@@ -97,11 +97,15 @@ type Store interface {
 	// database, PartitionEvents uses an earlier time. It returns the time that it used, or
 	// zero if it has not found out. A store without partitions does nothing.
 	PartitionEvents(ctx context.Context, now Time, width time.Duration) (used Time, err error)
+	// PartitionDeliveries does so for the deliveries that end after now, which must be a
+	// time that PartitionEvents has used.
+	PartitionDeliveries(ctx context.Context, now Time, width time.Duration) error
 
 	// PurgeEvents deletes at most limit relayed events with smaller ids, and before that
 	// drops whole partitions of such events. It may keep events of the partition to
 	// which before belongs.
-	// PurgeDeliveries deletes at most limit deliveries that ended before a time.
+	// PurgeDeliveries deletes at most limit deliveries that ended before a time, and also
+	// drops whole partitions. It may keep those of the partition to which before belongs.
 	// Both return how many they deleted.
 	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)
 	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)

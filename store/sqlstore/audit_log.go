@@ -131,7 +131,7 @@ func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
 func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int64, error) {
 	if s.dialect.Partitions {
 		var err error
-		if before, err = s.dropPartitions(ctx, before); err != nil {
+		if before, err = s.dropEventPartitions(ctx, before); err != nil {
 			return 0, err
 		}
 	}

@@ -40,7 +40,7 @@ var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 })
 
 // ReadyDeliveries lists the deliveries that can be queued. The SQL in this file
-// contains stages as literal numbers, so that it matches partial indexes.
+// contains stages as literal numbers, so that it matches partial indexes and partitions.
 func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Ticket, error) {
 	q := s.dialect.statement()
 	q.add("SELECT d.uid, d.ticket FROM delivery d WHERE d.stage = 1 ORDER BY d.next_attempt_time, d.uid LIMIT ?", int64(limit))
@@ -96,7 +96,7 @@ func (tx *transaction) updateByTicket(ctx context.Context, update string, ticket
 // ReleaseNextHeld makes the oldest held delivery of a subscription ready.
 func (tx *transaction) ReleaseNextHeld(ctx context.Context, subscription platform.UID) error {
 	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = 1 WHERE uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", subscription)
+	q.add("UPDATE delivery SET stage = 1 WHERE stage = 0 AND uid = (SELECT d.uid FROM delivery d WHERE d.parent = ? AND d.stage = 0 ORDER BY d.event_id LIMIT 1)", subscription)
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
@@ -106,7 +106,7 @@ func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time) error
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ?", due)
 	idle := tx.dialect.statement()
-	idle.add("UPDATE delivery SET stage = 1 WHERE uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)" +
+	idle.add("UPDATE delivery SET stage = 1 WHERE stage = 0 AND uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)" +
 		" FROM subscription s WHERE NOT EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2)))")
 	return tx.conn.Run(ctx, q.build(nil), idle.build(nil))
 }
@@ -119,9 +119,16 @@ func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
-// PurgeDeliveries removes deliveries that ended before a time.
+// PurgeDeliveries removes deliveries that ended before a time. It repeats the time, so that
+// no partitions of later deliveries are searched for the uids.
 func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit int) (int64, error) {
-	return s.purge(ctx, "DELETE FROM delivery WHERE uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, int64(limit))
+	if s.dialect.Partitions {
+		var err error
+		if before, err = s.dropDeliveryPartitions(ctx, before); err != nil {
+			return 0, err
+		}
+	}
+	return s.purge(ctx, "DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit))
 }
 
 // purge runs a delete with a limit, and returns the number of removed rows.

@@ -67,7 +67,7 @@ type Dialect struct {
 	// copy what the servers write.
 	Triggers bool
 
-	// Partitions means that events are stored as partitions by time.
+	// Partitions means that events and deliveries are stored as partitions by time.
 	Partitions bool
 
 	// LimitLockWait is the beginning of a migration. It limits the wait for a lock, which

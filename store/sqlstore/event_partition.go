@@ -11,10 +11,7 @@ import (
 )
 
 // On PostgreSQL, the table of events consists of partitions by the id of the event, which
-// begins with its time. Old events disappear with their partition: dropping a partition
-// writes a few kilobytes of log and leaves nothing to vacuum, however many events it has.
-//
-// The key is the id, because
+// begins with its time. The key is the id, because
 //   - a look-up by id visits one partition,
 //   - the audit log is in the order of ids, so a page visits the partitions one after the
 //     other and stops when it is full,
@@ -37,23 +34,12 @@ import (
 // Normally both are empty. After the migration, event_past has all older events, whose
 // rows are deleted as before, one by one.
 //
-// The coming partitions are made ahead of time, by any process. Changes of partitions
-// lock the whole table for some milliseconds. They wait for this lock only for
-// partitionLockWait, because readers and writers wait behind them, and try again later.
-//
 // Denials have an index of their own in each partition, because a unique index of the
 // whole table would have to contain the id. Equal denials are of the same minute, and
 // partitions begin with whole minutes, so equal denials lie in the same partition.
-//
-// Deliveries are not partitions. They are read by uid, which says nothing about time, and
-// are deleted by the time at which they ended, which is not the order in which they were
-// made. Each statement would visit every partition.
 const (
-	pastPartition   = "event_past"
-	futurePartition = "event_future"
-
-	partitionLockWait = "SET LOCAL lock_timeout = '50ms'"
-	partitionTries    = 10
+	pastEvents   = "event_past"
+	futureEvents = "event_future"
 
 	// sealAfter is the time from the end of a partition until it is sealed. Clocks rarely
 	// differ by more.
@@ -62,10 +48,6 @@ const (
 	// clockTolerance is how much later than the clock of the database a clock may be.
 	// Otherwise, a process with a wrong clock could make partitions for years ahead.
 	clockTolerance = 24 * time.Hour
-
-	// movedRows limits how many events are moved from event_future into a new partition at
-	// once. There are such events if partitions could not be made ahead of time.
-	movedRows = 20_000
 
 	// openPartition and emptyPartition are values of last_xact.
 	openPartition  = math.MaxInt64
@@ -95,9 +77,9 @@ func (s *statement) notPassed(xact any) *statement {
 // newestSealed is the transaction of the newest event of the sealed partitions.
 var newestSealed = fmt.Sprintf("(SELECT max(q.last_xact) FROM event_partition q WHERE q.last_xact < %d)", openPartition)
 
-// listPartitions reads the partitions, in the order of their ids, and the clock of the
+// listEventPartitions reads the partitions, in the order of their ids, and the clock of the
 // database.
-func (s *Store) listPartitions(ctx context.Context, conn Conn) (all []eventPartition, now time.Time, err error) {
+func (s *Store) listEventPartitions(ctx context.Context, conn Conn) (all []eventPartition, now time.Time, err error) {
 	list := s.dialect.statement().add("SELECT p.name, p.first_id, p.last_xact FROM event_partition p ORDER BY p.first_id").build(func(scan func(...any) error) error {
 		var p eventPartition
 		err := scan(&p.name, &p.first, &p.lastXact)
@@ -124,7 +106,7 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 		return now, nil
 	}
 	for {
-		all, clock, err := s.listPartitions(ctx, s.conn)
+		all, clock, err := s.listEventPartitions(ctx, s.conn)
 		if err != nil {
 			return used, err
 		}
@@ -133,17 +115,17 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 		}
 		used = now
 		future := all[len(all)-1].first
-		if len(nextEnds(future, now.Time, width)) == 0 {
-			sealed := s.sealPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
-			return used, errors.Join(checkFuture(future, clock, width), sealed)
+		if len(nextEventEnds(future, now.Time, width)) == 0 {
+			sealed := s.sealEventPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
+			return used, errors.Join(checkFutureEvents(future, clock, width), sealed)
 		}
-		err = s.changePartitions(ctx, func(conn TxConn) error {
-			all, _, err := s.listPartitions(ctx, conn) // another process may have made them
+		err = s.changePartitions(ctx, "event", func(conn TxConn) error {
+			all, _, err := s.listEventPartitions(ctx, conn) // another process may have made them
 			if err != nil {
 				return err
 			}
 			first := all[len(all)-1].first
-			return s.addPartitions(ctx, conn, first, nextEnds(first, now.Time, width))
+			return s.addEventPartitions(ctx, conn, first, nextEventEnds(first, now.Time, width))
 		})
 		if err != nil {
 			return used, fmt.Errorf("make the partitions of the coming events: %w", err)
@@ -151,108 +133,49 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 	}
 }
 
-// checkFuture returns an error if no partition can be made for a long time, because an
+// checkFutureEvents returns an error if no partition can be made for a long time, because an
 // event with a wrong time was stored before there were partitions.
-func checkFuture(first string, now time.Time, width time.Duration) error {
+func checkFutureEvents(first string, now time.Time, width time.Duration) error {
 	if platform.IsEventID(first) && platform.EventTime(first).Before(now.Add(pastMargin+clockTolerance+2*width)) {
 		return nil
 	}
-	return fmt.Errorf("the partition %s has all events before the id %q, because an event with a wrong time was stored before there were partitions; until then, old events are deleted one by one", pastPartition, first)
+	return fmt.Errorf("the partition %s has all events before the id %q, because an event with a wrong time was stored before there were partitions; until then, old events are deleted one by one", pastEvents, first)
 }
 
-// nextEnds returns the ends of the partitions that are to be made of event_future, which
-// begins at an id, so that it begins at least a width after now. If it began long ago,
-// one partition has all of that time.
-func nextEnds(first string, now time.Time, width time.Duration) (ends []time.Time) {
+// nextEventEnds returns the ends of the partitions that are to be made of event_future,
+// which begins at an id.
+func nextEventEnds(first string, now time.Time, width time.Duration) []time.Time {
 	if !platform.IsEventID(first) {
 		return nil // an event with an invalid id exists
 	}
-	end := platform.EventTime(first).Time
-	if current := now.Truncate(width); current.Sub(end) > width {
-		end = current
-		ends = append(ends, end)
-	}
-	for end.Before(now.Add(width)) {
-		end = end.Truncate(width).Add(width)
-		ends = append(ends, end)
-	}
-	return ends
+	return nextEnds(platform.EventTime(first).Time, now, width)
 }
 
-// changePartitions changes partitions in a transaction that locks the table, but not its
-// partitions, of which some may be being vacuumed. Statements reach partitions through the
-// table. It tries again if the lock is not free.
-func (s *Store) changePartitions(ctx context.Context, change func(TxConn) error) error {
-	return s.tryPartitions(ctx, func(conn TxConn) error {
-		if err := execEach(ctx, conn, "LOCK TABLE ONLY event IN ACCESS EXCLUSIVE MODE"); err != nil {
-			return err
-		}
-		return change(conn)
-	})
-}
-
-func (s *Store) tryPartitions(ctx context.Context, change func(TxConn) error) error {
-	for try := 1; ; try++ {
-		err := s.engine.Write(ctx, func(conn TxConn) error {
-			if err := execEach(ctx, conn, partitionLockWait); err != nil {
-				return err
-			}
-			return change(conn)
-		})
-		if err == nil || ctx.Err() != nil || try == partitionTries || !isLockTimeout(err) {
-			return err
-		}
-		select {
-		case <-time.After(time.Duration(try) * 20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// isLockTimeout reports whether PostgreSQL has ended a statement that waited for a lock.
-// A statement that took too long would take too long again.
-func isLockTimeout(err error) bool {
-	var state interface{ SQLState() string }
-	return errors.As(err, &state) && state.SQLState() == "55P03"
-}
-
-// execEach runs statements, each in its own round trip, because an engine may prepare those
-// of one round trip before it runs the first.
-func execEach(ctx context.Context, conn Conn, statements ...string) error {
-	for _, sql := range statements {
-		if err := conn.Run(ctx, &Statement{SQL: sql}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addPartitions makes partitions of the beginning of event_future, and moves their events
+// addEventPartitions makes partitions of the beginning of event_future, and moves their events
 // into them.
-func (s *Store) addPartitions(ctx context.Context, conn TxConn, first string, ends []time.Time) error {
-	ends, err := s.limitMove(ctx, conn, ends)
+func (s *Store) addEventPartitions(ctx context.Context, conn TxConn, first string, ends []time.Time) error {
+	ends, err := s.limitEventEnds(ctx, conn, ends)
 	if err != nil || len(ends) == 0 {
 		return err
 	}
-	run := []string{"ALTER TABLE event DETACH PARTITION " + futurePartition}
+	run := []string{"ALTER TABLE event DETACH PARTITION " + futureEvents}
 	for _, end := range ends {
 		name, next := "event_"+platform.EventTime(first).UTC().Format("20060102_150405"), platform.FirstEventID(platform.At(end))
-		run = append(run, makePartition(name, "'"+first+"'", next)...)
+		run = append(run, makeEventPartition(name, "'"+first+"'", next)...)
 		run = append(run, "INSERT INTO event_partition (name, first_id) VALUES ('"+name+"', '"+first+"')")
 		first = next
 	}
 	return execEach(ctx, conn, append(run,
-		"INSERT INTO event OVERRIDING SYSTEM VALUE SELECT * FROM "+futurePartition+" WHERE id < '"+first+"'",
-		"DELETE FROM "+futurePartition+" WHERE id < '"+first+"'",
-		"ALTER TABLE event ATTACH PARTITION "+futurePartition+" FOR VALUES FROM ('"+first+"') TO (MAXVALUE)",
-		"UPDATE event_partition SET first_id = '"+first+"' WHERE name = '"+futurePartition+"'",
+		"INSERT INTO event OVERRIDING SYSTEM VALUE SELECT * FROM "+futureEvents+" WHERE id < '"+first+"'",
+		"DELETE FROM "+futureEvents+" WHERE id < '"+first+"'",
+		"ALTER TABLE event ATTACH PARTITION "+futureEvents+" FOR VALUES FROM ('"+first+"') TO (MAXVALUE)",
+		"UPDATE event_partition SET first_id = '"+first+"' WHERE name = '"+futureEvents+"'",
 	)...)
 }
 
-// limitMove returns the ends up to which about movedRows events must be moved.
-func (s *Store) limitMove(ctx context.Context, conn TxConn, ends []time.Time) ([]time.Time, error) {
-	q := s.dialect.statement().add("SELECT e.id FROM "+futurePartition+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
+// limitEventEnds returns the ends up to which about movedRows events must be moved.
+func (s *Store) limitEventEnds(ctx context.Context, conn TxConn, ends []time.Time) ([]time.Time, error) {
+	q := s.dialect.statement().add("SELECT e.id FROM "+futureEvents+" e ORDER BY e.id OFFSET ? LIMIT 1", int64(movedRows))
 	var limit time.Time
 	err := conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var id string
@@ -262,31 +185,26 @@ func (s *Store) limitMove(ctx context.Context, conn TxConn, ends []time.Time) ([
 		}
 		return err
 	}))
-	for i, end := range ends {
-		if !limit.IsZero() && !end.Before(limit) {
-			return append(ends[:i:i], limit), err
-		}
-	}
-	return ends, err
+	return limitEnds(ends, limit), err
 }
 
-// makePartition returns the statements that make a partition. first is a literal or
+// makeEventPartition returns the statements that make a partition. first is a literal or
 // MINVALUE.
-func makePartition(name, first, end string) []string {
+func makeEventPartition(name, first, end string) []string {
 	return []string{
 		"CREATE TABLE " + name + " PARTITION OF event FOR VALUES FROM (" + first + ") TO ('" + end + "')",
 		"CREATE UNIQUE INDEX " + name + "_denial ON " + name + " (denial) WHERE denial IS NOT NULL",
 	}
 }
 
-// sealPartitions seals the open partitions that end before an id. A partition that is
+// sealEventPartitions seals the open partitions that end before an id. A partition that is
 // vacuumed cannot be locked, and does not keep the others from being sealed.
-func (s *Store) sealPartitions(ctx context.Context, all []eventPartition, before string) (failed error) {
+func (s *Store) sealEventPartitions(ctx context.Context, all []eventPartition, before string) (failed error) {
 	for _, p := range all {
 		if p.end == "" || p.end > before || p.lastXact != openPartition {
 			continue
 		}
-		err := s.tryPartitions(ctx, func(conn TxConn) error { return execEach(ctx, conn, sealPartition(p.name)...) })
+		err := s.tryPartitions(ctx, func(conn TxConn) error { return execEach(ctx, conn, sealEventPartition(p.name)...) })
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("seal the partition %s of events: %w", p.name, err))
 		}
@@ -294,21 +212,21 @@ func (s *Store) sealPartitions(ctx context.Context, all []eventPartition, before
 	return failed
 }
 
-// sealPartition returns the statements that seal a partition. The first waits for
+// sealEventPartition returns the statements that seal a partition. The first waits for
 // transactions that write into it.
-func sealPartition(name string) []string {
+func sealEventPartition(name string) []string {
 	return []string{
 		"CREATE OR REPLACE TRIGGER event_late AFTER INSERT ON " + name + " FOR EACH ROW WHEN (NEW.denied = '') EXECUTE FUNCTION open_event_partition()",
 		fmt.Sprintf("UPDATE event_partition SET last_xact = (SELECT COALESCE(max(e.xact), %d) FROM %s e WHERE e.denied = '') WHERE name = '%[2]s'", emptyPartition, name),
 	}
 }
 
-// dropPartitions drops the partitions whose ids are all before an id, the oldest first.
+// dropEventPartitions drops the partitions whose ids are all before an id, the oldest first.
 // event_past then ends where the next partition begins. It returns the id before which
 // events must be deleted one by one.
-func (s *Store) dropPartitions(ctx context.Context, before string) (deleteBefore string, err error) {
+func (s *Store) dropEventPartitions(ctx context.Context, before string) (deleteBefore string, err error) {
 	for {
-		all, _, err := s.listPartitions(ctx, s.conn)
+		all, _, err := s.listEventPartitions(ctx, s.conn)
 		if err != nil {
 			return "", err
 		}
@@ -321,7 +239,7 @@ func (s *Store) dropPartitions(ctx context.Context, before string) (deleteBefore
 		}
 		switch {
 		case relayed:
-			err = s.changePartitions(ctx, func(conn TxConn) error { return s.dropOldest(ctx, conn, oldest) })
+			err = s.changePartitions(ctx, "event", func(conn TxConn) error { return s.dropOldestEvents(ctx, conn, oldest) })
 		case before > future.first: // partitions could not be made in time
 			return before, nil
 		default:
@@ -333,19 +251,19 @@ func (s *Store) dropPartitions(ctx context.Context, before string) (deleteBefore
 	}
 }
 
-// dropOldest drops a partition and event_past, and makes an empty event_past, unless
+// dropOldestEvents drops a partition and event_past, and makes an empty event_past, unless
 // another process has changed the partition or some of its events must be relayed.
-func (s *Store) dropOldest(ctx context.Context, conn TxConn, oldest eventPartition) error {
-	current, _, err := s.listPartitions(ctx, conn)
+func (s *Store) dropOldestEvents(ctx context.Context, conn TxConn, oldest eventPartition) error {
+	current, _, err := s.listEventPartitions(ctx, conn)
 	if err != nil || current[1] != oldest {
 		return err
 	}
 	if relayed, err := s.isRelayed(ctx, conn, oldest.end); err != nil || !relayed {
 		return err
 	}
-	run := append([]string{"DROP TABLE " + pastPartition + ", " + oldest.name, "DELETE FROM event_partition WHERE name = '" + oldest.name + "'"},
-		makePartition(pastPartition, "MINVALUE", oldest.end)...)
-	return execEach(ctx, conn, append(run, sealPartition(pastPartition)...)...)
+	run := append([]string{"DROP TABLE " + pastEvents + ", " + oldest.name, "DELETE FROM event_partition WHERE name = '" + oldest.name + "'"},
+		makeEventPartition(pastEvents, "MINVALUE", oldest.end)...)
+	return execEach(ctx, conn, append(run, sealEventPartition(pastEvents)...)...)
 }
 
 // isRelayed reports whether all events before an id have been relayed.

@@ -56,6 +56,7 @@ var onlineMigrations = map[int64]func(file string, dialect *Dialect) *goose.GoFu
 	10: packUIDs,
 	32: addScopeKeys,
 	33: partitionEvents,
+	34: partitionDeliveries,
 }
 
 // migrations reads the SQL files, adapted to a dialect.

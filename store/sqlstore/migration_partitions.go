@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +14,29 @@ import (
 	"atrium/platform"
 )
 
-// partitionEvents is migration 33. On PostgreSQL the table of events becomes the first
-// partition as it is, without a copy of its rows.
+// A partitioning is a migration that turns a table of PostgreSQL into partitions. The table
+// becomes the first partition as it is, without a copy of its rows.
+type partitioning struct {
+	table   string
+	made    []string // tables that the file of the migration makes
+	limit   string   // condition that the first partition has a row; {end} is the end of the partition
+	findEnd func(concurrentRebuild, context.Context) (string, error)
+}
+
+// partitionEvents is migration 33.
 func partitionEvents(file string, dialect *Dialect) *goose.GoFunc {
+	return partitioning{"event", []string{"event", "event_future", "event_partition"}, "id < '{end}'", concurrentRebuild.endOfEvents}.migrate(file, dialect)
+}
+
+// partitionDeliveries is migration 34.
+func partitionDeliveries(file string, dialect *Dialect) *goose.GoFunc {
+	return partitioning{
+		"delivery", []string{"delivery", "delivery_future", "delivery_partition"},
+		"stage < '4'::smallint OR stage = '4'::smallint AND update_time < '{end}'", concurrentRebuild.endOfDeliveries,
+	}.migrate(file, dialect)
+}
+
+func (p partitioning) migrate(file string, dialect *Dialect) *goose.GoFunc {
 	if !dialect.Partitions {
 		return &goose.GoFunc{RunTx: func(context.Context, *sql.Tx) error { return nil }}
 	}
@@ -26,56 +47,78 @@ func partitionEvents(file string, dialect *Dialect) *goose.GoFunc {
 			return err
 		}
 		defer func() { _ = conn.Close() }()
-		limited, err := concurrentRebuild{conn: conn}.partitionEvents(ctx, text)
+		limited, err := p.run(ctx, concurrentRebuild{conn: conn}, text)
 		if err != nil && limited {
-			err = errors.Join(err, dropLimit(ctx, db)) // servers continue without a limit
+			err = errors.Join(err, p.dropLimit(ctx, db)) // servers continue without a limit
 		}
 		return err
 	}}
 }
 
 // pastMargin is the time from the migration to the end of the first partition. Until the last
-// step, events with later ids are refused, so it is longer than a clock can be wrong and
+// step, rows with later times are refused, so it is longer than a clock can be wrong and
 // than anyone can take to resume an interrupted migration. The next run begins again with
 // a later end.
 const pastMargin = 7 * 24 * time.Hour
 
-// partitionEvents limits the ids of the existing events by a constraint, lets PostgreSQL
-// check it while servers read and write, and then replaces the table. Because of the
-// constraint, the replacement takes no scan, and blocks servers only for a moment. Servers
-// of the previous version can still record changes after it, but no denials. limited
-// reports whether the constraint may exist.
-func (b concurrentRebuild) partitionEvents(ctx context.Context, text string) (limited bool, err error) {
-	kinds, err := b.texts(ctx, "SELECT relkind::text FROM pg_class WHERE oid = 'event'::regclass")
+// run limits the times of the existing rows by a constraint, lets PostgreSQL check it while
+// servers read and write, and then replaces the table. Because of the constraint, the
+// replacement takes no scan, and blocks servers only for a moment. Servers of the previous
+// version can still write after it, except what needs a unique index of the whole table.
+// limited reports whether the constraint may exist.
+func (p partitioning) run(ctx context.Context, b concurrentRebuild, text string) (limited bool, err error) {
+	kinds, err := b.texts(ctx, "SELECT relkind::text FROM pg_class WHERE oid = '"+p.table+"'::regclass")
 	if err != nil || slices.Contains(kinds, "p") {
 		return false, err // the last step had been done, but was not recorded
 	}
-	newest, err := b.texts(ctx, "SELECT id FROM event ORDER BY id DESC LIMIT 1")
+	end, err := p.findEnd(b, ctx)
 	if err != nil {
 		return false, err
 	}
-	end := endOfPast(time.Now())
-	for _, id := range newest {
-		if id >= end { // a clock was wrong
-			end = max(endOfPast(platform.EventTime(id).Time), id+"0")
-		}
-	}
-	if err := b.transact(ctx, dropEnd, "ALTER TABLE event ADD CONSTRAINT event_end CHECK (id < '"+strings.ReplaceAll(end, "'", "''")+"') NOT VALID"); err != nil {
+	end = strings.ReplaceAll(end, "'", "''")
+	limit := strings.ReplaceAll(p.limit, "{end}", end)
+	if err := b.transact(ctx, p.dropEnd(), fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %[1]s_end CHECK (%s) NOT VALID", p.table, limit)); err != nil {
 		return true, err
 	}
-	return true, b.checkAndPartition(ctx, strings.ReplaceAll(text, "{end}", strings.ReplaceAll(end, "'", "''")))
+	return true, p.checkAndReplace(ctx, b, strings.ReplaceAll(text, "{end}", end))
 }
 
-// endOfPast returns the end of the first partition, which begins a whole hour.
-func endOfPast(newest time.Time) string {
-	return platform.FirstEventID(platform.At(newest.Add(pastMargin).Truncate(time.Hour)))
+// endOfEvents returns the id at which the first partition of events ends.
+func (b concurrentRebuild) endOfEvents(ctx context.Context) (string, error) {
+	end := platform.FirstEventID(platform.At(endOfPast(time.Now())))
+	newest, err := b.texts(ctx, "SELECT id FROM event ORDER BY id DESC LIMIT 1")
+	for _, id := range newest {
+		if id >= end { // a clock was wrong
+			end = max(platform.FirstEventID(platform.At(endOfPast(platform.EventTime(id).Time))), id+"0")
+		}
+	}
+	return end, err
 }
 
-const dropEnd = "ALTER TABLE event DROP CONSTRAINT IF EXISTS event_end"
+// endOfDeliveries returns the time at which the first partition of deliveries ends.
+func (b concurrentRebuild) endOfDeliveries(ctx context.Context) (string, error) {
+	end := endOfPast(time.Now())
+	newest, err := b.texts(ctx, `SELECT to_char(d.update_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM delivery d WHERE d.stage = 4 ORDER BY d.update_time DESC LIMIT 1`)
+	for _, text := range newest {
+		at, failed := time.Parse(time.RFC3339, text)
+		if err = errors.Join(err, failed); at.After(end) { // a clock was wrong
+			end = endOfPast(at)
+		}
+	}
+	return end.UTC().Format(time.RFC3339), err
+}
+
+// endOfPast returns the end of the first partition, which is a whole hour.
+func endOfPast(newest time.Time) time.Time { return newest.Add(pastMargin).Truncate(time.Hour) }
+
+// dropEnd returns the statement that removes the constraint.
+func (p partitioning) dropEnd() string {
+	return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %[1]s_end", p.table)
+}
 
 // dropLimit removes the constraint of a migration that has failed. It uses another
 // connection, because that of the migration may be lost.
-func dropLimit(ctx context.Context, db *sql.DB) error {
+func (p partitioning) dropLimit(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	conn, err := db.Conn(ctx)
@@ -83,23 +126,24 @@ func dropLimit(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	return concurrentRebuild{conn: conn}.transact(ctx, dropEnd)
+	return concurrentRebuild{conn: conn}.transact(ctx, p.dropEnd())
 }
 
-// checkAndPartition does the steps after the limit was set.
-func (b concurrentRebuild) checkAndPartition(ctx context.Context, text string) error {
-	if err := b.exec(ctx, "ALTER TABLE event VALIDATE CONSTRAINT event_end"); err != nil {
+// checkAndReplace does the steps after the limit was set. The new tables get the owner and
+// the privileges of the old one.
+func (p partitioning) checkAndReplace(ctx context.Context, b concurrentRebuild, text string) error {
+	if err := b.exec(ctx, fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %[1]s_end", p.table)); err != nil {
 		return err
 	}
-	grants, err := b.texts(ctx, `SELECT format('GRANT %s ON %I TO %s', a.privilege_type, t.name, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)
-		FROM pg_class c, aclexplode(c.relacl) a, unnest(ARRAY['event', 'event_partition']) AS t (name) WHERE c.oid = 'event'::regclass`)
+	from := fmt.Sprintf("unnest(ARRAY['%s']) AS t (name) WHERE c.oid = '%s'::regclass", strings.Join(p.made, "', '"), p.table)
+	grants, err := b.texts(ctx, "SELECT format('GRANT %s ON %I TO %s', a.privilege_type, t.name, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END)"+
+		" FROM pg_class c, aclexplode(c.relacl) a, "+from)
 	if err != nil {
 		return err
 	}
-	owners, err := b.texts(ctx, `SELECT format('ALTER TABLE %I OWNER TO %I', t.name, pg_get_userbyid(c.relowner))
-		FROM pg_class c, unnest(ARRAY['event', 'event_future', 'event_partition']) AS t (name) WHERE c.oid = 'event'::regclass`)
+	owners, err := b.texts(ctx, "SELECT format('ALTER TABLE %I OWNER TO %I', t.name, pg_get_userbyid(c.relowner)) FROM pg_class c, "+from)
 	if err != nil {
 		return err
 	}
-	return b.transact(ctx, slices.Concat([]string{"LOCK TABLE event IN ACCESS EXCLUSIVE MODE", text}, owners, grants)...)
+	return b.transact(ctx, slices.Concat([]string{"LOCK TABLE " + p.table + " IN ACCESS EXCLUSIVE MODE", text}, owners, grants)...)
 }

@@ -10,7 +10,7 @@ import (
 
 // hydratedBuffers is the cost of a binding with its identity, group and role, which are
 // read by their keys.
-const hydratedBuffers = 12
+const hydratedBuffers = 14
 
 // addBindings adds role bindings with every filter.
 func (r *readList) addBindings() {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"atrium/platform"
 )
 
-// createDeliveries creates a subscription with n deliveries, and a hundred with a few.
+// createDeliveries creates a subscription with n deliveries, and a hundred with a few. They
+// ended at random times, in as many partitions as there are by default.
 func (b *bigWorld) createDeliveries(n int) {
 	const others = 100
+	b.partitionDeliveries(epoch, epoch.Add(12*24*time.Hour), 3*24*time.Hour)
 	subscriptions := times(1+others, func(i int) *platform.Subscription {
 		return &platform.Subscription{UID: b.d.below(b.root), Sink: fmt.Sprintf("https://outbox.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
@@ -41,7 +44,8 @@ func (r *readList) addDeliveries() {
 		r.addPageOfDeliveries("deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order})
 		r.addPageOfDeliveries("failed deliveries of a busy subscription by "+order, request{UIDP: busy, OrderBy: order, Filter: &platform.DeliveryFilter{State: platform.DeliveryFailed}})
 	}
-	r.add("deliveries of 50 subscriptions", eachBuffers, askEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).maxTotalBuffers = eachBuffers
+	// Each list visits all partitions.
+	r.add("deliveries of 50 subscriptions", 2*eachBuffers, askEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).maxTotalBuffers = eachBuffers
 	var own []string // One of every four events belongs to another organisation.
 	for i, id := range r.b.eventIDs[:120] {
 		if i%4 != 0 {
@@ -54,8 +58,11 @@ func (r *readList) addDeliveries() {
 	})
 }
 
+// partitionBuffers is what a page reads of the indexes of all partitions.
+const partitionBuffers = 25
+
 // addPageOfDeliveries adds a page without its total, because there is no counter for it.
 func (r *readList) addPageOfDeliveries(name string, req platform.ListRequest[*platform.DeliveryFilter]) {
 	req.Parts = platform.PartItems
-	r.add(name, pageBuffers, askList(r.p.Deliveries.List, req))
+	r.add(name, pageBuffers+partitionBuffers, askList(r.p.Deliveries.List, req))
 }

@@ -186,3 +186,113 @@ func TestTheMigrationKeepsEventsWithOddIDs(t *testing.T) {
 	}
 	o.check(t, w)
 }
+
+// oldDeliveries writes deliveries into a database of schema 33, as servers of that time did.
+type oldDeliveries struct {
+	*world
+	db      *sql.DB
+	written int
+}
+
+func newOldDeliveries(t *testing.T) *oldDeliveries {
+	w := emptyVersion(t, storetest.EmptyPostgres(t), 33)
+	o := &oldDeliveries{world: w, db: w.openDirect()}
+	for _, statement := range []string{
+		"INSERT INTO grp (uid, root, name, description, resource_limits, verified, kind, status, create_time, update_time) VALUES ('\\x01020304', '\\x01020304', 'g', '', '', false, '', '', now(), now())",
+		"INSERT INTO subscription (uid, root, parent, sink, types, secret, create_time, update_time) VALUES ('\\x05', '\\x01020304', '\\x01020304', 'https://sink.example.com', '', '', now(), now())",
+	} {
+		w.exec(o.db, statement)
+	}
+	return o
+}
+
+// write stores two deliveries, of which one ends at a time.
+func (o *oldDeliveries) write(ended time.Time) error {
+	const insert = `INSERT INTO delivery (uid, root, parent, event_id, event_type, state, stage, attempts, last_status, last_error, last_answer, last_attempt_time, next_attempt_time, create_time, update_time)
+		VALUES (decode(lpad(to_hex($1::int), 8, '0'), 'hex'), '\x01020304', '\x05', $1::text, 't', 'PENDING', 2, 0, 0, '', '', now(), now(), now(), now())`
+	for range 2 {
+		if _, err := o.db.ExecContext(o.t.Context(), insert, o.written); err != nil {
+			return err
+		}
+		o.written++
+	}
+	_, err := o.db.ExecContext(o.t.Context(), "UPDATE delivery SET stage = 4, state = 'DELIVERED', update_time = $2 WHERE event_id = $1", fmt.Sprint(o.written-1), ended)
+	return err
+}
+
+// check expects as many deliveries in each stage as were written, and the same tables as in
+// a new database.
+func (o *oldDeliveries) check(t *testing.T) {
+	t.Helper()
+	want := fmt.Sprintf("[[2 %d] [4 %[1]d]]", o.written/2)
+	if got := fmt.Sprint(o.query(o.db, "SELECT stage, count(*) FROM delivery GROUP BY stage ORDER BY stage")); got != want {
+		t.Errorf("the deliveries by stage are %s, want %s", got, want)
+	}
+	if n := o.query(o.db, "SELECT count(*) FROM pg_constraint WHERE conname = 'delivery_end'")[0][0]; n != "0" {
+		t.Errorf("%s limits are left, want none", n)
+	}
+	s := storetest.Open(t, o.url)
+	for _, at := range []time.Time{time.Now(), time.Now().AddDate(0, 0, 20), time.Now().AddDate(0, 0, 40)} {
+		if err := s.PartitionDeliveries(t.Context(), platform.At(at), 10*24*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.PurgeDeliveries(t.Context(), platform.At(time.Now().AddDate(0, 0, 30)), 1_000_000); err != nil {
+		t.Fatal(err)
+	}
+	if n := o.query(o.db, "SELECT count(*) FROM delivery WHERE stage = 4 AND update_time < now() + interval '5 days'")[0][0]; n != "0" {
+		t.Errorf("%s old deliveries are left", n)
+	}
+}
+
+// Servers of the previous version create and end deliveries while the table becomes
+// partitions, and afterwards.
+func TestServersWriteWhileDeliveriesBecomePartitions(t *testing.T) {
+	t.Parallel()
+	o := newOldDeliveries(t)
+	for range 1_000 {
+		must[any](t)(nil, o.write(time.Now()))
+	}
+	before, done := o.written, make(chan error, 1)
+	go func() { done <- store.Migrate(t.Context(), o.url) }()
+	var slowest time.Duration
+	for migrated := false; !migrated; {
+		start := time.Now()
+		must[any](t)(nil, o.write(time.Now()))
+		slowest = max(slowest, time.Since(start))
+		select {
+		case failed := <-done:
+			if migrated = true; failed != nil {
+				t.Fatal(failed)
+			}
+		default:
+		}
+	}
+	if o.written == before || slowest > 2*time.Second {
+		t.Errorf("%d deliveries were written during the upgrade, one in %s", o.written-before, slowest)
+	}
+	must[any](t)(nil, o.write(time.Now()))
+	must[any](t)(nil, o.write(time.Now().AddDate(1, 0, 0))) // a wrong clock
+	must[any](t)(nil, o.write(time.Now().AddDate(-1, 0, 0)))
+	o.check(t)
+}
+
+// Interrupted and failed migrations leave no limit behind, and the next one resumes. Wrong
+// clocks of earlier times do not prevent it.
+func TestTheMigrationOfDeliveriesIsInterrupted(t *testing.T) {
+	t.Parallel()
+	o := newOldDeliveries(t)
+	must[any](t)(nil, o.write(time.Now()))
+	must[any](t)(nil, o.write(time.Now().Add(240*time.Hour).Truncate(time.Hour)))
+	o.exec(o.db, "ALTER TABLE delivery ADD CONSTRAINT delivery_end CHECK (stage < 5) NOT VALID") // of a process that was killed
+	o.exec(o.db, "CREATE TABLE delivery_future (id int)")
+	if err := store.Migrate(t.Context(), o.url); err == nil || !strings.Contains(err.Error(), "delivery_future") {
+		t.Fatalf("the migration answers %v", err)
+	}
+	if err := o.write(time.Now().AddDate(0, 1, 0)); err != nil {
+		t.Errorf("a server with a later clock cannot write: %v", err)
+	}
+	o.exec(o.db, "DROP TABLE delivery_future")
+	must[any](t)(nil, store.Migrate(t.Context(), o.url))
+	o.check(t)
+}

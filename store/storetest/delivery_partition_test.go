@@ -1,0 +1,322 @@
+package storetest_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// partitionDeliveries makes the partitions of ended deliveries from a time to another, if
+// the engine has partitions. The first call must come before the first delivery.
+func (w *world) partitionDeliveries(from, to time.Time, width time.Duration) {
+	w.t.Helper()
+	if w.onSQLite() {
+		return
+	}
+	first := "'" + from.UTC().Format(time.RFC3339) + "'"
+	if db := w.openDirect(); w.query(db, "SELECT count(*) FROM delivery_partition")[0][0] == "1" {
+		for _, statement := range []string{
+			"ALTER TABLE delivery DETACH PARTITION delivery_active", "ALTER TABLE delivery DETACH PARTITION delivery_future",
+			"ALTER TABLE delivery ATTACH PARTITION delivery_active FOR VALUES FROM (MINVALUE, MINVALUE) TO (4, " + first + ")",
+			"ALTER TABLE delivery ATTACH PARTITION delivery_future FOR VALUES FROM (4, " + first + ") TO (MAXVALUE, MAXVALUE)",
+			"UPDATE delivery_partition SET first_time = " + first,
+		} {
+			w.exec(db, statement)
+		}
+	}
+	for at := from; ; at = at.Add(width) {
+		if at.After(to) {
+			at = to
+		}
+		if err := w.store.PartitionDeliveries(w.t.Context(), platform.At(at), width); err != nil {
+			w.t.Fatal(err)
+		}
+		if at.Equal(to) {
+			return
+		}
+	}
+}
+
+// An outbox has the deliveries of one subscription, and knows what must be stored.
+type outbox struct {
+	*world
+	d            dice
+	subscription platform.UID
+	deliveries   []*platform.Delivery // in the order of their creation
+}
+
+func newOutbox(w *world, seed uint64) *outbox {
+	w.t.Helper()
+	_, org := w.createOrganisation("outbox")
+	o := &outbox{world: w, d: newDice(seed)}
+	s := &platform.Subscription{UID: o.d.below(org.Group.UID), Sink: "https://sink.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
+	o.subscription = s.UID
+	w.insert(func(tx platform.Tx) error {
+		return platform.RowsOf[*platform.Subscription](tx).Insert(w.t.Context(), s)
+	})
+	return o
+}
+
+// create stores deliveries that have not ended, one for each time.
+func (o *outbox) create(times ...time.Time) {
+	o.t.Helper()
+	for i, at := range times {
+		o.deliveries = append(o.deliveries, &platform.Delivery{
+			UID: o.d.below(o.subscription), EventID: o.d.eventID(), EventType: "t", State: platform.DeliveryPending, Stage: platform.StageQueued,
+			NextAttemptTime: platform.At(at), CreateTime: platform.At(at.Add(time.Duration(i) * time.Millisecond)), UpdateTime: platform.At(at),
+		})
+	}
+	o.insert(func(tx platform.Tx) error {
+		return platform.RowsOf[*platform.Delivery](tx).Insert(o.t.Context(), o.deliveries[len(o.deliveries)-len(times):]...)
+	})
+}
+
+// move changes the stage of a delivery at a time.
+func (o *outbox) move(d *platform.Delivery, to platform.DeliveryStage, at time.Time) {
+	o.t.Helper()
+	d.Stage, d.UpdateTime, d.State = to, platform.At(at), platform.DeliveryPending
+	if to == platform.StageEnded {
+		d.State = platform.DeliveryDelivered
+	}
+	changed := *d
+	o.insert(func(tx platform.Tx) error {
+		return platform.RowsOf[*platform.Delivery](tx).Update(o.t.Context(), &changed, "state", "stage")
+	})
+}
+
+// check reads the deliveries by uid, and in lists with filters.
+func (o *outbox) check() {
+	o.t.Helper()
+	for _, d := range o.deliveries {
+		if got := must[*platform.Delivery](o.t)(o.p.Deliveries.Get(o.operator(), d.UID)); got.State != d.State || !got.UpdateTime.Equal(d.UpdateTime.Time) || got.EventID != d.EventID {
+			o.t.Errorf("the delivery is %+v, want %+v", got, d)
+		}
+		o.checkList(&platform.DeliveryFilter{Event: d.EventID}, func(other *platform.Delivery) bool { return other == d })
+	}
+	o.checkList(nil, func(*platform.Delivery) bool { return true })
+	for _, state := range platform.DeliveryState("").Values() {
+		o.checkList(&platform.DeliveryFilter{State: state}, func(d *platform.Delivery) bool { return d.State == state })
+	}
+}
+
+// checkList reads all pages of a list in both directions.
+func (o *outbox) checkList(filter *platform.DeliveryFilter, keeps func(*platform.Delivery) bool) {
+	o.t.Helper()
+	for _, order := range []string{"create_time", "create_time desc"} {
+		var want, got []platform.UID
+		for _, d := range o.deliveries {
+			if keeps(d) {
+				want = append(want, d.UID)
+			}
+		}
+		if order != "create_time" {
+			slices.Reverse(want)
+		}
+		req := platform.ListRequest[*platform.DeliveryFilter]{UIDP: childrenOf(o.subscription), OrderBy: order, PageSize: 3, Filter: filter}
+		for {
+			page := must[platform.Page[*platform.Delivery]](o.t)(o.p.Deliveries.List(o.operator(), req))
+			for _, d := range page.Items {
+				got = append(got, d.UID)
+			}
+			if page.TotalCount != int64(len(want)) {
+				o.t.Errorf("the total of %+v is %d, want %d", filter, page.TotalCount, len(want))
+			}
+			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			o.t.Errorf("the list of %+v by %s has %v, want %v", filter, order, got, want)
+		}
+	}
+}
+
+// count returns the number of rows of a table.
+func (o *outbox) count(table string) string {
+	o.t.Helper()
+	return o.query(o.openDirect(), "SELECT count(*) FROM "+table)[0][0]
+}
+
+// Lists do not notice where deliveries are stored, and every clock can end one. Retention
+// drops whole partitions, and removes what wrong clocks have stored elsewhere.
+func TestDeliveriesMoveToThePartitionOfTheirEnd(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		hour := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Hour) }
+		w.partitionDeliveries(epoch, epoch, time.Hour)
+		o := newOutbox(w, 31)
+		o.create(times(24, func(i int) time.Time { return hour(i) })...)
+		w.partitionDeliveries(epoch, hour(24), time.Hour)
+		for i, d := range o.deliveries[:20] { // four of them remain active
+			o.move(d, platform.StageEnded, hour(i).Add(time.Minute))
+		}
+		o.check()
+		o.move(o.deliveries[7], platform.StageReady, hour(30)) // is sent again
+		o.move(o.deliveries[8], platform.StageReady, hour(30))
+		o.move(o.deliveries[8], platform.StageEnded, hour(23))
+		o.move(o.deliveries[9], platform.StageEnded, epoch.AddDate(-30, 0, 0)) // clocks are wrong
+		o.move(o.deliveries[10], platform.StageEnded, epoch.AddDate(70, 0, 0))
+		o.check()
+		if !w.onSQLite() {
+			if names := o.query(o.openDirect(), "SELECT count(*) FROM delivery_partition")[0][0]; names != "26" || o.count("delivery_active") != "6" || o.count("delivery_future") != "1" || o.count("delivery_20260101_050000") != "1" {
+				t.Errorf("there are %s partitions; %s deliveries are active", names, o.count("delivery_active"))
+			}
+		}
+
+		purge := func(before time.Time) {
+			t.Helper()
+			for must[int64](t)(w.store.PurgeDeliveries(t.Context(), platform.At(before), 2)) == 2 {
+			}
+			o.deliveries = slices.DeleteFunc(o.deliveries, func(d *platform.Delivery) bool {
+				return d.Stage == platform.StageEnded && d.UpdateTime.Before(before)
+			})
+			o.check()
+		}
+		purge(hour(6))
+		purge(hour(6))
+		o.move(o.deliveries[0], platform.StageReady, hour(30))
+		o.move(o.deliveries[0], platform.StageEnded, hour(2)) // its partition was dropped
+		o.check()
+		purge(hour(12))
+		if !w.onSQLite() {
+			if o.count("delivery_past") != "0" || o.query(o.openDirect(), "SELECT name FROM delivery_partition ORDER BY first_time LIMIT 1 OFFSET 1")[0][0] != "delivery_20260101_120000" {
+				t.Errorf("the partitions are %v", o.query(o.openDirect(), "SELECT name FROM delivery_partition ORDER BY first_time"))
+			}
+		}
+		purge(hour(24))
+		if len(o.deliveries) != 6 {
+			t.Errorf("%d deliveries are left, want 6: five are active, and one ended in the future", len(o.deliveries))
+		}
+	})
+}
+
+// If no server made partitions for long, deliveries end in delivery_future. They are moved,
+// not too many at once, or deleted one by one.
+func TestDeliveriesThatEndedBeforeTheirPartition(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t))
+	w.partitionDeliveries(epoch, epoch, time.Hour)
+	o := newOutbox(w, 32)
+	o.create(times(3, func(int) time.Time { return epoch })...)
+	const many = 45_000
+	w.exec(w.openDirect(), fmt.Sprintf(`INSERT INTO delivery (uid, root, parent, event_id, event_type, state, stage, attempts, last_status, last_error, last_answer, last_attempt_time, next_attempt_time, create_time, update_time)
+		SELECT d.parent || decode(lpad(to_hex(i), 16, '0'), 'hex'), d.root, d.parent, i::text, 't', 'DELIVERED', 4, 1, 200, '', '', now(), now(), now(), $1::timestamptz + i / 30 * interval '1 second'
+		FROM generate_series(1, %d) i, (SELECT * FROM delivery LIMIT 1) d`, many), epoch.Add(12*time.Hour))
+	if removed := must[int64](t)(w.store.PurgeDeliveries(t.Context(), platform.At(epoch.Add(12*time.Hour+time.Second)), 1000)); removed != 29 {
+		t.Errorf("%d deliveries were removed, want 29", removed)
+	}
+	if err := w.store.PartitionDeliveries(t.Context(), platform.At(epoch.Add(30*time.Hour)), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if o.count("delivery_future") != "0" || o.count("delivery") != fmt.Sprint(many-29+3) {
+		t.Errorf("%s deliveries are in delivery_future, and %s in all", o.count("delivery_future"), o.count("delivery"))
+	}
+	must[int64](t)(w.store.PurgeDeliveries(t.Context(), platform.At(epoch.Add(30*time.Hour)), 1))
+	if o.count("delivery") != "3" {
+		t.Fatalf("%s deliveries are left, want 3; the partitions are %v", o.count("delivery"), o.query(o.openDirect(), "SELECT name FROM delivery_partition ORDER BY first_time"))
+	}
+	o.check()
+}
+
+// A delivery moves to another partition while the queue waits for its row. Both changes are
+// made. PostgreSQL ends the one that waits with an error, so it must be repeated.
+func TestTheQueueWaitsForADeliveryThatMoves(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		w.partitionDeliveries(epoch, epoch.Add(5*time.Hour), time.Hour)
+		o := newOutbox(w, 33)
+		o.create(epoch, epoch, epoch)
+		moved, waiting := o.deliveries[0], make(chan error, 1)
+		o.insert(func(tx platform.Tx) error {
+			changed := *moved
+			changed.Stage, changed.State, changed.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
+			if err := platform.RowsOf[*platform.Delivery](tx).Update(t.Context(), &changed, "state", "stage"); err != nil {
+				return err
+			}
+			go func() {
+				waiting <- w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error {
+					return tx.RequeueLost(t.Context(), platform.At(epoch.Add(time.Hour)))
+				})
+			}()
+			if !w.onSQLite() {
+				waitFor(t, "the queue does not wait", func() bool {
+					return w.query(w.openDirect(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0][0] == "1"
+				})
+			}
+			return nil
+		})
+		if err := <-waiting; err != nil {
+			t.Error("the queue fails:", err)
+		}
+		moved.Stage, moved.State, moved.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
+		o.check()
+		if ready := must[[]platform.Ticket](t)(w.store.ReadyDeliveries(t.Context(), 10)); len(ready) != 2 {
+			t.Errorf("%d deliveries are ready, want 2", len(ready))
+		}
+	})
+}
+
+// While partitions are made and dropped, deliveries are created and end, and their
+// subscriptions change. Partitions refer to the subscriptions, so these are locked too.
+func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t))
+	w.partitionDeliveries(epoch, epoch, time.Hour)
+	o := newOutbox(w, 34)
+	s := must[*platform.Subscription](t)(w.p.Subscriptions.Get(w.operator(), o.subscription))
+	var clock, ended atomic.Int64 // minutes since epoch; deliveries
+	stop, done := make(chan struct{}), make(chan []error, 1)
+	go func() {
+		done <- runAtOnce(4, func(writer int) error {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return nil
+				default:
+				}
+				at := platform.At(epoch.Add(time.Duration(clock.Load()-int64(writer)*20) * time.Minute)) // Their clocks differ.
+				err := w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error {
+					d := &platform.Delivery{UID: o.subscription + platform.UID(fmt.Sprintf("/%08x%08x", writer, n)), EventID: fmt.Sprint(writer, " ", n), Stage: platform.StageQueued, CreateTime: at, UpdateTime: at}
+					if err := platform.RowsOf[*platform.Delivery](tx).Insert(t.Context(), d); err != nil {
+						return err
+					}
+					d.Stage, d.State = platform.StageEnded, platform.DeliveryDelivered
+					if err := platform.RowsOf[*platform.Delivery](tx).Update(t.Context(), d, "stage", "state"); err != nil {
+						return err
+					}
+					changed := *s
+					changed.FailingSince = at
+					return platform.RowsOf[*platform.Subscription](tx).Update(t.Context(), &changed, "failingSince")
+				})
+				if err != nil {
+					return err
+				}
+				ended.Add(1)
+			}
+		})
+	}()
+	for hour := range 24 {
+		clock.Store(int64(hour) * 60)
+		now := epoch.Add(time.Duration(hour) * time.Hour)
+		if err := w.store.PartitionDeliveries(t.Context(), platform.At(now), time.Hour); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.store.PurgeDeliveries(t.Context(), platform.At(now.Add(-6*time.Hour)), 1000); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	for _, err := range <-done {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if n := o.query(o.openDirect(), "SELECT count(*) FROM delivery_partition")[0][0]; ended.Load() < 100 || len(n) > 2 {
+		t.Errorf("%d deliveries ended, and %s partitions are left", ended.Load(), n)
+	}
+	t.Logf("%d deliveries ended", ended.Load())
+}
