@@ -17,9 +17,10 @@ import (
 )
 
 // A gate decides which requests are worked on, before anything of them is read. As many as
-// there are slots work at the same time, so that the server does what it can do at full
-// speed, however many requests arrive. The others wait for a moment, and those for whom
-// there is no room are refused at once.
+// there are slots work at the same time, or fewer if the processors cannot keep up (see
+// runQueue), so that the server does what it can do at full speed, however many requests
+// arrive. The others wait for a moment, and those for whom there is no room are refused at
+// once.
 //
 // A free slot goes to the organisation that has used slots for the shortest time, and
 // within it to such a caller (see share). The organisation and the caller are presumed from
@@ -28,9 +29,12 @@ import (
 // invented at will, and their addresses are its callers.
 type gate struct {
 	*quotas
-	slots int // number of requests that work at the same time; 0 means no limit
+	slots  int         // number of requests that work at the same time; 0 means no limit
+	isLong func() bool // reports whether requests wait too long for a processor
 
 	lock    sync.Mutex
+	limit   int       // number of slots that may be used now
+	fitted  time.Time // when the limit was fitted
 	root    share
 	shares  map[shareKey]*share
 	unused  []*share
@@ -83,7 +87,7 @@ func newGate(q *quotas, slots int) *gate {
 	if err != nil {
 		panic(err) // fails only if the size is not positive
 	}
-	g := &gate{quotas: q, slots: slots, shares: map[shareKey]*share{}, known: known, seed: maphash.MakeSeed()}
+	g := &gate{quotas: q, slots: slots, limit: slots, isLong: newRunQueue().isLong, shares: map[shareKey]*share{}, known: known, seed: maphash.MakeSeed()}
 	g.tickets.New = func() any { return &ticket{gate: g, ready: make(chan error, 1)} }
 	return g
 }
@@ -103,9 +107,9 @@ func slotsOf(connections int) int {
 // few, because whoever invents tokens lets the server compute.
 func (g *gate) most(organisation string) int {
 	if organisation == "" {
-		return max(1, g.slots/reserve)
+		return max(1, g.limit/reserve)
 	}
-	return g.slots - g.slots/reserve
+	return g.limit - g.limit/reserve
 }
 
 // presume returns the caller of the last request with a token, or none.
@@ -160,7 +164,7 @@ func (g *gate) acquire(ctx context.Context, t *ticket, key shareKey) (limit stri
 	g.lock.Lock()
 	s := g.share(key)
 	t.share, t.key = s, key
-	if len(g.working) < g.slots && s.parent.working < g.most(t.key.organisation) {
+	if len(g.working) < g.limit && s.parent.working < g.most(t.key.organisation) {
 		g.start(t, now)
 		g.lock.Unlock()
 		return "", nil
@@ -248,6 +252,9 @@ func (g *gate) wait(t *ticket, now time.Time) {
 	t.share.queue = append(t.share.queue, t)
 	t.share.addWaiting(1, now)
 	if g.waits++; g.root.waiting == 1 {
+		if now.Sub(g.fitted) > calm {
+			g.limit, g.fitted = g.slots, now
+		}
 		if g.timer == nil {
 			g.timer = time.AfterFunc(sweepInterval, g.sweep)
 		} else {
@@ -278,7 +285,7 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 // isOverloaded reports whether more requests wait than the spare ones, and some have waited all
 // the time for longer than a surge lasts.
 func (g *gate) isOverloaded(now time.Time) bool {
-	return g.root.countRefusable() >= spare*g.slots && now.Sub(g.root.crowded) > surge
+	return g.root.countRefusable() >= spare*g.limit && now.Sub(g.root.crowded) > surge
 }
 
 // refuse ends the wait of a request with an error.
@@ -302,7 +309,7 @@ func (g *gate) unqueue(t *ticket, now time.Time) {
 
 // dispatch gives free slots to the requests that are next.
 func (g *gate) dispatch(now time.Time) {
-	for g.root.waiting > 0 && len(g.working) < g.slots {
+	for g.root.waiting > 0 && len(g.working) < g.limit {
 		s := g.root.next(g.most)
 		if s == nil {
 			return
@@ -369,6 +376,7 @@ func (g *gate) sweep() {
 			}
 		}
 	}
+	g.fit(now)
 	g.shrinkQueue(now)
 	for i := len(g.working) - 1; i >= 0; i-- {
 		if t := g.working[i]; t.isBlocked(tick) {
@@ -378,6 +386,13 @@ func (g *gate) sweep() {
 	g.dispatch(now)
 	if g.root.waiting > 0 {
 		g.timer.Reset(sweepInterval)
+	}
+}
+
+// fit fits the limit to the processors from time to time.
+func (g *gate) fit(now time.Time) {
+	if now.Sub(g.fitted) >= fitInterval {
+		g.limit, g.fitted = fitLimit(g.limit, g.slots, g.isLong()), now
 	}
 }
 
@@ -410,7 +425,7 @@ func (g *gate) resume(ctx context.Context, t *ticket) error {
 	}
 	s := g.share(t.key)
 	t.share = s
-	if len(g.working) < g.slots && s.parent.working < g.most(t.key.organisation) {
+	if len(g.working) < g.limit && s.parent.working < g.most(t.key.organisation) {
 		g.start(t, now)
 		g.lock.Unlock()
 		return nil
@@ -428,5 +443,5 @@ func (g *gate) resume(ctx context.Context, t *ticket) error {
 func (g *gate) state() telemetry.Gate {
 	g.lock.Lock()
 	defer g.lock.Unlock()
-	return telemetry.Gate{Working: len(g.working), Waiting: g.root.waiting, Slots: g.slots, Waits: g.waits, Waited: g.waited}
+	return telemetry.Gate{Working: len(g.working), Waiting: g.root.waiting, Slots: g.limit, Waits: g.waits, Waited: g.waited}
 }

@@ -37,7 +37,7 @@ type limitFlags struct {
 	RateLimit     *int `placeholder:"N" help:"Average requests per second of one caller; 0 is no limit. Default: 100, or no limit with --dev."`
 	RateBurst     int  `default:"200" help:"Requests that one caller may send in a burst, if there is a rate limit."`
 	MaxInFlight   *int `placeholder:"N" help:"Concurrent requests of one caller; 0 is no limit. Default: 20, or no limit with --dev."`
-	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time; others wait for a moment, fairly by organisation. 0 is no limit, and -1 is four for each three connections to the database, at least two for each core."`
+	MaxConcurrent int  `default:"-1" placeholder:"N" help:"Requests that are worked on at the same time, or fewer while the processors cannot keep up; others wait for a moment, fairly by organisation. 0 is no limit, and -1 is four for each three connections to the database, at least two for each core."`
 }
 
 const (
