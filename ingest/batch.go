@@ -24,9 +24,11 @@ const (
 // maxBatchBytes limits the input that one batch holds in memory.
 const maxBatchBytes = 8 << 20
 
-// A pipeline imports one batch at a time, while the records of the next ones are read.
+// A pipeline imports batches, while the records of the next ones are read. Batches share a
+// turn if several of their kind may be imported at the same time, and otherwise have it for
+// themselves.
 type pipeline struct {
-	turn    sync.Mutex
+	turn    sync.RWMutex
 	batches []interface{ settle() error }
 }
 
@@ -54,14 +56,16 @@ type batch[T any] struct {
 	places  []Place
 	keys    map[any]bool
 	bytes   int
-	size    int             // number of records at which the batch is sent
-	sent    *sentRecords[T] // records that are being imported; nil if there are none
+	size    int               // number of records at which the batch is sent
+	atOnce  int               // number of batches of the kind that may be imported at the same time
+	sent    []*sentRecords[T] // batches that are being imported, the oldest first
 }
 
 // sentRecords are being imported until ended is closed.
 type sentRecords[T any] struct {
 	records []*T
 	places  []Place
+	keys    map[any]bool
 	ended   chan struct{}
 	done    platform.Imported
 	took    time.Duration
@@ -69,7 +73,7 @@ type sentRecords[T any] struct {
 }
 
 func newBatch[T any](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) any) *batch[T] {
-	b := &batch[T]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize}
+	b := &batch[T]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize, atOnce: 1}
 	l.pipeline.batches = append(l.pipeline.batches, b)
 	return b
 }
@@ -105,19 +109,22 @@ func (b *batch[T]) flush(ctx context.Context) error {
 	return b.settle()
 }
 
-// send waits for the records that are being imported, and starts to import the
-// collected ones.
+// send starts to import the collected records. Before that, it waits for earlier ones if as
+// many batches as may be are being imported, or one that has a record with the same key.
 func (b *batch[T]) send(ctx context.Context) error {
-	if err := b.settle(); err != nil || len(b.records) == 0 {
-		return err
+	if len(b.records) == 0 {
+		return nil
 	}
-	s := &sentRecords[T]{records: b.records, places: b.places, ended: make(chan struct{})}
-	b.records, b.places, b.bytes, b.sent = nil, nil, 0, s
-	clear(b.keys)
+	for len(b.sent) >= b.atOnce || b.hasSentKey() {
+		if err := b.settleOldest(); err != nil {
+			return err
+		}
+	}
+	s := &sentRecords[T]{records: b.records, places: b.places, keys: b.keys, ended: make(chan struct{})}
+	b.records, b.places, b.keys, b.bytes, b.sent = nil, nil, map[any]bool{}, 0, append(b.sent, s)
 	go func() {
 		defer close(s.ended)
-		b.reporter.pipeline.turn.Lock()
-		defer b.reporter.pipeline.turn.Unlock()
+		defer b.takeTurn()()
 		start := time.Now()
 		s.done, s.err = b.write(ctx, s.records)
 		s.took = time.Since(start)
@@ -125,14 +132,46 @@ func (b *batch[T]) send(ctx context.Context) error {
 	return nil
 }
 
-// settle waits for the records that are being imported, and counts them.
-func (b *batch[T]) settle() error {
-	s := b.sent
-	if s == nil {
-		return nil
+// takeTurn waits for the turn of a batch, which the returned function ends.
+func (b *batch[T]) takeTurn() (end func()) {
+	turn := &b.reporter.pipeline.turn
+	if b.atOnce > 1 {
+		turn.RLock()
+		return turn.RUnlock
 	}
+	turn.Lock()
+	return turn.Unlock
+}
+
+// hasSentKey reports whether a collected record has the key of one that is being imported.
+func (b *batch[T]) hasSentKey() bool {
+	for _, s := range b.sent {
+		for key := range b.keys {
+			if s.keys[key] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// settle waits for all records that are being imported, and counts them. It returns the
+// first error.
+func (b *batch[T]) settle() (first error) {
+	for len(b.sent) > 0 {
+		if err := b.settleOldest(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// settleOldest waits for the records that have been imported for the longest time, and
+// counts them.
+func (b *batch[T]) settleOldest() error {
+	s := b.sent[0]
+	b.sent = b.sent[1:]
 	<-s.ended
-	b.sent = nil
 	if s.err != nil {
 		return fmt.Errorf("import %s: %w", b.kind.Name, s.err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -102,5 +103,49 @@ func TestBatchesAreImportedOneAtATime(t *testing.T) {
 	}
 	if err := errors.Join(kinds[0].flush(t.Context()), kinds[1].flush(t.Context())); err != nil || most.Load() != 1 || kinds[0].kind.Added+kinds[1].kind.Added != 1000 {
 		t.Errorf("%d at once, added %d and %d (%v), want 1 at once and 1000 in all", most.Load(), kinds[0].kind.Added, kinds[1].kind.Added, err)
+	}
+}
+
+// Two batches of a kind are imported at the same time if they have no key in common.
+func TestBatchesOfAKindAreImportedAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	const atOnce = 2
+	l := &reporter{}
+	both := make(chan struct{}, atOnce)
+	var order []string
+	var lock sync.Mutex
+	b := newBatch("texts", l, func(_ context.Context, rows []*string) (platform.Imported, error) {
+		lock.Lock()
+		order = append(order, *rows[0])
+		lock.Unlock()
+		if *rows[0] == "a" || *rows[0] == "b" { // Each blocks until the other one has begun.
+			both <- struct{}{}
+			for len(both) < atOnce {
+				runtime.Gosched()
+			}
+		}
+		if *rows[0] == "fails" {
+			return platform.Imported{}, errors.New("the database is gone")
+		}
+		return platform.Imported{Added: len(rows)}, nil
+	}, func(s *string) any { return *s })
+	b.atOnce = atOnce
+	add := func(s string) error { return b.add(t.Context(), &s, Place{}, maxBatchBytes) }
+	for _, s := range []string{"a", "b", "c", "c", "c"} { // An equal key waits for the record before.
+		if err := add(s); err != nil {
+			t.Fatal(err)
+		}
+		if s == "c" && len(b.sent) == atOnce && b.sent[0].keys["c"] {
+			t.Error("two records with the same key are imported at the same time")
+		}
+	}
+	if err := b.flush(t.Context()); err != nil || b.kind.Added != 5 || len(order) != 5 {
+		t.Errorf("added %d of %v (%v), want 5", b.kind.Added, order, err)
+	}
+	if err := errors.Join(add("fails"), add("d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.flush(t.Context()); err == nil || b.kind.Added != 6 || len(b.sent) != 0 {
+		t.Errorf("after an error %d are added, %d are not counted (%v), want 6, 0 and the error", b.kind.Added, len(b.sent), err)
 	}
 }

@@ -100,6 +100,9 @@ type destination struct {
 	vulnerabilities func(context.Context, []*platform.Vulnerability) (platform.Imported, error)
 	artifacts       func(context.Context, []*platform.ImportedArtifact) (artifacts, versions platform.Imported, err error)
 
+	// writesAtOnce reports whether imports need not wait for each other.
+	writesAtOnce bool
+
 	// findRepo finds a repo of the group by its name; "" if there is none.
 	findRepo func(ctx context.Context, name string) (platform.UID, error)
 
@@ -117,6 +120,7 @@ type destination struct {
 func newDestination(p *platform.Platform, o Options, options platform.ImportOptions) destination {
 	options.NoEvents = o.NoEvents
 	return destination{
+		writesAtOnce: p.WritesAtOnce(),
 		repos: func(ctx context.Context, rows []*platform.ImportedRepo) (platform.Imported, error) {
 			return p.Repos.Import(ctx, o.Group, rows, options)
 		},

@@ -61,6 +61,9 @@ func newRegistryImport(d destination, file string, o Options) *registryImport {
 	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]platform.UID{}}
 	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *platform.ImportedRepo) any { return repo.Name })
 	r.tags = newBatch("tags", r.reporter, d.tags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
+	if d.writesAtOnce {
+		r.tags.atOnce = 2 // While a batch is being stored, the next one is prepared.
+	}
 	r.images = newBatch("images", r.reporter, d.images, func(i *platform.Image) any {
 		return platform.ImageKey{Repo: i.Repo, Digest: i.Digest}
 	})

@@ -147,6 +147,9 @@ func (p *Platform) noteSeen(i *Identity) {
 	}
 }
 
+// WritesAtOnce reports whether the store has several writers at the same time.
+func (p *Platform) WritesAtOnce() bool { return p.store.WritesAtOnce() }
+
 // AllowStandby marks ctx as that of a request that changes nothing, such as a GET of REST
 // or a query of GraphQL. The store may answer its reads from a copy of the database that
 // has everything which was acknowledged before the request.

@@ -21,6 +21,10 @@ type Store interface {
 	// transaction, so unit must have no effect other than on tx.
 	Write(ctx context.Context, unit func(tx Tx) error) error
 
+	// WritesAtOnce reports whether transactions write at the same time. Otherwise each one
+	// waits for the one before.
+	WritesAtOnce() bool
+
 	// Gather announces that n concurrent calls will read for one response. Each
 	// call uses a context from join, and calls end when it has finished. The store
 	// may combine the statements of these calls.

@@ -168,6 +168,9 @@ type transaction struct {
 	events []*platform.Event
 }
 
+// WritesAtOnce follows from the slots of busy counters, which one writer does not need.
+func (s *Store) WritesAtOnce() bool { return s.dialect.Slots > 1 }
+
 // Write runs unit in a transaction, after the presumption about the caller is
 // proven.
 func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {

@@ -1,16 +1,19 @@
 package storetest_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"atrium/ingest"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -117,7 +120,32 @@ func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[st
 		}
 		costs[r.name], bars[r.name] = cost, readBar{r.maxBuffers + r.maxTotalBuffers, r.grows}
 	}
+	b.measureImport(t)
 	return costs, bars
+}
+
+// measureImport imports repos and tags with their events into the large organisation.
+func (b *bigWorld) measureImport(t *testing.T) {
+	t.Helper()
+	const perRepo, all = 50, 200_000
+	var lines bytes.Buffer
+	for i := range all {
+		repo := fmt.Sprintf("imported-%d", i/perRepo)
+		if i%perRepo == 0 {
+			fmt.Fprintf(&lines, "{\"kind\": \"repo\", \"name\": %q}\n", repo)
+		}
+		fmt.Fprintf(&lines, "{\"kind\": \"tag\", \"repo\": %q, \"name\": \"1.%d\", \"digest\": \"sha256:%s\"}\n", repo, i, b.d.hex(32))
+	}
+	file := filepath.Join(t.TempDir(), "registry.jsonl")
+	if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	sum, err := ingest.ImportRegistry(b.operator(), b.p, file, ingest.Options{Group: b.root})
+	if err != nil || sum.Failed() > 0 {
+		t.Fatalf("imported %+v: %v", sum, err)
+	}
+	t.Logf("imported %d repos and %d tags with their events, %.0f a second", all/perRepo, all, (all+all/perRepo)/time.Since(began).Seconds())
 }
 
 // measureCPU returns the CPU that the server needs for a statement that explain has
