@@ -1,19 +1,17 @@
 package storetest_test
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"atrium/ingest"
+	"atrium/platform"
 	"atrium/store/sqlstore"
 	"atrium/store/storetest"
 )
@@ -124,28 +122,26 @@ func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[st
 	return costs, bars
 }
 
-// measureImport imports repos and tags with their events into the large organisation.
+// measureImport imports tags with their events into repos of the large organisation, two
+// batches at the same time, as the command does.
 func (b *bigWorld) measureImport(t *testing.T) {
 	t.Helper()
-	const perRepo, all = 50, 200_000
-	var lines bytes.Buffer
-	for i := range all {
-		repo := fmt.Sprintf("imported-%d", i/perRepo)
-		if i%perRepo == 0 {
-			fmt.Fprintf(&lines, "{\"kind\": \"repo\", \"name\": %q}\n", repo)
-		}
-		fmt.Fprintf(&lines, "{\"kind\": \"tag\", \"repo\": %q, \"name\": \"1.%d\", \"digest\": \"sha256:%s\"}\n", repo, i, b.d.hex(32))
-	}
-	file := filepath.Join(t.TempDir(), "registry.jsonl")
-	if err := os.WriteFile(file, lines.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	const writers, perRepo, all = 2, 50, 200 * platform.ImportBatch
+	names := times(all, func(int) string { return b.d.hex(32) })
 	began := time.Now()
-	sum, err := ingest.ImportRegistry(b.operator(), b.p, file, ingest.Options{Group: b.root})
-	if err != nil || sum.Failed() > 0 {
-		t.Fatalf("imported %+v: %v", sum, err)
-	}
-	t.Logf("imported %d repos and %d tags with their events, %.0f a second", all/perRepo, all, (all+all/perRepo)/time.Since(began).Seconds())
+	runTogether(t, writers, func(writer int) error {
+		for n := writer * platform.ImportBatch; n < all; n += writers * platform.ImportBatch {
+			batch := times(platform.ImportBatch, func(i int) *platform.ImportedTag {
+				return &platform.ImportedTag{Repo: b.repos[(n+i)/perRepo], Tag: platform.Tag{Name: fmt.Sprint("imported-", n+i), Digest: "sha256:" + names[n+i]}}
+			})
+			done, err := b.p.Tags.Import(b.operator(), batch, platform.ImportOptions{})
+			if err != nil || done.Added != len(batch) {
+				return fmt.Errorf("imported %+v: %w", done, err)
+			}
+		}
+		return nil
+	})
+	t.Logf("imported %d tags with their events, %.0f a second", all, all/time.Since(began).Seconds())
 }
 
 // measureCPU returns the CPU that the server needs for a statement that explain has
