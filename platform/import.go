@@ -52,8 +52,8 @@ func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []T) (Imp
 		return err
 	}
 	err := store.Write(ctx, put)
-	if errors.Is(err, ErrDuplicate) {
-		err = store.Write(ctx, put) // a concurrent import added the same record; now it is found
+	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNotFound) {
+		err = store.Write(ctx, put) // the same record was added or deleted concurrently; now this is found
 	}
 	return done, err
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -47,29 +48,43 @@ func restricts[F any](where func(F, *statement), f F) bool {
 	return s.sql.Len() > 0
 }
 
-// counters returns the counters whose sum is the total of a filter, or none if the
-// rows must be counted.
-func (t *table[T, F]) counters(f F) []byte {
+// A counterSum has the counters whose sum is the total of a filter. It has none if the rows
+// must be counted.
+type counterSum struct {
+	added      []byte
+	subtracted byte // 0 means none
+}
+
+func (c counterSum) isEmpty() bool { return len(c.added) == 0 }
+
+// counters returns the counters of a filter.
+func (t *table[T, F]) counters(f F) counterSum {
 	switch {
 	case t.filterCounters != nil:
 		return t.filterCounters(f)
 	case t.isFiltered(f):
-		return nil
+		return counterSum{}
 	default:
-		return []byte{t.number}
+		return counterSum{added: []byte{t.number}}
 	}
 }
 
-// counterCondition returns the condition that a counter is one of several.
-func counterCondition(counters []byte) string {
-	if len(counters) == 1 {
-		return "c.kind = " + strconv.Itoa(int(counters[0]))
+// sql returns the total of the counters c that a condition selects. column is n or nc.
+func (c counterSum) sql(column, condition string) string {
+	value, numbers := "c."+column, c.added
+	if c.subtracted != 0 {
+		value = fmt.Sprintf("CASE c.kind WHEN %d THEN -%s ELSE %[2]s END", c.subtracted, value)
+		numbers = append(slices.Clone(numbers), c.subtracted)
 	}
-	texts := make([]string, len(counters))
-	for i, number := range counters {
-		texts[i] = strconv.Itoa(int(number))
+	kinds := "= " + strconv.Itoa(int(numbers[0]))
+	if len(numbers) > 1 {
+		texts := make([]string, len(numbers))
+		for i, number := range numbers {
+			texts[i] = strconv.Itoa(int(number))
+		}
+		kinds = "IN (" + strings.Join(texts, ", ") + ")"
 	}
-	return "c.kind IN (" + strings.Join(texts, ", ") + ")"
+	return "COALESCE((SELECT CAST(SUM(" + value + ") AS BIGINT) FROM counter c WHERE c.kind " + kinds + " AND " + condition + "), 0)"
 }
 
 func noList(string, bool) string { return "" }
@@ -85,7 +100,7 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 	var within, parents keyList
 	self := 0
 	counters := r.counters(q.Filter)
-	filtered := len(counters) == 0
+	filtered := counters.isEmpty()
 	for _, b := range q.Scope.Branches() {
 		switch {
 		case filtered:
@@ -110,7 +125,7 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 		scopes keyList
 	}{{"n", within}, {"nc", parents}} {
 		if len(sum.scopes) > 0 {
-			s.add(" + COALESCE((SELECT CAST(SUM(c."+sum.column+") AS BIGINT) FROM counter c WHERE "+counterCondition(counters)+" AND c.scope ?), 0)", sum.scopes)
+			s.add(" + "+counters.sql(sum.column, "c.scope ?"), sum.scopes)
 		}
 	}
 	return s.build(func(scan func(...any) error) error {
@@ -238,6 +253,13 @@ func (t storedKind[T, F]) asCounted() (_ countedTable, counted bool) {
 	return countedTable{t.name, t.number, group, t.treeUID, t.key, t.classColumn, t.classCounters}, !t.uncounted
 }
 
+// classSQL selects the class of a row of t.
+func (t countedTable) classSQL() string { return castClass(cmp.Or(t.classColumn, "0")) }
+
+// castClass returns SQL that converts the column of a class, which may be a boolean, into a
+// number.
+func castClass(column string) string { return "CAST(" + column + " AS INTEGER)" }
+
 // countersOf returns the counters of a class.
 func (t countedTable) countersOf(class int64) []byte {
 	if t.classCounters == nil {
@@ -288,7 +310,7 @@ func (s *Store) computeCounters(ctx context.Context, tx TxConn) (deltas, error) 
 	truth := deltas{}
 	var run []*Statement
 	for _, t := range s.countedTables() {
-		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + cmp.Or(t.classColumn, "0") + " FROM " + t.name + " t"
+		read := "SELECT t.uid, " + cmp.Or(t.group, "''") + ", " + t.classSQL() + " FROM " + t.name + " t"
 		run = append(run, s.dialect.statement().add(read).build(func(scan func(...any) error) error {
 			var uid, group string
 			var class int64

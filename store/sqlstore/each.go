@@ -296,9 +296,9 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 			s.add(" UNION ALL ")
 		}
 		s.addPlace(len(scopes))
-		if sum := counterColumn(p.column); sum != "" && len(counters) > 0 {
+		if sum := counterColumn(p.column); sum != "" && !counters.isEmpty() {
 			columns = p.scopeColumns()
-			s.add("COALESCE((SELECT CAST(SUM(c." + sum + ") AS BIGINT) FROM counter c WHERE " + counterCondition(counters) + " AND c.scope = p.inside), 0)")
+			s.add(counters.sql(sum, "c.scope = p.inside"))
 			if r.selfEnclosed && sum == "n" && !p.exclude && !p.below {
 				s.add(" + 1")
 			}

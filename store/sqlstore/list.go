@@ -192,15 +192,21 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 
-// approach returns how the rows of a list are found. The primary key is walked if one
-// counter counts the rows of the filter, which then are all or nearly all rows. If a
-// filter matches few rows, its index may be better, and the planner chooses.
+// approach returns how the rows of a list are found. The primary key is walked if the
+// filter keeps all or nearly all rows, which their counter tells. If a filter matches few
+// rows, its index may be better, and the planner chooses.
 func (r *reader[T, F]) approach(order string, f F) approach {
 	return approach{
-		walk:     order == "uid" && len(r.counters(f)) == 1,
+		walk:     order == "uid" && r.keepsMost(f),
 		byParent: r.byParent != nil && r.byParent(order, f),
 		byWords:  r.looksFor(f),
 	}
+}
+
+// keepsMost reports whether a filter keeps all or nearly all rows.
+func (t *table[T, F]) keepsMost(f F) bool {
+	sum := t.counters(f)
+	return len(sum.added) == 1 && (sum.added[0] == t.number || sum.added[0] == standing)
 }
 
 // compare returns the order in which the rows of a page are read.

@@ -48,6 +48,7 @@ var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
 	12: rateAdvisories,
 	14: fillSearchTexts,
 	17: noteFixTimes,
+	35: countDeprecated,
 }
 
 // onlineMigrations maps migration numbers to functions that run the file of the migration

@@ -107,7 +107,7 @@ func severitiesByName(ctx context.Context, tx *sql.Tx) (map[string][]platform.Se
 	return known, rows.Err()
 }
 
-// insertCounters writes the counters of advisories by class.
+// insertCounters writes counters of classes.
 func insertCounters(ctx context.Context, tx *sql.Tx, dialect *Dialect, counted deltas) error {
 	insert := withPlaceholders(dialect, "INSERT INTO counter (scope, kind, slot, n, nc) VALUES (?, ?, 0, ?, ?)")
 	for _, k := range counted.sortedKeys() {

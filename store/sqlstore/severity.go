@@ -105,19 +105,18 @@ func advisoryCounters(class int64) []byte {
 
 func classCounter(class int64) byte { return byte(firstClass + class - 1) }
 
-// countersOfAdvisories returns the counters whose sum is the total of a filter, or
-// nil if the rows must be counted.
-func countersOfAdvisories(f *platform.AdvisoryFilter) []byte {
+// countersOfAdvisories returns the counters whose sum is the total of a filter.
+func countersOfAdvisories(f *platform.AdvisoryFilter) counterSum {
 	severities, wanted, withdrawn := f.Severities, f.States, f.Withdrawn
 	others := *f
 	others.Severities, others.States, others.Withdrawn = nil, nil, true
 	switch {
 	case restricts(whereAdvisory, &others), withdrawn && len(severities)+len(wanted) > 0:
-		return nil
+		return counterSum{}
 	case withdrawn:
-		return []byte{allAdvisories}
+		return counterSum{added: []byte{allAdvisories}}
 	case len(severities)+len(wanted) == 0:
-		return []byte{standing}
+		return counterSum{added: []byte{standing}}
 	case len(severities) == 0:
 		severities = platform.SeverityRatings()
 	case len(wanted) == 0:
@@ -130,7 +129,7 @@ func countersOfAdvisories(f *platform.AdvisoryFilter) []byte {
 		}
 	}
 	slices.Sort(counters)
-	return slices.Compact(counters)
+	return counterSum{added: slices.Compact(counters)}
 }
 
 // AdvisoriesInheriting reads the advisories that have one of names as id or alias,

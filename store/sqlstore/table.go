@@ -66,12 +66,12 @@ type table[T, F any] struct {
 	aliasTable string
 
 	// A row has a class, which classColumn stores and whose counters count it beside the
-	// kind's own. filterCounters returns those whose sum is the total of a filter, or none
-	// if rows must be counted. nil means that the kind has no classes.
+	// kind's own. filterCounters returns those whose sum is the total of a filter. nil
+	// means that the kind has no classes.
 	classColumn    string
 	class          func(T) int64
 	classCounters  func(class int64) []byte
-	filterCounters func(f F) []byte
+	filterCounters func(f F) counterSum
 
 	// searchText is SQL over a row of t: the text in which words are looked for.
 	// searchFor returns the query of a filter. If the text is a column, searchOf makes

@@ -20,7 +20,7 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},
 		{"t.digest", "digest", func(t *platform.Tag) any { return &t.Digest }},
-		{"t.deprecated", "deprecated", func(t *platform.Tag) any { return &t.Deprecated }},
+		{"t.is_deprecated", "deprecated", func(t *platform.Tag) any { return &t.Deprecated }},
 		{"t.bundles", "bundles", func(t *platform.Tag) any { return jsonColumn{&t.Bundles} }},
 		{"t.class", "", func(t *platform.Tag) any { return (*string)(&t.Class) }},
 		{"t.create_time", "", func(t *platform.Tag) any { return timeColumn{&t.CreateTime} }},
@@ -32,29 +32,9 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	writeOnly: []column[*platform.Tag]{
 		{"t.source", "source", func(t *platform.Tag) any { return &t.Source }},
 	},
+	classColumn: "is_deprecated", class: classOfTag, classCounters: tagCounters, filterCounters: countersOfTags,
 	searchText: tagText, searchFor: func(f *platform.TagFilter) string { return f.Query },
-	where: func(f *platform.TagFilter, s *statement) {
-		s.addName(f.Name)
-		addAnyOf(s, "name", f.Names)
-		s.addWords(tagText, f.Query)
-		if !f.UpdatedSince.IsZero() {
-			s.add(" AND t.update_time >= ?", f.UpdatedSince)
-		}
-		if f.Digest != "" {
-			// The index contains 24 bits of a digest.
-			s.add(" AND t.digest = ? AND substr(t.digest, 8, 6) = substr(?, 8, 6)", f.Digest, f.Digest)
-		}
-		switch { // The indexes of deprecated tags need a condition without an argument.
-		case f.Deprecated == nil:
-		case *f.Deprecated:
-			s.add(" AND t.deprecated")
-		default:
-			s.add(" AND NOT t.deprecated")
-		}
-		for _, class := range f.Without {
-			s.add(" AND t.class <> ?", string(class))
-		}
-	},
+	where: whereTag,
 })
 
 // tagText is the SQL form of platform.SearchText for the name of a tag, which has no
@@ -99,4 +79,65 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 // ClaimTags sets the source of tags that have another one or none.
 func (tx *transaction) ClaimTags(ctx context.Context, source string, uids []platform.UID) error {
 	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidKeyList(uids), source).build(nil))
+}
+
+func whereTag(f *platform.TagFilter, s *statement) {
+	s.addName(f.Name)
+	addAnyOf(s, "name", f.Names)
+	s.addWords(tagText, f.Query)
+	if !f.UpdatedSince.IsZero() {
+		s.add(" AND t.update_time >= ?", f.UpdatedSince)
+	}
+	if f.Digest != "" {
+		// The index contains 24 bits of a digest.
+		s.add(" AND t.digest = ? AND substr(t.digest, 8, 6) = substr(?, 8, 6)", f.Digest, f.Digest)
+	}
+	switch { // The indexes of deprecated tags need a condition without an argument.
+	case f.Deprecated == nil:
+	case *f.Deprecated:
+		s.add(" AND t.is_deprecated")
+	default:
+		s.add(" AND NOT t.is_deprecated")
+	}
+	for _, class := range f.Without {
+		s.add(" AND t.class <> ?", string(class))
+	}
+}
+
+// Deprecated tags have a counter of their own. These numbers are stored.
+const (
+	allTags        = 6 // number of the kind
+	deprecatedTags = 126
+)
+
+func classOfTag(t *platform.Tag) int64 {
+	if t.Deprecated {
+		return 1
+	}
+	return 0
+}
+
+// tagCounters returns the counters of a class, besides that of the kind.
+func tagCounters(class int64) []byte {
+	if class == 0 {
+		return nil
+	}
+	return []byte{deprecatedTags}
+}
+
+// countersOfTags returns the counters whose sum is the total of a filter.
+func countersOfTags(f *platform.TagFilter) counterSum {
+	others := *f
+	others.Deprecated = nil
+	all := []byte{allTags}
+	switch {
+	case restricts(whereTag, &others):
+		return counterSum{}
+	case f.Deprecated == nil:
+		return counterSum{added: all}
+	case *f.Deprecated:
+		return counterSum{added: []byte{deprecatedTags}}
+	default:
+		return counterSum{added: all, subtracted: deprecatedTags}
+	}
 }

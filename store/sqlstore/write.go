@@ -68,11 +68,12 @@ func (w *writer[T, F]) countClass(uid platform.UID, class, by int64) {
 	}
 }
 
-// reclassify updates the counters of a row whose class is about to change.
+// reclassify updates the counters of a row whose class is about to change. It locks the row,
+// so that no other transaction changes the class meanwhile.
 func (w *writer[T, F]) reclassify(ctx context.Context, row T) error {
 	uid := w.uid(row)
 	was := w.dialect.statement()
-	was.add("SELECT "+w.classColumn+" FROM "+w.name+" WHERE uid = ?", w.key(uid))
+	was.add("SELECT "+castClass("t."+w.classColumn)+" FROM "+w.name+" t WHERE t.uid = ?"+w.dialect.KeepRow, w.key(uid))
 	return w.conn.Run(ctx, was.build(func(scan func(...any) error) error {
 		var class int64
 		if err := scan(&class); err != nil {
@@ -295,9 +296,10 @@ func (t *table[T, F]) ownDestinations(row T) []any {
 	return to
 }
 
-// Delete removes a row.
+// Delete removes a row, which it locks first: the row that it returns and no longer counts is
+// the last one.
 func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ error) {
-	rows, err := w.readRow(ctx, uid)
+	rows, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
 	if err != nil {
 		return zero, err
 	}

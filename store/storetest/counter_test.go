@@ -2,9 +2,12 @@ package storetest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"atrium/platform"
+	"atrium/store"
+	"atrium/store/storetest"
 )
 
 func TestRecountRepairsWrongCountersAndNoOthers(t *testing.T) {
@@ -139,4 +142,87 @@ func (v uidReader) GetMany(ctx context.Context, uids []platform.UID) ([]*platfor
 		ids[i] = string(uid)
 	}
 	return v.Vulnerabilities.GetMany(ctx, ids)
+}
+
+// Deprecated tags have counters, which stay exact when tags change, also if two imports
+// change the same tag at the same time. Without the lock of the row, such a change counts
+// twice.
+func TestDeprecatedTagsAreCounted(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		owner, org := w.createOrganisation("acme")
+		repo := w.repo(owner, w.group(owner, org.Group.UID, "team"), "app")
+		const tags, rounds = 10, 20
+		names := times(tags, func(i int) string { return fmt.Sprint("v", i) })
+		importTags := func(deprecated bool) error {
+			_, err := w.p.Tags.Import(w.operator(), times(tags, func(i int) *platform.ImportedTag {
+				return &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: names[i], Digest: digests[0], Deprecated: deprecated && i%2 == 0}}
+			}), platform.ImportOptions{})
+			return err
+		}
+		for n := range rounds {
+			runTogether(t, 2, func(int) error { return importTags(n%2 == 0) })
+		}
+		w.checkCounters(t, 0)
+		if err := importTags(true); err != nil {
+			t.Fatal(err)
+		}
+		count := func(deprecated bool) (totals [2]int64) {
+			for i, scope := range []platform.UIDFilter{childrenOf(repo), descendantsOf(org.Group.UID)} {
+				page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: scope, Parts: platform.PartTotal, Filter: &platform.TagFilter{Deprecated: &deprecated}}))
+				totals[i] = page.TotalCount
+			}
+			return totals
+		}
+		if yes, no := count(true), count(false); yes != [2]int64{tags / 2, tags / 2} || no != yes {
+			t.Errorf("%v tags are deprecated and %v are not, want %d", yes, no, tags/2)
+		}
+		page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo)}))
+		for i, tag := range page.Items {
+			runTogether(t, 2, func(writer int) error {
+				if writer == 0 {
+					return w.p.Tags.Delete(owner, tag.UID)
+				}
+				return importTags(i%2 == 0) // may add the tag again
+			})
+		}
+		w.checkCounters(t, 0)
+		for _, name := range names {
+			for _, tag := range must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(repo), Filter: &platform.TagFilter{Name: name}})).Items {
+				if err := w.p.Tags.Delete(owner, tag.UID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w.checkCounters(t, 0)
+		if yes, no := count(true)[1], count(false)[1]; yes+no != 0 {
+			t.Errorf("%d and %d tags are left", yes, no)
+		}
+	})
+}
+
+// The migration counts the deprecated tags that exist.
+func TestTheMigrationCountsDeprecatedTags(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newWorld(t, url)
+		owner, org := w.createOrganisation("acme")
+		repo := w.repo(owner, w.group(owner, org.Group.UID, "team"), "app")
+		for i := range 5 {
+			must[*platform.Tag](t)(w.p.Tags.Create(owner, repo, input[*platform.Tag](fmt.Sprintf(`{"name": "v%d", "digest": %q, "deprecated": %v}`, i, digests[0], i < 3))))
+		}
+		db := w.openDirect()
+		for _, statement := range []string{
+			"ALTER TABLE tag RENAME COLUMN is_deprecated TO deprecated", "DELETE FROM counter WHERE kind = 126", "DELETE FROM goose_db_version WHERE version_id >= 35",
+		} {
+			w.exec(db, statement)
+		}
+		must[any](t)(nil, store.Migrate(t.Context(), url))
+		w = newWorld(t, url)
+		w.checkCounters(t, 0)
+		yes := true
+		page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(org.Group.UID), Filter: &platform.TagFilter{Deprecated: &yes}}))
+		if page.TotalCount != 3 || len(page.Items) != 3 {
+			t.Errorf("%d tags of %d are deprecated, want 3", len(page.Items), page.TotalCount)
+		}
+	})
 }

@@ -85,6 +85,7 @@ func (f *forest) tagFilters() []filterCase[*platform.Tag, *platform.TagFilter] {
 		{&platform.TagFilter{UpdatedSince: since}, func(t *platform.Tag) bool { return !t.UpdateTime.Before(since.Time) }},
 		{&platform.TagFilter{Digest: digests[1]}, func(t *platform.Tag) bool { return t.Digest == digests[1] }},
 		{&platform.TagFilter{Deprecated: &yes}, func(t *platform.Tag) bool { return t.Deprecated }},
+		{&platform.TagFilter{Deprecated: &no}, func(t *platform.Tag) bool { return !t.Deprecated }},
 		{&platform.TagFilter{Deprecated: &no, Without: classes}, func(t *platform.Tag) bool { return !t.Deprecated && t.Class == "" }},
 	}
 }

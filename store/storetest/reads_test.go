@@ -159,11 +159,12 @@ func (r *readList) addKinds() {
 	r.add("advisories by advisory_id", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "advisory_id desc"}))
 	r.add("vulnerabilities", pageBuffers, askList(p.Vulnerabilities.List, platform.ListRequest[*platform.VulnerabilityFilter]{}))
 	r.add("subscriptions", pageBuffers, askList(p.Subscriptions.List, platform.ListRequest[*platform.SubscriptionFilter]{UIDP: all}))
-	yes := true
-	deprecated := &platform.TagFilter{Deprecated: &yes}
-	ofAll := r.add("deprecated tags, the latest first", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: deprecated}))
-	ofAll.maxTotalBuffers, ofAll.grows = 2*totalBuffers, countsRows
-	r.add("deprecated tags of the busy repo", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: deprecated})).grows = countsRows
+	yes, no := true, false
+	deprecated, others := &platform.TagFilter{Deprecated: &yes}, &platform.TagFilter{Deprecated: &no}
+	r.add("deprecated tags, the latest first", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: deprecated}))
+	r.add("deprecated tags of the busy repo", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: deprecated}))
+	r.add("tags that are not deprecated, the latest first", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: "update_time desc", Filter: others})).maxTotalBuffers = 2 * totalBuffers
+	r.add("tags of the busy repo that are not deprecated", pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: "update_time desc", Filter: others}))
 	for _, order := range []string{"name", "create_time desc", "update_time desc", "uid"} {
 		r.add("tags of the busy repo by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: childrenOf(busy), OrderBy: order}))
 		r.add("tags below the root by "+order, pageBuffers, askList(p.Tags.List, platform.ListRequest[*platform.TagFilter]{UIDP: all, OrderBy: order}))
