@@ -125,7 +125,7 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 		scopes keyList
 	}{{"n", within}, {"nc", parents}} {
 		if len(sum.scopes) > 0 {
-			s.add(" + "+counters.sql(sum.column, "c.scope ?"), sum.scopes)
+			s.add(" + ").add(counters.sql(sum.column, "c.scope ?"), sum.scopes)
 		}
 	}
 	return s.build(func(scan func(...any) error) error {
