@@ -80,10 +80,11 @@ func (r *readList) addFilters() {
 		return checkNotEmpty(p.Advisories.ListOfRepos(ctx, platform.ListRequest[*platform.AdvisoryFilter]{PageSize: 10}, repos))
 	})
 	ofRepos.maxTotalBuffers = 50 * 4 // The index counts them.
-	r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
+	summary := r.add("a summary of the root", pageBuffers, func(ctx context.Context) error {
 		_, err := p.Advisories.Summarize(ctx, r.b.root)
 		return err
-	}).maxTotalBuffers = pageBuffers
+	})
+	summary.maxTotalBuffers, summary.grows = pageBuffers, readsCounters
 	r.add("summaries of 50 repos", eachBuffers, func(ctx context.Context) error {
 		repos, _ := p.Repos.GetMany(ctx, r.b.repos[:50])
 		_, errs := p.Advisories.SummarizeRepos(ctx, repos)

@@ -48,6 +48,9 @@ func (b *bigWorld) hotReads(p *platform.Platform, s *sqlstore.Store) []*hotRead 
 	return r.all
 }
 
+// readsCounters says why totals grow: their counters, in 16 parts each, lie on more pages.
+const readsCounters = "It reads counters that lie on more pages."
+
 // countsRows says why a list of some rows grows: there is no counter for its filter.
 const countsRows = "It counts the rows of the filter."
 
@@ -149,7 +152,8 @@ func (r *readList) addKinds() {
 	r.add("advisories in the root", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: childrenOf(r.b.root)}))
 	critical := &platform.AdvisoryFilter{Severities: []platform.SeverityRating{platform.SeverityCritical, platform.SeverityHigh}}
 	r.add("advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc"}))
-	r.add("bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical})).maxTotalBuffers = 2 * totalBuffers
+	bad := r.add("bad advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: critical}))
+	bad.maxTotalBuffers, bad.grows = 2*totalBuffers, readsCounters
 	open := &platform.AdvisoryFilter{States: []platform.AdvisoryState{platform.AdvisoryOpen}}
 	r.add("open advisories, the worst first", pageBuffers, askList(p.Advisories.List, platform.ListRequest[*platform.AdvisoryFilter]{UIDP: all, OrderBy: "severity desc", Filter: open})).maxTotalBuffers = 6 * totalBuffers
 	openAndBad := &platform.AdvisoryFilter{States: open.States, Severities: critical.Severities}
