@@ -123,10 +123,8 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	}
 	again := make([]*Delivery, len(uids))
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		for _, subscription := range subscriptionsOf(uids) { // prevents concurrent attempts from being recorded
-			if err := tx.Lock(ctx, subscription); err != nil {
-				return err
-			}
+		if err := lockSubscriptions(ctx, tx, parentsOf(uids)); err != nil {
+			return err
 		}
 		found, err := TableOf[*Delivery, *DeliveryFilter](tx).Get(ctx, Keys{uids: uids})
 		if err != nil {
@@ -154,14 +152,12 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	return again, nil
 }
 
-// subscriptionsOf returns the subscriptions of deliveries, sorted, each once.
-func subscriptionsOf(deliveries []UID) []UID {
-	subscriptions := make([]UID, len(deliveries))
-	for i, uid := range deliveries {
-		subscriptions[i] = uid.Parent()
+func parentsOf(uids []UID) []UID {
+	parents := make([]UID, len(uids))
+	for i, uid := range uids {
+		parents[i] = uid.Parent()
 	}
-	slices.Sort(subscriptions)
-	return slices.Compact(subscriptions)
+	return parents
 }
 
 func (s Deliveries) checkMayRedeliver(ctx context.Context, uids []UID) error {

@@ -123,17 +123,18 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 		existing: s.readImported,
 		isUnchanged: func(known, t *ImportedTag) bool {
 			t.UID = known.UID
-			if o.NamesOnly {
-				t.Deprecated = known.Deprecated
-			}
-			return known.Digest == t.Digest && known.Deprecated == t.Deprecated
+			return known.Digest == t.Digest && (o.NamesOnly || known.Deprecated == t.Deprecated)
 		},
 		replace: func(ctx context.Context, tx Tx, known, t *ImportedTag) error {
-			s.kind.Stamp(&t.Tag, known.UID, s.p.now())
-			if err := RowsOf[*Tag](tx).Update(ctx, &t.Tag, "digest", "deprecated", "source"); err != nil {
+			row := t.Tag // Update clears the source, which a repeated transaction needs.
+			if o.NamesOnly {
+				row.Deprecated = known.Deprecated
+			}
+			s.kind.Stamp(&row, known.UID, s.p.now())
+			if err := RowsOf[*Tag](tx).Update(ctx, &row, "digest", "deprecated", "source"); err != nil {
 				return err
 			}
-			recordImported(ctx, tx, s.resources, "created", o, &t.Tag)
+			recordImported(ctx, tx, s.resources, "created", o, &row)
 			return nil
 		},
 		insert: func(ctx context.Context, tx Tx, added []*ImportedTag) error {

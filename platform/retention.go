@@ -28,7 +28,7 @@ func (p *Platform) Purge(ctx context.Context) error {
 // purgeOrWarn calls Purge and logs its error.
 func (p *Platform) purgeOrWarn(ctx context.Context) {
 	if err := p.Purge(ctx); err != nil && ctx.Err() == nil {
-		p.options.Logger.Warn("old events were not removed, or the next partitions not made; trying again in 10 minutes", "error", err)
+		p.options.Logger.Warn("old events or deliveries were not removed, or the next partitions not made; trying again in 10 minutes", "error", err)
 	}
 }
 
@@ -36,7 +36,7 @@ func (p *Platform) purgeOrWarn(ctx context.Context) {
 // the time that a partition covers. They are kept longer by at most this time, because
 // only whole partitions are dropped. Narrower partitions would keep them for a shorter
 // time, but every look-up that cannot exclude partitions visits all of them. No look-up
-// of deliveries can.
+// of ended deliveries can.
 const eventPartitions, deliveryPartitions = 12, 4
 
 // partitionWidth returns the time that each of n partitions covers: whole days if it is more

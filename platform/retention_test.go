@@ -19,4 +19,7 @@ func TestPartitionsAreATwelfthOfTheRetention(t *testing.T) {
 			t.Errorf("the partitions of %s cover %s, want %s", retention, got, want)
 		}
 	}
+	if got := partitionWidth(30*day, deliveryPartitions); got != 7*day {
+		t.Errorf("the partitions of deliveries cover %s, want 7 days", got)
+	}
 }

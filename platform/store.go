@@ -277,6 +277,10 @@ type Tx interface {
 	// StageReady.
 	ReleaseNextHeld(ctx context.Context, subscription UID) error
 
+	// OverdueSubscriptions returns the subscriptions with queued deliveries that are
+	// overdue since a time.
+	OverdueSubscriptions(ctx context.Context, due Time) ([]UID, error)
+
 	// RequeueLost moves queued deliveries that are overdue since a time to
 	// StageReady. For each subscription with only held deliveries, it moves one of
 	// them to StageReady.

@@ -104,7 +104,9 @@ func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[*Subscri
 }
 
 // Delete deletes a subscription.
-func (s Subscriptions) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+func (s Subscriptions) Delete(ctx context.Context, uid UID) error {
+	return s.removeChecked(ctx, uid, func(tx Tx, uid UID) error { return tx.Lock(ctx, uid) }) // no delivery ends meanwhile
+}
 
 // secretOverlap is the time during which the previous secret still signs.
 const secretOverlap = 24 * time.Hour

@@ -145,13 +145,23 @@ func (w Webhooks) ListReady(ctx context.Context, limit int) ([]Ticket, error) {
 
 // MarkQueued records that the queue has these tickets.
 func (w Webhooks) MarkQueued(ctx context.Context, tickets []Ticket) error {
-	return w.p.store.Write(ctx, func(tx Tx) error { return tx.MarkQueued(ctx, tickets) })
+	return w.p.store.Write(ctx, func(tx Tx) error {
+		if err := lockSubscriptions(ctx, tx, subscriptionsOf(tickets)); err != nil {
+			return err
+		}
+		return tx.MarkQueued(ctx, tickets)
+	})
 }
 
 // Requeue makes deliveries ready again, with new tickets, whose process is gone or
 // stops.
 func (w Webhooks) Requeue(ctx context.Context, tickets ...Ticket) error {
-	err := w.p.store.Write(ctx, func(tx Tx) error { return tx.Requeue(ctx, tickets) })
+	err := w.p.store.Write(ctx, func(tx Tx) error {
+		if err := lockSubscriptions(ctx, tx, subscriptionsOf(tickets)); err != nil {
+			return err
+		}
+		return tx.Requeue(ctx, tickets)
+	})
 	if err == nil {
 		w.p.store.Wake()
 	}
@@ -166,7 +176,37 @@ func (w Webhooks) RequeueLost(ctx context.Context, all bool) error {
 	if all {
 		due = At(w.p.now().Add(2 * maxRetryAfter)) // no attempt is delayed for longer
 	}
-	return w.p.store.Write(ctx, func(tx Tx) error { return tx.RequeueLost(ctx, due) })
+	return w.p.store.Write(ctx, func(tx Tx) error {
+		overdue, err := tx.OverdueSubscriptions(ctx, due)
+		if err != nil {
+			return err
+		}
+		if err := lockSubscriptions(ctx, tx, overdue); err != nil {
+			return err
+		}
+		return tx.RequeueLost(ctx, due)
+	})
+}
+
+// lockSubscriptions locks subscriptions, as attempts do. So none of their deliveries ends
+// until the transaction does. A delivery that ends moves to another partition, and a
+// database rejects statements that wait for its row.
+func lockSubscriptions(ctx context.Context, tx Tx, subscriptions []UID) error {
+	slices.Sort(subscriptions) // all in the same order, so that nobody waits in a circle
+	for _, subscription := range slices.Compact(subscriptions) {
+		if err := tx.Lock(ctx, subscription); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func subscriptionsOf(tickets []Ticket) []UID {
+	subscriptions := make([]UID, len(tickets))
+	for i, t := range tickets {
+		subscriptions[i] = t.Delivery.Parent()
+	}
+	return subscriptions
 }
 
 // A Dispatch holds the data for one attempt of a delivery.

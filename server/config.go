@@ -47,7 +47,8 @@ type Config struct {
 	Answers                           platform.AnswerLimits
 
 	// MaxConcurrent is how many requests are worked on at the same time, unless the
-	// processors cannot keep up; others wait for a moment. 0 means no limit, and FitConcurrency as many as the machine suggests.
+	// processors cannot keep up; others wait for a moment. 0 means no limit, and
+	// FitConcurrency as many as the machine suggests.
 	MaxConcurrent int
 
 	ServiceDomain string // suffix of the domain of errors

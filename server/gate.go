@@ -162,6 +162,7 @@ func (g *gate) acquire(ctx context.Context, t *ticket, key shareKey) (limit stri
 	}
 	now := time.Now()
 	g.lock.Lock()
+	g.relax(now)
 	s := g.share(key)
 	t.share, t.key = s, key
 	if len(g.working) < g.limit && s.parent.working < g.most(t.key.organisation) {
@@ -252,9 +253,6 @@ func (g *gate) wait(t *ticket, now time.Time) {
 	t.share.queue = append(t.share.queue, t)
 	t.share.addWaiting(1, now)
 	if g.waits++; g.root.waiting == 1 {
-		if now.Sub(g.fitted) > calm {
-			g.limit, g.fitted = g.slots, now
-		}
 		if g.timer == nil {
 			g.timer = time.AfterFunc(sweepInterval, g.sweep)
 		} else {
@@ -396,6 +394,14 @@ func (g *gate) fit(now time.Time) {
 	}
 }
 
+// relax frees all slots if no request has waited for a while, and begins to measure anew.
+func (g *gate) relax(now time.Time) {
+	if g.root.waiting == 0 && now.Sub(g.fitted) > calm {
+		g.isLong()
+		g.limit, g.fitted = g.slots, now
+	}
+}
+
 // shrinkQueue refuses the newest requests of those who have the most, as long as too many wait.
 func (g *gate) shrinkQueue(now time.Time) {
 	for g.isOverloaded(now) {
@@ -443,5 +449,6 @@ func (g *gate) resume(ctx context.Context, t *ticket) error {
 func (g *gate) state() telemetry.Gate {
 	g.lock.Lock()
 	defer g.lock.Unlock()
+	g.relax(time.Now())
 	return telemetry.Gate{Working: len(g.working), Waiting: g.root.waiting, Slots: g.limit, Waits: g.waits, Waited: g.waited}
 }

@@ -15,22 +15,22 @@ type runQueue struct {
 	counts []uint64 // of the previous measurement
 }
 
-const maxRunWait = time.Millisecond
+const (
+	maxRunWait = time.Millisecond
+	leastWaits = 20 // fewer say nothing
+)
 
 func newRunQueue() *runQueue {
 	return &runQueue{sample: []metrics.Sample{{Name: "/sched/latencies:seconds"}}}
 }
 
-// isLong reports whether goroutines have waited too long since the previous call.
+// isLong reports whether goroutines have waited too long since the previous call. The first
+// call only begins to measure.
 func (q *runQueue) isLong() bool {
 	metrics.Read(q.sample)
 	waits := q.sample[0].Value.Float64Histogram()
-	first := q.counts == nil
-	if first {
-		q.counts = make([]uint64, len(waits.Counts))
-	}
-	long := !first && isQuarterAbove(waits, q.counts, maxRunWait)
-	copy(q.counts, waits.Counts)
+	long := q.counts != nil && isQuarterAbove(waits, q.counts, maxRunWait)
+	q.counts = append(q.counts[:0], waits.Counts...)
 	return long
 }
 
@@ -45,7 +45,7 @@ func isQuarterAbove(h *metrics.Float64Histogram, before []uint64, limit time.Dur
 			below += n - before[i]
 		}
 	}
-	return above > 0 && 3*above >= below
+	return above+below >= leastWaits && 3*above >= below
 }
 
 // fitInterval is the interval in which a gate fits its limit to the processors. A gate for
@@ -53,13 +53,13 @@ func isQuarterAbove(h *metrics.Float64Histogram, before []uint64, limit time.Dur
 const fitInterval, calm = 100 * time.Millisecond, time.Second
 
 // fitLimit returns the number of requests that may work in the next interval: a quarter less
-// if the processors cannot keep up, and otherwise one more. It is at least one for each
+// if the processors cannot keep up, and otherwise an eighth more. It is at least one for each
 // processor, and at most slots.
 func fitLimit(limit, slots int, long bool) int {
 	if long {
 		limit -= max(1, limit/4)
 	} else {
-		limit++
+		limit += max(1, limit/8)
 	}
 	return min(max(limit, runtime.GOMAXPROCS(0)), slots)
 }

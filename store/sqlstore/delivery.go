@@ -100,6 +100,18 @@ func (tx *transaction) ReleaseNextHeld(ctx context.Context, subscription platfor
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
+// OverdueSubscriptions returns the subscriptions with overdue deliveries.
+func (tx *transaction) OverdueSubscriptions(ctx context.Context, due platform.Time) (overdue []platform.UID, err error) {
+	q := tx.dialect.statement().add("SELECT DISTINCT d.parent FROM delivery d WHERE d.stage IN (2, 3) AND d.next_attempt_time < ?", due)
+	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var uid platform.UID
+		err := scan(keyOf(&uid))
+		overdue = append(overdue, uid)
+		return err
+	}))
+	return overdue, err
+}
+
 // RequeueLost makes overdue deliveries ready, and the first held delivery of each
 // subscription that has no others.
 func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time) error {

@@ -18,6 +18,9 @@ import (
 // The statements of the queue contain literal stages, so PostgreSQL reads delivery_active
 // only. Lists, and look-ups by uid, visit all partitions, so these are few.
 //
+// A statement that waits for a row which then moves fails, and its transaction is repeated.
+// So that this is rare, whoever changes deliveries locks their subscriptions first.
+//
 // The partitions have no gaps, so that no clock makes a write fail. delivery_past
 // follows delivery_active, and covers the time whose partitions were dropped.
 // delivery_future covers the time after the newest partition. Normally both are empty.
@@ -55,8 +58,12 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 	}
 	for {
 		all, err := s.listDeliveryPartitions(ctx, s.conn)
-		if err != nil || len(nextEnds(all[len(all)-1].first.Time, now.Time, width)) == 0 {
+		if err != nil {
 			return err
+		}
+		future := all[len(all)-1].first
+		if len(nextEnds(future.Time, now.Time, width)) == 0 {
+			return checkFutureDeliveries(future, now, width)
 		}
 		err = s.changeDeliveryPartitions(ctx, func(conn TxConn, all []deliveryPartition) error { // another process may have made them
 			first := all[len(all)-1].first.Time
@@ -66,6 +73,15 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 			return fmt.Errorf("make the partitions of ended deliveries: %w", err)
 		}
 	}
+}
+
+// checkFutureDeliveries returns an error if no partition can be made for a long time,
+// because a delivery had ended at a wrong time before there were partitions.
+func checkFutureDeliveries(future, now platform.Time, width time.Duration) error {
+	if future.Before(now.Add(pastMargin + clockTolerance + 2*width)) {
+		return nil
+	}
+	return fmt.Errorf("the partition delivery_active has all deliveries that end before %s, because one had ended at a wrong time before there were partitions; until then, old deliveries are deleted one by one", future.Format(time.RFC3339))
 }
 
 // changeDeliveryPartitions changes the partitions of deliveries in a transaction that
@@ -114,12 +130,12 @@ func (s *Store) limitDeliveryEnds(ctx context.Context, conn TxConn, ends []time.
 }
 
 // makeDeliveryPartition returns the statements that make a partition of ended deliveries.
-// Its unique indexes cannot be those of the whole table, which would have to contain the
-// key.
+// Its primary key and its unique index cannot be those of the whole table, which would have to
+// contain the columns by which it is partitioned.
 func makeDeliveryPartition(name string, first, end time.Time) []string {
 	return []string{
 		"CREATE TABLE " + name + " PARTITION OF delivery FOR VALUES FROM (4, " + quoteTime(first) + ") TO (4, " + quoteTime(end) + ")",
-		"CREATE UNIQUE INDEX " + name + "_uid ON " + name + " (uid)",
+		"ALTER TABLE " + name + " ADD CONSTRAINT " + name + "_uid PRIMARY KEY (uid)",
 		"CREATE UNIQUE INDEX " + name + "_parent_event ON " + name + " (parent, event_id)",
 		"INSERT INTO delivery_partition (name, first_time) VALUES ('" + name + "', " + quoteTime(first) + ")",
 	}

@@ -101,7 +101,7 @@ func (b concurrentRebuild) endOfDeliveries(ctx context.Context) (string, error) 
 	newest, err := b.texts(ctx, `SELECT to_char(d.update_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM delivery d WHERE d.stage = 4 ORDER BY d.update_time DESC LIMIT 1`)
 	for _, text := range newest {
 		at, failed := time.Parse(time.RFC3339, text)
-		if err = errors.Join(err, failed); at.After(end) { // a clock was wrong
+		if err = errors.Join(err, failed); !at.Before(end) { // a clock was wrong
 			end = endOfPast(at)
 		}
 	}

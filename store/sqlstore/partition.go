@@ -11,7 +11,7 @@ import (
 // and leaves nothing to vacuum, however many rows it has.
 //
 // The coming partitions are made ahead of time, by any process. A change of partitions locks
-// the whole table for some milliseconds. It waits for this lock only for partitionLockWait,
+// the whole table, and those to which it refers, for some milliseconds. It waits for this lock only for partitionLockWait,
 // because readers and writers wait behind it, and is tried again later.
 const (
 	partitionLockWait = "SET LOCAL lock_timeout = '50ms'"

@@ -64,7 +64,7 @@ func (w *writer[T, F]) count(row T, by int64) {
 // countClass adds by to the counters of a class.
 func (w *writer[T, F]) countClass(uid platform.UID, class, by int64) {
 	for _, number := range w.classCounters(class) {
-		w.tx.deltas.count(number, w.treeUID(uid), false, w.tx.slot, by)
+		w.tx.deltas.count(number, w.treeUID(uid), w.quietParent, w.tx.slot, by)
 	}
 }
 

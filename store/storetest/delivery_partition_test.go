@@ -315,8 +315,12 @@ func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := o.query(o.openDirect(), "SELECT count(*) FROM delivery_partition")[0][0]; ended.Load() < 100 || len(n) > 2 {
-		t.Errorf("%d deliveries ended, and %s partitions are left", ended.Load(), n)
+	names := o.query(o.openDirect(), "SELECT name FROM delivery_partition ORDER BY first_time")
+	if want := []string{"delivery_past", "delivery_20260101_170000"}; ended.Load() == 0 || len(names) != 9 || names[0][0] != want[0] || names[1][0] != want[1] {
+		t.Errorf("%d deliveries ended, and the partitions are %v, want nine that begin with %v", ended.Load(), names, want)
 	}
-	t.Logf("%d deliveries ended", ended.Load())
+	kept := o.query(o.openDirect(), "SELECT count(*), count(DISTINCT uid), count(*) FILTER (WHERE stage = 4) FROM delivery")[0]
+	if kept[0] != kept[1] || kept[0] != kept[2] {
+		t.Errorf("there are %s deliveries with %s uids, and %s have ended", kept[0], kept[1], kept[2])
+	}
 }

@@ -232,7 +232,7 @@ func (o *oldDeliveries) check(t *testing.T) {
 		t.Errorf("%s limits are left, want none", n)
 	}
 	s := storetest.Open(t, o.url)
-	for _, at := range []time.Time{time.Now(), time.Now().AddDate(0, 0, 20), time.Now().AddDate(0, 0, 40)} {
+	for _, at := range []time.Time{time.Now().AddDate(0, 0, 20), time.Now().AddDate(0, 0, 40)} {
 		if err := s.PartitionDeliveries(t.Context(), platform.At(at), 10*24*time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -294,5 +294,8 @@ func TestTheMigrationOfDeliveriesIsInterrupted(t *testing.T) {
 	}
 	o.exec(o.db, "DROP TABLE delivery_future")
 	must[any](t)(nil, store.Migrate(t.Context(), o.url))
+	if err := storetest.Open(t, o.url).PartitionDeliveries(t.Context(), platform.At(time.Now()), 24*time.Hour); err == nil || !strings.Contains(err.Error(), "delivery_active has all deliveries that end before") {
+		t.Errorf("that there will be no partitions for weeks is told by %v", err)
+	}
 	o.check(t)
 }

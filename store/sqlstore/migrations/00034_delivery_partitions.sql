@@ -18,7 +18,8 @@
 {postgres}ALTER TABLE delivery ATTACH PARTITION delivery_active FOR VALUES FROM (MINVALUE, MINVALUE) TO (4, '{end}');
 {postgres}ALTER TABLE delivery_active DROP CONSTRAINT delivery_end;
 {postgres}CREATE TABLE delivery_future PARTITION OF delivery FOR VALUES FROM (4, '{end}') TO (MAXVALUE, MAXVALUE);
-{postgres}CREATE UNIQUE INDEX delivery_future_uid ON delivery_future (uid);
+{postgres}ALTER TABLE delivery_future ADD CONSTRAINT delivery_future_uid PRIMARY KEY (uid);
+{postgres}CREATE INDEX delivery_future_ended ON delivery_future (update_time);
 {postgres}CREATE UNIQUE INDEX delivery_future_parent_event ON delivery_future (parent, event_id);
 
 -- The partitions of ended deliveries, in the order of their first times.
