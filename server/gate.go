@@ -396,7 +396,7 @@ func (g *gate) fit(now time.Time) {
 
 // relax frees all slots if no request has waited for a while, and begins to measure anew.
 func (g *gate) relax(now time.Time) {
-	if g.root.waiting == 0 && now.Sub(g.fitted) > calm {
+	if g.root.waiting == 0 && now.Sub(g.fitted) > calmTime {
 		g.isLong()
 		g.limit, g.fitted = g.slots, now
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"math"
 	"runtime"
 	"runtime/metrics"
 	"time"
@@ -17,7 +16,7 @@ type runQueue struct {
 
 const (
 	maxRunWait = time.Millisecond
-	leastWaits = 20 // fewer say nothing
+	minWaits   = 20 // fewer say nothing
 )
 
 func newRunQueue() *runQueue {
@@ -34,23 +33,23 @@ func (q *runQueue) isLong() bool {
 	return long
 }
 
-// isQuarterAbove reports whether at least a quarter of what a histogram has counted since it had
-// some earlier counts is above a limit.
+// isQuarterAbove reports whether at least a quarter of what a histogram has counted is above a
+// limit. It leaves out what the histogram had counted before.
 func isQuarterAbove(h *metrics.Float64Histogram, before []uint64, limit time.Duration) bool {
 	var below, above uint64
 	for i, n := range h.Counts {
-		if from := h.Buckets[i]; from >= limit.Seconds() && !math.IsInf(from, -1) {
+		if h.Buckets[i] >= limit.Seconds() {
 			above += n - before[i]
 		} else {
 			below += n - before[i]
 		}
 	}
-	return above+below >= leastWaits && 3*above >= below
+	return above+below >= minWaits && 3*above >= below
 }
 
 // fitInterval is the interval in which a gate fits its limit to the processors. A gate for
-// which no request has waited for longer than calm has its full limit again.
-const fitInterval, calm = 100 * time.Millisecond, time.Second
+// which no request has waited for longer than calmTime has its full limit again.
+const fitInterval, calmTime = 100 * time.Millisecond, time.Second
 
 // fitLimit returns the number of requests that may work in the next interval: a quarter less
 // if the processors cannot keep up, and otherwise an eighth more. It is at least one for each

@@ -73,7 +73,7 @@ func TestTheRunQueueIsMeasured(t *testing.T) { //nolint:paralleltest // It would
 		}()
 	}
 	for deadline := time.Now().Add(time.Minute); !q.isLong(); {
-		for range leastWaits { // The others run meanwhile.
+		for range minWaits { // The others run meanwhile.
 			runtime.Gosched()
 		}
 		if time.Now().After(deadline) {
@@ -119,9 +119,12 @@ func TestFewerRequestsWorkIfTheProcessorsCannotKeepUp(t *testing.T) {
 			t.Errorf("%d requests work, want at most %d", n, limit)
 		}
 		serveAll(t, all, time.Millisecond)
-		time.Sleep(2 * calm)
+		time.Sleep(2 * calmTime)
 		long.Store(false)
 		again := arriveMany(t, g, 1, "b", "x")
+		if !again[0].works() {
+			t.Error("after a calm time the first request waits")
+		}
 		for i := range 2 * slots {
 			again = append(again, arriveMany(t, g, 1, string(rune('A'+i)), "x")...)
 		}

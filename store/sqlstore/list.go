@@ -203,7 +203,8 @@ func (r *reader[T, F]) approach(order string, f F) approach {
 	}
 }
 
-// keepsMost reports whether a filter keeps all or nearly all rows.
+// keepsMost reports whether a filter keeps all or nearly all rows: those of the kind, or the
+// advisories that are not withdrawn.
 func (t *table[T, F]) keepsMost(f F) bool {
 	sum := t.counters(f)
 	return len(sum.added) == 1 && (sum.added[0] == t.number || sum.added[0] == standing)

@@ -25,14 +25,14 @@ type partitioning struct {
 
 // partitionEvents is migration 33.
 func partitionEvents(file string, dialect *Dialect) *goose.GoFunc {
-	return partitioning{"event", []string{"event", "event_future", "event_partition"}, "id < '{end}'", concurrentRebuild.endOfEvents}.migrate(file, dialect)
+	return partitioning{"event", []string{"event", "event_future", "event_partition"}, "id < '{end}'", concurrentRebuild.findEndOfEvents}.migrate(file, dialect)
 }
 
 // partitionDeliveries is migration 34.
 func partitionDeliveries(file string, dialect *Dialect) *goose.GoFunc {
 	return partitioning{
 		"delivery", []string{"delivery", "delivery_future", "delivery_partition"},
-		"stage < '4'::smallint OR stage = '4'::smallint AND update_time < '{end}'", concurrentRebuild.endOfDeliveries,
+		"stage < '4'::smallint OR stage = '4'::smallint AND update_time < '{end}'", concurrentRebuild.findEndOfDeliveries,
 	}.migrate(file, dialect)
 }
 
@@ -83,33 +83,34 @@ func (p partitioning) run(ctx context.Context, b concurrentRebuild, text string)
 	return true, p.checkAndReplace(ctx, b, strings.ReplaceAll(text, "{end}", end))
 }
 
-// endOfEvents returns the id at which the first partition of events ends.
-func (b concurrentRebuild) endOfEvents(ctx context.Context) (string, error) {
-	end := platform.FirstEventID(platform.At(endOfPast(time.Now())))
+// findEndOfEvents returns the id at which the first partition of events ends.
+func (b concurrentRebuild) findEndOfEvents(ctx context.Context) (string, error) {
+	end := platform.FirstEventID(platform.At(addPastMargin(time.Now())))
 	newest, err := b.texts(ctx, "SELECT id FROM event ORDER BY id DESC LIMIT 1")
 	for _, id := range newest {
 		if id >= end { // a clock was wrong
-			end = max(platform.FirstEventID(platform.At(endOfPast(platform.EventTime(id).Time))), id+"0")
+			end = max(platform.FirstEventID(platform.At(addPastMargin(platform.EventTime(id).Time))), id+"0")
 		}
 	}
 	return end, err
 }
 
-// endOfDeliveries returns the time at which the first partition of deliveries ends.
-func (b concurrentRebuild) endOfDeliveries(ctx context.Context) (string, error) {
-	end := endOfPast(time.Now())
+// findEndOfDeliveries returns the time at which the first partition of deliveries ends.
+func (b concurrentRebuild) findEndOfDeliveries(ctx context.Context) (string, error) {
+	end := addPastMargin(time.Now())
 	newest, err := b.texts(ctx, `SELECT to_char(d.update_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') FROM delivery d WHERE d.stage = 4 ORDER BY d.update_time DESC LIMIT 1`)
 	for _, text := range newest {
 		at, failed := time.Parse(time.RFC3339, text)
 		if err = errors.Join(err, failed); !at.Before(end) { // a clock was wrong
-			end = endOfPast(at)
+			end = addPastMargin(at)
 		}
 	}
 	return end.UTC().Format(time.RFC3339), err
 }
 
-// endOfPast returns the end of the first partition, which is a whole hour.
-func endOfPast(newest time.Time) time.Time { return newest.Add(pastMargin).Truncate(time.Hour) }
+// addPastMargin returns the end of the first partition, which is a whole hour, from the time of
+// its newest row.
+func addPastMargin(newest time.Time) time.Time { return newest.Add(pastMargin).Truncate(time.Hour) }
 
 // dropEnd returns the statement that removes the constraint.
 func (p partitioning) dropEnd() string {

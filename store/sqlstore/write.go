@@ -296,8 +296,8 @@ func (t *table[T, F]) ownDestinations(row T) []any {
 	return to
 }
 
-// Delete removes a row, which it locks first: the row that it returns and no longer counts is
-// the last one.
+// Delete removes a row. It locks the row before it reads it, so that nobody changes what it
+// returns and no longer counts.
 func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ error) {
 	rows, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
 	if err != nil {

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -258,6 +259,56 @@ func TestTheQueueWaitsForADeliveryThatMoves(t *testing.T) {
 			t.Errorf("%d deliveries are ready, want 2", len(ready))
 		}
 	})
+}
+
+// Whoever changes deliveries waits for attempts, which lock the subscription, and not for the
+// rows that they move. Otherwise these calls would fail again and again beside fast sinks, and
+// a deletion would wait for an attempt that waits for it.
+func TestWhoeverChangesDeliveriesWaitsForAttempts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	o := newOutbox(w, 35)
+	db := w.openDirect()
+	for name, change := range map[string]func(ctx context.Context, tickets []platform.Ticket) error{
+		"MarkQueued": w.p.Webhooks.MarkQueued,
+		"Requeue": func(ctx context.Context, tickets []platform.Ticket) error {
+			return w.p.Webhooks.Requeue(ctx, tickets...)
+		},
+		"RequeueLost": func(ctx context.Context, _ []platform.Ticket) error { return w.p.Webhooks.RequeueLost(ctx, true) },
+		"Redeliver": func(ctx context.Context, tickets []platform.Ticket) error {
+			_, err := w.p.Deliveries.Redeliver(ctx, []platform.UID{tickets[0].Delivery})
+			return err
+		},
+	} {
+		o.checkWaits(db, name, change)
+	}
+	o.checkWaits(db, "Delete", func(ctx context.Context, _ []platform.Ticket) error {
+		return w.p.Subscriptions.Delete(ctx, o.subscription)
+	})
+}
+
+// checkWaits calls change while an attempt of a delivery ends.
+func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context, []platform.Ticket) error) {
+	o.t.Helper()
+	o.create(time.Now())
+	ended, changed := *o.deliveries[len(o.deliveries)-1], make(chan error, 1)
+	o.insert(func(tx platform.Tx) error {
+		if err := tx.Lock(o.t.Context(), o.subscription); err != nil {
+			return err
+		}
+		ended.Stage, ended.State = platform.StageEnded, platform.DeliveryDelivered
+		if err := platform.RowsOf[*platform.Delivery](tx).Update(o.t.Context(), &ended, "stage", "state"); err != nil {
+			return err
+		}
+		go func() { changed <- change(o.operator(), []platform.Ticket{{Delivery: ended.UID}}) }()
+		waitFor(o.t, name+" does not wait for the attempt", func() bool {
+			return o.query(db, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'")[0][0] == "1"
+		})
+		return nil
+	})
+	if err := <-changed; err != nil {
+		o.t.Errorf("%s: %v", name, err)
+	}
 }
 
 // While partitions are made and dropped, deliveries are created and end, and their

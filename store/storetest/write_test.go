@@ -1,12 +1,14 @@
 package storetest_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/sqlstore"
 )
 
 func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
@@ -173,5 +175,45 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 		if readme := must[*platform.Readme](t)(w.p.Repos.Readme(ctx, repo)); readme.Content != "# nginx" {
 			t.Errorf("the readme is %q, want # nginx", readme.Content)
 		}
+	})
+}
+
+// A repeatingStore rolls back the first run of every transaction, as after a conflict.
+type repeatingStore struct{ *sqlstore.Store }
+
+func (s repeatingStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	rolledBack := errors.New("rolled back")
+	err := s.Store.Write(ctx, func(tx platform.Tx) error {
+		if err := unit(tx); err != nil {
+			return err
+		}
+		return rolledBack
+	})
+	if !errors.Is(err, rolledBack) {
+		return err
+	}
+	return s.Store.Write(ctx, unit)
+}
+
+// The second run of an import stores the same as the first: the sources of the tags, which pruning
+// needs, and with NamesOnly the deprecations of known tags only.
+func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		owner, org := w.createOrganisation("acme")
+		repo := w.repo(owner, org.Group.UID, "app")
+		p := w.replica(repeatingStore{w.store})
+		const source = "hub.example.com/team/app"
+		importTag := func(digest string, deprecated bool, o platform.ImportOptions) {
+			t.Helper()
+			tag := &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: "v1", Digest: digest, Deprecated: deprecated, Source: source}}
+			must[platform.Imported](t)(p.Tags.Import(w.operator(), []*platform.ImportedTag{tag}, o))
+		}
+		importTag(digests[0], true, platform.ImportOptions{})
+		importTag(digests[1], false, platform.ImportOptions{NamesOnly: true})
+		tags := must[[]*platform.Tag](t)(w.store.TagsOfSource(t.Context(), platform.RepoSource{Repo: repo, Source: source}))
+		if len(tags) != 1 || tags[0].Digest != digests[1] || !tags[0].Deprecated {
+			t.Errorf("the tags of the source are %+v", tags)
+		}
+		w.checkCounters(t, 0)
 	})
 }
