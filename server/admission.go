@@ -101,23 +101,24 @@ func (g *gate) identifyCallers(refused *refuser) layer {
 	}
 }
 
-// admitOperation admits an operation of a caller on an open connection.
-func (g *gate) admitOperation(ctx context.Context) (leave func(), err error) {
+// admitOperation admits an operation of a caller on an open connection. It returns the name
+// of the limit and an error if the operation is refused.
+func (g *gate) admitOperation(ctx context.Context) (leave func(), limit string, err error) {
 	actor := platform.ActorOf(ctx)
 	if actor == nil || g.isOff() && g.slots == 0 {
-		return func() {}, nil
+		return func() {}, "", nil
 	}
 	t, key := &ticket{gate: g, ready: make(chan error, 1)}, keyOf(actor)
 	if !g.isOff() {
-		if t.quota, _, _, err = g.enter(key.caller, time.Now()); err != nil {
-			return nil, err
+		if t.quota, _, limit, err = g.enter(key.caller, time.Now()); err != nil {
+			return nil, limit, err
 		}
 	}
-	if _, err := g.acquire(ctx, t, key); err != nil {
+	if limit, err = g.acquire(ctx, t, key); err != nil {
 		t.leave()
-		return nil, err
+		return nil, limit, err
 	}
-	return t.leave, nil
+	return t.leave, "", nil
 }
 
 // writeHeaders sets the headers of draft-ietf-httpapi-ratelimit-headers: the limits and

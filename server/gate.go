@@ -32,18 +32,18 @@ type gate struct {
 	slots  int         // number of requests that work at the same time; 0 means no limit
 	isLong func() bool // reports whether requests wait too long for a processor
 
-	lock    sync.Mutex
-	limit   int       // number of slots that may be used now
-	fitted  time.Time // when the limit was fitted
-	root    share
-	shares  map[shareKey]*share
-	unused  []*share
-	working []*ticket // requests that have a slot
-	typical time.Duration
-	tick    atomic.Int64 // counts the calls of sweep
-	timer   *time.Timer  // calls sweep while requests wait
-	waits   int64
-	waited  time.Duration
+	lock        sync.Mutex
+	limit       int       // number of slots that may be used now
+	fitted      time.Time // when the limit was fitted
+	root        share
+	shares      map[shareKey]*share
+	freeShares  []*share      // kept for further use
+	working     []*ticket     // requests that have a slot
+	averageWork time.Duration // time for which a request uses a slot, on average
+	tick        atomic.Int64  // counts the calls of sweep
+	timer       *time.Timer   // calls sweep while requests wait
+	waits       int64
+	waited      time.Duration
 
 	tickets sync.Pool
 
@@ -69,10 +69,10 @@ const maxKnown = 1 << 14
 const (
 	// reserve is the part of the slots that one organisation leaves to others.
 	reserve = 4
-	// spare is how many requests may wait for each slot. More of them may wait for as long
+	// queuePerSlot is how many requests may wait for each slot. More of them may wait for as long
 	// as a surge lasts.
-	spare = 3
-	surge = 100 * time.Millisecond
+	queuePerSlot = 3
+	surge        = 100 * time.Millisecond
 	// maxQueue limits the requests that wait, and so their memory.
 	maxQueue = 1024
 	// maxQueueTime limits the time that a request waits. In an overload it is a surge.
@@ -103,9 +103,9 @@ func slotsOf(connections int) int {
 	return max(slots, 2*runtime.GOMAXPROCS(0))
 }
 
-// most returns how many slots an organisation may have. Those without a known token get
+// maxSlots returns how many slots an organisation may have. Those without a known token get
 // few, because whoever invents tokens lets the server compute.
-func (g *gate) most(organisation string) int {
+func (g *gate) maxSlots(organisation string) int {
 	if organisation == "" {
 		return max(1, g.limit/reserve)
 	}
@@ -165,7 +165,7 @@ func (g *gate) acquire(ctx context.Context, t *ticket, key shareKey) (limit stri
 	g.relax(now)
 	s := g.share(key)
 	t.share, t.key = s, key
-	if len(g.working) < g.limit && s.parent.working < g.most(t.key.organisation) {
+	if len(g.working) < g.limit && s.parent.working < g.maxSlots(t.key.organisation) {
 		g.start(t, now)
 		g.lock.Unlock()
 		return "", nil
@@ -211,8 +211,8 @@ func (g *gate) share(key shareKey) *share {
 		parent = g.share(shareKey{organisation: key.organisation})
 	}
 	var s *share
-	if last := len(g.unused) - 1; last >= 0 {
-		s, g.unused = g.unused[last], g.unused[:last]
+	if last := len(g.freeShares) - 1; last >= 0 {
+		s, g.freeShares = g.freeShares[last], g.freeShares[:last]
 	} else {
 		s = &share{}
 	}
@@ -222,8 +222,8 @@ func (g *gate) share(key shareKey) *share {
 	return s
 }
 
-// maxUnused limits the shares that are kept for further use.
-const maxUnused = 64
+// maxFreeShares limits the shares that are kept for further use.
+const maxFreeShares = 64
 
 // drop removes a share that has no requests, and its organisation if that has none.
 func (g *gate) drop(s *share) {
@@ -233,8 +233,8 @@ func (g *gate) drop(s *share) {
 		parent.children[i] = parent.children[last]
 		parent.children = slices.Delete(parent.children, last, last+1)
 		delete(g.shares, s.key)
-		if *s = (share{children: s.children, queue: s.queue}); len(g.unused) < maxUnused {
-			g.unused = append(g.unused, s)
+		if *s = (share{children: s.children, queue: s.queue}); len(g.freeShares) < maxFreeShares {
+			g.freeShares = append(g.freeShares, s)
 		}
 		s = parent
 	}
@@ -242,7 +242,7 @@ func (g *gate) drop(s *share) {
 
 // start gives a slot to a request.
 func (g *gate) start(t *ticket, now time.Time) {
-	t.state, t.since, t.charged, t.index = isWorking, now, g.typical, len(g.working)
+	t.state, t.since, t.charged, t.index = isWorking, now, g.averageWork, len(g.working)
 	g.working = append(g.working, t)
 	t.share.start(t.charged)
 }
@@ -280,10 +280,10 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 	return true
 }
 
-// isOverloaded reports whether more requests wait than the spare ones, and some have waited all
+// isOverloaded reports whether more requests wait than may for the slots, and some have waited all
 // the time for longer than a surge lasts.
 func (g *gate) isOverloaded(now time.Time) bool {
-	return g.root.countRefusable() >= spare*g.limit && now.Sub(g.root.crowded) > surge
+	return g.root.countRefusable() >= queuePerSlot*g.limit && now.Sub(g.root.crowded) > surge
 }
 
 // refuse ends the wait of a request with an error.
@@ -308,7 +308,7 @@ func (g *gate) unqueue(t *ticket, now time.Time) {
 // dispatch gives free slots to the requests that are next.
 func (g *gate) dispatch(now time.Time) {
 	for g.root.waiting > 0 && len(g.working) < g.limit {
-		s := g.root.next(g.most)
+		s := g.root.next(g.maxSlots)
 		if s == nil {
 			return
 		}
@@ -328,7 +328,7 @@ func (g *gate) yield(t *ticket, now time.Time) {
 	g.working = g.working[:last]
 	took := now.Sub(t.since)
 	t.share.finish(took - t.charged)
-	g.typical += (took - g.typical) / 64
+	g.averageWork += (took - g.averageWork) / 64
 }
 
 // leave ends the work or the wait of a request. It may be called several times.
@@ -431,7 +431,7 @@ func (g *gate) resume(ctx context.Context, t *ticket) error {
 	}
 	s := g.share(t.key)
 	t.share = s
-	if len(g.working) < g.limit && s.parent.working < g.most(t.key.organisation) {
+	if len(g.working) < g.limit && s.parent.working < g.maxSlots(t.key.organisation) {
 		g.start(t, now)
 		g.lock.Unlock()
 		return nil

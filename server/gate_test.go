@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"atrium/platform"
 )
 
@@ -85,6 +87,38 @@ func expectEmpty(t *testing.T, g *gate) {
 	defer g.lock.Unlock()
 	if len(g.working) > 0 || g.root.waiting != 0 || g.root.working != 0 || len(g.shares) > 0 || len(g.root.children) > 0 {
 		t.Errorf("the gate still has %d working, %d waiting, %d shares", len(g.working), g.root.waiting, len(g.shares))
+	}
+}
+
+// The attack is websockets that stay open. If each of them kept the slot of the request that
+// opened it, the next request would wait.
+func TestOpenWebsocketsHoldNoSlots(t *testing.T) {
+	t.Parallel()
+	url, _, _ := startServer(t, passGate(newTestGate(1), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
+			return
+		}
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _, _ = conn.Read(r.Context()) // until the client closes it
+	})).ServeHTTP, keepSettings)
+	for range 2 {
+		conn, _, err := websocket.Dial(t.Context(), url, nil) //nolint:bodyclose // it is the websocket
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.CloseNow() }()
+	}
+	answer, err := http.Get(url) //nolint:noctx // the server ends before the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("got status %d beside open websockets, want 200", answer.StatusCode)
 	}
 }
 
@@ -270,9 +304,9 @@ func TestATokenWithoutAnOrganisationIsForgotten(t *testing.T) {
 	}
 }
 
-// The attack is more requests than there is room for. Those above the spare ones are refused
-// at once, but a surge may wait.
-func TestRequestsAboveTheSpareOnesAreRefusedAfterASurge(t *testing.T) {
+// The attack is more requests than there is room for. After a surge, only queuePerSlot of
+// them may wait for each slot.
+func TestMoreRequestsThanMayWaitAreRefusedAfterASurge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestGate(1)
@@ -292,10 +326,10 @@ func TestRequestsAboveTheSpareOnesAreRefusedAfterASurge(t *testing.T) {
 				t.Fatalf("refused with %s, %v", w.limit, w.err)
 			}
 		}
-		if waiting >= spare+1 {
-			t.Errorf("after a surge %d requests wait, want fewer than %d", waiting, spare+1)
+		if waiting >= queuePerSlot+1 {
+			t.Errorf("after a surge %d requests wait, want fewer than %d", waiting, queuePerSlot+1)
 		}
-		all = append(all, arriveMany(t, g, spare, "loud", "ann")...)
+		all = append(all, arriveMany(t, g, queuePerSlot, "loud", "ann")...)
 		late := arrive(t, g, "loud", "ann")
 		if e := platform.AsError(late.err); !late.done || late.limit != limitQueue || e.Code != platform.CodeResourceExhausted || e.RetryAfter < time.Second {
 			t.Errorf("one more: %v, %s, %v", late.done, late.limit, late.err)
@@ -478,7 +512,7 @@ func TestSlowClientsThatGoOnTakeNoRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestGate(1)
-		slow := make([]*waiter, 2*spare)
+		slow := make([]*waiter, 2*queuePerSlot)
 		for i := range slow {
 			slow[i] = arrive(t, g, "acme", "ann")
 			g.lock.Lock()

@@ -52,7 +52,7 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, gate *ga
 		Observe:   c.observeOperation(p),
 		Identify:  identify,
 		Authorize: verifier.Authorize,
-		Admit:     gate.admitOperation,
+		Admit:     c.recorder.admitOperations(gate),
 		Detach:    detach,
 		Origins:   socketOrigins(c.Origins),
 		Closing:   closing,

@@ -14,6 +14,7 @@ import (
 	"atrium/auth"
 	"atrium/platform"
 	"atrium/rest"
+	"atrium/telemetry"
 )
 
 func TestACallerHasABurstAndThenItsRate(t *testing.T) {
@@ -229,16 +230,25 @@ func TestAPanicFreesItsSlot(t *testing.T) {
 
 func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	t.Parallel()
-	l := newGate(newQuotas(1, 1, 0), 0)
-	ctx := platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"})
-	if _, err := l.admitOperation(ctx); err != nil {
+	metrics := telemetry.New("test")
+	r := (&Config{Logger: discardLogger(), Metrics: metrics}).newRecorder()
+	admit := r.admitOperations(newGate(newQuotas(1, 1, 0), 0))
+	ctx := platform.WithTrace(platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"}), &platform.Trace{})
+	if _, err := admit(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.admitOperation(ctx); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
+	if _, err := admit(ctx); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := newGate(newQuotas(0, 1, 0), 0).admitOperation(context.Background()); err != nil {
+	if _, err := r.admitOperations(newGate(newQuotas(0, 1, 0), 0))(context.Background()); err != nil {
 		t.Errorf("without limits: %v", err)
+	}
+	scraped := httptest.NewRecorder()
+	metrics.Handler().ServeHTTP(scraped, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for _, sample := range []string{`atrium_limit_refusals_total{limit="rate"} 1`, `atrium_requests_total{code="RESOURCE_EXHAUSTED",operation="other",protocol="graphql-ws"} 1`} {
+		if !strings.Contains(scraped.Body.String(), sample+"\n") {
+			t.Errorf("no %s", sample)
+		}
 	}
 }
 

@@ -108,8 +108,7 @@ func (e *exchange) end(seen *observed) {
 	code := e.code(facts, seen)
 	f := finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream}
 	if isGateLimit(facts.Limit) { // its span has no end, so that it is never sent
-		e.refusals.log(e.logger, f)
-		e.count(f)
+		e.recordRefusal(f)
 		return
 	}
 	e.endSpan(code, facts, seen)
@@ -176,6 +175,12 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		}
 		r.logger.LogAttrs(context.Background(), level, "request", attributes...)
 	}
+	r.count(f)
+}
+
+// recordRefusal counts a request that the gate has refused, and may log it.
+func (r *recorder) recordRefusal(f finished) {
+	r.refusals.log(r.logger, f)
 	r.count(f)
 }
 
@@ -275,6 +280,22 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Co
 	own.NoteOperation(name[:min(len(name), maxLoggedName)])
 	own.NoteCost(o.Cost)
 	return r.beginGraphQLSpan(ctx, own, o)
+}
+
+// admitOperations returns a function that lets a gate admit operations on websockets, and
+// records those that it refuses.
+func (r *recorder) admitOperations(g *gate) func(context.Context) (leave func(), err error) {
+	return func(ctx context.Context) (leave func(), err error) {
+		start := time.Now()
+		leave, limit, err := g.admitOperation(ctx)
+		if limit != "" {
+			facts := platform.Facts{Limit: limit, Identities: platform.ActorOf(ctx).Identities}
+			r.recordRefusal(finished{
+				protocol: "graphql-ws", trace: platform.TraceOf(ctx), facts: facts, code: platform.AsError(err).Code.String(), took: time.Since(start),
+			})
+		}
+		return leave, err
+	}
 }
 
 // maxLoggedName limits logged names of operations, in bytes, because clients choose

@@ -79,13 +79,12 @@ func (s *share) charge(used time.Duration) {
 	}
 }
 
-// next returns the caller whose request is next, or nil if none may start. most returns how
-// many requests of an organisation may work.
-func (s *share) next(most func(organisation string) int) *share {
+// next returns the caller whose request is next, or nil if X// many requests of an organisation may work.
+func (s *share) next(maxSlots func(organisation string) int) *share {
 	for s.parent == nil || s.parent.parent == nil { // the root and organisations
 		var first *share
 		for _, child := range s.children {
-			if child.waiting > 0 && (s.parent != nil || child.working < most(child.key.organisation)) && (first == nil || child.used < first.used) {
+			if child.waiting > 0 && (s.parent != nil || child.working < maxSlots(child.key.organisation)) && (first == nil || child.used < first.used) {
 				first = child
 			}
 		}
