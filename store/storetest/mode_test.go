@@ -28,6 +28,28 @@ func TestEveryQueryModeReadsAndWritesTheSame(t *testing.T) {
 	}
 }
 
+// The attack is a database whose transactions see only what was committed before they began. A
+// transaction that has waited for a lock would not see what was committed meanwhile.
+func TestWritersAreReadCommittedInEveryDatabase(t *testing.T) {
+	t.Parallel()
+	for _, isolation := range []string{"repeatable read", "serializable"} {
+		t.Run(isolation, func(t *testing.T) {
+			t.Parallel()
+			w := &world{t: t, url: storetest.Postgres(t)}
+			for _, statement := range []string{
+				"CREATE FUNCTION check_isolation() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN" +
+					" ASSERT current_setting('transaction_isolation') = 'read committed', 'the isolation is ' || current_setting('transaction_isolation'); RETURN NEW; END $$",
+				"CREATE TRIGGER isolation BEFORE INSERT OR UPDATE ON repo FOR EACH ROW EXECUTE FUNCTION check_isolation()",
+				"CREATE TRIGGER isolation BEFORE INSERT OR UPDATE ON event FOR EACH ROW EXECUTE FUNCTION check_isolation()",
+				"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = %L', current_database(), '" + isolation + "'); END $$",
+			} {
+				w.exec(w.openDirect(), statement)
+			}
+			newWorld(t, w.url).checkReadsAndWrites(t)
+		})
+	}
+}
+
 func (w *world) checkReadsAndWrites(t *testing.T) {
 	ctx, org := w.createOrganisation("acme")
 	root := org.Group.UID

@@ -299,3 +299,29 @@ func TestTheMigrationOfDeliveriesIsInterrupted(t *testing.T) {
 	}
 	o.check(t)
 }
+
+// The operator may migrate as another role than the servers use. They must be able to use
+// the partitions as they used the table.
+func TestPartitionsHaveTheOwnerAndThePrivilegesOfTheTable(t *testing.T) {
+	t.Parallel()
+	for table, version := range map[string]int64{"event": 32, "delivery": 33} {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			w := emptyVersion(t, storetest.EmptyPostgres(t), version)
+			db, owner, reader := w.openDirect(), w.createRole("LOGIN"), w.createRole("LOGIN")
+			w.exec(db, "ALTER TABLE "+table+" OWNER TO "+owner)
+			w.exec(db, "GRANT SELECT ON "+table+" TO "+reader+", PUBLIC")
+			must[any](t)(nil, store.Migrate(t.Context(), w.url))
+			rows := w.query(db, "SELECT c.relname, pg_get_userbyid(c.relowner), c.relacl::text LIKE '%'||$2||'=r/%', c.relacl::text LIKE '%,=r/%' FROM pg_class c"+
+				" WHERE c.oid = $1::regclass OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = $1::regclass)", table, reader)
+			if len(rows) < 3 {
+				t.Errorf("the tables are %v, want %s and its partitions", rows, table)
+			}
+			for _, row := range rows {
+				if got, want := fmt.Sprint(row[1:]), fmt.Sprint([]string{owner, "true", "true"}); got != want {
+					t.Errorf("%s has the owner, and privileges for the reader and for all, %s, want %s", row[0], got, want)
+				}
+			}
+		})
+	}
+}

@@ -84,15 +84,7 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 	t.Parallel()
 	w := &world{t: t, url: storetest.EmptyPostgres(t)}
-	role := "limited_" + newDice(uint64(time.Now().UnixNano())).hex(8)
-	w.exec(w.openDirect(), "CREATE ROLE "+role+" LOGIN PASSWORD 'limited'")
-	t.Cleanup(func() {
-		for _, drop := range []string{"DROP OWNED BY ", "DROP ROLE "} {
-			if _, err := w.openDirect().ExecContext(context.WithoutCancel(t.Context()), drop+role); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	role := w.createRole("LOGIN PASSWORD 'limited'")
 	w.exec(w.openDirect(), "GRANT USAGE, CREATE ON SCHEMA public TO "+role)
 	limited := must[*url.URL](t)(url.Parse(w.url))
 	limited.User = url.UserPassword(role, "limited")
@@ -106,4 +98,19 @@ func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
 		w.exec(w.openDirect(), "CREATE EXTENSION IF NOT EXISTS pg_trgm")
 		w.exec(w.openDirect(), "CREATE EXTENSION IF NOT EXISTS btree_gin")
 	}
+}
+
+// createRole creates a role of PostgreSQL, which all databases share, until the test ends.
+func (w *world) createRole(options string) (name string) {
+	w.t.Helper()
+	name = "limited_" + newDice(uint64(time.Now().UnixNano())).hex(8)
+	w.exec(w.openDirect(), "CREATE ROLE "+name+" "+options)
+	w.t.Cleanup(func() {
+		for _, drop := range []string{"DROP OWNED BY ", "DROP ROLE "} {
+			if _, err := w.openDirect().ExecContext(context.WithoutCancel(w.t.Context()), drop+name); err != nil {
+				w.t.Error(err)
+			}
+		}
+	})
+	return name
 }
