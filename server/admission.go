@@ -52,7 +52,14 @@ func (t *ticket) admit(r *http.Request) (limit string, err error) {
 			return limit, err
 		}
 	}
-	return t.gate.acquire(r.Context(), t, key)
+	return t.acquire(r.Context(), key)
+}
+
+// acquire waits for a slot of the gate.
+func (t *ticket) acquire(ctx context.Context, key shareKey) (limit string, err error) {
+	limit, err = t.gate.acquire(ctx, t, key)
+	t.admitted = err == nil
+	return limit, err
 }
 
 // identify counts a request for the caller that the authentication has found, unless it
@@ -114,7 +121,7 @@ func (g *gate) admitOperation(ctx context.Context) (leave func(), limit string, 
 			return nil, limit, err
 		}
 	}
-	if limit, err = g.acquire(ctx, t, key); err != nil {
+	if limit, err = t.acquire(ctx, key); err != nil {
 		t.leave()
 		return nil, limit, err
 	}

@@ -17,10 +17,11 @@ import (
 )
 
 // A gate decides which requests are worked on, before anything of them is read. As many as
-// there are slots work at the same time, or fewer if the processors cannot keep up (see
-// runQueue), so that the server does what it can do at full speed, however many requests
-// arrive. The others wait for a moment, and those for whom there is no room are refused at
-// once.
+// there are slots work at the same time, or fewer if the processors cannot keep up, so that
+// the server does what it can do at full speed, however many requests arrive. The others wait
+// for a moment, and those for whom there is no room are refused at once. While requests
+// wait, the server looks for new ones before it gives a slot to the next (see rounds), so that
+// those who are refused, or whose turn it is, learn it soon.
 //
 // A free slot goes to the organisation that has used slots for the shortest time, and
 // within it to such a caller (see share). The organisation and the caller are presumed from
@@ -29,12 +30,14 @@ import (
 // invented at will, and their addresses are its callers.
 type gate struct {
 	*quotas
-	slots  int         // number of requests that work at the same time; 0 means no limit
-	isLong func() bool // reports whether requests wait too long for a processor
+	slots      int         // number of requests that work at the same time; 0 means no limit
+	areLong    func() bool // reports whether rounds are too long
+	awaitRound func()      // lets endRound be called when the current round ends
 
 	lock        sync.Mutex
 	limit       int       // number of slots that may be used now
 	fitted      time.Time // when the limit was fitted
+	overloaded  time.Time // when too many requests waited for the last time
 	root        share
 	shares      map[shareKey]*share
 	freeShares  []*share      // kept for further use
@@ -42,6 +45,7 @@ type gate struct {
 	averageWork time.Duration // time for which a request uses a slot, on average
 	tick        atomic.Int64  // counts the calls of sweep
 	timer       *time.Timer   // calls sweep while requests wait
+	resting     int           // slots that are free when the current round ends
 	waits       int64
 	waited      time.Duration
 
@@ -71,7 +75,7 @@ const (
 	reserve = 4
 	// queuePerSlot is how many requests may wait for each slot. More of them may wait for as long
 	// as a surge lasts.
-	queuePerSlot = 3
+	queuePerSlot = 5
 	surge        = 100 * time.Millisecond
 	// maxQueue limits the requests that wait, and so their memory.
 	maxQueue = 1024
@@ -87,7 +91,9 @@ func newGate(q *quotas, slots int) *gate {
 	if err != nil {
 		panic(err) // fails only if the size is not positive
 	}
-	g := &gate{quotas: q, slots: slots, limit: slots, isLong: newRunQueue().isLong, shares: map[shareKey]*share{}, known: known, seed: maphash.MakeSeed()}
+	g := &gate{quotas: q, slots: slots, limit: slots, shares: map[shareKey]*share{}, known: known, seed: maphash.MakeSeed()}
+	r := &rounds{end: g.endRound}
+	g.awaitRound, g.areLong = r.await, r.areLong
 	g.tickets.New = func() any { return &ticket{gate: g, ready: make(chan error, 1)} }
 	return g
 }
@@ -165,7 +171,7 @@ func (g *gate) acquire(ctx context.Context, t *ticket, key shareKey) (limit stri
 	g.relax(now)
 	s := g.share(key)
 	t.share, t.key = s, key
-	if len(g.working) < g.limit && s.parent.working < g.maxSlots(t.key.organisation) {
+	if g.hasSlot() && s.parent.working < g.maxSlots(t.key.organisation) {
 		g.start(t, now)
 		g.lock.Unlock()
 		return "", nil
@@ -281,9 +287,14 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 }
 
 // isOverloaded reports whether more requests wait than may for the slots, and some have waited all
-// the time for longer than a surge lasts.
+// the time for longer than a surge lasts. Until this has not been so for calmTime, no other
+// surge may wait: refusing it at its end would delay everybody else.
 func (g *gate) isOverloaded(now time.Time) bool {
-	return g.root.countRefusable() >= queuePerSlot*g.limit && now.Sub(g.root.crowded) > surge
+	if g.root.countRefusable() < queuePerSlot*g.slots || now.Sub(g.root.crowded) <= surge && now.Sub(g.overloaded) > calmTime {
+		return false
+	}
+	g.overloaded = now
+	return true
 }
 
 // refuse ends the wait of a request with an error.
@@ -305,9 +316,12 @@ func (g *gate) unqueue(t *ticket, now time.Time) {
 	g.waited += now.Sub(t.since)
 }
 
+// hasSlot reports whether a slot is free.
+func (g *gate) hasSlot() bool { return len(g.working)+g.resting < g.limit }
+
 // dispatch gives free slots to the requests that are next.
 func (g *gate) dispatch(now time.Time) {
-	for g.root.waiting > 0 && len(g.working) < g.limit {
+	for g.root.waiting > 0 && g.hasSlot() {
 		s := g.root.next(g.maxSlots)
 		if s == nil {
 			return
@@ -342,6 +356,9 @@ func (g *gate) leave(t *ticket) {
 	switch t.state {
 	case isWorking:
 		g.yield(t, now)
+		if g.root.waiting > 0 {
+			g.rest()
+		}
 	case isWaiting, isReturning:
 		g.unqueue(t, now)
 	case isAway:
@@ -387,21 +404,6 @@ func (g *gate) sweep() {
 	}
 }
 
-// fit fits the limit to the processors from time to time.
-func (g *gate) fit(now time.Time) {
-	if now.Sub(g.fitted) >= fitInterval {
-		g.limit, g.fitted = fitLimit(g.limit, g.slots, g.isLong()), now
-	}
-}
-
-// relax frees all slots if no request has waited for a while, and begins to measure anew.
-func (g *gate) relax(now time.Time) {
-	if g.root.waiting == 0 && now.Sub(g.fitted) > calmTime {
-		g.isLong()
-		g.limit, g.fitted = g.slots, now
-	}
-}
-
 // shrinkQueue refuses the newest requests of those who have the most, as long as too many wait.
 func (g *gate) shrinkQueue(now time.Time) {
 	for g.isOverloaded(now) {
@@ -431,7 +433,7 @@ func (g *gate) resume(ctx context.Context, t *ticket) error {
 	}
 	s := g.share(t.key)
 	t.share = s
-	if len(g.working) < g.limit && s.parent.working < g.maxSlots(t.key.organisation) {
+	if g.hasSlot() && s.parent.working < g.maxSlots(t.key.organisation) {
 		g.start(t, now)
 		g.lock.Unlock()
 		return nil

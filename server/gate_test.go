@@ -76,7 +76,8 @@ func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) 
 
 func newTestGate(slots int) *gate {
 	g := newGate(newQuotas(0, 1, 0), slots)
-	g.isLong = func() bool { return false } // whatever else the machine does
+	g.areLong = func() bool { return false } // whatever else the machine does
+	g.awaitRound = func() { go g.endRound() }
 	return g
 }
 
@@ -343,6 +344,29 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterASurge(t *testing.T) {
 		if !other.works() {
 			t.Error("another organisation gets no slot")
 		}
+		expectEmpty(t, g)
+
+		// A second surge is part of the same overload. To refuse it at its end would take
+		// the time of those who are served.
+		countRefused := func(all []*waiter) (n int) {
+			for _, w := range all {
+				if w.done && w.err != nil {
+					n++
+				}
+			}
+			return n
+		}
+		again := arriveMany(t, g, 100, "loud", "ann")
+		if n := countRefused(again); n < 100-1-queuePerSlot {
+			t.Errorf("%d requests of a second surge are refused at once", n)
+		}
+		serveAll(t, again, time.Millisecond)
+		time.Sleep(2 * calmTime)
+		later := arriveMany(t, g, 100, "loud", "ann")
+		if n := countRefused(later); n > 0 {
+			t.Errorf("%d requests of a surge after a calm time are refused", n)
+		}
+		serveAll(t, later, 0)
 		expectEmpty(t, g)
 	})
 }

@@ -84,7 +84,7 @@ func (s *share) next(maxSlots func(organisation string) int) *share {
 	for s.parent == nil || s.parent.parent == nil { // the root and organisations
 		var first *share
 		for _, child := range s.children {
-			if child.waiting > 0 && (s.parent != nil || child.working < maxSlots(child.key.organisation)) && (first == nil || child.used < first.used) {
+			if child.waiting > 0 && (s.parent != nil || child.working < maxSlots(child.key.organisation)) && (first == nil || child.isBefore(first)) {
 				first = child
 			}
 		}
@@ -94,6 +94,12 @@ func (s *share) next(maxSlots func(organisation string) int) *share {
 		s = first
 	}
 	return s
+}
+
+// isBefore reports whether the next slot is for s rather than for t, which has the same parent.
+// If both have used the same, as when one of them is new, those with fewer requests are first.
+func (s *share) isBefore(t *share) bool {
+	return cmp.Or(cmp.Compare(s.used, t.used), cmp.Compare(s.waiting, t.waiting)) < 0
 }
 
 // longest returns the child with the most waiting requests that can be refused.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type ticket struct {
 	presumed shareKey // caller of an earlier request with the token; none if caller is ""
 	counted  string   // caller for which the request was counted
 	quota    *quota   // nil if the request is not in flight for a quota
+	admitted bool     // whether the request has got a slot and has not left
 
 	// blocked is 0 while the request is worked on, the tick of the gate when it began to
 	// wait for the network, or hasLent.
@@ -75,8 +77,14 @@ func (t *ticket) end() {
 }
 
 // leave gives up the slot of the request, and ends its count in flight. It may be called
-// several times.
+// several times. Requests that have arrived meanwhile run first, so that they find the slot
+// taken. Otherwise, each of them would run to its end before the next one, and the queue of the
+// scheduler would take the place of the queue of the gate.
 func (t *ticket) leave() {
+	if t.admitted {
+		t.admitted = false
+		runtime.Gosched()
+	}
 	t.gate.leave(t)
 	if t.quota != nil {
 		t.gate.quotas.leave(t.quota)
