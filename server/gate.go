@@ -37,7 +37,7 @@ type gate struct {
 	lock        sync.Mutex
 	limit       int       // number of slots that may be used now
 	fitted      time.Time // when the limit was fitted
-	overloaded  time.Time // when too many requests waited for the last time
+	overloaded  time.Time // when the gate was overloaded for the last time
 	root        share
 	shares      map[shareKey]*share
 	freeShares  []*share      // kept for further use
@@ -286,9 +286,9 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 	return true
 }
 
-// isOverloaded reports whether more requests wait than may for the slots, and some have waited all
-// the time for longer than a surge lasts. Until this has not been so for calmTime, no other
-// surge may wait: refusing it at its end would delay everybody else.
+// isOverloaded reports whether more requests wait than queuePerSlot allows, and some have waited
+// all the time for longer than a surge lasts. Until there has been no overload for calmTime, no
+// other surge may wait: to refuse it at its end would delay everybody else.
 func (g *gate) isOverloaded(now time.Time) bool {
 	if g.root.countRefusable() < queuePerSlot*g.slots || now.Sub(g.root.crowded) <= surge && now.Sub(g.overloaded) > calmTime {
 		return false

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,10 +20,28 @@ import (
 // A waiter is a request at a gate in a test.
 type waiter struct {
 	*ticket
+	decided atomic.Pointer[decision] // nil until the gate has decided
+	end     context.CancelFunc
+}
+
+// A decision is the result of the gate for a request.
+type decision struct {
 	limit string
 	err   error
-	done  bool // whether the gate has decided
-	end   context.CancelFunc
+}
+
+// decide keeps the decision of the gate.
+func (w *waiter) decide(limit string, err error) { w.decided.Store(&decision{limit, err}) }
+
+// isDone reports whether the gate has decided.
+func (w *waiter) isDone() bool { return w.decided.Load() != nil }
+
+// decision returns the decision of the gate, which is empty until it has decided.
+func (w *waiter) decision() (d decision) {
+	if decided := w.decided.Load(); decided != nil {
+		d = *decided
+	}
+	return d
 }
 
 // arrive lets a request of a caller arrive at a gate.
@@ -30,16 +49,13 @@ func arrive(t *testing.T, g *gate, organisation, caller string) *waiter {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &waiter{ticket: &ticket{gate: g, ctx: ctx, ready: make(chan error, 1)}, end: cancel}
-	go func() {
-		w.limit, w.err = g.acquire(ctx, w.ticket, shareKey{organisation, caller})
-		w.done = true
-	}()
+	go func() { w.decide(g.acquire(ctx, w.ticket, shareKey{organisation, caller})) }()
 	synctest.Wait()
 	return w
 }
 
 // works reports whether the request has a slot.
-func (w *waiter) works() bool { return w.done && w.err == nil }
+func (w *waiter) works() bool { return w.isDone() && w.decision().err == nil }
 
 // arriveMany lets n requests of a caller arrive.
 func arriveMany(t *testing.T, g *gate, n int, organisation, caller string) []*waiter {
@@ -239,13 +255,8 @@ func TestInventedTokensAreOneOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestGate(8)
-		hold, most, now := make(chan struct{}), 0, 0
-		handler := passGate(g, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			now++
-			most = max(most, now)
-			<-hold
-			now--
-		}))
+		hold := make(chan struct{})
+		handler := passGate(g, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold }))
 		for n := range 40 {
 			r := httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil)
 			r.Header.Set("Authorization", fmt.Sprint("Bearer invented-", n))
@@ -253,8 +264,8 @@ func TestInventedTokensAreOneOrganisation(t *testing.T) {
 			go handler.ServeHTTP(httptest.NewRecorder(), r)
 		}
 		synctest.Wait()
-		if most != 2 {
-			t.Errorf("%d requests with invented tokens work at once, want 2", most)
+		if n := g.state().Working; n != 2 {
+			t.Errorf("%d requests with invented tokens work at once, want 2", n)
 		}
 		if known := arrive(t, g, "acme", "ann"); !known.works() {
 			t.Error("a known caller waits beside them")
@@ -313,18 +324,18 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterASurge(t *testing.T) {
 		g := newTestGate(1)
 		all := arriveMany(t, g, 100, "loud", "ann")
 		for _, w := range all[1:] {
-			if w.done {
-				t.Fatalf("a request of a surge is refused: %v", w.err)
+			if w.isDone() {
+				t.Fatalf("a request of a surge is refused: %v", w.decision().err)
 			}
 		}
 		time.Sleep(surge + sweepInterval)
 		synctest.Wait()
 		waiting := 0
 		for _, w := range all[1:] {
-			if !w.done {
+			if !w.isDone() {
 				waiting++
-			} else if e := platform.AsError(w.err); w.limit != limitWait || e.Code != platform.CodeUnavailable || e.RetryAfter < time.Second {
-				t.Fatalf("refused with %s, %v", w.limit, w.err)
+			} else if e := platform.AsError(w.decision().err); w.decision().limit != limitWait || e.Code != platform.CodeUnavailable || e.RetryAfter < time.Second {
+				t.Fatalf("refused with %s, %v", w.decision().limit, w.decision().err)
 			}
 		}
 		if waiting >= queuePerSlot+1 {
@@ -332,13 +343,13 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterASurge(t *testing.T) {
 		}
 		all = append(all, arriveMany(t, g, queuePerSlot, "loud", "ann")...)
 		late := arrive(t, g, "loud", "ann")
-		if e := platform.AsError(late.err); !late.done || late.limit != limitQueue || e.Code != platform.CodeResourceExhausted || e.RetryAfter < time.Second {
-			t.Errorf("one more: %v, %s, %v", late.done, late.limit, late.err)
+		if e := platform.AsError(late.decision().err); !late.isDone() || late.decision().limit != limitQueue || e.Code != platform.CodeResourceExhausted || e.RetryAfter < time.Second {
+			t.Errorf("one more: %v, %s, %v", late.isDone(), late.decision().limit, late.decision().err)
 		}
 		// Whoever has less waiting takes the place of whoever has more.
 		other := arrive(t, g, "quiet", "bob")
-		if other.done {
-			t.Errorf("another organisation is refused: %v", other.err)
+		if other.isDone() {
+			t.Errorf("another organisation is refused: %v", other.decision().err)
 		}
 		serveAll(t, append(all, other), time.Millisecond)
 		if !other.works() {
@@ -350,7 +361,7 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterASurge(t *testing.T) {
 		// the time of those who are served.
 		countRefused := func(all []*waiter) (n int) {
 			for _, w := range all {
-				if w.done && w.err != nil {
+				if w.isDone() && w.decision().err != nil {
 					n++
 				}
 			}
@@ -429,8 +440,8 @@ func TestTheFloodMakesRoomWhenTheQueueIsCut(t *testing.T) {
 		quiet := arrive(t, g, "beta", "bob")
 		time.Sleep(surge + 2*sweepInterval)
 		synctest.Wait()
-		if quiet.done || !flood[3].done {
-			t.Errorf("the quiet request has ended: %v; the newest of the flood: %v", quiet.done, flood[3].done)
+		if quiet.isDone() || !flood[3].isDone() {
+			t.Errorf("the quiet request has ended: %v; the newest of the flood: %v", quiet.isDone(), flood[3].isDone())
 		}
 		stuck.leave()
 		serveAll(t, append(flood, quiet), time.Millisecond)
@@ -448,8 +459,8 @@ func TestNobodyWaitsForLong(t *testing.T) {
 		next := arrive(t, g, "acme", "bob")
 		time.Sleep(maxQueueTime + sweepInterval)
 		synctest.Wait()
-		if !next.done || next.limit != limitWait || time.Since(began) > maxQueueTime+2*sweepInterval {
-			t.Errorf("after %v: %v, %s, %v", time.Since(began), next.done, next.limit, next.err)
+		if !next.isDone() || next.decision().limit != limitWait || time.Since(began) > maxQueueTime+2*sweepInterval {
+			t.Errorf("after %v: %v, %s, %v", time.Since(began), next.isDone(), next.decision().limit, next.decision().err)
 		}
 		stuck.leave()
 		expectEmpty(t, g)
@@ -465,8 +476,8 @@ func TestACallerThatGoesAwayMakesRoom(t *testing.T) {
 		first, gone, last := arrive(t, g, "acme", "ann"), arrive(t, g, "acme", "bob"), arrive(t, g, "acme", "eve")
 		gone.end()
 		synctest.Wait()
-		if !gone.done || gone.err == nil || g.root.waiting != 1 {
-			t.Errorf("the one that went away: %v, %v; %d wait", gone.done, gone.err, g.root.waiting)
+		if !gone.isDone() || gone.decision().err == nil || g.root.waiting != 1 {
+			t.Errorf("the one that went away: %v, %v; %d wait", gone.isDone(), gone.decision().err, g.root.waiting)
 		}
 		first.leave()
 		first.leave()
@@ -509,8 +520,8 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 				others := arriveMany(t, g, 2, "acme", "ann")
 				time.Sleep(3 * sweepInterval)
 				synctest.Wait()
-				if !others[0].works() || others[1].done {
-					t.Fatalf("beside a slow client: %v, %v", others[0].works(), others[1].done)
+				if !others[0].works() || others[1].isDone() {
+					t.Fatalf("beside a slow client: %v, %v", others[0].works(), others[1].isDone())
 				}
 				network <- struct{}{}
 				synctest.Wait()
@@ -545,15 +556,15 @@ func TestSlowClientsThatGoOnTakeNoRoom(t *testing.T) {
 		}
 		stuck := arrive(t, g, "acme", "eve")
 		for _, w := range slow {
-			w.done = false
-			go func() { w.err = g.resume(w.ctx, w.ticket); w.done = true }()
+			w.decided.Store(nil)
+			go func() { w.decide("", g.resume(w.ctx, w.ticket)) }()
 		}
 		time.Sleep(surge + sweepInterval)
 		quiet := arrive(t, g, "beta", "bob")
 		time.Sleep(2 * sweepInterval)
 		synctest.Wait()
-		if quiet.done {
-			t.Errorf("the quiet request is refused: %v", quiet.err)
+		if quiet.isDone() {
+			t.Errorf("the quiet request is refused: %v", quiet.decision().err)
 		}
 		stuck.leave()
 		if order := serveAll(t, append(slow, quiet), time.Millisecond); len(order) != len(slow)+1 || g.root.returning != 0 {

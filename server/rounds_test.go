@@ -89,14 +89,14 @@ func TestASlotRestsUntilOtherRequestsWereSeen(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		loud[0].leave()
 		synctest.Wait()
-		if loud[1].done || asked != 1 {
-			t.Errorf("the next request has the slot: %v, before the end of the round, which was asked for %d times", loud[1].done, asked)
+		if loud[1].isDone() || asked != 1 {
+			t.Errorf("the next request has the slot: %v, before the end of the round, which was asked for %d times", loud[1].isDone(), asked)
 		}
 		quiet := arrive(t, g, "quiet", "bob") // It had arrived before, but was not seen.
 		g.endRound()
 		synctest.Wait()
-		if !quiet.works() || loud[1].done {
-			t.Errorf("at the end of the round the quiet organisation works: %v, the loud one: %v", quiet.works(), loud[1].done)
+		if !quiet.works() || loud[1].isDone() {
+			t.Errorf("at the end of the round the quiet organisation works: %v, the loud one: %v", quiet.works(), loud[1].isDone())
 		}
 		g.awaitRound = func() { go g.endRound() }
 		serveAll(t, append(loud, quiet), time.Millisecond)

@@ -79,7 +79,8 @@ func (s *share) charge(used time.Duration) {
 	}
 }
 
-// next returns the caller whose request is next, or nil if X// many requests of an organisation may work.
+// next returns the caller whose request is next, or nil if none may start. maxSlots returns
+// how many requests of an organisation may work.
 func (s *share) next(maxSlots func(organisation string) int) *share {
 	for s.parent == nil || s.parent.parent == nil { // the root and organisations
 		var first *share
