@@ -30,24 +30,24 @@ import (
 // invented at will, and their addresses are its callers.
 type gate struct {
 	*quotas
-	slots      int         // number of requests that work at the same time; 0 means no limit
-	areLong    func() bool // reports whether rounds are too long
-	awaitRound func()      // lets endRound be called when the current round ends
+	slots         int         // number of requests that work at the same time; 0 means no limit
+	roundsAreLong func() bool // reports whether requests that arrive are seen too late
+	awaitRound    func()      // lets endRound be called when the current round ends
 
-	lock        sync.Mutex
-	limit       int       // number of slots that may be used now
-	fitted      time.Time // when the limit was fitted
-	overloaded  time.Time // when the gate was overloaded for the last time
-	root        share
-	shares      map[shareKey]*share
-	freeShares  []*share      // kept for further use
-	working     []*ticket     // requests that have a slot
-	averageWork time.Duration // time for which a request uses a slot, on average
-	tick        atomic.Int64  // counts the calls of sweep
-	timer       *time.Timer   // calls sweep while requests wait
-	resting     int           // slots that are free when the current round ends
-	waits       int64
-	waited      time.Duration
+	lock         sync.Mutex
+	limit        int       // number of slots that may be used now
+	fitted       time.Time // when the limit was fitted
+	lastOverload time.Time // when the gate was overloaded
+	root         share
+	shares       map[shareKey]*share
+	freeShares   []*share      // kept for further use
+	working      []*ticket     // requests that have a slot
+	averageWork  time.Duration // time for which a request uses a slot, on average
+	tick         atomic.Int64  // counts the calls of sweep
+	timer        *time.Timer   // calls sweep while requests wait
+	restingSlots int           // slots that are free when the current round ends
+	waits        int64
+	waited       time.Duration
 
 	tickets sync.Pool
 
@@ -79,7 +79,7 @@ const (
 	surge        = 100 * time.Millisecond
 	// maxQueue limits the requests that wait, and so their memory.
 	maxQueue = 1024
-	// maxQueueTime limits the time that a request waits. In an overload it is a surge.
+	// maxQueueTime limits the time that a request waits.
 	maxQueueTime = time.Second
 	// sweepInterval is the interval of sweep. A request that waits for the network for
 	// longer gives up its slot if another request waits for one.
@@ -93,7 +93,7 @@ func newGate(q *quotas, slots int) *gate {
 	}
 	g := &gate{quotas: q, slots: slots, limit: slots, shares: map[shareKey]*share{}, known: known, seed: maphash.MakeSeed()}
 	r := &rounds{end: g.endRound}
-	g.awaitRound, g.areLong = r.await, r.areLong
+	g.awaitRound, g.roundsAreLong = r.await, r.areLong
 	g.tickets.New = func() any { return &ticket{gate: g, ready: make(chan error, 1)} }
 	return g
 }
@@ -287,13 +287,14 @@ func (g *gate) makeRoom(caller *share, now time.Time) bool {
 }
 
 // isOverloaded reports whether more requests wait than queuePerSlot allows, and some have waited
-// all the time for longer than a surge lasts. Until there has been no overload for calmTime, no
-// other surge may wait: to refuse it at its end would delay everybody else.
+// all the time for longer than a surge lasts. It keeps the time of the overload. Until there has
+// been none for calmTime, no other surge may wait: to refuse it at its end would delay everybody
+// else.
 func (g *gate) isOverloaded(now time.Time) bool {
-	if g.root.countRefusable() < queuePerSlot*g.slots || now.Sub(g.root.crowded) <= surge && now.Sub(g.overloaded) > calmTime {
+	if g.root.countRefusable() < queuePerSlot*g.limit || now.Sub(g.root.crowded) <= surge && now.Sub(g.lastOverload) > calmTime {
 		return false
 	}
-	g.overloaded = now
+	g.lastOverload = now
 	return true
 }
 
@@ -317,7 +318,7 @@ func (g *gate) unqueue(t *ticket, now time.Time) {
 }
 
 // hasSlot reports whether a slot is free.
-func (g *gate) hasSlot() bool { return len(g.working)+g.resting < g.limit }
+func (g *gate) hasSlot() bool { return len(g.working)+g.restingSlots < g.limit }
 
 // dispatch gives free slots to the requests that are next.
 func (g *gate) dispatch(now time.Time) {
@@ -350,26 +351,34 @@ func (g *gate) leave(t *ticket) {
 	if g.slots == 0 {
 		return
 	}
-	now := time.Now()
 	g.lock.Lock()
-	defer g.lock.Unlock()
+	mustAwait := g.remove(t, time.Now())
+	g.lock.Unlock()
+	if mustAwait {
+		g.awaitRound()
+	}
+}
+
+// remove ends the work or the wait of a request, and reports whether a round must be awaited.
+func (g *gate) remove(t *ticket, now time.Time) (mustAwait bool) {
 	switch t.state {
 	case isWorking:
 		g.yield(t, now)
 		if g.root.waiting > 0 {
-			g.rest()
+			mustAwait = g.rest()
 		}
 	case isWaiting, isReturning:
 		g.unqueue(t, now)
 	case isAway:
 		t.state = isDone
-		return
+		return false
 	default:
-		return
+		return false
 	}
 	t.state = isDone
 	g.drop(t.share)
 	g.dispatch(now)
+	return mustAwait
 }
 
 // sweep runs at intervals while requests wait. It refuses those that have waited too long,

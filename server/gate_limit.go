@@ -12,7 +12,7 @@ const fitInterval, calmTime = 100 * time.Millisecond, time.Second
 // fit fits the limit to the processors from time to time.
 func (g *gate) fit(now time.Time) {
 	if now.Sub(g.fitted) >= fitInterval {
-		g.limit, g.fitted = fitLimit(g.limit, g.slots, g.areLong()), now
+		g.limit, g.fitted = fitLimit(g.limit, g.slots, g.roundsAreLong()), now
 	}
 }
 
@@ -31,24 +31,24 @@ func fitLimit(limit, slots int, long bool) int {
 // relax frees all slots if no request has waited for a while, and begins to measure anew.
 func (g *gate) relax(now time.Time) {
 	if g.root.waiting == 0 && now.Sub(g.fitted) > calmTime {
-		g.areLong()
+		g.roundsAreLong()
 		g.limit, g.fitted = g.slots, now
 	}
 }
 
-// rest lets a slot rest until the current round ends. Requests may have arrived that have
-// not been seen yet. If one of those that wait had the slot at once, and then the next one,
-// they would take all the time of the processors, and nobody would look for the others.
-func (g *gate) rest() {
-	if g.resting++; g.resting == 1 {
-		g.awaitRound()
-	}
+// rest lets a slot rest until the current round ends, and reports whether the round must be
+// awaited. Requests may have arrived that have not been seen yet. If one of those that wait
+// had the slot at once, and then the next one, they would take all the time of the
+// processors, and nobody would look for the others.
+func (g *gate) rest() (isFirst bool) {
+	g.restingSlots++
+	return g.restingSlots == 1
 }
 
 // endRound gives the slots that have rested to the requests that are next.
 func (g *gate) endRound() {
 	g.lock.Lock()
 	defer g.lock.Unlock()
-	g.resting = 0
+	g.restingSlots = 0
 	g.dispatch(time.Now())
 }

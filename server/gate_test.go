@@ -92,7 +92,7 @@ func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) 
 
 func newTestGate(slots int) *gate {
 	g := newGate(newQuotas(0, 1, 0), slots)
-	g.areLong = func() bool { return false } // whatever else the machine does
+	g.roundsAreLong = func() bool { return false } // whatever else the machine does
 	g.awaitRound = func() { go g.endRound() }
 	return g
 }

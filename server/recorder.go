@@ -288,10 +288,10 @@ func (r *recorder) admitOperations(g *gate) func(context.Context) (leave func(),
 	return func(ctx context.Context) (leave func(), err error) {
 		start := time.Now()
 		leave, limit, err := g.admitOperation(ctx)
-		if limit != "" {
+		if trace := platform.TraceOf(ctx); limit != "" && trace != nil {
 			facts := platform.Facts{Limit: limit, Identities: platform.ActorOf(ctx).Identities}
 			r.recordRefusal(finished{
-				protocol: "graphql-ws", trace: platform.TraceOf(ctx), facts: facts, code: platform.AsError(err).Code.String(), took: time.Since(start),
+				protocol: "graphql-ws", trace: trace, facts: facts, code: platform.AsError(err).Code.String(), took: time.Since(start),
 			})
 		}
 		return leave, err

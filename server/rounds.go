@@ -2,75 +2,96 @@ package server
 
 import (
 	"os"
+	"runtime"
 	"sync"
 	"time"
 )
 
-// rounds calls a function at the end of rounds of Go's scheduler. In a round, the scheduler
-// runs every goroutine that is ready. Only then does it ask the system which connections
-// have received something. So while a server works all the time, requests that have arrived
-// are not seen until a round ends.
+// rounds calls a function at the end of rounds of Go's scheduler. In a round, each processor
+// runs the goroutines that are ready. Only then does it ask the system which connections
+// have received something, unless nobody has asked for ten milliseconds. So while a server
+// works all the time, requests that have arrived are not seen until a round ends.
 type rounds struct {
-	end   func() // called at the end of each round for which await was called
-	start sync.Once
-	pipe  *os.File // nil if the system has none left
+	end func() // called at the end of each round for which await was called
 
-	lock   sync.Mutex
-	began  time.Time     // when await was called
-	took   time.Duration // duration of the rounds since areLong was called
-	number int           // of these rounds
+	lock    sync.Mutex
+	pipe    *os.File      // nil if the system had none left
+	timer   *time.Timer   // ends a round that takes too long
+	running bool          // whether a round is awaited
+	start   time.Time     // when it was awaited
+	total   time.Duration // duration of the rounds since areLong was called
+	number  int           // of these rounds
 }
 
-// maxRoundTime is how long rounds may take on average. If they take longer, more requests at
-// the same time make the server no faster: each one only waits longer, also those of others.
-const maxRoundTime = time.Millisecond
+const (
+	// maxRoundTime is how long rounds may take on average. If they take longer, more
+	// requests at the same time make the server no faster: each one only waits longer, also
+	// those of others.
+	maxRoundTime = time.Millisecond
+	// patience is the longest duration of a round. Work that is not for requests, such as
+	// live feeds, can keep all processors busy for longer.
+	patience = 2 * time.Millisecond
+)
 
 // await lets end be called at the end of the current round. It sends a byte through a pipe:
 // the scheduler sees it together with the requests that have arrived.
 func (r *rounds) await() {
-	r.start.Do(r.open)
 	r.lock.Lock()
-	r.began = time.Now()
-	r.lock.Unlock()
-	if r.pipe != nil {
-		if _, err := r.pipe.Write([]byte{0}); err == nil {
-			return
-		}
+	defer r.lock.Unlock()
+	r.running, r.start = true, time.Now()
+	if r.timer == nil {
+		r.timer = time.AfterFunc(patience, r.finish)
+	} else {
+		r.timer.Reset(patience)
 	}
-	go r.finish()
+	if r.pipe == nil {
+		r.pipe = r.open()
+	}
+	if r.pipe != nil {
+		_, _ = r.pipe.Write([]byte{0}) // without it, the timer ends the round
+	}
 }
 
-// open opens the pipe, and finishes a round for each byte in it.
-func (r *rounds) open() {
+// open opens a pipe, and ends a round when something arrives through it.
+func (r *rounds) open() *os.File {
 	from, to, err := os.Pipe()
 	if err != nil {
-		return
+		return nil
 	}
-	r.pipe = to
 	go func() {
 		defer func() { _ = from.Close() }()
-		for one := make([]byte, 1); ; {
-			if _, err := from.Read(one); err != nil {
+		for bytes := make([]byte, 16); ; {
+			if _, err := from.Read(bytes); err != nil {
 				return
 			}
+			runtime.Gosched() // the requests that were seen with the byte run first
 			r.finish()
 		}
 	}()
+	return to
 }
 
+// finish ends the round, unless it has ended.
 func (r *rounds) finish() {
 	r.lock.Lock()
-	r.took += time.Since(r.began)
-	r.number++
+	running := r.running
+	if running {
+		r.running = false
+		r.timer.Stop()
+		r.total += time.Since(r.start)
+		r.number++
+	}
 	r.lock.Unlock()
-	r.end()
+	if running {
+		r.end()
+	}
 }
 
 // areLong reports whether the rounds since the previous call were too long on average.
 func (r *rounds) areLong() bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	long := r.took > time.Duration(r.number)*maxRoundTime
-	r.took, r.number = 0, 0
+	long := r.total > time.Duration(r.number)*maxRoundTime
+	r.total, r.number = 0, 0
 	return long
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -67,14 +69,54 @@ func TestRoundsEndAndAreMeasured(t *testing.T) { //nolint:paralleltest // It wou
 	}
 }
 
-// Without a pipe a round ends at once, so that no request waits forever.
+// Without a pipe, a round ends after a while, so that no request waits forever.
 func TestARoundEndsWithoutAPipe(t *testing.T) {
 	t.Parallel()
-	ended := make(chan struct{})
-	r := &rounds{end: func() { close(ended) }}
-	r.start.Do(func() {})
-	r.await()
-	<-ended
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{})
+		closed, err := os.Create(filepath.Join(t.TempDir(), "closed"))
+		if err == nil {
+			err = closed.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &rounds{end: func() { close(ended) }, pipe: closed}
+		r.await()
+		<-ended
+		if !r.areLong() {
+			t.Error("a round that nothing but the time has ended is not long")
+		}
+	})
+}
+
+// Requests that wait are served by the rounds of the real scheduler.
+func TestRoundsServeThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	g := newGate(newQuotas(0, 1, 0), 1)
+	handler := passGate(g, http.HandlerFunc(answerOK))
+	runs := make(chan int, 50*queuePerSlot)
+	for range 50 {
+		var all sync.WaitGroup
+		for range queuePerSlot {
+			all.Go(func() {
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil))
+				runs <- w.Code
+			})
+		}
+		all.Wait()
+	}
+	close(runs)
+	for code := range runs {
+		if code != http.StatusOK {
+			t.Fatalf("a request that may wait is answered with %d", code)
+		}
+	}
+	if g.state().Waits == 0 {
+		t.Error("no request has waited")
+	}
+	expectEmpty(t, g)
 }
 
 // The attack is one organisation whose requests wait all the time. If the next of them got a
@@ -109,22 +151,23 @@ func TestASlotRestsUntilOtherRequestsWereSeen(t *testing.T) {
 func TestRequestsThatArriveTogetherMeetAtTheGate(t *testing.T) {
 	t.Parallel()
 	const requests = 200
-	g := newTestGate(1)
-	handler := passGate(g, http.HandlerFunc(answerOK))
-	var all sync.WaitGroup
-	start := make(chan struct{})
-	for range requests {
-		all.Go(func() {
-			<-start
-			handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil))
-		})
-	}
-	close(start)
-	all.Wait()
-	if waits := g.state().Waits; waits < requests/2 {
-		t.Errorf("%d of %d requests have waited", waits, requests)
-	}
-	expectEmpty(t, g)
+	synctest.Test(t, func(t *testing.T) {
+		g := newTestGate(1)
+		handler := passGate(g, http.HandlerFunc(answerOK))
+		start := make(chan struct{})
+		for range requests {
+			go func() {
+				<-start
+				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/registry/v2/repos", nil))
+			}()
+		}
+		close(start)
+		synctest.Wait()
+		if waits := g.state().Waits; waits < requests/2 {
+			t.Errorf("%d of %d requests have waited", waits, requests)
+		}
+		expectEmpty(t, g)
+	})
 }
 
 // While the processors cannot keep up, fewer requests work at the same time. All slots are
@@ -136,7 +179,7 @@ func TestFewerRequestsWorkIfTheProcessorsCannotKeepUp(t *testing.T) {
 		g := newTestGate(slots)
 		var long atomic.Bool
 		long.Store(true)
-		g.areLong = long.Load
+		g.roundsAreLong = long.Load
 		countWorking := func() int { return g.state().Working }
 		var all []*waiter
 		for i := range 2 * slots {

@@ -81,15 +81,15 @@ func (t *ticket) end() {
 // taken. Otherwise, each of them would run to its end before the next one, and the queue of the
 // scheduler would take the place of the queue of the gate.
 func (t *ticket) leave() {
+	if t.quota != nil {
+		t.gate.quotas.leave(t.quota)
+		t.quota = nil
+	}
 	if t.admitted {
 		t.admitted = false
 		runtime.Gosched()
 	}
 	t.gate.leave(t)
-	if t.quota != nil {
-		t.gate.quotas.leave(t.quota)
-		t.quota = nil
-	}
 }
 
 // isBlocked reports whether the request has waited for the network since an earlier tick,
