@@ -123,13 +123,13 @@ func TestOpenWebsocketsHoldNoSlots(t *testing.T) {
 		_, _, _ = conn.Read(r.Context()) // until the client closes it
 	})).ServeHTTP, keepSettings)
 	for range 2 {
-		conn, _, err := websocket.Dial(t.Context(), url, nil) //nolint:bodyclose // it is the websocket
+		conn, _, err := websocket.Dial(t.Context(), url, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.CloseNow() }()
 	}
-	answer, err := http.Get(url) //nolint:noctx // the server ends before the test
+	answer, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
