@@ -10,12 +10,13 @@ type ledger struct {
 	values       map[string]map[string]int // how often a value was sent, by the UID of its repo
 	current      map[string]string         // the last value of a repo
 	tags         map[string]int            // the number of tags of a repo
+	tries        map[string]int            // how often a tag was sent
 	advisories   int
 	acknowledged [processes]int // how many writes each process has acknowledged
 }
 
 func newLedger() ledger {
-	return ledger{lock: new(sync.Mutex), created: map[string]bool{}, deleted: map[string]bool{}, values: map[string]map[string]int{}, current: map[string]string{}, tags: map[string]int{}}
+	return ledger{lock: new(sync.Mutex), created: map[string]bool{}, deleted: map[string]bool{}, values: map[string]map[string]int{}, current: map[string]string{}, tags: map[string]int{}, tries: map[string]int{}}
 }
 
 func (l *ledger) acknowledge(process int) {
@@ -52,10 +53,11 @@ func (l *ledger) noteValue(repo, value string, tries int) {
 	l.values[repo][value], l.current[repo] = tries, value
 }
 
-func (l *ledger) noteTags(repo string, count int) {
+func (l *ledger) noteTag(repo, uid string, tries int) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	l.tags[repo] += count
+	l.tags[repo]++
+	l.tries[uid] = tries
 }
 
 func (l *ledger) noteAdvisories(count int) {
