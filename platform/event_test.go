@@ -2,9 +2,7 @@ package platform_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 func TestEveryMutationRecordsOneEventOfItsTypeInTheLedger(t *testing.T) {
@@ -173,27 +172,9 @@ func TestASubscriptionsSecretIsShownOnceAndKeptHidden(t *testing.T) {
 	})
 }
 
-// again makes every transaction fail once before its commit, like a conflict, so that the
-// unit runs twice.
-type again struct{ platform.Store }
-
-func (s again) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	errLost := errors.New("lost")
-	err := s.Store.Write(ctx, func(tx platform.Tx) error {
-		if err := unit(tx); err != nil {
-			return err
-		}
-		return errLost
-	})
-	if !errors.Is(err, errLost) {
-		return err
-	}
-	return s.Store.Write(ctx, unit)
-}
-
 func TestARetriedTransactionRecordsTheSameEvents(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		w.p = w.replica(again{w.store}, platform.Options{AllowSignup: true})
+		w.p = w.replica(storetest.RepeatingStore{Store: w.store}, platform.Options{AllowSignup: true})
 		acme := w.found("acme")
 		team := w.group(acme.uid)
 		operations, rpcs := w.operations(team), wireRPCs(t)

@@ -58,7 +58,7 @@ func (t *ticket) admit(r *http.Request) (limit string, err error) {
 // acquire waits for a slot of the gate.
 func (t *ticket) acquire(ctx context.Context, key shareKey) (limit string, err error) {
 	limit, err = t.gate.acquire(ctx, t, key)
-	t.admitted = err == nil && t.gate.slots > 0
+	t.isAdmitted = err == nil && t.gate.slots > 0
 	return limit, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -92,7 +93,7 @@ func newGate(q *quotas, slots int) *gate {
 		panic(err) // fails only if the size is not positive
 	}
 	g := &gate{quotas: q, slots: slots, limit: slots, shares: map[shareKey]*share{}, known: known, seed: maphash.MakeSeed()}
-	r := &rounds{end: g.endRound}
+	r := &rounds{end: g.endRound, open: os.Pipe}
 	g.awaitRound, g.roundsAreLong = r.await, r.areLong
 	g.tickets.New = func() any { return &ticket{gate: g, ready: make(chan error, 1)} }
 	return g

@@ -5,9 +5,13 @@ import (
 	"time"
 )
 
-// fitInterval is the interval in which a gate fits its limit to the processors. A gate for
-// which no request has waited for longer than calmTime has its full limit again.
-const fitInterval, calmTime = 100 * time.Millisecond, time.Second
+const (
+	// fitInterval is the interval in which a gate fits its limit to the processors.
+	fitInterval = 100 * time.Millisecond
+	// calmTime is how long no request must have waited until the gate has its full limit
+	// again, and how long there must have been no overload until a surge may wait again.
+	calmTime = time.Second
+)
 
 // fit fits the limit to the processors from time to time.
 func (g *gate) fit(now time.Time) {

@@ -233,7 +233,7 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	metrics := telemetry.New("test")
 	r := (&Config{Logger: discardLogger(), Metrics: metrics}).newRecorder()
 	admit := r.admitOperations(newGate(newQuotas(1, 1, 0), 0))
-	ctx := platform.WithTrace(platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"}), &platform.Trace{})
+	ctx := platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"})
 	if _, err := admit(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -288,7 +289,8 @@ func (r *recorder) admitOperations(g *gate) func(context.Context) (leave func(),
 	return func(ctx context.Context) (leave func(), err error) {
 		start := time.Now()
 		leave, limit, err := g.admitOperation(ctx)
-		if trace := platform.TraceOf(ctx); limit != "" && trace != nil {
+		if limit != "" {
+			trace := cmp.Or(platform.TraceOf(ctx), &platform.Trace{})
 			facts := platform.Facts{Limit: limit, Identities: platform.ActorOf(ctx).Identities}
 			r.recordRefusal(finished{
 				protocol: "graphql-ws", trace: trace, facts: facts, code: platform.AsError(err).Code.String(), took: time.Since(start),

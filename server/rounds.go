@@ -15,22 +15,23 @@ type rounds struct {
 	end func() // called at the end of each round for which await was called
 
 	lock    sync.Mutex
-	pipe    *os.File      // nil if the system had none left
-	timer   *time.Timer   // ends a round that takes too long
-	running bool          // whether a round is awaited
-	start   time.Time     // when it was awaited
-	total   time.Duration // duration of the rounds since areLong was called
-	number  int           // of these rounds
+	open    func() (from, to *os.File, err error) // opens a pipe
+	pipe    *os.File                              // nil if the system had none left
+	timer   *time.Timer                           // ends a round that takes too long
+	running bool                                  // whether a round is awaited
+	start   time.Time                             // when it was awaited
+	total   time.Duration                         // duration of the rounds since areLong was called
+	number  int                                   // of these rounds
 }
 
 const (
-	// maxRoundTime is how long rounds may take on average. If they take longer, more
-	// requests at the same time make the server no faster: each one only waits longer, also
-	// those of others.
-	maxRoundTime = time.Millisecond
-	// patience is the longest duration of a round. Work that is not for requests, such as
-	// live feeds, can keep all processors busy for longer.
-	patience = 2 * time.Millisecond
+	// longRound is how long rounds may take on average. If they take longer, more requests
+	// at the same time make the server no faster: each one only waits longer, also those of
+	// others.
+	longRound = time.Millisecond
+	// maxRound is the time after which a timer ends a round. Work that is not for requests,
+	// such as live feeds, can keep all processors busy for longer.
+	maxRound = 2 * time.Millisecond
 )
 
 // await lets end be called at the end of the current round. It sends a byte through a pipe:
@@ -40,21 +41,26 @@ func (r *rounds) await() {
 	defer r.lock.Unlock()
 	r.running, r.start = true, time.Now()
 	if r.timer == nil {
-		r.timer = time.AfterFunc(patience, r.finish)
+		r.timer = time.AfterFunc(maxRound, r.finish)
 	} else {
-		r.timer.Reset(patience)
+		r.timer.Reset(maxRound)
 	}
 	if r.pipe == nil {
-		r.pipe = r.open()
+		r.pipe = r.listen()
 	}
-	if r.pipe != nil {
-		_, _ = r.pipe.Write([]byte{0}) // without it, the timer ends the round
+	if r.pipe == nil {
+		return // the timer ends the round
+	}
+	if _, err := r.pipe.Write([]byte{0}); err != nil {
+		_ = r.pipe.Close()
+		r.pipe = nil // the next round opens another one
 	}
 }
 
-// open opens a pipe, and ends a round when something arrives through it.
-func (r *rounds) open() *os.File {
-	from, to, err := os.Pipe()
+// listen opens a pipe, and ends a round when something arrives through it. It returns nil if
+// the system has no pipe left; the next round tries again.
+func (r *rounds) listen() *os.File {
+	from, to, err := r.open()
 	if err != nil {
 		return nil
 	}
@@ -91,7 +97,7 @@ func (r *rounds) finish() {
 func (r *rounds) areLong() bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	long := r.total > time.Duration(r.number)*maxRoundTime
+	long := r.total > time.Duration(r.number)*longRound
 	r.total, r.number = 0, 0
 	return long
 }

@@ -8,38 +8,16 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-func TestTheLimitFollowsTheProcessors(t *testing.T) {
-	t.Parallel()
-	least := runtime.GOMAXPROCS(0)
-	for _, c := range []struct {
-		limit, slots int
-		long         bool
-		want         int
-	}{
-		{100, 100, false, 100},
-		{100, 100, true, 75},
-		{least + 3, 100, true, least + 2},
-		{least, 100, true, least},
-		{least, 100, false, least + max(1, least/8)},
-		{40, 100, false, 45},
-		{1, 1, true, 1}, // fewer slots than processors
-		{1, 1, false, 1},
-	} {
-		if got := fitLimit(c.limit, c.slots, c.long); got != min(c.want, c.slots) {
-			t.Errorf("%+v: the limit is %d", c, got)
-		}
-	}
-}
-
 // The processors are busy: a round ends, but late.
 func TestRoundsEndAndAreMeasured(t *testing.T) { //nolint:paralleltest // It would disturb the tests beside it.
 	ended := make(chan struct{}, 1)
-	r := &rounds{end: func() { ended <- struct{}{} }}
+	r := &rounds{end: func() { ended <- struct{}{} }, open: os.Pipe}
 	if r.areLong() {
 		t.Error("rounds were long before one was measured")
 	}
@@ -69,25 +47,40 @@ func TestRoundsEndAndAreMeasured(t *testing.T) { //nolint:paralleltest // It wou
 	}
 }
 
-// Without a pipe, a round ends after a while, so that no request waits forever.
+// The system has no pipe left, or the pipe does not take the byte: the timer ends the round, so
+// that no request waits forever. The next round uses a new pipe.
 func TestARoundEndsWithoutAPipe(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan struct{})
-		closed, err := os.Create(filepath.Join(t.TempDir(), "closed"))
-		if err == nil {
-			err = closed.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &rounds{end: func() { close(ended) }, pipe: closed}
-		r.await()
-		<-ended
-		if !r.areLong() {
-			t.Error("a round that nothing but the time has ended is not long")
-		}
-	})
+	noPipe := func() (from, to *os.File, err error) { return nil, nil, syscall.EMFILE }
+	closed, err := os.Create(filepath.Join(t.TempDir(), "closed"))
+	if err == nil {
+		err = closed.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*rounds{{open: noPipe}, {pipe: closed}} {
+		synctest.Test(t, func(t *testing.T) {
+			ended := make(chan struct{}, 1)
+			r.end = func() { ended <- struct{}{} }
+			start := time.Now()
+			r.await()
+			<-ended
+			if took := time.Since(start); took != maxRound || !r.areLong() {
+				t.Errorf("the round has ended after %v, want %v and that it is long", took, maxRound)
+			}
+			r.open = os.Pipe
+			start = time.Now()
+			r.await()
+			<-ended
+			if took := time.Since(start); took != 0 {
+				t.Errorf("after the failure a round has ended after %v, want that the pipe has ended it", took)
+			}
+			if err := r.pipe.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // Requests that wait are served by the rounds of the real scheduler.
@@ -119,33 +112,6 @@ func TestRoundsServeThoseWhoWait(t *testing.T) {
 	expectEmpty(t, g)
 }
 
-// The attack is one organisation whose requests wait all the time. If the next of them got a
-// slot at once, the requests of others would only be seen when the processors have nothing else to do.
-func TestASlotRestsUntilOtherRequestsWereSeen(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(1)
-		asked := 0
-		g.awaitRound = func() { asked++ }
-		loud := arriveMany(t, g, 3, "loud", "ann")
-		time.Sleep(time.Millisecond)
-		loud[0].leave()
-		synctest.Wait()
-		if loud[1].isDone() || asked != 1 {
-			t.Errorf("the next request has the slot: %v, before the end of the round, which was asked for %d times", loud[1].isDone(), asked)
-		}
-		quiet := arrive(t, g, "quiet", "bob") // It had arrived before, but was not seen.
-		g.endRound()
-		synctest.Wait()
-		if !quiet.works() || loud[1].isDone() {
-			t.Errorf("at the end of the round the quiet organisation works: %v, the loud one: %v", quiet.works(), loud[1].isDone())
-		}
-		g.awaitRound = func() { go g.endRound() }
-		serveAll(t, append(loud, quiet), time.Millisecond)
-		expectEmpty(t, g)
-	})
-}
-
 // The attack is requests that arrive together. If each ran to its end before the next one
 // reached the gate, none would ever wait there, so that there would be no turns.
 func TestRequestsThatArriveTogetherMeetAtTheGate(t *testing.T) {
@@ -167,58 +133,5 @@ func TestRequestsThatArriveTogetherMeetAtTheGate(t *testing.T) {
 			t.Errorf("%d of %d requests have waited", waits, requests)
 		}
 		expectEmpty(t, g)
-	})
-}
-
-// While the processors cannot keep up, fewer requests work at the same time. All slots are
-// free again for the first requests after a calm time.
-func TestFewerRequestsWorkIfTheProcessorsCannotKeepUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		slots := 8 * runtime.GOMAXPROCS(0)
-		g := newTestGate(slots)
-		var long atomic.Bool
-		long.Store(true)
-		g.roundsAreLong = long.Load
-		countWorking := func() int { return g.state().Working }
-		var all []*waiter
-		for i := range 2 * slots {
-			all = append(all, arriveMany(t, g, 1, string(rune('a'+i)), "x")...)
-		}
-		if n := countWorking(); n != slots {
-			t.Fatalf("%d requests work, want %d", n, slots)
-		}
-		time.Sleep(900 * time.Millisecond) // less than requests wait at most
-		synctest.Wait()
-		limit := g.state().Slots
-		if limit >= slots/2 || limit < runtime.GOMAXPROCS(0) {
-			t.Errorf("the limit is %d of %d slots", limit, slots)
-		}
-		for _, w := range all {
-			if w.works() {
-				w.leave()
-				synctest.Wait()
-			}
-			if n := countWorking(); n > slots {
-				t.Errorf("%d requests work, want at most %d", n, slots)
-			}
-		}
-		if n := countWorking(); n > limit {
-			t.Errorf("%d requests work, want at most %d", n, limit)
-		}
-		serveAll(t, all, time.Millisecond)
-		time.Sleep(2 * calmTime)
-		long.Store(false)
-		again := arriveMany(t, g, 1, "b", "x")
-		if !again[0].works() {
-			t.Error("after a calm time the first request waits")
-		}
-		for i := range 2 * slots {
-			again = append(again, arriveMany(t, g, 1, string(rune('A'+i)), "x")...)
-		}
-		if n := countWorking(); n != slots {
-			t.Errorf("after a calm time %d requests work, want %d", n, slots)
-		}
-		serveAll(t, again, time.Millisecond)
 	})
 }

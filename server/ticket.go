@@ -21,12 +21,12 @@ type ticket struct {
 	body  io.ReadCloser
 	ready chan error // receives the end of a wait: nil or the reason of a refusal
 
-	remote   string // address of the sender
-	token    tokenHash
-	presumed shareKey // caller of an earlier request with the token; none if caller is ""
-	counted  string   // caller for which the request was counted
-	quota    *quota   // nil if the request is not in flight for a quota
-	admitted bool     // whether the request has got a slot and has not left
+	remote     string // address of the sender
+	token      tokenHash
+	presumed   shareKey // caller of an earlier request with the token; none if caller is ""
+	counted    string   // caller for which the request was counted
+	quota      *quota   // nil if the request is not in flight for a quota
+	isAdmitted bool     // whether the request has got a slot and has not left
 
 	// blocked is 0 while the request is worked on, the tick of the gate when it began to
 	// wait for the network, or hasLent.
@@ -76,7 +76,7 @@ func (t *ticket) end() {
 	g.tickets.Put(t)
 }
 
-// leave gives up the slot of the request, and ends its count in flight. It may be called
+// leave ends the count of the request in flight, and then gives up its slot. It may be called
 // several times. Requests that have arrived meanwhile run first, so that they find the slot
 // taken. Otherwise, each of them would run to its end before the next one, and the queue of the
 // scheduler would take the place of the queue of the gate.
@@ -85,8 +85,8 @@ func (t *ticket) leave() {
 		t.gate.quotas.leave(t.quota)
 		t.quota = nil
 	}
-	if t.admitted {
-		t.admitted = false
+	if t.isAdmitted {
+		t.isAdmitted = false
 		runtime.Gosched()
 	}
 	t.gate.leave(t)

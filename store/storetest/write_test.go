@@ -1,14 +1,13 @@
 package storetest_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"atrium/platform"
-	"atrium/store/sqlstore"
+	"atrium/store/storetest"
 )
 
 func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
@@ -178,30 +177,13 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 	})
 }
 
-// A repeatingStore rolls back the first run of every transaction, as after a conflict.
-type repeatingStore struct{ *sqlstore.Store }
-
-func (s repeatingStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
-	rolledBack := errors.New("rolled back")
-	err := s.Store.Write(ctx, func(tx platform.Tx) error {
-		if err := unit(tx); err != nil {
-			return err
-		}
-		return rolledBack
-	})
-	if !errors.Is(err, rolledBack) {
-		return err
-	}
-	return s.Store.Write(ctx, unit)
-}
-
 // The second run of an import stores the same as the first: the sources of the tags, which pruning
 // needs, and with NamesOnly the deprecations of known tags only.
 func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		owner, org := w.createOrganisation("acme")
 		repo := w.repo(owner, org.Group.UID, "app")
-		p := w.replica(repeatingStore{w.store})
+		p := w.replica(storetest.RepeatingStore{Store: w.store})
 		const source = "hub.example.com/team/app"
 		importTag := func(digest string, deprecated bool, o platform.ImportOptions) {
 			t.Helper()
