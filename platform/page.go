@@ -65,6 +65,7 @@ type Parts uint8
 const (
 	PartItems Parts = 1 << iota
 	PartTotal
+	PartMore // whether more items follow: HasNext, HasPrevious if Backward, and NextPageToken
 )
 
 // Has reports whether part is selected.

@@ -19,10 +19,18 @@ type Query[F any] struct {
 	Without  CostlyFields
 }
 
+// MaxRows returns how many rows to read: one more than Limit shows whether more rows follow.
+func (q Query[F]) MaxRows() int {
+	if q.Parts.Has(PartMore) {
+		return q.Limit + 1
+	}
+	return q.Limit
+}
+
 // Rows is the result of a Query.
 type Rows[T any] struct {
 	Items []T
-	More  bool // whether there are more rows in the direction of the query
+	More  bool // whether there are more rows in the direction of the query, if PartMore is selected
 	Total int64
 }
 

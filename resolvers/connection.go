@@ -69,8 +69,10 @@ func valueOrZero[T any](p *T) (v T) {
 func partsOf(ctx context.Context) (parts platform.Parts) {
 	for field := range selectedFields(ctx) {
 		switch field.Name {
-		case "edges", "nodes", "pageInfo":
+		case "edges", "nodes":
 			parts |= platform.PartItems
+		case "pageInfo":
+			parts |= platform.PartItems | platform.PartMore
 		case "totalCount":
 			parts |= platform.PartTotal
 		}

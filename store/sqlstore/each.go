@@ -236,7 +236,7 @@ func (p *part) addParentCondition(s *statement) {
 	}
 }
 
-// pages builds a statement that reads one row more than the limit for every scope.
+// pages builds a statement that reads the rows of a page for every scope.
 func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platform.Rows[T]) *Statement {
 	s, shown := r.dialect.statement(), r.project(q.Without)
 	o := r.orderingOf(q)
@@ -245,7 +245,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		if n > 0 {
 			s.add(" UNION ALL ")
 		}
-		limit, skip := int64(q.Limit+1), int64(q.Skip)
+		limit, skip := int64(q.MaxRows()), int64(q.Skip)
 		if !p.single {
 			limit, skip = limit+skip, 0 // the skip is counted when the branches are merged
 		}
@@ -277,7 +277,7 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		}
 		at := scopes[place-1]
 		if found[at].Items == nil {
-			found[at].Items = make([]T, 0, min(q.Limit+1, maxRowsAtOnce))
+			found[at].Items = make([]T, 0, min(q.MaxRows(), maxRowsAtOnce))
 		}
 		found[at].Items = append(found[at].Items, row)
 		return nil

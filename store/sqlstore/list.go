@@ -101,10 +101,10 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 	}
 	limit := min(q.Limit, total-q.Skip)
 	behind := total - q.Skip - limit // rows beyond the page
-	turned := behind < q.Skip
 	near := q
-	if turned {
-		near.Backward, near.Skip, near.Limit = !q.Backward, behind, limit-1
+	near.Limit, near.Parts = limit, platform.PartItems
+	if behind < q.Skip {
+		near.Backward, near.Skip = !q.Backward, behind
 	}
 	var items []T
 	var run []*Statement
@@ -118,20 +118,17 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 		slices.SortFunc(items, r.compare(near.Order, near.Backward))
 		items = items[min(near.Skip, len(items)):]
 	}
-	items = items[:min(len(items), limit)]
-	if near.Backward {
-		slices.Reverse(items)
-	}
-	found.Items, found.More = items, behind > 0
+	found.Items, _ = trimPage(items, limit, near.Backward)
+	found.More = behind > 0
 	return found, nil
 }
 
-// page builds a statement that reads one row more than the limit, which shows
-// whether more rows follow. It merges the rows of several branches.
+// page builds a statement that reads the rows of a page. It merges those of several
+// branches.
 func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *Statement {
 	s, p := r.dialect.statement(), r.project(q.Without)
 	o, how := r.orderingOf(q), r.approach(q.Order.Field, q.Filter)
-	limit, skip := int64(q.Limit+1), int64(q.Skip)
+	limit, skip := int64(q.MaxRows()), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
 		limit, skip = limit+skip, 0 // the skip is counted when all chunks are merged
 	}

@@ -190,7 +190,7 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 		first, last = from-req.Skip-req.PageSize, from-req.Skip
 	}
 	first, last = min(max(first, 0), len(want)), min(max(last, 0), len(want))
-	req.Parts = pick(d, []platform.Parts{0, platform.PartItems})
+	req.Parts = pick(d, []platform.Parts{0, platform.PartItems, platform.PartItems | platform.PartMore})
 	page, err := k.ops.List(ctx, req)
 	if err != nil {
 		t.Fatalf("%s, %+v: %v", c.subject, req, err)
@@ -205,6 +205,7 @@ func (k *kind[T, F]) checkRandomPage(t *testing.T, d dice) {
 	if req.Backward {
 		more = first > 0
 	}
+	more = more && req.Parts.Has(platform.PartMore)
 	if first < last && more != (page.NextPageToken() != "") {
 		t.Fatalf("%s, %+v: more is %v, want %v", c.subject, req, !more, more)
 	}
