@@ -41,6 +41,7 @@ type Actor struct {
 	mappedGroups        []mappedGroup // external groups that give further grants
 	operator            string        // name of an operator's command, which needs no capabilities
 
+	key         string       // the result of Key; "" if the actor was not authenticated
 	presumption *Presumption // nil if the grants were read in this request
 	proof       *Proof       // proof of later requests with the same token
 }
@@ -61,6 +62,9 @@ type mappedGroup struct {
 // Key identifies a caller for counters and limits: by its identities, or by
 // issuer and subject if it has none.
 func (a *Actor) Key() string {
+	if a.key != "" {
+		return a.key
+	}
 	switch len(a.Identities) {
 	case 0:
 		return strconv.Quote(a.Issuer) + strconv.Quote(a.Subject)
@@ -129,6 +133,7 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 			return nil, err
 		}
 	}
+	found.actor.key = found.actor.Key()
 	return found.actor, nil
 }
 
