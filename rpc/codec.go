@@ -48,7 +48,9 @@ func (binaryCodec) Unmarshal(b []byte, m any) error {
 	message := messageOf(m)
 	found := []platform.Violation{{Field: "body", Description: "must be the request of this procedure in the binary form of protocol buffers, with text in UTF-8"}}
 	if proto.Unmarshal(b, message) == nil {
-		found = unknownFields(message.ProtoReflect())
+		if found = nil; !isKnown(message.ProtoReflect()) {
+			found = unknownFields(message.ProtoReflect())
+		}
 	}
 	if len(found) > 0 {
 		setViolations(message, found...)
@@ -115,6 +117,31 @@ func violationsIn(m any) (found []platform.Violation) {
 	text, _ := protowire.ConsumeBytes(message.ProtoReflect().GetUnknown()[n:])
 	_ = json.Unmarshal(text, &found) // setViolations has written it
 	return found
+}
+
+// isKnown reports whether a message has no unknown fields and no invalid times, at any
+// depth. Most messages do not have any, so unknownFields, which notes where they are, runs
+// for few.
+func isKnown(m protoreflect.Message) bool {
+	known := len(m.GetUnknown()) == 0
+	if t, ok := m.Interface().(*timestamppb.Timestamp); ok {
+		return known && t.CheckValid() == nil
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Message() == nil:
+		case f.IsMap():
+			known = false // rare, and only its values can be messages
+		case f.IsList():
+			for i := range v.List().Len() {
+				known = known && isKnown(v.List().Get(i).Message())
+			}
+		default:
+			known = known && isKnown(v.Message())
+		}
+		return known
+	})
+	return known
 }
 
 // unknownFields finds unknown fields and invalid times in a message in binary form.

@@ -112,7 +112,9 @@ func (o Options) guard(s service) http.Handler {
 			o.WriteError(w, r, err)
 			return
 		}
-		s.handler.ServeHTTP(w, r)
+		answer := &unaryAnswer{ResponseWriter: w} // no procedure streams
+		s.handler.ServeHTTP(answer, r)
+		_ = answer.end() // fails only if the client has disconnected
 	})
 }
 
