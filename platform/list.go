@@ -212,16 +212,17 @@ func (r *resources[T, F]) parsePaging(ctx context.Context, req ListRequest[F], v
 func (r *resources[T, F]) newPage(req ListRequest[F], q Query[F], rows Rows[T]) Page[T] {
 	page := Page[T]{Items: rows.Items, TotalCount: rows.Total, Skipped: req.Skip, asked: q}
 	passed := q.From != nil || req.Skip > 0 && len(rows.Items) > 0
-	page.HasNext, page.HasPrevious = rows.More, passed
+	more := rows.More && q.Parts.Has(PartMore)
+	page.HasNext, page.HasPrevious = more, passed
 	if req.Backward {
-		page.HasNext, page.HasPrevious = passed, rows.More
+		page.HasNext, page.HasPrevious = passed, more
 	}
 	page.cursors = &cursors[T]{
 		kind: r.kind, order: slices.IndexFunc(r.kind.Orders, func(o OrderField[T]) bool { return o.Name == q.Order.Field }), desc: q.Order.Desc,
 		issued: r.p.options.Clock(), sealer: r.p.sealer.Load(),
 		uidp: req.UIDP, filter: fillFilter(req.Filter),
 	}
-	if rows.More && len(rows.Items) > 0 {
+	if more && len(rows.Items) > 0 {
 		page.edge = rows.Items[len(rows.Items)-1:]
 		if req.Backward {
 			page.edge = rows.Items[:1]

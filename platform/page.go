@@ -65,7 +65,7 @@ type Parts uint8
 const (
 	PartItems Parts = 1 << iota
 	PartTotal
-	PartMore // whether more items follow: HasNext, HasPrevious if Backward, and NextPageToken
+	PartMore // with PartItems, whether more items follow: HasNext, HasPrevious if Backward, and NextPageToken
 )
 
 // Has reports whether part is selected.
@@ -85,12 +85,14 @@ const (
 	RepoLists       // bundles, aliases, active tags and synchronization of repos
 	IdentityRules   // rules and static keys of identities
 	BindingObjects  // identity, group and role of role bindings
+	BindingTexts    // descriptions of the identity, the group and the role of role bindings
+	BindingRules    // email, issuer and subject of the identity of role bindings
 	VersionArtifact // name and description of the artifacts of versions
 	TagDetails      // bundles, class and creation time of tags
 )
 
-// Has reports whether all of fields are among f.
-func (f CostlyFields) Has(fields CostlyFields) bool { return f&fields == fields }
+// HasAny reports whether one of fields is in f.
+func (f CostlyFields) HasAny(fields CostlyFields) bool { return f&fields != 0 }
 
 // A ListRequest asks for one page of resources with filter F.
 type ListRequest[F any] struct {

@@ -30,7 +30,7 @@ func (q Query[F]) MaxRows() int {
 // Rows is the result of a Query.
 type Rows[T any] struct {
 	Items []T
-	More  bool // whether there are more rows in the direction of the query, if PartMore is selected
+	More  bool // whether there are more rows in the direction of the query; it says nothing without PartMore
 	Total int64
 }
 

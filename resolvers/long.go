@@ -48,6 +48,9 @@ var costlyFields = map[string]platform.CostlyFields{
 	"HolderConnection.nodes":        platform.BindingObjects,
 	"HolderEdge.node":               platform.BindingObjects,
 	"HolderEdge.role":               platform.BindingObjects,
+	"Identity.description":          platform.BindingTexts,
+	"Group.description":             platform.BindingTexts,
+	"Role.description":              platform.BindingTexts,
 	"Tag.bundles":                   platform.TagDetails,
 	"ArtifactVersion.name":          platform.VersionArtifact,
 	"ArtifactVersion.description":   platform.VersionArtifact,
@@ -60,7 +63,7 @@ func unselectedFields(ctx context.Context) platform.CostlyFields {
 		return 0
 	}
 	operation := graphql.GetOperationContext(ctx)
-	var all, selected platform.CostlyFields
+	all, selected := platform.BindingRules, platform.CostlyFields(0) // the graph shows no rules of bindings
 	for field, costly := range costlyFields {
 		if all |= costly; analysis.Selects(operation, field) {
 			selected |= costly

@@ -51,6 +51,8 @@ func TestCostlyFieldsAreShownWhereTheyAreSelected(t *testing.T) {
 		for repo := range strings.FieldsSeq(w.ask(`{ repos { nodes { uid } } }`).text("repos.nodes.*.uid")) {
 			w.ask(`mutation($uid: ID!) { updateRepo(input: {uid: $uid, aliases: ["also-known"], bundles: ["bundled"], activeTags: ["active"], syncConfig: {source: "`+string(w.org)+`"}}) { repo { uid } } }`, "uid", repo)
 		}
+		w.ask(`mutation($uid: ID!) { updateIdentity(input: {uid: $uid, description: "described identity"}) { identity { uid } } }`, "uid", w.ask(`{ identities { nodes { uid } } }`).text("identities.nodes.*.uid"))
+		w.ask(`mutation($uid: ID!) { updateGroup(input: {uid: $uid, description: "described group"}) { group { uid } } }`, "uid", w.org)
 		for _, k := range []struct{ list, kind, field, want string }{
 			{"repos", "Repo", "aliases", "also-known"},
 			{"repos", "Repo", "bundles", "bundled"},
@@ -58,6 +60,9 @@ func TestCostlyFieldsAreShownWhereTheyAreSelected(t *testing.T) {
 			{"repos", "Repo", "syncConfig { source }", string(w.org)},
 			{"identities", "Identity", "claimMatch { subject }", "owner"},
 			{"roleBindings", "RoleBinding", "identity { name }", "owner"},
+			{"roleBindings", "RoleBinding", "identity { description }", "described identity"},
+			{"roleBindings", "RoleBinding", "group { description }", "described group"},
+			{"roleBindings", "RoleBinding", "role { description }", "Does everything."},
 			{"roleBindings", "RoleBinding", "role { name }", "owner"},
 			{"roleBindings", "RoleBinding", "group { name }", "acme"},
 			{"roleBindings", "RoleBinding", "identity { claimMatch { subject } }", "owner"},

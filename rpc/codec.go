@@ -48,9 +48,7 @@ func (binaryCodec) Unmarshal(b []byte, m any) error {
 	message := messageOf(m)
 	found := []platform.Violation{{Field: "body", Description: "must be the request of this procedure in the binary form of protocol buffers, with text in UTF-8"}}
 	if proto.Unmarshal(b, message) == nil {
-		if found = nil; !isKnown(message.ProtoReflect()) {
-			found = unknownFields(message.ProtoReflect())
-		}
+		found = unknownFields(message.ProtoReflect())
 	}
 	if len(found) > 0 {
 		setViolations(message, found...)
@@ -120,24 +118,26 @@ func violationsIn(m any) (found []platform.Violation) {
 }
 
 // isKnown reports whether a message has no unknown fields and no invalid times, at any
-// depth. Most messages do not have any, so unknownFields, which notes where they are, runs
-// for few.
+// depth. It costs less than to find out where they are.
 func isKnown(m protoreflect.Message) bool {
-	known := len(m.GetUnknown()) == 0
-	if t, ok := m.Interface().(*timestamppb.Timestamp); ok {
-		return known && t.CheckValid() == nil
+	if len(m.GetUnknown()) > 0 {
+		return false
 	}
+	if t, ok := m.Interface().(*timestamppb.Timestamp); ok {
+		return t.CheckValid() == nil
+	}
+	known := true
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
 		case f.Message() == nil:
 		case f.IsMap():
 			known = false // rare, and only its values can be messages
 		case f.IsList():
-			for i := range v.List().Len() {
-				known = known && isKnown(v.List().Get(i).Message())
+			for i := 0; known && i < v.List().Len(); i++ {
+				known = isKnown(v.List().Get(i).Message())
 			}
 		default:
-			known = known && isKnown(v.Message())
+			known = isKnown(v.Message())
 		}
 		return known
 	})
@@ -147,6 +147,9 @@ func isKnown(m protoreflect.Message) bool {
 // unknownFields finds unknown fields and invalid times in a message in binary form.
 // Fields that a mask does not list are ignored.
 func unknownFields(m protoreflect.Message) (found []platform.Violation) {
+	if isKnown(m) {
+		return nil
+	}
 	masked := isPartialMask(maskOf(m))
 	for _, below := range append([]nestedMessage{{"", m}}, nestedMessages("", m)...) {
 		if below.message != m && masked {

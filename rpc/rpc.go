@@ -112,6 +112,10 @@ func (o Options) guard(s service) http.Handler {
 			o.WriteError(w, r, err)
 			return
 		}
+		if r.ProtoMajor < 2 { // the flushes let net/http send trailers
+			s.handler.ServeHTTP(w, r)
+			return
+		}
 		answer := &unaryAnswer{ResponseWriter: w} // no procedure streams
 		s.handler.ServeHTTP(answer, r)
 		_ = answer.end() // fails only if the client has disconnected

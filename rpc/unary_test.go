@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -79,6 +80,32 @@ type shortWriter struct {
 
 func (w shortWriter) Write(b []byte) (int, error) {
 	return min(len(b), w.limit), http.ErrHandlerTimeout
+}
+
+// With HTTP/1.1, net/http sends trailers only after a flush. gRPC needs HTTP/2, but some
+// clients use it with HTTP/1.1.
+func TestAnAnswerOverHTTP1HasTrailers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, prefixed := range []string{"\x00\x00\x00\x00\x00", "\x00\x00\x00\x00\x04\x12\x02no"} { // all repos, and those with the name "no"
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.server.URL+"/platform.registry.v2.ReposService/ListRepos", strings.NewReader(prefixed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/grpc")
+		r.Header.Set("X-Subject", theOwner)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := must[[]byte](t)(io.ReadAll(answer.Body))
+		if err := answer.Body.Close(); err != nil {
+			t.Error(err)
+		}
+		if got := answer.Trailer.Get("Grpc-Status"); answer.ProtoMajor != 1 || got != "0" || len(body) < prefixBytes {
+			t.Errorf("%s, status %q, %d bytes; want HTTP/1.1, status 0 and a message", answer.Proto, got, len(body))
+		}
+	}
 }
 
 // connect flushes after a message, and again at the end. A call with one answer does not.

@@ -8,8 +8,8 @@ import (
 const (
 	// fitInterval is the interval in which a gate fits its limit to the processors.
 	fitInterval = 100 * time.Millisecond
-	// calmTime is how long no request must have waited until the gate has its full limit
-	// again, and how long there must have been no overload until a surge may wait again.
+	// calmTime ends an overload. After calmTime in which no request has waited, the gate has
+	// its full limit again. After calmTime without an overload, a surge may wait again.
 	calmTime = time.Second
 )
 

@@ -12,16 +12,16 @@ import (
 // have received something, unless nobody has asked for ten milliseconds. So while a server
 // works all the time, requests that have arrived are not seen until a round ends.
 type rounds struct {
-	end func() // called at the end of each round for which await was called
+	end  func()                                // called at the end of each round for which await was called
+	open func() (from, to *os.File, err error) // opens a pipe
 
 	lock    sync.Mutex
-	open    func() (from, to *os.File, err error) // opens a pipe
-	pipe    *os.File                              // nil if the system had none left
-	timer   *time.Timer                           // ends a round that takes too long
-	running bool                                  // whether a round is awaited
-	start   time.Time                             // when it was awaited
-	total   time.Duration                         // duration of the rounds since areLong was called
-	number  int                                   // of these rounds
+	pipe    *os.File      // nil if none is open
+	timer   *time.Timer   // ends a round that takes too long
+	running bool          // whether a round is awaited
+	start   time.Time     // when it was awaited
+	total   time.Duration // duration of the rounds since areLong was called
+	number  int           // of these rounds
 }
 
 const (

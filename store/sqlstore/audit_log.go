@@ -60,10 +60,10 @@ func (s *Store) logPage(a platform.AuditQuery, branches []platform.Branch) *stat
 // that a read leaves out.
 func longOfEvents(without platform.CostlyFields) string {
 	body, changes := "e.body", "e.changes"
-	if without.Has(platform.EventBodies) {
+	if without.HasAny(platform.EventBodies) {
 		body = "''"
 	}
-	if without.Has(platform.EventChanges) {
+	if without.HasAny(platform.EventChanges) {
 		changes = "''"
 	}
 	return body + ", " + changes

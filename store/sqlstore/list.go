@@ -80,8 +80,8 @@ func (r *reader[T, F]) complete(q platform.Query[F]) platform.Query[F] {
 	return q
 }
 
-// trimPage removes the extra row beyond the limit, and reverses rows that were read
-// backward. It reports whether there was an extra row.
+// trimPage removes the rows beyond the limit, and reverses rows that were read backward. It
+// reports whether there were rows beyond the limit.
 func trimPage[T any](items []T, limit int, backward bool) ([]T, bool) {
 	more := len(items) > limit
 	if more {
@@ -142,7 +142,9 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 		o = o.withTie(r.tie(branches[0], how))
 		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
 		r.branch(s, q, branches[0], how, o, limit)
-		s.add(") t" + p.joins + o.orderBy())
+		s.add(") t")
+		p.addJoins(s, branches[0])
+		s.add(o.orderBy())
 	default:
 		// The keys are selected first, so that skipped rows are read from the index only.
 		s.add("SELECT " + p.selected + " FROM (")

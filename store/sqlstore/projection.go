@@ -21,7 +21,7 @@ type projection[T, F any] struct {
 
 // A costlyColumn is a column that a read may leave out.
 type costlyColumn struct {
-	field   platform.CostlyFields // field that is left out together with the column
+	field   platform.CostlyFields // fields with each of which the column is left out
 	instead string                // SQL that is selected instead of the column; "" means nothing
 }
 
@@ -49,9 +49,9 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 	for _, c := range t.columns {
 		costly, isCostly := t.costly[c.sql]
 		switch _, own := c.ownName(); {
-		case isCostly && without.Has(costly.field) && costly.instead == "":
+		case isCostly && without.HasAny(costly.field) && costly.instead == "":
 			continue
-		case isCostly && without.Has(costly.field):
+		case isCostly && without.HasAny(costly.field):
 			c.sql = costly.instead
 		case !own:
 			p.joins = t.joins
@@ -65,6 +65,17 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 	}
 	p.selected, p.names = strings.Join(selected, ", "), strings.Join(names, ", ")
 	return p
+}
+
+// addJoins adds the joins of the rows of a branch. Children have one parent, so it is joined
+// by its UID: then the database reads it once, and not for each row.
+func (p *projection[T, F]) addJoins(s *statement, b platform.Branch) {
+	before, after, joinsParent := strings.Cut(p.joins, " = t.parent")
+	if joinsParent && b.Relation == platform.Children && b.UID != "" {
+		s.add(before+" = ?"+after, b.UID)
+		return
+	}
+	s.add(p.joins)
 }
 
 // collect returns a function that appends the rows that it scans.

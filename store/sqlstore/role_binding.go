@@ -6,6 +6,12 @@ import (
 	"atrium/platform"
 )
 
+// What is left out with the identity, the group and the role of bindings, or alone.
+const (
+	bindingText = platform.BindingObjects | platform.BindingTexts
+	bindingRule = platform.BindingObjects | platform.BindingRules
+)
+
 var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingFilter]{
 	name:     "role_binding",
 	uid:      func(b *platform.RoleBinding) platform.UID { return b.UID },
@@ -17,10 +23,9 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	// The columns that are read instead are in no index of an order: see projection.
 	costly: map[string]costlyColumn{
 		"i.uid": {platform.BindingObjects, "t.identity"}, "g.uid": {platform.BindingObjects, "t.parent"}, "r.uid": {platform.BindingObjects, "t.role"},
-		"i.name": {field: platform.BindingObjects}, "i.description": {field: platform.BindingObjects}, "i.email": {field: platform.BindingObjects},
-		"i.match_rule": {field: platform.BindingObjects}, "i.static_rule": {field: platform.BindingObjects}, "i.external_id": {field: platform.BindingObjects},
-		"g.name": {field: platform.BindingObjects}, "g.description": {field: platform.BindingObjects},
-		"r.name": {field: platform.BindingObjects}, "r.description": {field: platform.BindingObjects},
+		"i.name": {field: platform.BindingObjects}, "g.name": {field: platform.BindingObjects}, "r.name": {field: platform.BindingObjects},
+		"i.description": {field: bindingText}, "g.description": {field: bindingText}, "r.description": {field: bindingText},
+		"i.email": {field: bindingRule}, "i.match_rule": {field: bindingRule}, "i.static_rule": {field: bindingRule}, "i.external_id": {field: bindingRule},
 	},
 	lookups: map[string]lookup{
 		"identity_name": nameOf("i.name", "identity", "identity"), "group_name": nameOf("g.name", "grp", "parent"), "role_name": nameOf("r.name", "role", "role"),

@@ -25,6 +25,11 @@ func (r *readList) addProjections() {
 	addProjection(r, "identities", p.Identities.List, names, root[1:])
 	addProjection(r, "bindings", p.RoleBindings.List, []string{"create_time", "create_time desc", "uid", "uid desc"}, root)
 	addProjection(r, "bindings", p.RoleBindings.List, []string{"create_time"}, []platform.UIDFilter{descendantsOf(b.deep[1]), descendantsOf(b.deep[2])})
+	for _, order := range []string{"create_time", "uid"} {
+		r.add("names of bindings below a scope by "+order, pageBuffers+51*hydratedBuffers, askList(p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{
+			UIDP: root[0], OrderBy: order, Without: platform.BindingTexts | platform.BindingRules,
+		}))
+	}
 	addProjection(r, "versions", p.ArtifactVersions.List, []string{"version", "create_time desc", "update_time", "uid"}, busy)
 	for _, order := range names[1:5] {
 		addNestedProjection(r, "repos", p.Repos.ListEach, order, groups)
