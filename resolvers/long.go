@@ -63,7 +63,7 @@ func unselectedFields(ctx context.Context) platform.CostlyFields {
 		return 0
 	}
 	operation := graphql.GetOperationContext(ctx)
-	all, selected := platform.BindingRules, platform.CostlyFields(0) // the graph shows no rules of bindings
+	all, selected := platform.BindingRules, platform.CostlyFields(0) // the graph reads emails and rules from identities
 	for field, costly := range costlyFields {
 		if all |= costly; analysis.Selects(operation, field) {
 			selected |= costly

@@ -118,7 +118,7 @@ func violationsIn(m any) (found []platform.Violation) {
 }
 
 // isKnown reports whether a message has no unknown fields and no invalid times, at any
-// depth. It costs less than to find out where they are.
+// depth. This costs less than finding out where they are.
 func isKnown(m protoreflect.Message) bool {
 	if len(m.GetUnknown()) > 0 {
 		return false

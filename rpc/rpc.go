@@ -112,7 +112,7 @@ func (o Options) guard(s service) http.Handler {
 			o.WriteError(w, r, err)
 			return
 		}
-		if r.ProtoMajor < 2 { // the flushes let net/http send trailers
+		if r.ProtoMajor < 2 { // net/http sends the trailers of a short answer only if connect has flushed it
 			s.handler.ServeHTTP(w, r)
 			return
 		}

@@ -8,8 +8,8 @@ import (
 // A unaryAnswer is the response of a call with one answer, over HTTP/2. connect writes the
 // prefix of a message and the message separately, and flushes both, because streams need
 // that. Each of these steps costs a frame and often a system call. Therefore a unaryAnswer
-// writes a prefix together with its message, and is no http.Flusher: net/http sends
-// everything when the call ends.
+// writes a prefix together with its message, and is no http.Flusher: net/http sends what it
+// has buffered when the call ends.
 type unaryAnswer struct {
 	http.ResponseWriter
 	prefix [prefixBytes]byte

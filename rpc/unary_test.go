@@ -82,8 +82,8 @@ func (w shortWriter) Write(b []byte) (int, error) {
 	return min(len(b), w.limit), http.ErrHandlerTimeout
 }
 
-// With HTTP/1.1, net/http sends trailers only after a flush. gRPC needs HTTP/2, but some
-// clients use it with HTTP/1.1.
+// Over HTTP/1.1, net/http sends the trailers of a short answer only after a flush. gRPC needs
+// HTTP/2, but some clients use it with HTTP/1.1.
 func TestAnAnswerOverHTTP1HasTrailers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,7 +8,7 @@ import (
 const (
 	// fitInterval is the interval in which a gate fits its limit to the processors.
 	fitInterval = 100 * time.Millisecond
-	// calmTime ends an overload. After calmTime in which no request has waited, the gate has
+	// calmTime is the time after which an overload is over. After calmTime in which no request has waited, the gate has
 	// its full limit again. After calmTime without an overload, a surge may wait again.
 	calmTime = time.Second
 )

@@ -74,8 +74,8 @@ func (r *reader[T, F]) List(ctx context.Context, q platform.Query[F]) (platform.
 func (r *reader[T, F]) complete(q platform.Query[F]) platform.Query[F] {
 	q.Filter = r.fill(q.Filter)
 	q.Without &^= r.costly["t."+q.Order.Field].field
-	if _, elsewhere := r.lookups[q.Order.Field]; elsewhere {
-		q.Without = 0
+	if l, elsewhere := r.lookups[q.Order.Field]; elsewhere {
+		q.Without &^= r.costly[l.column].field
 	}
 	return q
 }
@@ -143,13 +143,15 @@ func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, int
 		s.add("SELECT " + p.selected + " FROM (SELECT " + p.names + " FROM ")
 		r.branch(s, q, branches[0], how, o, limit)
 		s.add(") t")
-		p.addJoins(s, branches[0])
+		p.addJoins(s, branches)
 		s.add(o.orderBy())
 	default:
 		// The keys are selected first, so that skipped rows are read from the index only.
 		s.add("SELECT " + p.selected + " FROM (")
 		r.pageKeys(s, q, branches, o, limit, skip)
-		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid" + p.joins + o.orderBy())
+		s.add(") k JOIN " + r.name + " t ON t.uid = k.uid")
+		p.addJoins(s, branches)
+		s.add(o.orderBy())
 	}
 	return s.build(p.collect(into))
 }

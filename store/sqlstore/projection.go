@@ -21,7 +21,7 @@ type projection[T, F any] struct {
 
 // A costlyColumn is a column that a read may leave out.
 type costlyColumn struct {
-	field   platform.CostlyFields // fields with each of which the column is left out
+	field   platform.CostlyFields // the column is left out if a read leaves out any of these fields
 	instead string                // SQL that is selected instead of the column; "" means nothing
 }
 
@@ -67,12 +67,12 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 	return p
 }
 
-// addJoins adds the joins of the rows of a branch. Children have one parent, so it is joined
-// by its UID: then the database reads it once, and not for each row.
-func (p *projection[T, F]) addJoins(s *statement, b platform.Branch) {
+// addJoins adds the joins of the rows of branches. Children of one UID have one parent, so it
+// is joined by that UID: then the database reads it once, and not for each row.
+func (p *projection[T, F]) addJoins(s *statement, branches []platform.Branch) {
 	before, after, joinsParent := strings.Cut(p.joins, " = t.parent")
-	if joinsParent && b.Relation == platform.Children && b.UID != "" {
-		s.add(before+" = ?"+after, b.UID)
+	if joinsParent && len(branches) == 1 && branches[0].Relation == platform.Children && branches[0].UID != "" {
+		s.add(before+" = ?"+after, branches[0].UID)
 		return
 	}
 	s.add(p.joins)

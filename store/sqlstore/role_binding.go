@@ -6,7 +6,8 @@ import (
 	"atrium/platform"
 )
 
-// What is left out with the identity, the group and the role of bindings, or alone.
+// bindingText and bindingRule are left out together with the identity, the group and the
+// role of a binding, or by themselves.
 const (
 	bindingText = platform.BindingObjects | platform.BindingTexts
 	bindingRule = platform.BindingObjects | platform.BindingRules

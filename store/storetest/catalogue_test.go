@@ -48,7 +48,7 @@ func (r *readList) addCatalogue() {
 		merged.maxTotalBuffers, merged.sorts = 2*totalBuffers, true
 	}
 	for _, order := range []string{"version desc", "create_time", "update_time", "uid"} {
-		r.add("versions of a busy artifact by "+order, pageBuffers+51*keyedBuffers, askList(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
+		r.add("versions of a busy artifact by "+order, pageBuffers+keyedBuffers, askList(p.ArtifactVersions.List, versions{UIDP: busy, OrderBy: order}))
 	}
 	remediated := &platform.ArtifactFilter{Ecosystems: java.Ecosystems, Remediated: true}
 	cuda := &platform.ArtifactFilter{Ecosystems: bothEcosystems[1:], CudaVersion: "42"}

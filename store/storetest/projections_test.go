@@ -25,10 +25,17 @@ func (r *readList) addProjections() {
 	addProjection(r, "identities", p.Identities.List, names, root[1:])
 	addProjection(r, "bindings", p.RoleBindings.List, []string{"create_time", "create_time desc", "uid", "uid desc"}, root)
 	addProjection(r, "bindings", p.RoleBindings.List, []string{"create_time"}, []platform.UIDFilter{descendantsOf(b.deep[1]), descendantsOf(b.deep[2])})
-	for _, order := range []string{"create_time", "uid"} {
-		r.add("names of bindings below a scope by "+order, pageBuffers+51*hydratedBuffers, askList(p.RoleBindings.List, platform.ListRequest[*platform.RoleBindingFilter]{
-			UIDP: root[0], OrderBy: order, Without: platform.BindingTexts | platform.BindingRules,
-		}))
+	for name, without := range map[string]platform.CostlyFields{"names": platform.BindingTexts | platform.BindingRules, "descriptions": platform.BindingRules} {
+		lean := platform.ListRequest[*platform.RoleBindingFilter]{Without: without}
+		for _, lean.OrderBy = range []string{"create_time desc", "uid"} {
+			for _, lean.UIDP = range root {
+				in := " of bindings in "
+				if lean.UIDP.DescendantsOf != "" {
+					in = " of bindings below "
+				}
+				r.add(name+in+"a scope by "+lean.OrderBy, pageBuffers+51*hydratedBuffers, askList(p.RoleBindings.List, lean))
+			}
+		}
 	}
 	addProjection(r, "versions", p.ArtifactVersions.List, []string{"version", "create_time desc", "update_time", "uid"}, busy)
 	for _, order := range names[1:5] {
@@ -80,6 +87,36 @@ func addNestedProjection[T, F any](r *readList, kind string, list func(context.C
 		return list(ctx, req, scopes)
 	}
 	r.addOne(kind+" of 50 parents by "+order+" without costly fields", eachBuffers, askEach(lean, order, parents))
+}
+
+// A binding has the texts that a read leaves out neither by themselves nor with the objects
+// that they belong to.
+func TestBindingsAreReadWithoutSomeTexts(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		ctx, org := w.createOrganisation("acme")
+		group := org.Group.UID
+		identity := must[*platform.Identity](t)(w.p.Identities.Create(ctx, group, input[*platform.Identity](`{"name": "ann", "description": "d", "claimMatch": {"issuer": "https://issuer.example.com", "subject": "ann"}}`)))
+		must[*platform.RoleBinding](t)(w.p.RoleBindings.Create(ctx, group, input[*platform.RoleBinding](fmt.Sprintf(`{"identityUid": %q, "roleUid": %q}`, identity.UID, platform.ViewerRole))))
+		for _, order := range []string{"uid", "identity_name", "group_name", "role_name"} {
+			for _, without := range []platform.CostlyFields{0, platform.BindingTexts, platform.BindingRules, platform.BindingTexts | platform.BindingRules} {
+				for _, scope := range []platform.UIDFilter{descendantsOf(group), childrenOf(group)} {
+					page := must[platform.Page[*platform.RoleBinding]](t)(w.p.RoleBindings.List(ctx, platform.ListRequest[*platform.RoleBindingFilter]{
+						UIDP: scope, Filter: &platform.RoleBindingFilter{Identity: identity.UID}, OrderBy: order, Without: without,
+					}))
+					b := page.Items[0]
+					if b.Identity.UID != identity.UID || b.Identity.Name != "ann" || b.Group.UID != group || b.Group.Name != "acme" || b.Role.UID != platform.ViewerRole || b.Role.Name != "viewer" {
+						t.Errorf("by %s, without %b: %+v", order, without, b)
+					}
+					if got := b.Identity.Description != "" && b.Role.Description != ""; got == without.HasAny(platform.BindingTexts) {
+						t.Errorf("by %s, without %b: the descriptions are %q and %q", order, without, b.Identity.Description, b.Role.Description)
+					}
+					if got := b.Identity.Issuer != "" && b.Identity.Subject != ""; got == without.HasAny(platform.BindingRules) {
+						t.Errorf("by %s, without %b: the identity is %+v", order, without, b.Identity)
+					}
+				}
+			}
+		}
+	})
 }
 
 // A list is read with the field that it is sorted by, although the caller leaves it out:
