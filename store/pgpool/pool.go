@@ -38,6 +38,9 @@ type Options struct {
 	// Limits are settings of sessions, such as statement_timeout. Settings in the URL
 	// take precedence.
 	Limits map[string]string
+	// PlanOnce makes sessions use generic plans, if statements are prepared and no pooler
+	// shares the sessions.
+	PlanOnce bool
 	// Standby means that the URL leads to a standby, which takes no writes.
 	Standby bool
 	// Logger receives what a pooler does not support; nil discards that.
@@ -51,6 +54,8 @@ type Pool struct {
 	Version int
 	// Prepares means that named prepared statements are used.
 	Prepares bool
+	// PlansOnce means that sessions use generic plans.
+	PlansOnce bool
 	// Pooler means that a pooler may run each transaction on another of its connections.
 	Pooler bool
 	// Limits are the settings that the pooler does not pass on, so each transaction must
@@ -75,7 +80,11 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
 	if err := setMode(config, o.QueryMode); err != nil {
 		return nil, err
 	}
-	limits := maps.Clone(o.Limits)
+	limits := map[string]string{}
+	maps.Copy(limits, o.Limits)
+	if o.PlanOnce && prepares(config) {
+		limits[planMode] = genericPlans
+	}
 	for name := range limits {
 		if given, found := config.ConnConfig.RuntimeParams[name]; found {
 			limits[name] = given
@@ -99,6 +108,14 @@ func Open(ctx context.Context, databaseURL string, o Options) (*Pool, error) {
 	return p, nil
 }
 
+// The setting that decides how often prepared statements are planned.
+const planMode, genericPlans = "plan_cache_mode", "force_generic_plan"
+
+// prepares reports whether a pool uses named prepared statements.
+func prepares(config *pgxpool.Config) bool {
+	return config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement
+}
+
 // open opens a pool and finds out whether a pooler is between it and the server.
 func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -118,7 +135,10 @@ func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 		pool.Close()
 		return nil, err
 	}
-	return &Pool{Pool: pool, Version: version, Pooler: pooler, Prepares: config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement}, nil
+	return &Pool{
+		Pool: pool, Version: version, Pooler: pooler,
+		Prepares: prepares(config), PlansOnce: config.ConnConfig.RuntimeParams[planMode] == genericPlans,
+	}, nil
 }
 
 // isPooler reports whether a pooler answers instead of the server. A pooler reports a

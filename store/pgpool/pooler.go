@@ -35,6 +35,7 @@ func openPooled(ctx context.Context, config *pgxpool.Config, limits map[string]s
 	if err != nil {
 		return nil, err
 	}
+	delete(limits, planMode) // a session belongs to several clients
 	p.Pooler, p.Limits = true, limits
 	p.report(ctx, o)
 	return p, nil

@@ -23,8 +23,9 @@ type querier interface {
 // A conn runs statements through a pool or in a transaction.
 type conn struct {
 	querier
-	prepares bool      // whether statements are prepared, outside of transactions
-	held     *heldRows // nil means that rows are passed on as they arrive
+	prepares  bool      // whether statements are prepared, outside of transactions
+	plansOnce bool      // whether the session uses generic plans, unless a pipeline sets something else
+	held      *heldRows // nil means that rows are passed on as they arrive
 }
 
 // run sends all statements at once and reads their results. It returns the number

@@ -9,9 +9,11 @@ import (
 
 // PostgreSQL plans a prepared statement for each execution as long as it estimates
 // that such custom plans are cheaper. It mostly does so for array arguments,
-// because a generic plan assumes ten elements for each array. For the statements
-// below, planning takes longer than execution, and the plan is the same for all
-// arguments. Tests check both plans against the same limits. A plan for events
+// because a generic plan assumes ten elements for each array, and for small pages. For most
+// statements of the store, planning takes longer than execution, and the plan is the same
+// for all arguments. So the sessions of a pool use generic plans, and pipelines choose
+// otherwise for some statements. A pooler gives a session to others, so there it is the
+// other way round. Tests check both plans against the same limits. A plan for events
 // has all of their partitions, and most of them are excluded only when it is executed.
 
 // Settings for the planning of the statements that follow in a pipeline. They are
@@ -23,13 +25,20 @@ const (
 )
 
 // isPlannedOnce reports whether a statement uses a generic plan.
-func isPlannedOnce(sql string) bool {
+func (c conn) isPlannedOnce(s *sqlstore.Statement) bool {
+	switch s.Plan {
+	case sqlstore.PlanOnce:
+		return true
+	case sqlstore.PlanBySession:
+		return c.plansOnce
+	case sqlstore.PlanAsNeeded:
+	}
 	for _, part := range []string{"unnest(", " = ANY(", " UNION ALL "} {
-		if strings.Contains(sql, part) {
+		if strings.Contains(s.SQL, part) {
 			return true
 		}
 	}
-	return readsEvents(sql)
+	return readsEvents(s.SQL)
 }
 
 // readsEvents reports whether a statement reads the partitions of events.
@@ -46,31 +55,34 @@ func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	if !c.prepares || len(statements) == 0 {
 		return statements
 	}
-	first := isPlannedOnce(statements[0].SQL)
-	if !first && !slices.ContainsFunc(statements[1:], func(s *sqlstore.Statement) bool { return isPlannedOnce(s.SQL) }) {
+	first := c.isPlannedOnce(statements[0])
+	if first == c.plansOnce && !slices.ContainsFunc(statements[1:], func(s *sqlstore.Statement) bool { return c.isPlannedOnce(s) != first }) {
 		return statements
 	}
 	same, other := make([]*sqlstore.Statement, 0, len(statements)+2), []*sqlstore.Statement(nil) // two settings
-	if first {
-		same = append(same, &sqlstore.Statement{SQL: planOnce})
+	if first != c.plansOnce {
+		same = append(same, planSetting(first))
 	}
 	same = append(same, statements[0])
 	for _, s := range statements[1:] {
-		if isPlannedOnce(s.SQL) == first {
+		if c.isPlannedOnce(s) == first {
 			same = append(same, s)
 		} else {
 			other = append(other, s)
 		}
 	}
-	switch {
-	case other == nil:
+	if other == nil {
 		return same
-	case first:
-		same = append(same, &sqlstore.Statement{SQL: planEach})
-	default:
-		same = append(same, &sqlstore.Statement{SQL: planOnce})
 	}
-	return append(same, other...)
+	return append(append(same, planSetting(!first)), other...)
+}
+
+// planSetting returns the statement that sets how the statements after it are planned.
+func planSetting(once bool) *sqlstore.Statement {
+	if once {
+		return &sqlstore.Statement{SQL: planOnce}
+	}
+	return &sqlstore.Statement{SQL: planEach}
 }
 
 // manyValues is the number of values from which a statement of a transaction counts

@@ -100,7 +100,7 @@ var limits = map[string]string{
 // Open connects to a database.
 func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	pool, err := pgpool.Open(ctx, url, pgpool.Options{
-		MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Limits: limits, Logger: o.Logger,
+		MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, DirectURL: o.DirectURL, Limits: limits, PlanOnce: true, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, unavailable(url, err)
@@ -110,16 +110,17 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		pool.Close()
 		return nil, err
 	}
-	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares}, pool: pool, responseTimeout: answerTimeout}
-	forWriting := maps.Clone(pool.Limits)
+	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce}, pool: pool, responseTimeout: answerTimeout}
+	forWriting := map[string]string{}
+	maps.Copy(forWriting, pool.Limits)
 	switch {
 	case given.RuntimeParams["statement_timeout"] != "":
 		e.responseTimeout = 0 // the operator has chosen a limit
 	case pool.Version >= 17 && given.RuntimeParams["transaction_timeout"] == "":
-		if forWriting == nil {
-			forWriting = map[string]string{}
-		}
 		forWriting["transaction_timeout"] = transactionTimeout
+	}
+	if pool.PlansOnce {
+		forWriting["plan_cache_mode"] = "auto"
 	}
 	e.begin = beginWriting(forWriting)
 	if len(o.ReadURLs) > 0 {
@@ -226,6 +227,7 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 	} else {
 		config.RuntimeParams["statement_timeout"] = "0" // creating an index can take long
 		config.RuntimeParams["lock_timeout"] = "0"      // it also waits for every transaction that is older
+		delete(config.RuntimeParams, "plan_cache_mode") // the tables change
 	}
 	lock := func(ctx context.Context) (release func(), err error) { return e.pool.Lock(ctx, migrationLock) }
 	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, lock)

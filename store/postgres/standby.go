@@ -131,7 +131,7 @@ func (s *standbys) identify(ctx context.Context, primary *Engine) error {
 
 // AskPosition returns a statement by which the primary sets at to its position.
 func (s *standbys) AskPosition(at *sqlstore.Position) *sqlstore.Statement {
-	return &sqlstore.Statement{SQL: askPosition, Row: func(scan func(...any) error) error {
+	return &sqlstore.Statement{SQL: askPosition, Plan: sqlstore.PlanBySession, Row: func(scan func(...any) error) error {
 		var answer string
 		if err := scan(&answer); err != nil {
 			return err
@@ -376,7 +376,7 @@ func newStandby(set *standbys, url string, o Options) (*standby, error) {
 	sessions["default_transaction_isolation"] = "read committed"
 	one := &standby{
 		set: set, name: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), url: url, poll: make(chan struct{}, 1),
-		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, Standby: true},
+		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, PlanOnce: true, Standby: true},
 		problem: "it has not answered yet", logged: stateStarting,
 	}
 	one.alive, one.kill = context.WithCancel(context.Background())
@@ -389,7 +389,7 @@ func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*s
 	pool, alive := s.pool, s.alive
 	s.set.lock.Unlock()
 	var found sqlstore.Position
-	check := sqlstore.Statement{SQL: askReplayed, Row: func(scan func(...any) error) error {
+	check := sqlstore.Statement{SQL: askReplayed, Plan: sqlstore.PlanBySession, Row: func(scan func(...any) error) error {
 		if err := scan(&found.History, &found.Offset); err != nil {
 			return err
 		}
@@ -401,7 +401,7 @@ func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*s
 	within, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	defer context.AfterFunc(alive, cancel)()
-	c := conn{querier: pool, prepares: pool.Prepares, held: &heldRows{}}
+	c := conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce, held: &heldRows{}}
 	_, err := c.runOnce(within, pool, append(append(make([]*sqlstore.Statement, 0, 1+len(statements)), &check), statements...))
 	if found.History != "" {
 		s.noteReplayed(found, err == nil)

@@ -39,6 +39,7 @@ func newKnownAuthority(d *Dialect, b platform.Bearer, scopes []string) *knownAut
 	known := &knownAuthority{scopes: scopes, read: signInStatement(d, b, scopes)}
 	if len(scopes) > 0 {
 		q := d.statement()
+		q.plan = PlanBySession
 		q.add("SELECT a.scope, a.version FROM authority a WHERE a.scope IN (")
 		for i, scope := range scopes {
 			if i > 0 {

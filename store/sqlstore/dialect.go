@@ -105,6 +105,9 @@ type Statement struct {
 	SQL  string
 	Args []any
 
+	// Plan says how often PostgreSQL should plan the statement.
+	Plan Plan
+
 	// Row is called for each row; scan accepts the same destinations as database/sql.
 	Row func(scan func(dest ...any) error) error
 
@@ -115,9 +118,24 @@ type Statement struct {
 	Done bool
 }
 
+// A Plan says how often PostgreSQL should plan a prepared statement.
+type Plan int
+
+const (
+	// PlanAsNeeded means that the best plan can depend on the arguments, so PostgreSQL
+	// decides.
+	PlanAsNeeded Plan = iota
+	// PlanOnce means that the best plan is the same for all arguments.
+	PlanOnce
+	// PlanBySession means that there is only one good plan, which PostgreSQL finds by itself
+	// in every setting.
+	PlanBySession
+)
+
 // statement builds a Statement.
 type statement struct {
 	dialect *Dialect
+	plan    Plan
 	sql     strings.Builder
 	args    []any
 }
@@ -187,5 +205,5 @@ func (s *statement) addArg(value any) {
 }
 
 func (s *statement) build(row func(scan func(dest ...any) error) error) *Statement {
-	return &Statement{SQL: s.sql.String(), Args: s.args, Row: row}
+	return &Statement{SQL: s.sql.String(), Args: s.args, Plan: s.plan, Row: row}
 }

@@ -22,6 +22,7 @@ func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error)
 	p := r.project(keys.Without())
 	s.add("SELECT ").add(p.selected).add(" FROM ").add(r.name).add(" t").add(p.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
+		s.plan = PlanBySession
 		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
 		s.add(" WHERE t.uid ?", r.keys(uids))
@@ -124,9 +125,11 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 }
 
 // page builds a statement that reads the rows of a page. It merges those of several
-// branches.
+// branches. Without a filter it needs one plan: PostgreSQL would plan it for each small
+// page, because it expects a tenth of all rows from a LIMIT that it does not know.
 func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *Statement {
 	s, p := r.dialect.statement(), r.project(q.Without)
+	s.plan = PlanOnce
 	o, how := r.orderingOf(q), r.approach(q.Order.Field, q.Filter)
 	limit, skip := int64(q.MaxRows()), int64(q.Skip)
 	if len(q.Scope.Branches()) > maxBranches {
@@ -189,7 +192,11 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
+	unfiltered := s.sql.Len()
 	r.where(q.Filter, s)
+	if s.sql.Len() > unfiltered {
+		s.plan = PlanAsNeeded
+	}
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
 }
 

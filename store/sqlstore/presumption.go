@@ -33,7 +33,8 @@ func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error)
 	}
 	p := &presumptionProof{presumption: presumption, proof: proof, known: known}
 	if p.comparing = known.isBound(time.Now()); p.comparing {
-		p.statement = Statement{SQL: known.compare.SQL, Args: known.compare.Args, Row: p.found.addVersion}
+		p.statement = *known.compare
+		p.statement.Row = p.found.addVersion
 	} else {
 		p.statement = p.readAll()
 	}
@@ -42,7 +43,9 @@ func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error)
 
 // readAll returns the statement that reads everything about the bearer.
 func (p *presumptionProof) readAll() Statement {
-	return Statement{SQL: p.known.read.SQL, Args: p.known.read.Args, Row: p.found.add}
+	all := *p.known.read
+	all.Row = p.found.add
+	return all
 }
 
 // addTo returns statements with the one that proves the presumption.
