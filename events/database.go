@@ -51,6 +51,7 @@ type connection struct {
 	newClient func(*river.Config) (client, error)
 	resign    func(ctx context.Context, replica string) error               // gives up the leadership of a replica: see resign
 	depth     func(ctx context.Context) (map[rivertype.JobState]int, error) // counts the jobs in each state
+	indexes   []string                                                      // indexes that the queue rebuilds each night; nil means those of river
 	close     func()
 }
 
@@ -82,7 +83,9 @@ func connectSQLite(path string) (*connection, error) {
 	}
 	db.SetMaxOpenConns(1)
 	withoutLock := func(_ context.Context, work func() error) error { return work() }
-	return newConnection(riversqlite.New(db), withoutLock, func() { _ = db.Close() }), nil
+	c := newConnection(riversqlite.New(db), withoutLock, func() { _ = db.Close() })
+	c.indexes = []string{} // those of river exist only in PostgreSQL
+	return c, nil
 }
 
 // queueLimits are settings of every connection of the queue.

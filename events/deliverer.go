@@ -134,6 +134,7 @@ func (d *Deliverer) riverConfig(id string, o DelivererOptions) *river.Config {
 		CompletedJobRetentionPeriod: jobRetention,
 		CancelledJobRetentionPeriod: jobRetention,
 		DiscardedJobRetentionPeriod: jobRetention,
+		ReindexerIndexNames:         d.connection.indexes,
 	}
 }
 
