@@ -125,8 +125,8 @@ func (r *reader[T, F]) farPage(ctx context.Context, q platform.Query[F], found p
 }
 
 // page builds a statement that reads the rows of a page. It merges those of several
-// branches. Without a filter it needs one plan: PostgreSQL would plan it for each small
-// page, because it expects a tenth of all rows from a LIMIT that it does not know.
+// branches. Unless its filter has arguments, it needs one plan: PostgreSQL would plan it for
+// each small page, because it expects a tenth of all rows from a LIMIT that it does not know.
 func (r *reader[T, F]) page(q platform.Query[F], branches []platform.Branch, into *[]T) *Statement {
 	s, p := r.dialect.statement(), r.project(q.Without)
 	s.plan = PlanOnce
@@ -192,9 +192,9 @@ func (r *reader[T, F]) branch(s *statement, q platform.Query[F], b platform.Bran
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, how, o, q.From)
-	unfiltered := s.sql.Len()
+	before := len(s.args)
 	r.where(q.Filter, s)
-	if s.sql.Len() > unfiltered {
+	if len(s.args) > before {
 		s.plan = PlanAsNeeded
 	}
 	s.add(r.orderingAmong(b.Relation == platform.Children, o).orderBy()+" LIMIT ?", limit)
