@@ -5,6 +5,9 @@ import { Live, type HappeningFragment, type LiveSubscription } from './generated
 
 const mostKept = 200;
 
+/** This text is for readers who may not read the stored events. */
+export const onlyNew = 'Changes appear here from now on. Only people who may change the group can see earlier ones.';
+
 /**
  * Returns what happens in a group from now on, the latest event first. If a stream ends, the next one starts after the last event
  * that arrived, so that no event is lost. While it is paused, there is no stream, and the next stream has the events of that time.
@@ -44,4 +47,10 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
   }, [client, key, paused]);
   useShownQuery(Live, { uid, ...(types && { types }) });
   return { events, state: paused ? 'paused' as const : state };
+}
+
+/** Returns the live events, and below them those that were stored before. */
+export function joinEvents(live: HappeningFragment[], stored: HappeningFragment[] = []): HappeningFragment[] {
+  const known = new Set(live.map(({ id }) => id));
+  return [...live, ...stored.filter(({ id }) => !known.has(id))];
 }

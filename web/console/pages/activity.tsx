@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { useDaysAgo, usePages } from '../client';
+import { useData, useDaysAgo, usePages } from '../client';
 import { Events } from '../events';
-import { Audit, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
+import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
 import { Toggles, valuesOf } from '../list';
-import { useLive } from '../live';
+import { joinEvents, onlyNew, useLive } from '../live';
 import { narrow, useLocation } from '../router';
 import { topics } from '../topics';
 import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
@@ -31,14 +31,18 @@ export function Activity({ uid, names }: { uid: string; names: string[] }) {
 
 function Feed({ uid, types, names }: { uid: string; types?: string[]; names: string[] }) {
   const [paused, setPaused] = useState(false);
-  const { events, state } = useLive(uid, types, { paused });
+  const latest = useData(Latest, { uid, ...(types && { types }) }), stored = latest.data?.auditLog?.nodes;
+  const loading = latest.loading && !latest.data; // The stream begins after the latest stored event, so that none is missing between them.
+  const { events: live, state } = useLive(uid, types, { paused: paused || loading, after: stored?.[0]?.id });
+  const events = joinEvents(live, stored);
   return (
     <section className="card" aria-label="Live feed">
       <header>
-        <span className={'live ' + state} role="status">{{ live: 'live', paused: 'Paused: new events appear when you resume', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not let you see this feed' }[state]}</span>
+        <span className={'live ' + state} role="status">{{ live: 'live', paused: paused ? 'Paused: new events appear when you resume' : 'Loading …', waiting: 'The connection was lost. Connecting again …', refused: 'Your role does not let you see this feed' }[state]}</span>
         {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Resume' : 'Pause'}</button>}
       </header>
-      {events.length > 0 ? <Events events={events} /> : <Empty title="No activity yet">Changes in {names.at(-1)} and below appear here as they happen.</Empty>}
+      {loading ? <Lines rows={8} height={38} /> : events.length > 0 ? <Events events={events} />
+        : <Empty title="No activity yet">{stored ? `Changes in ${names.at(-1)} and below appear here as they happen.` : onlyNew}</Empty>}
     </section>
   );
 }

@@ -3,7 +3,7 @@ import { useData, useDaysAgo } from '../client';
 import { Events } from '../events';
 import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
 import { GroupActions } from '../group-forms';
-import { useLive } from '../live';
+import { joinEvents, onlyNew, useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
 import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
@@ -146,13 +146,12 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
 }
 
 function LatestActivity({ uid, names, stored, loading }: { uid: string; names: string[]; stored?: NonNullable<OverviewQuery['auditLog']>['nodes']; loading: boolean }) {
-  const { events, state } = useLive(uid, undefined);
-  const known = new Set(events.map(({ id }) => id));
-  const all = [...events, ...(stored ?? []).filter(({ id }) => !known.has(id))].slice(0, 8);
+  const { events, state } = useLive(uid, undefined, { paused: loading, after: stored?.[0]?.id });
+  const all = joinEvents(events, stored).slice(0, 8);
   return (
     <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className="wide-7">
       {loading ? <Lines rows={6} height={34} /> : all.length > 0 ? <Events events={all} compact />
-        : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : 'Changes appear here from now on. Only people who may change the group can see earlier ones.'}</Empty>}
+        : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : onlyNew}</Empty>}
     </Card>
   );
 }
