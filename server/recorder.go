@@ -169,8 +169,9 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		level = slog.LevelWarn
 	}
 	if r.logger.Enabled(context.Background(), level) {
-		attributes := append([]slog.Attr{slog.String("request_id", f.trace.ID), slog.String("protocol", f.protocol)}, more...)
-		attributes = append(attributes, describe(f)...)
+		var space [maxAttributes]slog.Attr // on the stack
+		attributes := append(space[:0], slog.String("request_id", f.trace.ID), slog.String("protocol", f.protocol))
+		attributes = appendFacts(append(attributes, more...), f)
 		if slow {
 			attributes = append(attributes, slog.Bool("slow", true))
 		}
@@ -192,9 +193,12 @@ func (r *recorder) count(f finished) {
 	})
 }
 
-// describe returns the attributes for the log. It omits facts that are not known.
-func describe(f finished) []slog.Attr {
-	attributes := []slog.Attr{slog.String("code", f.code), slog.Float64("ms", milliseconds(f.took))}
+// maxAttributes is the usual number of attributes of a line in the log, at most.
+const maxAttributes = 20
+
+// appendFacts appends attributes for the log. It omits facts that are not known.
+func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {
+	attributes = append(attributes, slog.String("code", f.code), slog.Float64("ms", milliseconds(f.took)))
 	text := func(name, value string) {
 		if value != "" {
 			attributes = append(attributes, slog.String(name, value))
@@ -226,6 +230,9 @@ func describe(f finished) []slog.Attr {
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func joinUIDs(identities []platform.UID) string {
+	if len(identities) == 1 {
+		return string(identities[0])
+	}
 	texts := make([]string, len(identities))
 	for i, uid := range identities {
 		texts[i] = string(uid)
