@@ -95,6 +95,7 @@ var limits = map[string]string{
 	"lock_timeout":                        "2s",
 	"idle_in_transaction_session_timeout": "15s", // such a transaction delays the feed of events
 	"timezone":                            "UTC",
+	"jit":                                 "off", // In a large database, compiling a statement takes longer than any read.
 }
 
 // Open connects to a database.
