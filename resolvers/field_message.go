@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"atrium/platform"
 )
@@ -26,8 +27,13 @@ func fieldMessages(violations []platform.Violation) []fieldMessage {
 }
 
 // sentence writes a violation as a sentence. For "requests[2].roleUid", which is
-// required, it returns "Role uid is required (requests, item 3)."
+// required, it returns "Role uid is required (requests, item 3)." A description that is a
+// sentence, as those of the validation of a document are, stays as it is.
 func sentence(v platform.Violation) string {
+	description := strings.TrimSuffix(v.Words(), ".")
+	if first, _ := utf8.DecodeRuneInString(description); unicode.IsUpper(first) {
+		return description + "."
+	}
 	parts := strings.Split(v.Field, ".")
 	said := words(parts[len(parts)-1])
 	if said == "" {
@@ -37,7 +43,7 @@ func sentence(v platform.Violation) string {
 	if strings.Contains(said, ", item ") {
 		said += ","
 	}
-	said += " " + strings.TrimPrefix(strings.TrimSuffix(v.Words(), "."), parts[len(parts)-1]+" ")
+	said += " " + strings.TrimPrefix(description, parts[len(parts)-1]+" ")
 	if len(parts) > 1 {
 		within := make([]string, len(parts)-1)
 		for i, part := range parts[:len(parts)-1] {

@@ -22,6 +22,10 @@ func TestAViolationReadsAsASentence(t *testing.T) {
 			t.Errorf("%s: %q, want %q", field, got, want)
 		}
 	}
+	said := `Cannot query field "nam" on type "Repo".`
+	if got := sentence(platform.Violation{Field: "query", Description: said}); got != said {
+		t.Errorf("query: %q, want %q", got, said)
+	}
 }
 
 func TestARejectedInputExplainsEachInvalidField(t *testing.T) {
