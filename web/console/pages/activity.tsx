@@ -32,7 +32,7 @@ export function Activity({ uid, names }: { uid: string; names: string[] }) {
 function Feed({ uid, types, names }: { uid: string; types?: string[]; names: string[] }) {
   const [paused, setPaused] = useState(false);
   const latest = useData(Latest, { uid, ...(types && { types }) }), stored = latest.data?.auditLog?.nodes;
-  const loading = latest.loading && !latest.data; // The stream begins after the latest stored event, so that none is missing between them.
+  const loading = latest.loading && !latest.data; // The stream begins after the latest stored event.
   const { events: live, state } = useLive(uid, types, { paused: paused || loading, after: stored?.[0]?.id });
   const events = joinEvents(live, stored);
   return (
