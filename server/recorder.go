@@ -169,7 +169,7 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		level = slog.LevelWarn
 	}
 	if r.logger.Enabled(context.Background(), level) {
-		var space [maxAttributes]slog.Attr // on the stack
+		var space [usualAttributes]slog.Attr // on the stack
 		attributes := append(space[:0], slog.String("request_id", f.trace.ID), slog.String("protocol", f.protocol))
 		attributes = appendFacts(append(attributes, more...), f)
 		if slow {
@@ -193,8 +193,8 @@ func (r *recorder) count(f finished) {
 	})
 }
 
-// maxAttributes is the usual number of attributes of a line in the log, at most.
-const maxAttributes = 20
+// usualAttributes is the number of attributes that a line in the log rarely exceeds.
+const usualAttributes = 20
 
 // appendFacts appends attributes for the log. It omits facts that are not known.
 func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {

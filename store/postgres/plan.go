@@ -7,14 +7,15 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// PostgreSQL plans a prepared statement for each execution as long as it estimates
-// that such custom plans are cheaper. It mostly does so for array arguments,
-// because a generic plan assumes ten elements for each array, and for small pages. For most
-// statements of the store, planning takes longer than execution, and the plan is the same
-// for all arguments. So the sessions of a pool use generic plans, and pipelines choose
-// otherwise for some statements. A pooler gives a session to others, so there it is the
-// other way round. Tests check both plans against the same limits. A plan for events
-// has all of their partitions, and most of them are excluded only when it is executed.
+// PostgreSQL plans a prepared statement for each execution as long as it estimates that such
+// custom plans are cheaper. It mostly does so for array arguments, because a generic plan
+// assumes ten elements for each array, and for small pages. For most statements of the store,
+// planning takes longer than execution, and the plan is the same for all arguments. So the
+// sessions of a pool use generic plans, and a pipeline lets PostgreSQL decide about some
+// statements. Behind a pooler, sessions belong to several clients and keep the setting of the
+// server, and a pipeline asks for generic plans. Tests check both plans against the same
+// limits. A plan for events has all of their partitions, and most of them are excluded only
+// when it is executed.
 
 // Settings for the planning of the statements that follow in a pipeline. They are
 // valid until the end of the pipeline, so a pooler can give the connection to

@@ -95,7 +95,7 @@ var limits = map[string]string{
 	"lock_timeout":                        "2s",
 	"idle_in_transaction_session_timeout": "15s", // such a transaction delays the feed of events
 	"timezone":                            "UTC",
-	"jit":                                 "off", // In a large database, compiling a statement takes longer than any read.
+	"jit":                                 "off", // compiling a statement takes longer than most reads, and a large database makes PostgreSQL do it
 }
 
 // Open connects to a database.
@@ -120,7 +120,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	case pool.Version >= 17 && given.RuntimeParams["transaction_timeout"] == "":
 		forWriting["transaction_timeout"] = transactionTimeout
 	}
-	if pool.PlansOnce {
+	if pool.PlansOnce { // PostgreSQL decides how statements of transactions are planned, except those of transaction.plan
 		forWriting["plan_cache_mode"] = "auto"
 	}
 	e.begin = beginWriting(forWriting)

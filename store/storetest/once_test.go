@@ -103,3 +103,27 @@ func TestLookUpsOfBatchesArePlannedForTheirArguments(t *testing.T) {
 		}
 	}
 }
+
+// PostgreSQL compiles a statement for some 30 ms if it estimates that the statement is
+// expensive. In a large database it estimates that of many reads that take less than one.
+func TestPostgreSQLCompilesNoStatement(t *testing.T) {
+	t.Parallel()
+	engine, err := postgres.Open(t.Context(), storetest.Postgres(t), postgres.Options{MaxConnections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	var reading, writing string
+	ask := func(setting *string) *sqlstore.Statement {
+		return &sqlstore.Statement{SQL: "SELECT current_setting('jit')", Row: func(scan func(...any) error) error { return scan(setting) }}
+	}
+	if err := engine.Run(t.Context(), ask(&reading)); err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Write(t.Context(), func(tx sqlstore.TxConn) error { return tx.Run(t.Context(), ask(&writing)) }); err != nil {
+		t.Fatal(err)
+	}
+	if reading != "off" || writing != "off" {
+		t.Errorf("jit is %s in reads and %s in transactions, want off", reading, writing)
+	}
+}

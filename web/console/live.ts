@@ -5,8 +5,8 @@ import { Live, type HappeningFragment, type LiveSubscription } from './generated
 
 const mostKept = 200;
 
-/** This text is for readers who may not read the stored events. */
-export const onlyNew = 'Changes appear here from now on. Only people who may change the group can see earlier ones.';
+/** This text tells readers who may not read the stored events why they see none. */
+export const noHistoryText = 'Changes appear here from now on. Only people who may change the group can see earlier ones.';
 
 /**
  * Returns what happens in a group from now on, the latest event first. If a stream ends, the next one starts after the last event

@@ -3,7 +3,7 @@ import { useData, useDaysAgo, usePages } from '../client';
 import { Events } from '../events';
 import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
 import { Toggles, valuesOf } from '../list';
-import { joinEvents, onlyNew, useLive } from '../live';
+import { joinEvents, noHistoryText, useLive } from '../live';
 import { narrow, useLocation } from '../router';
 import { topics } from '../topics';
 import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
@@ -42,7 +42,7 @@ function Feed({ uid, types, names }: { uid: string; types?: string[]; names: str
         {state !== 'refused' && <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}><Icon name={paused ? 'play' : 'pause'} />{paused ? 'Resume' : 'Pause'}</button>}
       </header>
       {loading ? <Lines rows={8} height={38} /> : events.length > 0 ? <Events events={events} />
-        : <Empty title="No activity yet">{stored ? `Changes in ${names.at(-1)} and below appear here as they happen.` : onlyNew}</Empty>}
+        : <Empty title="No activity yet">{stored ? `Changes in ${names.at(-1)} and below appear here as they happen.` : noHistoryText}</Empty>}
     </section>
   );
 }

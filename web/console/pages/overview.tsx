@@ -3,7 +3,7 @@ import { useData, useDaysAgo } from '../client';
 import { Events } from '../events';
 import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
 import { GroupActions } from '../group-forms';
-import { joinEvents, onlyNew, useLive } from '../live';
+import { joinEvents, noHistoryText, useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
 import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
@@ -151,7 +151,7 @@ function LatestActivity({ uid, names, stored, loading }: { uid: string; names: s
   return (
     <Card title={<>Latest activity <span className={'live ' + state} role="status">{state === 'live' ? 'live' : state === 'waiting' ? 'reconnecting' : ''}</span></>} aside={<Link to={pageAddress(names, 'activity')}>All activity</Link>} className="wide-7">
       {loading ? <Lines rows={6} height={34} /> : all.length > 0 ? <Events events={all} compact />
-        : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : onlyNew}</Empty>}
+        : <Empty title="No activity yet">{stored ? 'Changes appear here as they happen.' : noHistoryText}</Empty>}
     </Card>
   );
 }
