@@ -29,7 +29,7 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 		c.versions.Updated += versions.Updated
 		c.versions.Unchanged += versions.Unchanged
 		return artifacts, err
-	}, func(a *platform.ImportedArtifact) any { return [2]string{string(a.Ecosystem), a.Name} })
+	}, func(a *platform.ImportedArtifact) [2]string { return [2]string{string(a.Ecosystem), a.Name} })
 	err := c.reporter.readLines(ctx, file, 1, c.reporter.reportUnreadable, func(at Place, line []byte) error { return c.importLine(ctx, at, line) })
 	if err == nil {
 		err = c.artifacts.flush(ctx)
@@ -41,7 +41,7 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 // An artifactImport is the import of one file of artifacts.
 type artifactImport struct {
 	reporter        *reporter
-	artifacts       *batch[platform.ImportedArtifact]
+	artifacts       *batch[platform.ImportedArtifact, [2]string]
 	versions        KindCounts
 	versionsInBatch int
 }

@@ -44,43 +44,43 @@ func (p *pipeline) finish(err error) error {
 }
 
 // A batch collects records of one kind and imports them in one transaction.
-type batch[T any] struct {
+type batch[T any, K comparable] struct {
 	kind  KindCounts
 	write func(context.Context, []*T) (platform.Imported, error)
 	// key identifies a record. The core refuses two records with the same key in
 	// one batch, so the second one goes into the next batch.
-	key      func(*T) any
+	key      func(*T) K
 	reporter *reporter
 
 	records []*T
 	places  []Place
-	keys    map[any]bool
+	keys    map[K]bool
 	bytes   int
-	size    int               // number of records at which the batch is sent
-	atOnce  int               // number of batches of the kind that may be imported at the same time
-	sent    []*sentRecords[T] // batches that are being imported, the oldest first
+	size    int                  // number of records at which the batch is sent
+	atOnce  int                  // number of batches of the kind that may be imported at the same time
+	sent    []*sentRecords[T, K] // batches that are being imported, the oldest first
 }
 
 // sentRecords are being imported until ended is closed.
-type sentRecords[T any] struct {
+type sentRecords[T any, K comparable] struct {
 	records []*T
 	places  []Place
-	keys    map[any]bool
+	keys    map[K]bool
 	ended   chan struct{}
 	done    platform.Imported
 	took    time.Duration
 	err     error
 }
 
-func newBatch[T any](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) any) *batch[T] {
-	b := &batch[T]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[any]bool{}, size: initialBatchSize, atOnce: 1}
+func newBatch[T any, K comparable](kind string, l *reporter, write func(context.Context, []*T) (platform.Imported, error), key func(*T) K) *batch[T, K] {
+	b := &batch[T, K]{kind: KindCounts{Name: kind}, write: write, key: key, reporter: l, keys: map[K]bool{}, size: initialBatchSize, atOnce: 1}
 	l.pipeline.batches = append(l.pipeline.batches, b)
 	return b
 }
 
 // add adds a record that was read from that many bytes of input. The batch owns the
 // record until the next call of flush.
-func (b *batch[T]) add(ctx context.Context, record *T, at Place, bytes int) error {
+func (b *batch[T, K]) add(ctx context.Context, record *T, at Place, bytes int) error {
 	key := b.key(record)
 	if b.keys[key] {
 		if err := b.send(ctx); err != nil {
@@ -96,13 +96,13 @@ func (b *batch[T]) add(ctx context.Context, record *T, at Place, bytes int) erro
 }
 
 // fail counts and reports a record that was not imported.
-func (b *batch[T]) fail(at Place, reason error) {
+func (b *batch[T, K]) fail(at Place, reason error) {
 	b.kind.Failed++
 	b.reporter.reportProblem(at, reason)
 }
 
 // flush imports the collected records, and returns when they are imported.
-func (b *batch[T]) flush(ctx context.Context) error {
+func (b *batch[T, K]) flush(ctx context.Context) error {
 	if err := b.send(ctx); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (b *batch[T]) flush(ctx context.Context) error {
 
 // send starts to import the collected records. Before that, it waits for earlier ones if as
 // many batches as may be are being imported, or one that has a record with the same key.
-func (b *batch[T]) send(ctx context.Context) error {
+func (b *batch[T, K]) send(ctx context.Context) error {
 	if len(b.records) == 0 {
 		return nil
 	}
@@ -120,8 +120,8 @@ func (b *batch[T]) send(ctx context.Context) error {
 			return err
 		}
 	}
-	s := &sentRecords[T]{records: b.records, places: b.places, keys: b.keys, ended: make(chan struct{})}
-	b.records, b.places, b.keys, b.bytes, b.sent = nil, nil, map[any]bool{}, 0, append(b.sent, s)
+	s := &sentRecords[T, K]{records: b.records, places: b.places, keys: b.keys, ended: make(chan struct{})}
+	b.records, b.places, b.keys, b.bytes, b.sent = nil, nil, map[K]bool{}, 0, append(b.sent, s)
 	go func() {
 		defer close(s.ended)
 		defer b.takeTurn()()
@@ -133,7 +133,7 @@ func (b *batch[T]) send(ctx context.Context) error {
 }
 
 // takeTurn waits for the turn of a batch, which the returned function ends.
-func (b *batch[T]) takeTurn() (end func()) {
+func (b *batch[T, K]) takeTurn() (end func()) {
 	turn := &b.reporter.pipeline.turn
 	if b.atOnce > 1 {
 		turn.RLock()
@@ -144,7 +144,7 @@ func (b *batch[T]) takeTurn() (end func()) {
 }
 
 // hasSentKey reports whether a collected record has the key of one that is being imported.
-func (b *batch[T]) hasSentKey() bool {
+func (b *batch[T, K]) hasSentKey() bool {
 	for _, s := range b.sent {
 		for key := range b.keys {
 			if s.keys[key] {
@@ -157,7 +157,7 @@ func (b *batch[T]) hasSentKey() bool {
 
 // settle waits for all records that are being imported, and counts them. It returns the
 // first error.
-func (b *batch[T]) settle() (first error) {
+func (b *batch[T, K]) settle() (first error) {
 	for len(b.sent) > 0 {
 		if err := b.settleOldest(); first == nil {
 			first = err
@@ -168,7 +168,7 @@ func (b *batch[T]) settle() (first error) {
 
 // settleOldest waits for the records that have been imported for the longest time, and
 // counts them.
-func (b *batch[T]) settleOldest() error {
+func (b *batch[T, K]) settleOldest() error {
 	s := b.sent[0]
 	b.sent = b.sent[1:]
 	<-s.ended
@@ -186,7 +186,7 @@ func (b *batch[T]) settleOldest() error {
 }
 
 // adaptSize sets the size of the next batch, given how long this one took.
-func (b *batch[T]) adaptSize(took time.Duration) {
+func (b *batch[T, K]) adaptSize(took time.Duration) {
 	switch {
 	case took > longCommit:
 		b.size = max(b.size/2, minBatchSize)

@@ -15,7 +15,7 @@ import (
 
 func TestABatchFitsTheTimeOfACommit(t *testing.T) {
 	t.Parallel()
-	b := newBatch("repos", &reporter{}, nil, func(*platform.ImportedRepo) any { return nil })
+	b := newBatch("repos", &reporter{}, nil, func(*platform.ImportedRepo) string { return "" })
 	for _, step := range []struct {
 		took time.Duration
 		size int
@@ -39,7 +39,7 @@ func TestABatchIsLimitedInBytesAndContainsNoKeyTwice(t *testing.T) {
 		written = append(written, len(rows))
 		return platform.Imported{Added: len(rows)}, nil
 	}
-	b := newBatch("texts", &reporter{}, write, func(s *string) any { return *s })
+	b := newBatch("texts", &reporter{}, write, func(s *string) string { return *s })
 	add := func(s string, bytes int) {
 		if err := b.add(t.Context(), &s, Place{}, bytes); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestABatchIsImportedWhileTheNextIsRead(t *testing.T) {
 	b := newBatch("texts", l, func(_ context.Context, rows []*string) (platform.Imported, error) {
 		<-read // The test blocks if the records of the next batch are not accepted before this one has ended.
 		return platform.Imported{Added: len(rows)}, nil
-	}, func(s *string) any { return *s })
+	}, func(s *string) string { return *s })
 	for _, s := range []string{"a", "b"} {
 		if err := b.add(t.Context(), &s, Place{}, maxBatchBytes/2+1); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestBatchesAreImportedOneAtATime(t *testing.T) {
 		runtime.Gosched()
 		return platform.Imported{Added: len(rows)}, nil
 	}
-	kinds := []*batch[int]{newBatch("a", l, write, func(i *int) any { return *i }), newBatch("b", l, write, func(i *int) any { return *i })}
+	kinds := []*batch[int, int]{newBatch("a", l, write, func(i *int) int { return *i }), newBatch("b", l, write, func(i *int) int { return *i })}
 	for i := range 1000 {
 		if err := kinds[i%2].add(t.Context(), &i, Place{}, maxBatchBytes/3); err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestBatchesOfAKindAreImportedAtTheSameTime(t *testing.T) {
 			return platform.Imported{}, errors.New("the database is gone")
 		}
 		return platform.Imported{Added: len(rows)}, nil
-	}, func(s *string) any { return *s })
+	}, func(s *string) string { return *s })
 	b.atOnce = atOnce
 	add := func(s string) error { return b.add(t.Context(), &s, Place{}, maxBatchBytes) }
 	for _, s := range []string{"a", "b", "c", "c", "c"} { // An equal key waits for the record before.

@@ -71,9 +71,9 @@ type ociImport struct {
 	source      OCISource
 	client      *ociClient
 	reporter    *reporter
-	repos       *batch[platform.ImportedRepo]
-	tags        *batch[platform.ImportedTag]
-	images      *batch[platform.Image]
+	repos       *batch[platform.ImportedRepo, string]
+	tags        *batch[platform.ImportedTag, platform.TagName]
+	images      *batch[platform.Image, platform.ImageKey]
 	failed      map[platform.UID]bool            // repos with a tag or image that failed
 	sources     map[string][]platform.RepoSource // sources of earlier imports, by registry
 	seen        map[platform.ImageKey]bool       // images of the current chunk of repos
@@ -114,11 +114,9 @@ func (t *ociTag) manifest() manifestKey { return manifestKey{t.repo.Repository, 
 // newOCIImport returns an import into d.
 func newOCIImport(d destination, source OCISource, client *ociClient, o Options) *ociImport {
 	r := &ociImport{destination: d, source: source, client: client, reporter: &reporter{options: o}, failed: map[platform.UID]bool{}, sources: map[string][]platform.RepoSource{}}
-	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *platform.ImportedRepo) any { return repo.Name })
-	r.tags = newBatch("tags", r.reporter, r.writeTags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
-	r.images = newBatch("images", r.reporter, d.images, func(i *platform.Image) any {
-		return platform.ImageKey{Repo: i.Repo, Digest: i.Digest}
-	})
+	r.repos = newBatch("repos", r.reporter, d.repos, func(repo *platform.ImportedRepo) string { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, r.writeTags, (*platform.ImportedTag).Key)
+	r.images = newBatch("images", r.reporter, d.images, (*platform.Image).Key)
 	return r
 }
 

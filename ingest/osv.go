@@ -18,10 +18,10 @@ func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Opti
 // importOSV is ImportOSV with a destination.
 func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
 	l := &reporter{options: o}
-	advisories := newBatch("advisories", l, d.advisories, func(a *platform.Advisory) any {
+	advisories := newBatch("advisories", l, d.advisories, func(a *platform.Advisory) [2]string {
 		return [2]string{a.AdvisoryID, a.ArtifactName}
 	})
-	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *platform.Vulnerability) any {
+	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *platform.Vulnerability) string {
 		return v.ID
 	})
 	reader := documentReader{reporter: l, handle: func(at Place, document []byte) error {

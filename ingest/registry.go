@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,23 +51,21 @@ type registryImport struct {
 	destination  destination
 	file         string
 	reporter     *reporter
-	repos        *batch[platform.ImportedRepo]
-	tags         *batch[platform.ImportedTag]
-	images       *batch[platform.Image]
+	repos        *batch[platform.ImportedRepo, string]
+	tags         *batch[platform.ImportedTag, platform.TagName]
+	images       *batch[platform.Image, platform.ImageKey]
 	uids         map[string]platform.UID // uids of repos by name; "" if no repo has the name
 	isSecondPass bool                    // whether the first pass has reported unreadable lines already
 }
 
 func newRegistryImport(d destination, file string, o Options) *registryImport {
 	r := &registryImport{destination: d, file: file, reporter: &reporter{options: o}, uids: map[string]platform.UID{}}
-	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *platform.ImportedRepo) any { return repo.Name })
-	r.tags = newBatch("tags", r.reporter, d.tags, func(t *platform.ImportedTag) any { return [2]string{string(t.Repo), t.Name} })
+	r.repos = newBatch("repos", r.reporter, r.writeRepos, func(repo *platform.ImportedRepo) string { return repo.Name })
+	r.tags = newBatch("tags", r.reporter, d.tags, (*platform.ImportedTag).Key)
 	if d.writesAtOnce {
 		r.tags.atOnce = 2 // While a batch is being stored, the next one is prepared.
 	}
-	r.images = newBatch("images", r.reporter, d.images, func(i *platform.Image) any {
-		return platform.ImageKey{Repo: i.Repo, Digest: i.Digest}
-	})
+	r.images = newBatch("images", r.reporter, d.images, (*platform.Image).Key)
 	return r
 }
 
@@ -81,18 +80,40 @@ func (r *registryImport) writeRepos(ctx context.Context, repos []*platform.Impor
 	return done, err
 }
 
-// A lineHandler imports one line of the given kind.
-type lineHandler func(ctx context.Context, at Place, kind string, line []byte) error
-
-func (r *registryImport) readFile(ctx context.Context, handle lineHandler) error {
-	return r.reporter.readLines(ctx, r.file, 2, r.reportUnreadable, func(at Place, line []byte) error { return r.readLine(ctx, at, line, handle) })
+func (r *registryImport) readFile(ctx context.Context, importLine func(ctx context.Context, at Place, line []byte) error) error {
+	return r.reporter.readLines(ctx, r.file, 2, r.reportUnreadable, func(at Place, line []byte) error { return importLine(ctx, at, line) })
 }
 
-// readLine passes a line to handle, or reports that its kind cannot be read.
-func (r *registryImport) readLine(ctx context.Context, at Place, line []byte, handle lineHandler) error {
-	var header struct {
-		Kind string `json:"kind"`
+// A lineHeader is what lines of all kinds contain.
+type lineHeader struct {
+	Kind string `json:"kind"`
+}
+
+func (h *lineHeader) kind() string { return h.Kind }
+
+// leadingKind returns the kind of a line that begins with it, as most lines do, without
+// decoding the line. It returns "" for other lines.
+func leadingKind(line []byte) string {
+	rest := line
+	for _, token := range []string{"{", `"kind"`, ":"} {
+		var found bool
+		if rest, found = bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte(token)); !found {
+			return ""
+		}
 	}
+	rest = bytes.TrimLeft(rest, " \t")
+	for _, kind := range []string{"tag", "image"} {
+		if bytes.HasPrefix(rest, []byte(`"`+kind+`"`)) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// decodeKind returns the kind of a line. If it cannot be read, decodeKind reports the line in
+// the first pass, and returns "".
+func (r *registryImport) decodeKind(at Place, line []byte) string {
+	var header lineHeader
 	switch err := json.Unmarshal(line, &header); {
 	case line == nil:
 		r.reportUnreadable(at, errTooLarge)
@@ -101,9 +122,9 @@ func (r *registryImport) readLine(ctx context.Context, at Place, line []byte, ha
 	case header.Kind != "repo" && header.Kind != "tag" && header.Kind != "image":
 		r.reportUnreadable(at, errors.New(`kind: must be "repo", "tag" or "image"`))
 	default:
-		return handle(ctx, at, header.Kind, line)
+		return header.Kind
 	}
-	return nil
+	return ""
 }
 
 func (r *registryImport) reportUnreadable(at Place, reason error) {
@@ -112,9 +133,10 @@ func (r *registryImport) reportUnreadable(at Place, reason error) {
 	}
 }
 
-// importRepo handles the lines of the first pass.
-func (r *registryImport) importRepo(ctx context.Context, at Place, kind string, line []byte) error {
-	if kind != "repo" {
+// importRepo handles a line of the first pass. It leaves a line that begins as that of a tag
+// or an image to the second pass.
+func (r *registryImport) importRepo(ctx context.Context, at Place, line []byte) error {
+	if leadingKind(line) != "" || r.decodeKind(at, line) != "repo" {
 		r.reporter.reportProgress()
 		return nil
 	}
@@ -133,8 +155,12 @@ func (r *registryImport) importRepo(ctx context.Context, at Place, kind string, 
 	return r.repos.add(ctx, record, at, len(line))
 }
 
-// importTagOrImage handles the lines of the second pass.
-func (r *registryImport) importTagOrImage(ctx context.Context, at Place, kind string, line []byte) error {
+// importTagOrImage handles a line of the second pass.
+func (r *registryImport) importTagOrImage(ctx context.Context, at Place, line []byte) error {
+	kind := leadingKind(line)
+	if kind == "" {
+		kind = r.decodeKind(at, line)
+	}
 	switch kind {
 	case "tag":
 		return r.importTag(ctx, at, line)
@@ -145,17 +171,37 @@ func (r *registryImport) importTagOrImage(ctx context.Context, at Place, kind st
 	}
 }
 
+// decodeRecord decodes a line that seems to be of a kind. Otherwise it reports what is wrong
+// with the line, and returns false.
+func (r *registryImport) decodeRecord(at Place, line []byte, kind string, record interface{ kind() string }, fail func(Place, error)) bool {
+	err := decodeJSON(line, record)
+	if err == nil && record.kind() == kind {
+		r.reporter.countRecord()
+		return true
+	}
+	var header lineHeader
+	switch unreadable := json.Unmarshal(line, &header); {
+	case unreadable != nil:
+		r.reporter.reportUnreadable(at, describeJSONError(unreadable))
+	case header.Kind != kind:
+		r.reporter.reportUnreadable(at, errors.New("kind: is given twice"))
+	default:
+		r.reporter.countRecord()
+		fail(at, err)
+	}
+	return false
+}
+
 // importTag adds a tag to its batch, or reports what is wrong with it.
 func (r *registryImport) importTag(ctx context.Context, at Place, line []byte) error {
-	r.reporter.countRecord()
 	var tag struct {
+		lineHeader
 		Repo       string `json:"repo"`
 		Name       string `json:"name"`
 		Digest     string `json:"digest"`
 		Deprecated bool   `json:"deprecated"`
 	}
-	if err := decodeJSON(line, &tag); err != nil {
-		r.tags.fail(at, err)
+	if !r.decodeRecord(at, line, "tag", &tag, r.tags.fail) {
 		return nil
 	}
 	repo, err := r.findRepo(ctx, tag.Repo)
@@ -172,15 +218,14 @@ func (r *registryImport) importTag(ctx context.Context, at Place, line []byte) e
 
 // importImage adds an image to its batch, or reports what is wrong with it.
 func (r *registryImport) importImage(ctx context.Context, at Place, line []byte) error {
-	r.reporter.countRecord()
 	var image struct {
+		lineHeader
 		Repo          string         `json:"repo"`
 		Digest        string         `json:"digest"`
 		Architectures []architecture `json:"architectures"`
 		Packages      []string       `json:"packages"`
 	}
-	if err := decodeJSON(line, &image); err != nil {
-		r.images.fail(at, err)
+	if !r.decodeRecord(at, line, "image", &image, r.images.fail) {
 		return nil
 	}
 	repo, err := r.findRepo(ctx, image.Repo)

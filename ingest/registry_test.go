@@ -84,6 +84,12 @@ func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 		`{"kind": "image", "repo": "nowhere"}`,
 		`{"kind": "repo", "name": "` + strings.Repeat("x", MaxRecord) + `"}`,
 		`{"kind": "tag", "repo": "r", "name": "2"}`,
+		`{"kind":"tag", "repo": "r"`,
+		`{"kind": "tag", "repo": "r", "name": "3", "kind": "repo"}`,
+		`{ "kind" :"image", "repo": "r", "kind": 1}`,
+		`{"repo": "r", "name": "4"`,
+		`{"repo": "r", "name": "4", "kind": "tag"}`,
+		`{"kind": "tags", "repo": "r", "name": "5"}`,
 	}, "\n")))
 	sum, r := importRegistryFile(t, c, path)
 	r.check(t,
@@ -91,16 +97,21 @@ func TestBadLinesAreReportedOnceWithTheirNumber(t *testing.T) {
 		path+":4: is not JSON: byte 10: unexpected end of JSON input",
 		path+`:5: kind: must be "repo", "tag" or "image"`,
 		path+":11: is larger than 16 MiB",
+		path+":16: is not JSON: byte 26: unexpected end of JSON input",
+		path+`:18: kind: must be "repo", "tag" or "image"`,
 		path+":3: is rejected",
 		path+`:6: repo: neither this file nor the group has one named "nowhere"`,
 		path+":7: repo: is required",
 		path+":8: contains the character U+0000, which no text may contain",
 		path+`:9: architectures: must be names or {"name", "size"}`,
 		path+`:10: repo: neither this file nor the group has one named "nowhere"`,
+		path+":13: is not JSON: byte 27: unexpected end of JSON input",
+		path+":14: kind: is given twice",
+		path+":15: kind: must not be of the type number",
 	)
-	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1, Failed: 2}, KindCounts{Name: "tags", Added: 1, Failed: 3}, KindCounts{Name: "images", Failed: 2})
-	if sum.Unreadable != 3 || sum.Failed() != 10 {
-		t.Errorf("%d unreadable, want 3, %d failed, want 10", sum.Unreadable, sum.Failed())
+	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1, Failed: 2}, KindCounts{Name: "tags", Added: 2, Failed: 3}, KindCounts{Name: "images", Failed: 2})
+	if sum.Unreadable != 8 || sum.Failed() != 15 {
+		t.Errorf("%d unreadable, want 8, %d failed, want 15", sum.Unreadable, sum.Failed())
 	}
 }
 

@@ -151,9 +151,7 @@ func (s Images) checkReadable(ctx context.Context, key ImageKey) error {
 	}
 	var v violations
 	v.checkUID("repoUid", key.Repo)
-	if !digestPattern.MatchString(key.Digest) {
-		v.add("digest", "must match %s", digestPattern)
-	}
+	v.checkDigest(key.Digest)
 	if err := v.err(); err != nil {
 		return inArea(registry, err)
 	}

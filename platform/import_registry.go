@@ -104,6 +104,9 @@ type ImportedTag struct {
 	Tag
 }
 
+// Key returns what identifies the tag.
+func (t *ImportedTag) Key() TagName { return TagName{t.Repo, t.Name} }
+
 // Import stores tags in repos by name. A tag with another digest is moved. The
 // source of a tag is the one that imported it last.
 func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) (Imported, error) {
@@ -114,8 +117,8 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 	if err != nil {
 		return Imported{}, err
 	}
-	in := importPlan[*ImportedTag, [2]string]{
-		key: func(t *ImportedTag) [2]string { return [2]string{string(t.Repo), t.Name} },
+	in := importPlan[*ImportedTag, TagName]{
+		key: (*ImportedTag).Key,
 		check: func(t *ImportedTag, v *violations) {
 			exists(t.Repo, v)
 			s.kind.Check(&t.Tag, alwaysTrue, v)
@@ -172,7 +175,7 @@ func claimTags(ctx context.Context, tx Tx, kept []*ImportedTag) error {
 func (s Tags) readImported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*ImportedTag, error) {
 	names := make([]TagName, len(like))
 	for i, t := range like {
-		names[i] = TagName{t.Repo, t.Name}
+		names[i] = t.Key()
 	}
 	there, err := tx.TagsByName(ctx, TagNames{names})
 	found := make([]*ImportedTag, len(there))
@@ -233,7 +236,7 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 		return Imported{}, err
 	}
 	in := importPlan[*Image, ImageKey]{
-		key: (*Image).key,
+		key: (*Image).Key,
 		check: func(i *Image, v *violations) {
 			exists(i.Repo, v)
 			i.check(v)
@@ -241,7 +244,7 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 		existing: func(ctx context.Context, tx Tx, rows []*Image) ([]*Image, error) {
 			keys := make([]ImageKey, len(rows))
 			for i, image := range rows {
-				keys[i] = image.key()
+				keys[i] = image.Key()
 			}
 			return tx.Images(ctx, ImageKeys{keys})
 		},
@@ -252,14 +255,13 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 	return in.run(ctx, s.p.store, images)
 }
 
-func (i *Image) key() ImageKey { return ImageKey{i.Repo, i.Digest} }
+// Key returns what identifies the image.
+func (i *Image) Key() ImageKey { return ImageKey{i.Repo, i.Digest} }
 
 func (i *Image) check(v *violations) {
 	i.spellArchitectures()
 	if len(i.Architectures) == 0 {
 		i.Architectures = nil // the store returns nil for an empty list
 	}
-	if !digestPattern.MatchString(i.Digest) {
-		v.add("digest", "must match %s", digestPattern)
-	}
+	v.checkDigest(i.Digest)
 }

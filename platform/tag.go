@@ -71,8 +71,8 @@ func (f *TagFilter) check(v *violations) {
 	v.checkFilter("name", f.Name)
 	v.checkQuery(f.Query)
 	v.checkFilter("names", f.Names...)
-	if f.Digest != "" && !digestPattern.MatchString(f.Digest) {
-		v.add("digest", "must match %s", digestPattern)
+	if f.Digest != "" {
+		v.checkDigest(f.Digest)
 	}
 }
 
@@ -106,8 +106,8 @@ var tagKind = Kind[*Tag]{
 		case !changed("digest"):
 		case t.Digest == "":
 			v.add("digest", "is required")
-		case !digestPattern.MatchString(t.Digest):
-			v.add("digest", "must match %s", digestPattern)
+		default:
+			v.checkDigest(t.Digest)
 		}
 		if changed("bundles") {
 			v.checkLines("bundles", t.Bundles, maxLabels)

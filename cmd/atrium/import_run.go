@@ -36,6 +36,7 @@ func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *teleme
 
 // runImport runs an import, and prints its progress and a summary.
 func (c *importRun) runImport(ctx context.Context, p program, source string, o ingest.Options, read reading) error {
+	limitMemory(importMemory, importGCPercent)
 	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {
 		return err

@@ -15,19 +15,23 @@ const (
 	// garbage collector works harder. `make memory` shows that the process then stays below
 	// 512 MB.
 	restMemory = 64 << 20
-	// gcPercent is the value of GOGC. It is higher than the default, because the memory
-	// limit bounds the heap anyway, and fewer collections take less time.
-	gcPercent = 400
+	// importMemory is the memory limit of an import, which needs a small part of it.
+	importMemory = 512 << 20
+	// These are the values of GOGC of a server and of an import. They are higher than the
+	// default, because the memory limit bounds the heap anyway, and fewer collections take
+	// less time.
+	serverGCPercent = 400
+	importGCPercent = 800
 	// groupShare is the percentage of the memory of its control group that the process may
 	// use as heap. Other memory counts in the group too.
 	groupShare = 90
 )
 
-// limitMemory sets the memory limit and the percentage of the garbage collector, so that
-// it works harder only when the process approaches the limit. GOMEMLIMIT and GOGC take
-// precedence.
-func (a *answerFlags) limitMemory() {
-	limit := a.memoryLimit(groupMemory(os.DirFS("/")))
+// limitMemory sets the memory limit of the process, or a lower one for its control group,
+// and the percentage of the garbage collector, so that it works harder only when the process
+// approaches the limit. GOMEMLIMIT and GOGC take precedence.
+func limitMemory(limit int64, gcPercent int) {
+	limit = withinGroup(limit, groupMemory(os.DirFS("/")))
 	if os.Getenv("GOMEMLIMIT") == "" && limit < math.MaxInt64 {
 		debug.SetMemoryLimit(limit)
 	}
@@ -36,14 +40,18 @@ func (a *answerFlags) limitMemory() {
 	}
 }
 
-// memoryLimit returns the memory limit of the process for the limit of its control group.
-func (a *answerFlags) memoryLimit(group int64) int64 {
-	limit := int64(math.MaxInt64)
+// memoryLimit returns the memory limit of a server.
+func (a *answerFlags) memoryLimit() int64 {
 	if a.AnswerMemory > 0 {
-		limit = a.AnswerMemory + restMemory
+		return a.AnswerMemory + restMemory
 	}
+	return math.MaxInt64
+}
+
+// withinGroup returns the memory limit of a process whose control group has a limit too.
+func withinGroup(limit, group int64) int64 {
 	if group < math.MaxInt64 {
-		limit = min(limit, group/100*groupShare)
+		return min(limit, group/100*groupShare)
 	}
 	return limit
 }

@@ -96,7 +96,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 			return err
 		}
 	}
-	c.limitMemory()
+	limitMemory(c.memoryLimit(), serverGCPercent)
 	logs := newLogBuffer(p.stderr)
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))

@@ -86,13 +86,15 @@ func (c conn) read(rows pgx.Rows, s *sqlstore.Statement, count *int) error {
 }
 
 // bind converts arguments for pgx.
-func bind(args []any) []any {
-	bound := make([]any, len(args))
-	for i, arg := range args {
+func bind(args []any) []any { return appendBound(make([]any, 0, len(args)), args) }
+
+// appendBound appends what bind returns.
+func appendBound(bound, args []any) []any {
+	for _, arg := range args {
 		if t, ok := arg.(platform.Time); ok {
 			arg = sqlstore.StoredTime(t)
 		}
-		bound[i] = arg
+		bound = append(bound, arg)
 	}
 	return bound
 }
@@ -116,7 +118,11 @@ func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement
 // Copy adds rows by COPY.
 func (t *transaction) Copy(ctx context.Context, table string, columns []string, rows [][]any) error {
 	platform.TraceOf(ctx).NoteStatements(1)
-	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) { return bind(rows[i]), nil })
+	bound := make([]any, 0, len(columns)) // pgx encodes the values of a row before it asks for the next row
+	from := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+		bound = appendBound(bound[:0], rows[i])
+		return bound, nil
+	})
 	within, cancel := t.limit(ctx)
 	defer cancel()
 	_, err := t.tx.CopyFrom(within, pgx.Identifier{table}, columns, from)

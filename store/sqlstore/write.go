@@ -21,12 +21,14 @@ const copyThreshold = 16
 // Insert adds rows with their aliases: one by one, or with COPY if there are many.
 func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 	columns := w.insertColumns()
-	values := make([][]any, len(rows))
+	values, all := make([][]any, len(rows)), make([]any, 0, len(rows)*len(columns))
+	var last sharedValues
 	for i, row := range rows {
 		if w.derive != nil {
 			w.derive(row)
 		}
-		values[i] = w.values(row)
+		all = w.appendValues(all, row, &last)
+		values[i] = all[i*len(columns) : len(all) : len(all)]
 	}
 	aliases := w.aliasValues(rows)
 	var err error
@@ -130,11 +132,10 @@ func (t *table[T, F]) writeOnlyColumns() []string {
 	return names
 }
 
-// values returns the arguments that store a row.
-func (t *table[T, F]) values(row T) []any {
-	var values []any
+// appendValues appends the arguments that store a row. last is from the row before.
+func (t *table[T, F]) appendValues(values []any, row T, last *sharedValues) []any {
 	if t.enclosed != nil {
-		values = append(values, t.ancestorValues(t.uid(row))...)
+		values = t.appendAncestorValues(values, t.uid(row), last)
 	}
 	for _, c := range t.columns {
 		if _, own := c.ownName(); own {
@@ -147,7 +148,7 @@ func (t *table[T, F]) values(row T) []any {
 	return values
 }
 
-// ancestorColumns lists the columns of ancestorValues.
+// ancestorColumns lists the columns of appendAncestorValues.
 func (t *table[T, F]) ancestorColumns() []string {
 	if t.compact {
 		return []string{"root", "parent", "root_key", "parent_key", "g2_key", "g3_key", "rest", "local"}
@@ -155,17 +156,30 @@ func (t *table[T, F]) ancestorColumns() []string {
 	return []string{"root", "parent", "g2", "g3"}
 }
 
-// ancestorValues returns what a row contains of its ancestors.
-func (t *table[T, F]) ancestorValues(uid platform.UID) []any {
+// sharedValues are the values that the rows within one UID have in common. Rows that are
+// inserted together often have the same parent, so its keys need not be hashed for each.
+type sharedValues struct {
+	root, encloser platform.UID
+	values         []any
+}
+
+// appendAncestorValues appends what a row contains of its ancestors. last is from the row
+// before.
+func (t *table[T, F]) appendAncestorValues(values []any, uid platform.UID, last *sharedValues) []any {
 	root := uid.Root()
 	if t.rootless != nil && t.rootless(uid) {
 		root = ""
 	}
 	encloser := t.enclosed(uid)
-	if t.compact {
-		return []any{packUID(root), packUID(encloser), scopeKey(root), parentKey(encloser), scopeKeyOrNull(encloser.Enclosing(2)), scopeKeyOrNull(encloser.Enclosing(3)), restOf(uid), localOf(uid)}
+	if !t.compact {
+		return append(values, packUID(root), orNull(t.treeUID(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3)))
 	}
-	return []any{packUID(root), orNull(t.treeUID(uid).Parent()), orNull(encloser.Enclosing(2)), orNull(encloser.Enclosing(3))}
+	if last.values == nil || root != last.root || encloser != last.encloser {
+		*last = sharedValues{root, encloser, []any{
+			packUID(root), packUID(encloser), scopeKey(root), parentKey(encloser), scopeKeyOrNull(encloser.Enclosing(2)), scopeKeyOrNull(encloser.Enclosing(3)),
+		}}
+	}
+	return append(append(values, last.values...), restOf(uid), localOf(uid))
 }
 
 func orNull(u platform.UID) any {
