@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,6 +19,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"atrium/auth"
 	"atrium/platform"
@@ -284,6 +287,97 @@ func TestARightRevokedDuringARequestGivesNoAnswer(t *testing.T) {
 				}
 				if shows := w.ask(t, 0, w.requests()[i]); shows != trusts {
 					t.Errorf("%s: request %d shows the repo: %t, want %t", name, i, shows, trusts)
+				}
+			}
+		}
+	})
+}
+
+// A websocketClient sends queries on one websocket.
+type websocketClient struct {
+	conn *websocket.Conn
+	sent int
+}
+
+// openWebsocket opens a websocket to a replica. The token is in the first message, or in the
+// request for the websocket.
+func (w *replicas) openWebsocket(t *testing.T, inMessage bool) *websocketClient {
+	t.Helper()
+	server := httptest.NewServer(w.handlers[0])
+	t.Cleanup(server.Close)
+	options := &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}}
+	payload := map[string]any{}
+	if inMessage {
+		payload["Authorization"] = "Bearer " + w.token
+	} else {
+		options.HTTPHeader = http.Header{"Authorization": {"Bearer " + w.token}}
+	}
+	conn, _, err := websocket.Dial(t.Context(), server.URL+"/graphql", options) //nolint:bodyclose // the library closes it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	c := &websocketClient{conn: conn}
+	if answer := c.exchange(t, map[string]any{"type": "connection_init", "payload": payload}); !strings.Contains(answer, "connection_ack") {
+		t.Fatalf("the websocket is opened with %s", answer)
+	}
+	return c
+}
+
+// exchange sends a message and returns the next one.
+func (c *websocketClient) exchange(t *testing.T, message any) string {
+	t.Helper()
+	text, err := json.Marshal(message)
+	if err == nil {
+		err = c.conn.Write(t.Context(), websocket.MessageText, text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.read(t)
+}
+
+func (c *websocketClient) read(t *testing.T) string {
+	t.Helper()
+	_, answer, err := c.conn.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+// ask sends a query, and returns its response.
+func (c *websocketClient) ask(t *testing.T, query string) string {
+	t.Helper()
+	c.sent++
+	answer := c.exchange(t, map[string]any{"id": strconv.Itoa(c.sent), "type": "subscribe", "payload": map[string]any{"query": query}})
+	if strings.Contains(answer, `"next"`) {
+		c.read(t) // that the query is complete
+	}
+	return answer
+}
+
+// The attack is a caller who opens a websocket, loses a right, and sends a query on the same
+// websocket.
+func TestAWebsocketKeepsNoRights(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		w := newReplicas(t, url, "acme", func(p *platform.Platform) auth.Directory { return p })
+		query := fmt.Sprintf(`{ repos(childrenOf: %q) { nodes { name } } }`, w.org)
+		clients := map[string]*websocketClient{"message": w.openWebsocket(t, true), "request": w.openWebsocket(t, false)}
+		for _, r := range w.rights(t) {
+			for _, step := range []struct {
+				change func() error
+				may    bool
+			}{{r.grant, true}, {r.revoke, false}} {
+				if err := step.change(); err != nil {
+					t.Fatal(err)
+				}
+				for name, c := range clients {
+					answer := c.ask(t, query)
+					if shows := strings.Contains(answer, "secret-repo"); shows != step.may || !shows && !strings.Contains(answer, "PERMISSION_DENIED") {
+						t.Errorf("%s, token in the %s: got %s, want an answer that shows the repo: %t", r.name, name, answer, step.may)
+					}
 				}
 			}
 		}

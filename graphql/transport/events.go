@@ -24,11 +24,12 @@ var errClosing = refusal.NewUnavailable("the server is shutting down; subscribe 
 func (e *endpoint) lifetime(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if e.Closing != nil {
+		ended := ctx.Done() // ctx changes below
 		go func() {
 			select {
 			case <-e.Closing:
 				cancel(errClosing)
-			case <-ctx.Done():
+			case <-ended:
 			}
 		}()
 	}

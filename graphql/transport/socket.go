@@ -49,6 +49,8 @@ type socket struct {
 	*endpoint
 	conn *websocket.Conn
 	work sync.WaitGroup // goroutines that must end before the websocket does
+	// authorization holds the values of the Authorization header that prove the caller.
+	authorization []string
 
 	lock    sync.Mutex
 	running map[string]*socketOperation // operations by the id that the client chose
@@ -70,7 +72,7 @@ func (e *endpoint) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if e.BodyBytes > 0 {
 		conn.SetReadLimit(e.BodyBytes)
 	}
-	s := &socket{endpoint: e, conn: conn, running: map[string]*socketOperation{}}
+	s := &socket{endpoint: e, conn: conn, authorization: r.Header.Values("Authorization"), running: map[string]*socketOperation{}}
 	ctx, last := s.awaitInit(r.Context())
 	if last == nil {
 		last = s.talk(ctx)
@@ -139,7 +141,8 @@ func (s *socket) authorize(ctx context.Context, payload json.RawMessage) (contex
 			return nil, refusal.NewUnauthenticated("a token is accepted only in the Authorization header of the request")
 		}
 		var err error
-		if ctx, err = s.Authorize(ctx, []string{token}); err != nil {
+		s.authorization = []string{token}
+		if ctx, err = s.Authorize(ctx, s.authorization); err != nil {
 			return nil, err
 		}
 	}

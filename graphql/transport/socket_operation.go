@@ -55,6 +55,13 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		return
 	}
 	defer leave()
+	// The rights of the caller may have changed since the websocket was opened.
+	if s.Authorize != nil {
+		if ctx, err = s.Authorize(ctx, s.authorization); err != nil {
+			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
+			return
+		}
+	}
 	ctx, prepared, refused := s.executor.Prepare(ctx, raw)
 	if refused != nil {
 		leave() // the client may be slow to read

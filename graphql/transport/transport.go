@@ -47,8 +47,9 @@ type Options struct {
 	// Identify returns the caller of a request.
 	Identify func(ctx context.Context) Caller
 	// Authorize returns ctx with the caller whom the values of an Authorization
-	// header prove. It is called with the token in the first message of a websocket. If
-	// it is nil, the token must be in the request for the websocket.
+	// header prove. It is called with the token in the first message of a websocket, and
+	// again before each operation on a websocket, whose caller may have lost rights since. If
+	// it is nil, the token must be in the request for the websocket, and is not checked again.
 	Authorize func(ctx context.Context, authorization []string) (context.Context, error)
 	// Admit is called before each operation on a websocket, because layers before the
 	// endpoint see only the first request. It fails if the caller has reached a limit.
