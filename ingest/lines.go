@@ -73,6 +73,9 @@ func (l *reporter) readLines(ctx context.Context, name string, passes int64, rep
 	if err != nil {
 		return err
 	}
+	if passes > 1 && !info.Mode().IsRegular() { // a pipe would be empty the second time
+		return fmt.Errorf("%s: must be a file and not a pipe, because it is read twice", name)
+	}
 	l.progress.Total = passes * info.Size()
 	lines, err := decompress(l.countReads(file))
 	if err != nil {

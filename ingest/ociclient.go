@@ -88,7 +88,7 @@ func readPages[P any, L pager[P]](ctx context.Context, c *ociClient, open func(c
 		list, err = open(ctx)
 		return err
 	})
-	for address := ""; err == nil && list.HasNext(); {
+	for read := map[string]bool{}; err == nil && list.HasNext(); {
 		err = c.call(ctx, func(ctx context.Context) error {
 			page, err := list.Next(ctx)
 			if err != nil {
@@ -96,19 +96,19 @@ func readPages[P any, L pager[P]](ctx context.Context, c *ociClient, open func(c
 			}
 			items, next := split(page)
 			all = append(all, items...)
-			return advance(&address, next)
+			return noteNext(read, next)
 		})
 	}
 	return all, err
 }
 
-// advance sets address to that of the next page. It refuses a page that links to
-// itself.
-func advance(address *string, next string) error {
-	if next != "" && next == *address {
-		return errors.New("the registry's list does not end: a page links to itself")
+// noteNext adds the address of the next page to those that have been read. It refuses one
+// that has been read already.
+func noteNext(read map[string]bool, next string) error {
+	if next != "" && read[next] {
+		return errors.New("the registry's list does not end: a page links to itself or to an earlier one")
 	}
-	*address = next
+	read[next] = true
 	return nil
 }
 

@@ -182,12 +182,20 @@ func TestEndlessListsAndAnswersAreAborted(t *testing.T) {
 	t.Parallel()
 	h, c := newHub(t), newFakeCore()
 	h.push("loop:1", h.image("linux/amd64"))
+	h.push("cycle:1", h.image("linux/amd64"))
 	h.push("large:1", h.image("linux/amd64"))
 	h.push("other:1", h.image("linux/amd64"))
 	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
 		switch r.URL.Path {
 		case "/v2/loop/tags/list":
 			w.Header().Set("Link", `</v2/loop/tags/list?again>; rel="next"`)
+			fmt.Fprint(w, `{"tags": []}`)
+		case "/v2/cycle/tags/list": // Two pages link to each other.
+			next := "even"
+			if r.URL.RawQuery == "even" {
+				next = "odd"
+			}
+			w.Header().Set("Link", `</v2/cycle/tags/list?`+next+`>; rel="next"`)
 			fmt.Fprint(w, `{"tags": []}`)
 		case "/v2/large/tags/list":
 			fmt.Fprint(w, `{"tags": ["`+strings.Repeat("x", MaxRecord)+`"]}`)
@@ -197,7 +205,7 @@ func TestEndlessListsAndAnswersAreAborted(t *testing.T) {
 		return true
 	})
 	o := h.pull(c, nil)
-	o.checkReports(t, [2]string{"HUB/loop: ", "does not end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
+	o.checkReports(t, [2]string{"HUB/loop: ", "does not end"}, [2]string{"HUB/cycle: ", "does not end"}, [2]string{"HUB/large: ", "is larger than 16 MiB"})
 	if o.err != nil || len(c.tags) != 1 {
 		t.Errorf("got %+v, want 1 tags", o)
 	}

@@ -1,6 +1,9 @@
 package ingest
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -123,6 +126,26 @@ func TestATruncatedFileIsReportedAtItsEnd(t *testing.T) {
 	sum, r := importRegistryFile(t, c, path)
 	r.check(t, path+":3: unexpected EOF")
 	checkKinds(t, sum, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 1}, KindCounts{Name: "images"})
+}
+
+// The attack is a pipe, which is empty when it is read for the second time: its tags would be
+// missing without a word.
+func TestAPipeIsRefused(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	_, err = w.WriteString(`{"kind": "repo", "name": "r"}` + "\n" + `{"kind": "tag", "repo": "r", "name": "2"}`)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c := newFakeCore()
+	_, err = importRegistry(t.Context(), c.destination(), fmt.Sprintf("/proc/self/fd/%d", r.Fd()), Options{})
+	if err == nil || !strings.Contains(err.Error(), "must be a file and not a pipe") || len(c.repos) > 0 {
+		t.Errorf("got %v with %d repos, want a refusal", err, len(c.repos))
+	}
 }
 
 func TestProgressEndsAtTheWholeInput(t *testing.T) {

@@ -37,6 +37,7 @@ type Actor struct {
 
 	audience            string   // an audience of the token, if the token was not issued for this service
 	issuerOrganisations []string // organisations that the token's issuer names in OrganisationClaim
+	hasStaticKeys       bool     // whether keys of the identities signed the token, so that its issuer says nothing
 	grants              []grant
 	mappedGroups        []mappedGroup // external groups that give further grants
 	operator            string        // name of an operator's command, which needs no capabilities
@@ -96,6 +97,16 @@ func ActorOf(ctx context.Context) *Actor {
 // runs, such as an import. It needs no capabilities.
 func NewOperator(name string) *Actor { return &Actor{Subject: name, operator: name} }
 
+// requireOwnIssuer fails if the token was signed with keys of an identity. Such a token
+// acts as this identity only, so no new identity may get the rights of its issuer and
+// subject: it would belong to somebody else.
+func (a *Actor) requireOwnIssuer() error {
+	if a.hasStaticKeys {
+		return failedPrecondition("STATIC_KEYS", a.Key(), "the token is signed with keys of an identity and acts as that identity only; use a token of its issuer")
+	}
+	return nil
+}
+
 // RequireAuthenticated fails if the request has no valid token, with the same
 // error as the operations. Adapters call it before they read a body.
 func RequireAuthenticated(ctx context.Context) error {
@@ -147,11 +158,14 @@ type recognition struct {
 // recognise matches a token with candidates and identity providers. It reads
 // nothing from the store.
 func (p *Platform) recognise(c Claims, candidates []Candidate, options []SignInOption) recognition {
-	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified, Expires: c.Expires}
+	a := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires, hasStaticKeys: len(c.StaticIdentities) > 0}
 	if !c.ServiceAudience && len(c.Audience) > 0 {
 		a.audience = c.Audience[0]
 	}
-	a.issuerOrganisations = claimTexts(c.Values[OrganisationClaim])
+	if !a.hasStaticKeys { // whoever has the keys of an identity can write such a token
+		a.EmailVerified = c.EmailVerified
+		a.issuerOrganisations = claimTexts(c.Values[OrganisationClaim])
+	}
 	found := recognition{actor: a}
 	matchers := map[UID]*matcher{}
 	for _, candidate := range candidates {

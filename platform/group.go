@@ -205,6 +205,9 @@ func (s Groups) signUp(ctx context.Context, in Input[*Group]) (*Group, error) {
 	if !s.p.options.AllowSignup || !slices.ContainsFunc(actor.Identities, isRoot) {
 		return nil, actor.permissionError(CapGroupsCreate, "")
 	}
+	if err := actor.requireOwnIssuer(); err != nil {
+		return nil, err
+	}
 	var v violations
 	group := s.decode(in, &v)
 	if err := v.sortByField(s.kind.fieldNames()).err(); err != nil {

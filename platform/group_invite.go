@@ -268,6 +268,9 @@ func (s GroupInvites) findInvitedIdentity(ctx context.Context, tx Tx, actor *Act
 			return identity, nil
 		}
 	}
+	if err := actor.requireOwnIssuer(); err != nil {
+		return "", err
+	}
 	made := &Identity{
 		Name:       identityName(actor.Email, actor.Subject),
 		ClaimMatch: &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience},

@@ -143,6 +143,17 @@ func (a *Advisory) check(v *violations) {
 		a.Events[i].check(fmt.Sprintf("events[%d]", i), v)
 	}
 	checkSeverities(a.Severities, v)
+	checkAliases(a.Aliases, v)
+}
+
+// checkAliases checks aliases, which are indexed. PostgreSQL refuses long index entries, and
+// thereby the whole batch.
+func checkAliases(all []string, v *violations) {
+	for i, alias := range all {
+		if len(alias) > maxNameBytes {
+			v.add(fmt.Sprintf("aliases[%d]", i), "must be at most %d bytes", maxNameBytes)
+		}
+	}
 }
 
 func checkSeverities(all []Severity, v *violations) {
@@ -217,6 +228,7 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 				checkOneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
 			}
 			checkSeverities(vuln.Severities, v)
+			checkAliases(vuln.Aliases, v)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
 			ids := make([]UID, len(rows))

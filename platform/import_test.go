@@ -1,6 +1,8 @@
 package platform_test
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,16 +135,18 @@ func TestInvalidRecordsAreRejectedByPlaceAndOthersStored(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		op, long := w.operator(), strings.Repeat("x", 256)
+		random := incompressibleText(t, 8<<10) // larger than an entry of an index of PostgreSQL
 		advisories, err := w.p.Advisories.Import(op, acme.uid, []*platform.Advisory{
-			{}, {AdvisoryID: "A", ArtifactName: "a"}, {AdvisoryID: "a\nb", ArtifactName: long}, {AdvisoryID: "B", ArtifactName: "a"}, {AdvisoryID: "A", ArtifactName: "a"}})
-		expectImported(t, "advisories", advisories, err, mustSucceed(2, 0, 0, 3))
-		if got := rejectedFields(advisories); got != "0: advisoryId artifactName, 2: advisoryId artifactName, 4: name" {
-			t.Errorf("got %v, want '0: advisoryId artifactName, 2: advisoryId artifactName, 4: name'", got)
+			{}, {AdvisoryID: "A", ArtifactName: "a"}, {AdvisoryID: "a\nb", ArtifactName: long}, {AdvisoryID: "B", ArtifactName: "a"}, {AdvisoryID: "A", ArtifactName: "a"},
+			{AdvisoryID: "C", ArtifactName: "a", Aliases: []string{"", "CVE-1", random}}})
+		expectImported(t, "advisories", advisories, err, mustSucceed(2, 0, 0, 4))
+		if got := rejectedFields(advisories); got != "0: advisoryId artifactName, 2: advisoryId artifactName, 4: name, 5: aliases[2]" {
+			t.Errorf("got %v, want '0: advisoryId artifactName, 2: advisoryId artifactName, 4: name, 5: aliases[2]'", got)
 		}
-		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*platform.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}})
-		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(2, 0, 0, 3))
-		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name" {
-			t.Errorf("got %v, want '1: id, 2: id, 3: name'", got)
+		vulnerabilities, err := w.p.Vulnerabilities.Import(op, []*platform.Vulnerability{{ID: "A", Aliases: []string{"CVE-A"}}, {}, {ID: long}, {ID: "A"}, {ID: "B"}, {ID: "C", Aliases: []string{random}}})
+		expectImported(t, "vulnerabilities", vulnerabilities, err, mustSucceed(2, 0, 0, 4))
+		if got := rejectedFields(vulnerabilities); got != "1: id, 2: id, 3: name, 5: aliases[0]" {
+			t.Errorf("got %v, want '1: id, 2: id, 3: name, 5: aliases[0]'", got)
 		}
 		repo := func(name, description, readme string) *platform.ImportedRepo {
 			return &platform.ImportedRepo{Repo: platform.Repo{Name: name, Description: description}, Readme: readme}
@@ -308,4 +312,13 @@ func TestTwoImportsOfTheSameAtOnceBothEndWell(t *testing.T) {
 		}
 		w.checkCounters()
 	})
+}
+
+// incompressibleText returns a text of n bytes that no compression makes shorter.
+func incompressibleText(t *testing.T, n int) string {
+	t.Helper()
+	b := make([]byte, n/2)
+	_, err := rand.Read(b)
+	must(t, err)
+	return hex.EncodeToString(b)
 }

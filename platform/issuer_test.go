@@ -127,6 +127,16 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		_, plain := w.enter(visitor("admin", nil))
 		_, err := w.p.IdentityProviders.Verify(plain, provider.UID)
 		expectRefused(t, "without the claim", err, platform.CodeUnavailable)
+		// The attack is a token that an organisation has signed with keys of its own identity.
+		forged := visitor("robot", map[string]any{platform.OrganisationClaim: []any{string(thief.uid)}})
+		robot, err := w.p.Identities.Create(thief.owner, thief.uid, body[*platform.Identity](
+			`{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}", "audiences": ["client"]}}`, workplace))
+		must(t, err)
+		w.bind(thief.uid, robot.UID, platform.OwnerRole)
+		forged.StaticIdentities = []platform.UID{robot.UID}
+		_, forger := w.enter(forged)
+		_, err = w.p.IdentityProviders.Verify(forger, theirs.UID)
+		expectRefused(t, "by a token of static keys", err, platform.CodeUnavailable)
 		_, vouched := w.enter(visitor("admin", map[string]any{platform.OrganisationClaim: []any{"other", string(acme.uid)}}))
 		_, err = w.p.IdentityProviders.Verify(vouched, theirs.UID)
 		expectRefused(t, "for another organisation", err, platform.CodeUnavailable)

@@ -236,6 +236,24 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		c.Subject = "somebody else"
 		acts(c)
 
+		// Such a token says nothing for its issuer: the caller could not act as what it makes, but
+		// whoever has a token of the issuer could.
+		c = platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []platform.UID{mine}, Email: "bob@example.com", EmailVerified: true}
+		actor, robot := w.enter(c)
+		if actor.EmailVerified {
+			t.Error("a token of static keys verifies an email address")
+		}
+		w.bind(acme.uid, mine, platform.OwnerRole)
+		elsewhere := w.found("elsewhere")
+		invite := w.inviteTo(elsewhere.uid, platform.ViewerRole, `"ttl": "60s"`)
+		_, err = w.p.GroupInvites.Accept(robot, invite.Code)
+		expectRefused(t, "an invite of another organisation", err, platform.CodeFailedPrecondition, "STATIC_KEYS")
+		open := w.replica(w.store, platform.Options{AllowSignup: true})
+		_, err = open.Groups.Create(robot, "", body[*platform.Group](`{"name": "mine"}`))
+		expectRefused(t, "a new organisation", err, platform.CodeFailedPrecondition, "STATIC_KEYS")
+		_, err = w.p.GroupInvites.Accept(robot, w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s"`).Code)
+		must(t, err) // An identity of the organisation gets the role.
+
 		soon := platform.At(epoch.Add(time.Hour))
 		short := static("visitor", `, "expirationTime": "`+soon.String()+`"`)
 		if keys, err := w.p.StaticKeys(t.Context(), issuer, "visitor"); err != nil || len(keys) != 1 || keys[0].Identity != short {
