@@ -117,9 +117,14 @@ func AsError(err error) *Error {
 	}
 }
 
-// Invalid returns INVALID_ARGUMENT with the given violations. The message names
-// the first one.
+// MaxViolations limits the violations in one response. Clients decide how many
+// violations a request has, so code that collects them for Invalid can stop there.
+const MaxViolations = 100
+
+// Invalid returns INVALID_ARGUMENT with the first MaxViolations of the given
+// violations. The message names the first one.
 func Invalid(violations ...Violation) *Error {
+	violations = violations[:min(len(violations), MaxViolations)]
 	first := violations[0]
 	return &Error{
 		Code: CodeInvalidArgument, Reason: "INVALID_ARGUMENT", Violations: violations,
@@ -236,14 +241,11 @@ func (v violations) has(field string) bool {
 	})
 }
 
-// maxViolations limits the violations in one response.
-const maxViolations = 100
-
 func (v violations) err() error {
 	if len(v) == 0 {
 		return nil
 	}
-	return Invalid(v[:min(len(v), maxViolations)]...)
+	return Invalid(v...)
 }
 
 // sortByField sorts violations in the order of fields. The parent comes first and

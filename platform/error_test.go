@@ -155,7 +155,9 @@ func TestAnErrorForInvalidInputIsLimited(t *testing.T) {
 	for i := range 5000 {
 		v.add(fmt.Sprint("field", i), "is not a field of this resource")
 	}
-	if n := len(AsError(v.err()).Violations); n != maxViolations {
-		t.Errorf("%d violations are shown, want %d", n, maxViolations)
+	for _, err := range []error{v.err(), Invalid(v...)} {
+		if n := len(AsError(err).Violations); n != MaxViolations {
+			t.Errorf("%d violations are shown, want %d", n, MaxViolations)
+		}
 	}
 }

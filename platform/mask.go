@@ -130,9 +130,19 @@ func (m maskedFields) names() []string {
 	return names
 }
 
-// resolveMask converts the paths of the mask into fields and parts.
+// maxMaskPaths limits the paths of a mask. Each path is compared with the others, and
+// no kind has nearly as many fields, including the members of its objects.
+const maxMaskPaths = 100
+
+// resolveMask converts the paths of the mask into fields and parts. If it refuses a
+// path, there are no parts, so that decode does not read them.
 func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 	m := maskedFields{partial: len(in.mask) > 0 && !slices.Equal(in.mask, []string{"*"}), whole: []string{}}
+	if len(in.mask) > maxMaskPaths {
+		v.add("updateMask", "must be at most %d paths", maxMaskPaths)
+		return m
+	}
+	before := len(*v)
 	for _, path := range in.mask {
 		place, known := resolvePath(reflect.TypeFor[T]().Elem(), fields, path)
 		switch {
@@ -159,6 +169,9 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 		}
 		return len(p.steps) == 0
 	})
+	if len(*v) > before {
+		m.parts = nil
+	}
 	return m
 }
 
@@ -177,11 +190,13 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 		f := findField(fields, m.name)
 		switch {
 		case listed.partial && f != nil && c.writesPart(f.Name):
-			for i, p := range c.parts {
-				if p.field == f.Name {
-					c.parts[i].value = readPart(m.value, f.Name, p.steps, v)
+			var parts []*part
+			for i := range c.parts {
+				if c.parts[i].field == f.Name {
+					parts = append(parts, &c.parts[i])
 				}
 			}
+			readParts(m.value, f.Name, 0, parts, v)
 		case listed.partial && (f == nil || !slices.Contains(listed.whole, f.Name)):
 		case f == nil:
 			v.add(truncateForMessage(m.name), "is not a field of this resource")

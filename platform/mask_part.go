@@ -142,35 +142,46 @@ func SplitMask(mask string) []string {
 	return append(paths, mask[start:])
 }
 
-// readPart reads the value of a part from a body, or nil if the body has none.
-// prefix is the path of raw in the body.
-func readPart(raw json.RawMessage, prefix string, steps []step, v *violations) json.RawMessage {
-	if len(steps) == 0 || isNull(raw) {
-		return raw
+// readParts reads the values of parts from raw, the object in a body that contains
+// them all. The first depth steps of the parts lead to raw, and prefix is its path. A
+// part that the body lacks gets no value. Each object is read once, because a mask can
+// name many members of a large object.
+func readParts(raw json.RawMessage, prefix string, depth int, parts []*part, v *violations) {
+	if isNull(raw) || len(parts[0].steps) == depth { // no other part lies in a complete one
+		for _, p := range parts {
+			p.value = raw
+		}
+		return
 	}
 	if bytes.TrimSpace(raw)[0] != '{' {
 		v.add(prefix, "must be an object")
-		return nil
+		return
 	}
 	members, err := readObject(raw)
 	if err != nil {
 		v.add(prefix, "%s", err)
-		return nil
+		return
 	}
-	var found json.RawMessage
+	below := map[string][]*part{} // by the name of the next step
+	for _, p := range parts {
+		name := p.steps[depth].name
+		below[name] = append(below[name], p)
+	}
+	seen := map[string]bool{}
 	for _, m := range members {
+		name := m.name
+		if below[name] == nil && !parts[0].steps[depth].key {
+			name = CamelCase(name)
+		}
 		switch {
-		case m.name != steps[0].name && (steps[0].key || CamelCase(m.name) != steps[0].name):
-		case found != nil:
+		case below[name] == nil:
+		case seen[name]:
 			v.add(prefix+"."+truncateForMessage(m.name), "is given twice")
 		default:
-			found = m.value
+			seen[name] = true
+			readParts(m.value, prefix+"."+name, depth+1, below[name], v)
 		}
 	}
-	if found == nil {
-		return nil
-	}
-	return readPart(found, prefix+"."+steps[0].name, steps[1:], v)
 }
 
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(bytes.TrimSpace(raw)) == "null" }

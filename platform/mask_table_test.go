@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -51,10 +52,29 @@ func checkModes[T any](t *testing.T, fields []Field, row T, updatable, atCreatio
 	for name := range want {
 		t.Errorf("%s has no field %s", kind.Name(), name)
 	}
+	if n := countPaths(kind); n > maxMaskPaths/2 {
+		t.Errorf("a mask of %s can have %d paths, which is too near to the limit of %d", kind.Name(), n, maxMaskPaths)
+	}
 	for i := range kind.NumField() {
 		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
 		if name != "-" && findField(fields, name) == nil {
 			t.Errorf("%s.%s is not in its kind's fields", kind.Name(), name)
 		}
 	}
+}
+
+// countPaths returns how many paths a mask of t can have, without the keys of maps.
+func countPaths(t reflect.Type) (n int) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
+		return 0
+	}
+	for f := range t.Fields() {
+		if f.Tag.Get("json") != "-" {
+			n += 1 + countPaths(f.Type)
+		}
+	}
+	return n
 }

@@ -71,6 +71,8 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{`{"sync_config": {"source": 5, "google": 6}}`, []string{"sync_config.source"}, "", "sync_config.source"},
 		{`{"sync_config": {"source": "a", "source": "b"}}`, []string{"sync_config.source"}, "", "sync_config.source"},
 		{`{"sync_config": {"nope": 1}}`, []string{"sync_config.source"}, "sync_config", ""},
+		{`{"sync_config": 5}`, []string{"sync_config.source", "sync_config.google"}, "", "sync_config"}, // The object is read once for both.
+		{`{"sync_config": 5}`, []string{"sync_config.source", "nope"}, "", "updateMask"},                // The parts of a refused mask are not read.
 		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask updateMask updateMask updateMask"},
 		// A mask ignores all fields that it does not list; * lists all.
 		{`{"name": 5, "nope": 1, "description": "d"}`, []string{"description"}, "description", ""},
@@ -85,6 +87,27 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		if got := fieldsOf(v); got != x.refuse {
 			t.Errorf("%s with mask %q: %v, want violations of %q", x.body, x.mask, v, x.refuse)
 		}
+	}
+}
+
+// Without this limit, a mask of 10,000 paths would take the time of 10,000 * 10,000 comparisons.
+func TestAMaskOfTooManyPathsIsRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	claims := func(n int) (mask []string) {
+		for i := range n {
+			mask = append(mask, fmt.Sprint("claimMatch.claims.", i))
+		}
+		return mask
+	}
+	for n, want := range map[int]string{maxMaskPaths: "", maxMaskPaths + 1: "updateMask", 100 * maxMaskPaths: "updateMask"} {
+		var v violations
+		c := JSONInput[*Identity]([]byte(`{"claimMatch": {"claims": {"1": "one"}}}`), claims(n)).decodeUpdate(identityKind.Fields, &v)
+		if got := fieldsOf(v); got != want || (len(c.parts) > 0) != (want == "") {
+			t.Errorf("%d paths: violations of %q, want %q, and %d parts", n, got, want, len(c.parts))
+		}
+	}
+	if _, _, v := decodeInput(`{"name": "n"}`, slices.Repeat([]string{"nope"}, 100*maxMaskPaths)...); len(v) != 1 {
+		t.Errorf("%d violations of a mask of unknown fields, want 1", len(v))
 	}
 }
 

@@ -81,6 +81,7 @@ func TestAnInvalidMaskIsReportedWithAllOtherViolations(t *testing.T) {
 		{repo + "?updateMask=createTime", `{}`, "updateMask"},
 		{repo + "?updateMask=*,name", `{"name":"base"}`, "updateMask"},
 		{repo + "?updateMask=description,", `{}`, "updateMask"},
+		{repo + "?updateMask=" + strings.Repeat("description,", 100) + "description", `{}`, "updateMask"},
 		{repo + "?updateMask=*", `{}`, "name"},
 		{repo + "?updateMask=name", `{}`, "name"},
 		{repo + "?updateMask=name&update_mask=description", `{}`, "updateMask"},

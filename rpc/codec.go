@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -145,15 +144,15 @@ func isKnown(m protoreflect.Message) bool {
 }
 
 // unknownFields finds unknown fields and invalid times in a message in binary form.
-// Fields that a mask does not list are ignored.
+// Fields that a mask does not list are ignored. It stops at platform.MaxViolations.
 func unknownFields(m protoreflect.Message) (found []platform.Violation) {
 	if isKnown(m) {
 		return nil
 	}
 	masked := isPartialMask(maskOf(m))
 	for _, below := range append([]nestedMessage{{"", m}}, nestedMessages("", m)...) {
-		if below.message != m && masked {
-			continue
+		if below.message != m && masked || len(found) >= platform.MaxViolations {
+			break
 		}
 		found = append(found, unknownIn(below)...)
 	}
@@ -169,14 +168,14 @@ func unknownIn(p nestedMessage) (found []platform.Violation) {
 		}
 		return found
 	}
-	var seen []protowire.Number
-	for rest := p.message.GetUnknown(); len(rest) > 0; {
+	seen := map[protowire.Number]bool{}
+	for rest := p.message.GetUnknown(); len(rest) > 0 && len(seen) < platform.MaxViolations; {
 		number, _, n := protowire.ConsumeField(rest)
 		if n < 0 {
 			return found
 		}
-		if rest = rest[n:]; !slices.Contains(seen, number) {
-			seen = append(seen, number)
+		if rest = rest[n:]; !seen[number] {
+			seen[number] = true
 			found = append(found, platform.Violation{
 				Field: p.path + strconv.Itoa(int(number)), Description: "is not the number of a known field",
 			})

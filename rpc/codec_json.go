@@ -76,7 +76,7 @@ func cutMask(b []byte, f protoreflect.FieldDescriptor) (rest []byte, paths []str
 			var mask *string
 			switch {
 			case json.Unmarshal(m.value, &mask) != nil:
-				found = append(found, platform.Violation{Field: f.JSONName(), Description: "must be a string of comma-separated paths"})
+				found = []platform.Violation{{Field: f.JSONName(), Description: "must be a string of comma-separated paths"}}
 			case mask != nil:
 				paths = append(paths, platform.SplitMask(*mask)...)
 			}
@@ -121,7 +121,8 @@ func membersOf(b []byte) (all []jsonMember) {
 	return all
 }
 
-// jsonViolations collects the violations of a message in JSON.
+// jsonViolations collects the violations of a message in JSON, up to
+// platform.MaxViolations.
 type jsonViolations struct {
 	masked  bool // whether fields of a resource that the mask does not list are ignored
 	ignored bool // whether such a field was found
@@ -129,7 +130,9 @@ type jsonViolations struct {
 }
 
 func (j *jsonViolations) add(field, description string) {
-	j.found = append(j.found, platform.Violation{Field: field, Description: description})
+	if len(j.found) < platform.MaxViolations {
+		j.found = append(j.found, platform.Violation{Field: field, Description: description})
+	}
 }
 
 // message checks an object. prefix is its path with a dot at the end. name is the field

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +18,8 @@ import (
 
 	"atrium/platform"
 	iamv2 "atrium/rpc/gen/platform/iam/v2"
+	pingv2 "atrium/rpc/gen/platform/ping/v2"
+	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
 	registryv2 "atrium/rpc/gen/platform/registry/v2"
 )
 
@@ -137,6 +141,74 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 	var broken iamv2.GetGroupRequest
 	if err := (binaryCodec{}).Unmarshal([]byte{0xff}, &broken); err != nil || len(violationsIn(&broken)) != 1 || violationsIn(&broken)[0].Field != "body" {
 		t.Errorf("%v %v, want 1 of them", err, violationsIn(&broken))
+	}
+}
+
+// Ping needs no token, so anybody can send these messages.
+func TestAMessageHasAtMostTheViolationsOfOneResponse(t *testing.T) {
+	t.Parallel()
+	const many = 1000
+	var unknown []byte
+	var numbers, names, scalars []string
+	for i := range many {
+		unknown = protowire.AppendVarint(protowire.AppendTag(unknown, protowire.Number(100+i), protowire.VarintType), 1)
+		numbers, names, scalars = append(numbers, strconv.Itoa(100+i)), append(names, `"": 0`), append(scalars, "0")
+	}
+	nested := &iamv2.BatchCreateRoleBindingsRequest{}
+	for range many {
+		one := &iamv2.CreateRoleBindingRequest{}
+		one.ProtoReflect().SetUnknown(unknown[:6]) // two fields
+		nested.Requests = append(nested.Requests, one)
+	}
+	inRequests := must[[]byte](t)(proto.Marshal(nested))
+	for _, x := range []struct {
+		name  string
+		codec connect.Codec
+		body  []byte
+		into  proto.Message
+	}{
+		{"binary", binaryCodec{}, unknown, &pingv2.PingRequest{}},
+		{"nested binary", binaryCodec{}, inRequests, &iamv2.BatchCreateRoleBindingsRequest{}},
+		{"JSON", jsonCodec{"json"}, []byte("{" + strings.Join(names, ",") + "}"), &pingv2.PingRequest{}},
+		{"nested JSON", jsonCodec{"json"}, []byte(`{"requests": [` + strings.Join(scalars, ",") + "]}"), &iamv2.BatchCreateRoleBindingsRequest{}},
+	} {
+		if err := x.codec.Unmarshal(x.body, x.into); err != nil || len(violationsIn(x.into)) != platform.MaxViolations {
+			t.Errorf("%s: %d violations (%v), want %d", x.name, len(violationsIn(x.into)), err, platform.MaxViolations)
+		}
+	}
+	masks := []byte("{" + strings.Repeat(`"updateMask": 0,`, many) + `"repo": {}}`)
+	var update registryv2.UpdateRepoRequest
+	if err := (jsonCodec{"json"}).Unmarshal(masks, &update); err != nil || len(violationsIn(&update)) > platform.MaxViolations {
+		t.Errorf("masks: %d violations (%v), want at most %d", len(violationsIn(&update)), err, platform.MaxViolations)
+	}
+	w := newWorld(t)
+	request := &pingv2.PingRequest{}
+	request.ProtoReflect().SetUnknown(unknown)
+	for protocol := range protocols {
+		if protocol == "connect JSON" {
+			continue // JSON has names instead of numbers.
+		}
+		_, err := pingv2connect.NewPingServiceClient(newHTTP2Client(), w.server.URL, protocols[protocol]).Ping(t.Context(), request)
+		if got, want := violations(t, expectError(t, err, connect.CodeInvalidArgument)), strings.Join(numbers[:platform.MaxViolations], " "); got != want {
+			t.Errorf("%s: violations of %q, want %q", protocol, got, want)
+		}
+	}
+	if _, _, text := w.post(nobody, "/platform.ping.v2.PingService/Ping", "{"+strings.Join(names, ",")+"}"); len(postedViolations(t, text)) != platform.MaxViolations {
+		t.Errorf("JSON: %d violations, want %d", len(postedViolations(t, text)), platform.MaxViolations)
+	}
+}
+
+func TestAMaskOfTooManyPathsIsRefusedInEveryProtocol(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	repo := must[*registryv2.Repo](t)(w.owner().repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{Name: "one"}}))
+	for protocol := range protocols {
+		_, err := w.clientsAs(theOwner, protocol).repos.UpdateRepo(t.Context(), &registryv2.UpdateRepoRequest{
+			Repo: repo, UpdateMask: mask(slices.Repeat([]string{"description"}, 101)...),
+		})
+		if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != "updateMask" {
+			t.Errorf("%s: violations of %q, want updateMask", protocol, got)
+		}
 	}
 }
 
