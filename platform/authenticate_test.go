@@ -2,6 +2,8 @@ package platform_test
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -236,6 +238,65 @@ func waitFor(t *testing.T, ok func() bool) {
 	t.Error("it does not happen")
 }
 
+// effectiveCapabilities returns what one identity holds on a UID.
+func (w *world) effectiveCapabilities(ctx context.Context, identity, on platform.UID) ([]platform.Capability, error) {
+	grants, errs := w.p.Identities.EffectiveGrants(ctx, []platform.UID{identity})
+	return grants[0].CapabilitiesOn(on), errs[0]
+}
+
+// A list with identities that the caller may not inspect gets the answers of single reads,
+// and needs one statement at any size.
+func TestEffectiveGrantsOfManyIdentitiesAreThoseOfEach(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		seer := w.with(platform.ViewerRole, team, acme.uid)
+		all := []platform.UID{acme.Identity.UID, missingBelow(acme.uid), missingBelow(team)}
+		for i, role := range []platform.UID{platform.ViewerRole, platform.OwnerRole, w.builtIn("registry.pull"), ""} {
+			all = append(all, w.member(team, fmt.Sprint("member ", i)), all[0])
+			if role != "" {
+				w.bind(team, all[len(all)-2], role)
+				w.bind(w.group(team), all[len(all)-2], platform.EditorRole)
+			}
+		}
+		for _, c := range []struct {
+			name       string
+			ctx        context.Context
+			identities []platform.UID
+			denied     int
+			statements int64
+		}{
+			{"the owner", acme.owner, all, 0, 1},
+			{"the owner, of two", acme.owner, all[3:5], 0, 1},
+			{"a viewer of the team", seer, all, 6, 1},
+			{"a viewer of the team, of others only", seer, all[:2], 2, 0},
+			{"nobody", t.Context(), all, len(all), 0},
+			{"the owner, of none", acme.owner, nil, 0, 0},
+		} {
+			var trace platform.Trace
+			grants, errs := w.p.Identities.EffectiveGrants(platform.WithTrace(c.ctx, &trace), c.identities)
+			if n := trace.Statements.Load(); n != c.statements {
+				t.Errorf("%s: %d statements, want %d", c.name, n, c.statements)
+			}
+			denied := 0
+			for i, uid := range c.identities {
+				for _, on := range []platform.UID{acme.uid, team, missingBelow(team)} {
+					held, err := w.effectiveCapabilities(c.ctx, uid, on)
+					if got := grants[i].CapabilitiesOn(on); !reflect.DeepEqual(got, held) || !reflect.DeepEqual(errs[i], err) {
+						t.Errorf("%s: identity %d holds %v (%v) on %s, want %v (%v)", c.name, i, got, errs[i], on, held, err)
+					}
+				}
+				if errs[i] != nil {
+					denied++
+				}
+			}
+			if denied != c.denied {
+				t.Errorf("%s: %d identities are refused, want %d: %v", c.name, denied, c.denied, errs)
+			}
+		}
+	})
+}
+
 func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -267,14 +328,14 @@ func TestEffectiveBindingsAndCapabilitiesAreThoseThatApply(t *testing.T) {
 		}
 		_, err := w.p.RoleBindings.ListEffectiveOn(w.as("ada"), acme.uid, "", none)
 		expectRefused(t, "above", err, platform.CodePermissionDenied)
-		held, err := w.p.Identities.EffectiveCapabilities(acme.owner, ada, missingBelow(team))
+		held, err := w.effectiveCapabilities(acme.owner, ada, missingBelow(team))
 		if err != nil || !slices.Contains(held, platform.CapAdvisoriesList) || slices.Contains(held, platform.CapRepoDelete) {
 			t.Errorf("holds %v (%v)", held, err)
 		}
-		if held, err = w.p.Identities.EffectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 4 {
+		if held, err = w.effectiveCapabilities(acme.owner, ada, acme.uid); err != nil || len(held) != 4 {
 			t.Errorf("at the root it holds %v, want 4 of them (%v)", held, err)
 		}
-		_, err = w.p.Identities.EffectiveCapabilities(w.as("ada"), ada, team)
+		_, err = w.effectiveCapabilities(w.as("ada"), ada, team)
 		expectRefused(t, "of an identity that lives above", err, platform.CodePermissionDenied)
 	})
 }

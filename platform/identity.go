@@ -204,22 +204,51 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 	return uid, err
 }
 
-// EffectiveCapabilities returns what an identity holds on a UID, including
-// inherited grants. The caller must be allowed to list identities and role
-// bindings of the identity's group.
-func (s Identities) EffectiveCapabilities(ctx context.Context, identity, on UID) ([]Capability, error) {
-	if err := invalidUID("on", on); err != nil {
-		return nil, err
+// EffectiveGrants are what the role bindings of one identity grant. They can be asked
+// about any number of resources.
+type EffectiveGrants struct{ held Actor }
+
+// EffectiveGrants reads the grants of identities with one read. The results are in the
+// order of identities; each has grants or an error. The caller must be allowed to list
+// identities and role bindings of the group of each identity.
+func (s Identities) EffectiveGrants(ctx context.Context, identities []UID) ([]*EffectiveGrants, []error) {
+	each, errs := make([]*EffectiveGrants, len(identities)), make([]error, len(identities))
+	var permitted []UID
+	for i, uid := range identities {
+		if _, errs[i] = require(ctx, uid, CapIdentityList, CapRoleBindingsList); errs[i] == nil {
+			permitted = append(permitted, uid)
+		}
 	}
-	if _, err := require(ctx, identity, CapIdentityList, CapRoleBindingsList); err != nil {
-		return nil, err
+	if len(permitted) == 0 {
+		return each, errs
 	}
-	grants, err := s.p.store.Grants(ctx, []UID{identity})
-	if err != nil {
-		return nil, err
+	found, err := s.p.store.Grants(ctx, permitted)
+	bound := map[UID][]Grant{}
+	for _, g := range found {
+		bound[g.Identity] = append(bound[g.Identity], g)
 	}
-	held := Actor{grants: limitToHome(grants)}
-	return held.capabilitySetOn(on).list(), nil
+	for i, uid := range identities {
+		switch {
+		case errs[i] != nil:
+		case err != nil:
+			errs[i] = err
+		default:
+			each[i] = &EffectiveGrants{Actor{grants: limitToHome(bound[uid])}}
+		}
+	}
+	return each, errs
+}
+
+// CheckOn fails if on is not a UID that EffectiveGrants can be asked about.
+func CheckOn(on UID) error { return invalidUID("on", on) }
+
+// CapabilitiesOn lists the granted capabilities on a UID, including inherited ones,
+// whether or not the resource exists. Grants that could not be read, nil, have none.
+func (e *EffectiveGrants) CapabilitiesOn(on UID) []Capability {
+	if e == nil {
+		return nil
+	}
+	return e.held.capabilitySetOn(on).list()
 }
 
 // ListOwn lists the identities of the caller. It needs no capability.

@@ -25,6 +25,12 @@ func (r *reads) identities() *loader[platform.UID, *platform.Identity] {
 	})
 }
 
+// effectiveGrants returns the loader of what identities hold. Fields that ask about
+// different resources share it.
+func (r *reads) effectiveGrants() *loader[platform.UID, *platform.EffectiveGrants] {
+	return loaderOf(r, r.p.Identities.EffectiveGrants)
+}
+
 func (q queries) Identity(ctx context.Context, uid platform.UID) (*platform.Identity, error) {
 	return readsOf(ctx).identities().load(ctx, uid)
 }
@@ -68,16 +74,15 @@ func (r identities) RoleBindings(ctx context.Context, all []*platform.Identity, 
 	return newConnections(r.p.RoleBindings.ListOfIdentities(ctx, req, mapEach(all, func(i *platform.Identity) platform.UID { return i.UID })))
 }
 
-func (r identities) EffectiveCapabilities(ctx context.Context, all []*platform.Identity, on platform.UID) ([][]platform.Capability, error) {
-	return forEach(all, func(i *platform.Identity) ([]platform.Capability, error) {
-		return r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
-	})
+func (identities) EffectiveCapabilities(ctx context.Context, all []*platform.Identity, on platform.UID) ([][]platform.Capability, error) {
+	if err := platform.CheckOn(on); err != nil {
+		return nil, err
+	}
+	grants, err := follow(ctx, all, readsOf(ctx).effectiveGrants(), func(i *platform.Identity) platform.UID { return i.UID })
+	return mapEach(grants, func(g *platform.EffectiveGrants) []platform.Capability { return g.CapabilitiesOn(on) }), err
 }
 
 func (r identities) Can(ctx context.Context, all []*platform.Identity, capability platform.Capability, on platform.UID) ([]*bool, error) {
-	return forEach(all, func(i *platform.Identity) (*bool, error) {
-		held, err := r.p.Identities.EffectiveCapabilities(ctx, i.UID, on)
-		can := slices.Contains(held, capability)
-		return &can, err
-	})
+	held, err := r.EffectiveCapabilities(ctx, all, on)
+	return mapEach(held, func(h []platform.Capability) *bool { can := slices.Contains(h, capability); return &can }), err
 }

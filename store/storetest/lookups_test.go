@@ -164,8 +164,8 @@ func (r *readList) addSingleReads() {
 	r.add("whether an issuer is known", 5, func(ctx context.Context) error { _, err := p.KnowsIssuer(ctx, issuer); return err })
 	r.add("whose a subject is", 3*4, func(ctx context.Context) error { _, err := p.Identities.Lookup(ctx, issuer, "person-77"); return err }).sorts = true // by its rule, by its own keys, by a provider
 	r.add("what an identity may do", 2*pageBuffers, func(ctx context.Context) error {
-		_, err := p.Identities.EffectiveCapabilities(ctx, r.b.identities[7], r.b.root)
-		return err
+		_, errs := p.Identities.EffectiveGrants(ctx, r.b.identities[7:8])
+		return errs[0]
 	})
 	r.add("whether something exists", 40, func(ctx context.Context) error { _, err := r.s.Exists(ctx, r.b.repos[0]); return err })
 	events := func(roots ...platform.UID) func(ctx context.Context) error {
