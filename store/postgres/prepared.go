@@ -114,6 +114,7 @@ func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sq
 	p.text = p.text[:0]
 	for i, s := range statements {
 		if err := p.bind(s, p.running[i]); err != nil {
+			s.Failed = true
 			return 0, err
 		}
 		batch.ExecStatement(p.running[i].StatementDescription, p.values, p.formats, p.running[i].formats)
@@ -122,6 +123,7 @@ func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sq
 	decoder := &p.decoder
 	decoder.types = conn.TypeMap()
 	for i, s := range statements {
+		s.Failed = true // until it has ended, also if the caller panics on a row
 		if !results.NextResult() {
 			break
 		}
@@ -129,6 +131,7 @@ func (p *preparedConn) run(ctx context.Context, conn *pgx.Conn, statements []*sq
 		if err = readPrepared(results.ResultReader(), decoder, s, &count); err != nil {
 			break
 		}
+		s.Failed = false
 	}
 	if closed := results.Close(); err == nil {
 		err = closed
@@ -197,6 +200,7 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 		}
 		results, err := pipeline.GetResults()
 		if err != nil {
+			s.Failed = true
 			return errors.Join(err, pipeline.Close())
 		}
 		description, ok := results.(*pgconn.StatementDescription)

@@ -116,6 +116,10 @@ type Statement struct {
 
 	// Done is set when the statement has run and all of its rows were read.
 	Done bool
+
+	// Failed is set if the round trip has failed at the statement. An engine that runs
+	// statements in their order need not set it.
+	Failed bool
 }
 
 // A Plan says how often PostgreSQL should plan a prepared statement.

@@ -151,21 +151,23 @@ func sendAll(all []*pendingCall) {
 }
 
 // sendTogether runs the statements of calls with the same sender in one round trip.
-// Statements that did not run because an earlier one failed are run separately, so that
-// the error of one call does not affect the others.
+// The error is that of the call whose statement failed. Statements that did not run because
+// of it are run separately, so that the error of one call does not affect the others.
 func sendTogether(all []*pendingCall) {
 	var statements []*Statement
 	for _, d := range all {
 		statements = append(statements, d.statements...)
 	}
-	err, isReturned := all[0].send(statements), false
-	for _, d := range all {
-		switch {
-		case d.isDone():
-		case !isReturned:
-			d.err, isReturned = err, true
-		default:
-			d.err = d.send(d.statements)
+	err := all[0].send(statements)
+	failed := slices.IndexFunc(all, (*pendingCall).hasFailed)
+	if failed < 0 { // the statements ran in their order, or the error is not that of a call
+		failed = slices.IndexFunc(all, func(d *pendingCall) bool { return len(listUndone(d.statements)) > 0 })
+	}
+	for i, d := range all {
+		if i == failed {
+			d.err = err
+		} else if undone := listUndone(d.statements); len(undone) > 0 {
+			d.err = d.send(undone)
 		}
 		close(d.done)
 	}
@@ -182,8 +184,8 @@ func (d *pendingCall) send(statements []*Statement) (err error) {
 	return d.to.send(d.ctx, statements)
 }
 
-func (d *pendingCall) isDone() bool {
-	return !slices.ContainsFunc(d.statements, func(s *Statement) bool { return !s.Done })
+func (d *pendingCall) hasFailed() bool {
+	return slices.ContainsFunc(d.statements, func(s *Statement) bool { return s.Failed })
 }
 
 // isSlow reports whether a statement counts rows or searches for words.

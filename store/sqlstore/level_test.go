@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,7 +12,9 @@ import (
 )
 
 // A scriptedEngine records which statements are sent together. A statement "bad" fails and
-// prevents the statements after it; "panic" panics while its rows are read.
+// prevents the statements after it; "panic" panics while its rows are read. Statements that
+// end with "as needed" run after the others. Like PostgreSQL, the engine then marks the one
+// that failed.
 type scriptedEngine struct {
 	Engine
 	lock  sync.Mutex
@@ -35,14 +38,23 @@ func (e *scriptedEngine) Run(_ context.Context, statements ...*Statement) error 
 	e.lock.Lock()
 	e.trips = append(e.trips, trip)
 	e.lock.Unlock()
+	var first, last []*Statement
 	for _, s := range statements {
+		if strings.HasSuffix(s.SQL, "as needed") {
+			last = append(last, s)
+		} else {
+			first = append(first, s)
+		}
+	}
+	for _, s := range append(first, last...) {
+		s.Failed = last != nil
 		switch s.SQL {
 		case "bad":
 			return errBad
 		case "panic":
 			panic("a row that nobody can read")
 		}
-		s.Done = true
+		s.Done, s.Failed = true, false
 	}
 	return nil
 }
@@ -138,6 +150,46 @@ func TestAnErrorIsThatOfItsCall(t *testing.T) {
 			if broken == "bad" && !errors.Is(errs[1], errBad) {
 				t.Errorf("the error is %v", errs[1])
 			}
+		}
+	})
+}
+
+// A fast statement that runs after a slow one does not get the error of the slow one, and
+// the slow one does not run again.
+func TestAnErrorIsThatOfItsCallInAnyOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, broken := range []string{"bad", "panic"} {
+			engine := &scriptedEngine{}
+			errs := runLevel(engine, askFor("a", "b as needed"), askFor("SELECT COUNT(*) FROM x", broken))
+			if errs[0] != nil || errs[1] == nil {
+				t.Errorf("%s: the calls end with %v, want an error of the second", broken, errs)
+			}
+			want := [][]string{{"SELECT COUNT(*) FROM x", "a", "b as needed", broken}, {"b as needed"}}
+			if !slices.EqualFunc(engine.trips, want, slices.Equal) {
+				t.Errorf("%s: round trips %v, want %v", broken, engine.trips, want)
+			}
+		}
+	})
+}
+
+// A statement that has run does not run again for another one of its call: it would pass
+// on its rows twice.
+func TestOnlyWhatDidNotRunRunsAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &scriptedEngine{}
+		list := askFor("pages", "totals as needed")
+		errs := runLevel(engine, list, list, askFor("SELECT COUNT(*) FROM x", "bad"))
+		if want := []error{nil, nil, errBad}; !slices.Equal(errs, want) {
+			t.Errorf("the calls end with %v, want %v", errs, want)
+		}
+		want := [][]string{
+			{"SELECT COUNT(*) FROM x", "bad", "pages", "pages", "totals as needed", "totals as needed"},
+			{"totals as needed"}, {"totals as needed"},
+		}
+		if !slices.EqualFunc(engine.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", engine.trips, want)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -135,5 +136,43 @@ func TestAnEmptyKeyIsNotNull(t *testing.T) {
 	}
 	if len(found) != 1 {
 		t.Errorf("%d rows are found by an empty key, want 1", len(found))
+	}
+}
+
+// The statement at which a round trip fails is marked, also if it runs before others that
+// were sent before it. A later round trip forgets the mark.
+func TestTheStatementThatFailsIsMarked(t *testing.T) {
+	t.Parallel()
+	errRow := errors.New("a row that nobody can read")
+	for _, c := range []struct {
+		name   string
+		broken sqlstore.Statement
+	}{
+		{"it takes too long", sqlstore.Statement{SQL: "SELECT pg_sleep(60)"}},
+		{"its first row fails", sqlstore.Statement{SQL: "SELECT 1/$1::bigint", Args: []any{int64(0)}}},
+		{"its second row fails", sqlstore.Statement{SQL: "SELECT 1/(2 - n) FROM generate_series(1, 2) n"}},
+		{"its row is refused", sqlstore.Statement{SQL: "SELECT 1", Row: func(func(...any) error) error { return errRow }}},
+		{"it cannot be prepared", sqlstore.Statement{SQL: "SELECT name FROM missing"}},
+		{"its argument has no type", sqlstore.Statement{SQL: "SELECT $1::text", Args: []any{errRow}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newPreparedReader(t)
+			limit := &sqlstore.Statement{SQL: "SELECT set_config('statement_timeout', '100ms', true)", Plan: sqlstore.PlanOnce}
+			needed := &sqlstore.Statement{SQL: "SELECT 'as needed'"}
+			broken := &c.broken
+			broken.Plan = sqlstore.PlanOnce
+			if err := r.engine.Run(t.Context(), limit, needed, broken); err == nil {
+				t.Fatal("it does not fail")
+			}
+			if limit.Failed || needed.Failed || needed.Done || !broken.Failed || broken.Done {
+				t.Errorf("failed are %t, %t, %t, want only the last; the last two are done: %t, %t, want neither", limit.Failed, needed.Failed, broken.Failed, needed.Done, broken.Done)
+			}
+			broken.SQL, broken.Args = "SELECT 'repaired'", nil
+			other := &sqlstore.Statement{SQL: "SELECT 1/$1::int8", Args: []any{int64(0)}, Plan: sqlstore.PlanOnce}
+			if err := r.engine.Run(t.Context(), other, broken); err == nil || !other.Failed || broken.Failed {
+				t.Errorf("then another one fails before it with %v; failed are %t, %t, want only the first", err, other.Failed, broken.Failed)
+			}
+		})
 	}
 }
