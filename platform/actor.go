@@ -137,7 +137,7 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 		return nil, err
 	}
 	found := p.recognise(c, candidates, options)
-	found.actor.proof = &Proof{bearer: bearer}
+	found.actor.proof = &Proof{claims: c, bearer: bearer}
 	p.noteAllSeen(found.seen)
 	for _, e := range found.firstSignIns {
 		if err := p.provision(ctx, found.actor, c, e); err != nil {
@@ -146,6 +146,16 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 	}
 	found.actor.key = found.actor.Key()
 	return found.actor, nil
+}
+
+// identify finds the identities that a token of an earlier request matches now. It records
+// nothing.
+func (p *Platform) identify(ctx context.Context, c Claims) (*Actor, error) {
+	candidates, options, err := p.store.Candidates(ctx, p.bearer(c))
+	if err != nil {
+		return nil, err
+	}
+	return p.recognise(c, candidates, options).actor, nil
 }
 
 // A recognition is the result of matching a token with the rows read for it.

@@ -2,9 +2,12 @@ package platform
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,9 +17,10 @@ import (
 // of a caller, and in one statement for many callers. While the store fails,
 // feeds wait: no event is delivered with outdated grants.
 type feedCallers struct {
-	store  Reader
-	logger *slog.Logger
-	reads  *atomic.Int64 // number of reads of events
+	store    Reader
+	identify func(ctx context.Context, c Claims) (*Actor, error) // finds the identities of a token again
+	logger   *slog.Logger
+	reads    *atomic.Int64 // number of reads of events
 
 	lock    sync.Mutex
 	open    map[string]*feedCaller // callers with feeds
@@ -34,6 +38,11 @@ type feedCaller struct {
 	asked  *grantRead // the last read that was requested
 	grants []grant
 	read   int64 // the grants are newer than the events of this read and of earlier reads
+
+	first       sync.Mutex
+	isConfirmed bool   // whether the token had its identities when the first feed was opened
+	versions    string // versions of the organisations for which the token had its identities
+	signedOut   bool   // whether the token has lost an identity since
 }
 
 // A grantRead reads the grants of every caller that requested it before it began.
@@ -44,29 +53,111 @@ type grantRead struct {
 }
 
 // acquire returns the feedCaller that the feeds of an actor share.
-func (h *feedCallers) acquire(a *Actor) *feedCaller {
-	key := a.grantsKey()
+func (h *feedCallers) acquire(ctx context.Context, a *Actor) (*feedCaller, error) {
+	key := a.feedKey()
 	h.lock.Lock()
-	defer h.lock.Unlock()
 	if h.open[key] == nil {
 		h.open[key] = &feedCaller{key: key, actor: a, read: -1}
 	}
-	h.open[key].feeds++
-	return h.open[key]
+	one := h.open[key]
+	one.feeds++
+	h.lock.Unlock()
+	if err := h.confirmFirst(ctx, one); err != nil {
+		h.release(one)
+		return nil, err
+	}
+	return one, nil
 }
 
-// grantsKey identifies actors that always have the same grants.
-func (a *Actor) grantsKey() string {
+// confirmFirst confirms a caller before the first of its feeds asks for grants.
+func (h *feedCallers) confirmFirst(ctx context.Context, one *feedCaller) error {
+	one.first.Lock()
+	defer one.first.Unlock()
+	if one.isConfirmed {
+		return nil
+	}
+	lost, err := h.confirm(ctx, []*feedCaller{one})
+	switch {
+	case err != nil:
+		return err
+	case len(lost) > 0:
+		return errSignedOut
+	}
+	one.isConfirmed = true
+	return nil
+}
+
+// feedKey identifies actors that always have the same identities and grants: those of the
+// same claims.
+func (a *Actor) feedKey() string {
 	parts := make([]string, len(a.mappedGroups))
 	for i, m := range a.mappedGroups {
 		parts[i] = string(m.provider) + strconv.Quote(m.group)
 	}
 	slices.Sort(parts)
-	key := strconv.Quote(a.operator) + a.Key()
-	for _, part := range parts {
-		key += part
+	key := strconv.Quote(a.operator) + a.Key() + strings.Join(parts, "")
+	if a.proof != nil {
+		claims, _ := json.Marshal(a.proof.claims) // they were decoded from JSON
+		sum := sha256.Sum256(claims)
+		key += string(sum[:])
 	}
 	return key
+}
+
+// errSignedOut ends the feeds of a token that has lost an identity.
+var errSignedOut = inArea("events", Unauthenticated("the token no longer stands for the identity that opened the feed"))
+
+// confirm returns the callers whose tokens no longer stand for their identities. It reads
+// the identities of a token only if something that decides about them has changed in an
+// organisation of the caller.
+func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost []*feedCaller, err error) {
+	var roots []UID
+	for _, one := range callers {
+		roots = append(roots, one.actor.roots()...)
+	}
+	slices.Sort(roots)
+	found := map[UID]string{}
+	for batch := range slices.Chunk(slices.Compact(roots), grantsPerStatement) {
+		if err := h.store.AuthorityVersions(ctx, batch, found); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range callers {
+		versions := ""
+		for _, root := range one.actor.roots() {
+			versions += found[root] + " "
+		}
+		if versions == one.versions {
+			continue
+		}
+		fresh, err := h.identify(ctx, one.actor.proof.claims)
+		if err != nil {
+			return nil, err
+		}
+		if one.versions = versions; !fresh.includes(one.actor) {
+			lost = append(lost, one)
+		}
+	}
+	return lost, nil
+}
+
+// roots lists the organisations of the identities of a token. An operator has none.
+func (a *Actor) roots() []UID {
+	if a.proof == nil {
+		return nil
+	}
+	var roots []UID
+	for _, identity := range a.Identities {
+		roots = append(roots, identity.Root())
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
+}
+
+// includes reports whether a has all identities and external groups of b.
+func (a *Actor) includes(b *Actor) bool {
+	return !slices.ContainsFunc(b.Identities, func(uid UID) bool { return !slices.Contains(a.Identities, uid) }) &&
+		!slices.ContainsFunc(b.mappedGroups, func(m mappedGroup) bool { return !slices.Contains(a.mappedGroups, m) })
 }
 
 func (h *feedCallers) release(one *feedCaller) {
@@ -96,6 +187,9 @@ func (h *feedCallers) currentActor(ctx context.Context, one *feedCaller, a *Acto
 			h.lock.Lock()
 			return nil, ctx.Err()
 		}
+	}
+	if one.signedOut {
+		return nil, errSignedOut
 	}
 	fresh := *a
 	fresh.grants = one.grants
@@ -153,9 +247,16 @@ func (h *feedCallers) readNow() bool {
 	}
 	h.lock.Unlock()
 	ctx, cancel := context.WithTimeout(InBackground(context.Background()), grantsTimeout)
-	held, err := readGrants(ctx, h.store, actors)
+	lost, err := h.confirm(ctx, now.asking)
+	var held [][]grant
+	if err == nil {
+		held, err = readGrants(ctx, h.store, actors)
+	}
 	cancel()
 	h.lock.Lock()
+	for _, one := range lost {
+		one.signedOut = true
+	}
 	if err != nil {
 		h.logger.Warn("reading grants failed; live feeds wait for a retry", "error", err)
 		return false

@@ -116,7 +116,10 @@ func (f *Feed) Follow(ctx context.Context, yield func(*Event) error) error {
 
 func (f *Feed) follow(ctx context.Context, yield func(*Event) error) error {
 	b, roots := f.p.broadcast, f.actor.feedRoots(f.req.DescendantsOf)
-	caller := b.callers.acquire(f.actor)
+	caller, err := b.callers.acquire(ctx, f.actor)
+	if err != nil {
+		return err
+	}
 	defer b.callers.release(caller)
 	l, from, err := b.subscribe(ctx, caller, roots, f.req.wants)
 	if err != nil {

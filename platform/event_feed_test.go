@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"atrium/platform"
 	"atrium/store/sqlstore"
@@ -106,4 +107,66 @@ func follow(ctx context.Context, p *platform.Platform, req platform.EventRequest
 		return err
 	}
 	return feed.Follow(ctx, yield)
+}
+
+// The attack is a caller who keeps a feed open after its token has lost the identity: the
+// bindings of the identity stay.
+func TestAFeedEndsWhenItsTokenLosesItsIdentity(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		served := w.strict()
+		acme := w.found("acme")
+		served[workplace] = []platform.UID{acme.uid}
+		provider := w.providerBy(acme.owner, acme.uid)
+		_, err := w.p.IdentityProviders.Verify(acme.owner, provider.UID)
+		must(t, err)
+		byRule := w.member(acme.uid, "reader")
+		w.bind(acme.uid, byRule, platform.ViewerRole)
+		robot, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](
+			`{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}"}}`, issuer))
+		must(t, err)
+		w.bind(acme.uid, robot.UID, platform.ViewerRole)
+		runs(t, w.p)
+		for name, c := range map[string]struct {
+			claims platform.Claims
+			lose   func() error
+		}{
+			"its rule changes": {platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, func() error {
+				_, err := w.p.Identities.Update(acme.owner, byRule, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer))
+				return err
+			}},
+			"its keys are removed": {platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []platform.UID{robot.UID}}, func() error {
+				_, err := w.p.Identities.Update(acme.owner, robot.UID, body[*platform.Identity](`{"staticKeys": null}`))
+				return err
+			}},
+			"the proof of its issuer ends": {visitor("alice", nil), func() error {
+				return w.p.Issuers.Revoke(w.operator(), acme.uid, workplace)
+			}},
+		} {
+			_, caller := w.enter(c.claims)
+			feed, err := w.p.Events.Open(caller, platform.EventRequest{DescendantsOf: acme.uid})
+			must(t, err)
+			heard, ended := make(chan platform.UID, 100), make(chan error, 1)
+			go func() {
+				ended <- feed.Follow(t.Context(), func(e *platform.Event) error { heard <- e.Subject; return nil })
+			}()
+			for before := w.repo(acme.uid); <-heard != before; {
+			}
+			must(t, c.lose())
+			after := w.repo(acme.uid)
+			select {
+			case err := <-ended:
+				if platform.AsError(err).Code != platform.CodeUnauthenticated {
+					t.Errorf("%s: the feed ended with %v, want UNAUTHENTICATED", name, err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("%s: the feed does not end", name)
+			}
+			close(heard)
+			for subject := range heard {
+				if subject == after {
+					t.Errorf("%s: an event was heard of that was recorded afterwards", name)
+				}
+			}
+		}
+	})
 }

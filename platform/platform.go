@@ -91,6 +91,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		sealerTurn: make(chan struct{}, 1), patterns: newPatterns(), seen: make(chan UID, 256),
 	}
 	p.denials.p = p
+	p.broadcast.callers.identify = p.identify
 	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}

@@ -62,6 +62,7 @@ func (p *Platform) Presume(ctx context.Context, c Claims, last *Actor) context.C
 // so that nothing is built or decoded again that has not changed. It is safe for
 // concurrent use.
 type Proof struct {
+	claims Claims
 	bearer Bearer
 	kept   atomic.Pointer[any]
 	last   atomic.Pointer[provenRows]

@@ -156,6 +156,10 @@ type Reader interface {
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, identities []UID) ([]Grant, error)
 
+	// AuthorityVersions adds the versions of organisations to found. The version of an
+	// organisation changes with everything in it that decides who a caller is.
+	AuthorityVersions(ctx context.Context, roots []UID, found map[UID]string) error
+
 	// MappedGrants reads the roles that an identity provider maps external groups
 	// to, for the given groups or for all if none are given. The Identity of each
 	// grant is the provider.

@@ -1,10 +1,12 @@
 package sqlstore
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"atrium/platform"
@@ -27,6 +29,8 @@ type knownAuthority struct {
 const (
 	// maxScopes limits the scopes of a bearer whose versions are compared.
 	maxScopes = 16
+	// rootScope is the prefix of the scope of an organisation.
+	rootScope = "root:"
 	// rootBytes is the length of the UID of a root group.
 	rootBytes = 20
 	// boundFor is how long versions are compared. Then everything is read again, which
@@ -74,19 +78,34 @@ func (k *knownAuthority) bind(d *Dialect, b platform.Bearer, found *signIns, now
 // that rules for it can name, and the root groups of its rows. The built-in roles have
 // the root "".
 func (found *signIns) scopes(b platform.Bearer) []string {
-	scopes := []string{"root:", "issuer:" + b.Issuer}
+	scopes := []string{rootScope, "issuer:" + b.Issuer}
 	for _, issuer := range b.Issuers {
 		scopes = append(scopes, "issuer:"+issuer)
 	}
 	for _, row := range found.rows {
 		for _, column := range []int{0, 4} { // the UIDs of a provider and an identity
 			if uid := found.text[row.texts[column].start:row.texts[column].end]; len(uid) >= rootBytes {
-				scopes = append(scopes, "root:"+hex.EncodeToString(uid[:rootBytes]))
+				scopes = append(scopes, rootScope+hex.EncodeToString(uid[:rootBytes]))
 			}
 		}
 	}
 	slices.Sort(scopes)
 	return slices.Compact(scopes)
+}
+
+// AuthorityVersions adds the versions of organisations to found.
+func (s tables) AuthorityVersions(ctx context.Context, roots []platform.UID, found map[platform.UID]string) error {
+	scopes := make(keyList, len(roots))
+	for i, root := range roots {
+		scopes[i] = rootScope + string(root)
+	}
+	q := s.dialect.statement().add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
+	return s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var scope, version string
+		err := scan(&scope, &version)
+		found[platform.UID(strings.TrimPrefix(scope, rootScope))] = version
+		return err
+	}))
 }
 
 // addVersion keeps the version of a scope.
