@@ -312,7 +312,7 @@ func (w *replicas) openWebsocket(t *testing.T, inMessage bool) *websocketClient 
 	} else {
 		options.HTTPHeader = http.Header{"Authorization": {"Bearer " + w.token}}
 	}
-	conn, _, err := websocket.Dial(t.Context(), server.URL+"/graphql", options) //nolint:bodyclose // the library closes it
+	conn, _, err := websocket.Dial(t.Context(), server.URL+"/graphql", options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,25 @@ type refusalKey struct {
 	message                    string
 	retryAfter                 time.Duration
 	area, contentType, accepts string
-	isCall, isGet              bool
+	connectVersion             string
+	isCall, isGraph            bool
+	isGet, isPost              bool // other methods have the same answers
+}
+
+// refusalKeyOf returns the key of the answer to a request.
+func refusalKeyOf(r *http.Request, e *platform.Error) refusalKey {
+	return refusalKey{
+		code: e.Code, message: e.Message, retryAfter: e.RetryAfter,
+		area: edge.AreaOf(r.URL.Path), contentType: r.Header.Get("Content-Type"), accepts: strings.Join(r.Header.Values("Accept"), "\n"),
+		connectVersion: r.Header.Get("Connect-Protocol-Version"),
+		isCall:         rpc.Serves(r.URL.Path), isGraph: r.URL.Path == graphPath,
+		isGet: r.Method == http.MethodGet, isPost: r.Method == http.MethodPost,
+	}
+}
+
+// size returns the length of what clients choose in the key.
+func (k refusalKey) size() int {
+	return len(k.area) + len(k.contentType) + len(k.accepts) + len(k.connectVersion)
 }
 
 // A refusalAnswer is an answer that is sent many times.
@@ -56,12 +75,12 @@ func (f *refuser) refuse(w http.ResponseWriter, r *http.Request, limit string, e
 	trace := platform.TraceOf(r.Context())
 	trace.NoteLimit(limit)
 	e := platform.AsError(err)
-	key := refusalKey{e.Code, e.Message, e.RetryAfter, edge.AreaOf(r.URL.Path), r.Header.Get("Content-Type"), r.Header.Get("Accept"), rpc.Serves(r.URL.Path), r.Method == http.MethodGet}
+	key := refusalKeyOf(r, e)
 	f.lock.RLock()
 	answer := f.kept[key]
 	f.lock.RUnlock()
 	if answer == nil {
-		if len(key.contentType)+len(key.accepts) > maxKeptBytes || limit == "" {
+		if key.size() > maxKeptBytes || limit == "" {
 			f.write(w, r, err)
 			return
 		}
@@ -87,6 +106,7 @@ func (f *refuser) render(key refusalKey, r *http.Request, err error) *refusalAns
 	if len(f.kept) == maxKept {
 		clear(f.kept)
 	}
+	key.area = strings.Clone(key.area) // it is a part of the path, which can be long
 	f.kept[key] = answer
 	return answer
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"time"
 
 	"atrium/auth"
 	"atrium/edge"
@@ -24,7 +23,7 @@ const graphPath = "/graphql"
 // routes maps paths to handlers. It does not use http.ServeMux, which cleans paths: paths
 // of REST contain UIDs in several spellings.
 func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
-	ready := c.readyCheck(p)
+	ready := shareCheck(c.readyCheck(p), c.draining)
 	refuse := newErrorWriter(options)
 	refused := newRefuser(refuse)
 	gate := newGate(newQuotas(c.RateLimit, c.RateBurst, c.MaxInFlight), c.MaxConcurrent)
@@ -138,9 +137,6 @@ func (c *Config) sdl(refuse errorWriter) http.Handler {
 		_, _ = io.WriteString(w, content)
 	})
 }
-
-// readyTimeout is shorter than the usual timeouts of health checks.
-const readyTimeout = 2 * time.Second
 
 // health serves a health check: 200 if check succeeds, and 503 with the error otherwise.
 func health(check func(context.Context) error) http.Handler {

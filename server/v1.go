@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,8 +42,10 @@ func (v *V1) route(next http.Handler, o rest.Options) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if hasDotSegment(r.URL.EscapedPath()) {
-			o.WriteError(w, r, platform.Invalid(platform.Violation{Field: "path", Description: "must not contain the segments . and .., in any encoding"}))
+		if canLeaveV1(r.URL.EscapedPath()) {
+			o.WriteError(w, r, platform.Invalid(platform.Violation{
+				Field: "path", Description: fmt.Sprintf("must not contain the segments . and .., in any encoding, nor be encoded more than %d times", maxEncodings),
+			}))
 			return
 		}
 		through := &passage{w, http.NewResponseController(w)}
@@ -53,27 +57,48 @@ func (v *V1) route(next http.Handler, o rest.Options) http.Handler {
 	})
 }
 
-// hasDotSegment reports whether a path contains . or .. as a segment after decoding it
-// once or several times. Such a path could leave v1, because a service behind this one
-// may decode it after checking it. It also returns true for invalid UTF-8, which may
-// encode dots in too many bytes.
-func hasDotSegment(path string) bool {
-	for {
+// maxEncodings is how many times a path may be encoded. The check takes a pass over the
+// whole path for each time.
+const maxEncodings = 3
+
+// canLeaveV1 reports whether a path contains . or .. as a segment after decoding it once or
+// several times. Such a path could leave v1, because a service behind this one may decode it
+// after checking it. It also returns true for invalid UTF-8, which may encode dots in too
+// many bytes, and for a path that is encoded too many times to be checked.
+func canLeaveV1(path string) bool {
+	for range maxEncodings + 1 {
 		for _, segment := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 			segment, _, _ = strings.Cut(segment, ";") // some servers allow parameters here
 			if name := strings.TrimRight(segment, "\x00 \t\r\n"); name == "." || name == ".." {
 				return true
 			}
 		}
-		decoded, err := url.PathUnescape(path)
+		decoded := unescape(path)
 		if !utf8.ValidString(decoded) {
 			return true
 		}
-		if err != nil || decoded == path {
+		if decoded == path {
 			return false
 		}
 		path = decoded
 	}
+	return true
+}
+
+// unescape decodes the escapes of a path once. Unlike url.PathUnescape, it leaves invalid
+// ones as they are, because a service may decode the others.
+func unescape(path string) string {
+	decoded := make([]byte, 0, len(path))
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && i+2 < len(path) {
+			if code, err := strconv.ParseUint(path[i+1:i+3], 16, 8); err == nil {
+				c, i = byte(code), i+2
+			}
+		}
+		decoded = append(decoded, c)
+	}
+	return string(decoded)
 }
 
 // proxy returns a handler that forwards a request unchanged, including its token: v1

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"atrium/events"
 	"atrium/store/storetest"
@@ -35,6 +36,21 @@ func execute(t *testing.T, databaseURL, statement string) {
 	}
 }
 
+// expectUnready expects that the server soon says in /readyz why it is not ready. The server
+// keeps the result of a check for a second.
+func expectUnready(t *testing.T, server *running, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		status, body := server.get("", "/readyz")
+		if status == http.StatusServiceUnavailable && strings.Contains(body, want) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("/readyz: status %d, want 503: %s, want it to contain %q", status, body, want)
+		}
+	}
+}
+
 func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -43,9 +59,7 @@ func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {
 			t.Fatalf("status %d, want 200: %s", status, body)
 		}
 		execute(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
-		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "schema 70001") {
-			t.Errorf("/readyz: status %d, want 503: %s, want it to contain 'schema 70001'", status, body)
-		}
+		expectUnready(t, server, "schema 70001")
 		if err := server.end(); err != nil {
 			t.Error(err)
 		}
@@ -111,17 +125,11 @@ func TestAQueueOfAnotherVersionIsNotServed(t *testing.T) {
 		if status, body := server.get("", "/readyz"); status != http.StatusOK {
 			t.Fatalf("status %d, want 200: %s", status, body)
 		}
-		notReady := func(want string) {
-			t.Helper()
-			if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, want) {
-				t.Errorf("%d: %s, want %q", status, body, want)
-			}
-		}
 		execute(t, queue, "UPDATE river_migration SET line = 'away' WHERE version = (SELECT max(version) FROM river_migration)")
-		notReady(missing)
+		expectUnready(t, server, missing)
 		execute(t, queue, "UPDATE river_migration SET line = 'main'")
 		execute(t, queue, "INSERT INTO river_migration (line, version) VALUES ('main', 70001)")
-		notReady(newer)
+		expectUnready(t, server, newer)
 		if err := server.end(); err != nil {
 			t.Error(err)
 		}
@@ -194,9 +202,7 @@ func TestTheEncryptionKeyIsChangedByACommand(t *testing.T) {
 		first, second := strings.Repeat("01", 32), strings.Repeat("02", 32)
 		server := start(t, url) // This stores a key in the database.
 		mustRun(t, url, "change-encryption-key", "--new-encryption-key", first)
-		if status, body := server.get("", "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "encryption key") {
-			t.Errorf("/readyz: status %d, want 503: %s, want it to contain 'encryption key'", status, body)
-		}
+		expectUnready(t, server, "encryption key")
 		if err := server.end(); err != nil {
 			t.Fatal(err)
 		}

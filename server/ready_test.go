@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atrium/platform"
+)
+
+// The attack is many requests that arrive together. If each of them ran the check, they
+// would use all connections of the database. The first client disconnects: this must not end
+// the check of the others.
+func TestChecksThatArriveTogetherAreOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		runs, release := 0, make(chan struct{})
+		ready := shareCheck(func(ctx context.Context) error {
+			runs++
+			select {
+			case <-release:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}, nil)
+		first, disconnect := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { _ = ready(first) })
+		synctest.Wait()
+		disconnect()
+		for range 100 {
+			all.Go(func() {
+				if err := ready(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if err := ready(first); !errors.Is(err, context.Canceled) {
+			t.Errorf("a client that has disconnected waits for the check: %v", err)
+		}
+		close(release)
+		all.Wait()
+		if runs != 1 {
+			t.Errorf("the check has run %d times, want 1", runs)
+		}
+	})
+}
+
+// The attack is requests one after another. A failure is kept no longer than a success.
+func TestTheResultOfACheckIsKeptForASecond(t *testing.T) {
+	t.Parallel()
+	for _, want := range []error{nil, platform.Unavailable("the database is away", nil)} {
+		synctest.Test(t, func(t *testing.T) {
+			runs, result := 0, want
+			ready := shareCheck(func(context.Context) error { runs++; return result }, nil)
+			for range 100 {
+				if err := ready(t.Context()); !errors.Is(err, want) {
+					t.Errorf("the check returns %v, want %v", err, want)
+				}
+				time.Sleep(9 * time.Millisecond)
+				result = errors.New("new")
+			}
+			if runs != 1 {
+				t.Errorf("the check has run %d times, want 1", runs)
+			}
+			time.Sleep(100 * time.Millisecond)
+			if err := ready(t.Context()); !errors.Is(err, result) {
+				t.Errorf("after a second the check returns %v, want %v", err, result)
+			}
+		})
+	}
+}
+
+func TestACheckThatHangsFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ready := shareCheck(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil)
+		start := time.Now()
+		if err := ready(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != readyTimeout {
+			t.Errorf("after %v the check returns %v", time.Since(start), err)
+		}
+	})
+}
+
+// The shutdown shows at once, although a result is kept, and although a check is running.
+func TestADrainingServerIsNotReadyAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, isRunning := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			draining, drain := context.WithCancel(t.Context())
+			shutsDown := errors.New("the server is shutting down")
+			release := make(chan struct{})
+			ready := shareCheck(func(context.Context) error {
+				if draining.Err() != nil {
+					return shutsDown
+				}
+				<-release
+				return nil
+			}, draining.Done())
+			go func() { _ = ready(t.Context()) }()
+			synctest.Wait()
+			if !isRunning {
+				close(release)
+				synctest.Wait()
+			}
+			drain()
+			if err := ready(t.Context()); !errors.Is(err, shutsDown) {
+				t.Errorf("the check returns %v, want %v", err, shutsDown)
+			}
+			if isRunning {
+				close(release)
+			}
+		})
+	}
+}
