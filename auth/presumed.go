@@ -22,8 +22,11 @@ func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	try := r.WithContext(ctx)
 	try.Body = body
 	next.ServeHTTP(held, try)
+	if held.release() || r.Context().Err() != nil {
+		return
+	}
+	held.restoreHeader() // next may have changed it again
 	switch {
-	case held.release(), r.Context().Err() != nil:
 	case platform.PresumptionOf(ctx).IsRefuted():
 		platform.TraceOf(ctx).NoteRestart()
 		r.Body = body.repeat()
@@ -55,10 +58,15 @@ func (a *heldAnswer) release() bool {
 		return true
 	}
 	a.cancel()
+	a.restoreHeader()
+	return false
+}
+
+// restoreHeader removes what the handler has set.
+func (a *heldAnswer) restoreHeader() {
 	header := a.Header()
 	clear(header)
 	maps.Copy(header, a.before)
-	return false
 }
 
 // WriteHeader sends the header of an answer that is not dropped.

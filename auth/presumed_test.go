@@ -28,6 +28,10 @@ func TestAHeldAnswerIsSentOnceItsBearerIsProven(t *testing.T) {
 			t.Errorf("%s: flush: %v", name, err)
 		}
 		isSent := held.release()
+		if refuted != nil { // A handler may change the header after it has answered.
+			held.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
+			held.restoreHeader()
+		}
 		switch {
 		case proofs != 1:
 			t.Errorf("%s: the bearer was proven %d times", name, proofs)

@@ -23,6 +23,10 @@ import (
 // ConnectTimeout is the time limit for opening a connection.
 const ConnectTimeout = 5 * time.Second
 
+// addressTimeout is the time limit for each address of a URL with several hosts. Two of
+// them must fit into the time that a request has.
+const addressTimeout = 2 * time.Second
+
 // Options are the settings of a pool.
 type Options struct {
 	// MaxConnections is the size of the pool, unless the URL has pool_max_conns; 0 means
@@ -122,7 +126,7 @@ func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, ConnectTimeout)
+	within, cancel := limitConnecting(ctx, config.ConnConfig)
 	defer cancel()
 	var pooler bool
 	var version int
@@ -194,7 +198,7 @@ func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
 	}
 	one := config.ConnConfig
 	requireWritable(one, databaseURL)
-	one.ConnectTimeout = ConnectTimeout
+	limitAddresses(one)
 	return one, nil
 }
 
@@ -209,7 +213,7 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 	if err != nil {
 		return nil, errMalformed
 	}
-	config.ConnConfig.ConnectTimeout = ConnectTimeout
+	limitAddresses(config.ConnConfig)
 	if !standby {
 		requireWritable(config.ConnConfig, databaseURL)
 	}
@@ -225,10 +229,40 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 // requireWritable makes a URL with several hosts lead to the one that accepts writes,
 // unless target_session_attrs in the URL selects one.
 func requireWritable(config *pgx.ConnConfig, databaseURL string) {
-	elsewhere := func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port }
-	if slices.ContainsFunc(config.Fallbacks, elsewhere) && !isGiven(databaseURL, "target_session_attrs") {
+	if countAddresses(config) > 1 && !isGiven(databaseURL, "target_session_attrs") {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
+}
+
+// limitAddresses sets the time limit of each address, unless the URL has a shorter one. The
+// addresses are tried one after the other, so that a silent one must leave time for the next.
+func limitAddresses(config *pgx.ConnConfig) {
+	limit := ConnectTimeout
+	if countAddresses(config) > 1 {
+		limit = addressTimeout
+	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > limit {
+		config.ConnectTimeout = limit
+	}
+}
+
+// limitConnecting returns a context in which every address can use up its time limit.
+func limitConnecting(ctx context.Context, config *pgx.ConnConfig) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Duration(countAddresses(config))*config.ConnectTimeout)
+}
+
+// countAddresses returns the number of addresses of a URL. The fallbacks of pgx can have the
+// same address with and without TLS.
+func countAddresses(config *pgx.ConnConfig) int {
+	type address struct {
+		host string
+		port uint16
+	}
+	found := map[address]bool{{config.Host, config.Port}: true}
+	for _, f := range config.Fallbacks {
+		found[address{f.Host, f.Port}] = true
+	}
+	return len(found)
 }
 
 // isGiven reports whether a URL has a parameter.

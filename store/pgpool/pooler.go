@@ -65,7 +65,7 @@ const (
 // probe finds out whether a pooler supports prepared statements. It returns an error
 // for a pooler that cannot be used.
 func probe(ctx context.Context, config *pgx.ConnConfig) (passes bool, err error) {
-	within, cancel := context.WithTimeout(ctx, ConnectTimeout)
+	within, cancel := limitConnecting(ctx, config)
 	defer cancel()
 	first, err := pgx.ConnectConfig(within, config)
 	if err != nil {
@@ -75,7 +75,9 @@ func probe(ctx context.Context, config *pgx.ConnConfig) (passes bool, err error)
 	if err := checkPooler(within, first, config); err != nil {
 		return false, err
 	}
-	second, err := pgx.ConnectConfig(within, config)
+	again, cancelAgain := limitConnecting(ctx, config) // a silent address takes its time again
+	defer cancelAgain()
+	second, err := pgx.ConnectConfig(again, config)
 	if err != nil {
 		return false, nil // the pooler accepts one connection, so the probe is not possible
 	}

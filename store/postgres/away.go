@@ -1,8 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,10 +16,36 @@ import (
 	"atrium/store/sqlstore"
 )
 
-// answerTimeout is the maximum time without a response of the server. A running
-// server ends long statements by its statement_timeout. Therefore a server without
-// a response for longer is unavailable.
-const answerTimeout = 4500 * time.Millisecond
+// answerMargin is the time that a response may take beyond the statement_timeout.
+const answerMargin = 500 * time.Millisecond
+
+// findResponseTimeout returns the maximum time without a response of the server; 0 means
+// no limit. A running server ends long statements by its statement_timeout, which the
+// operator may have set in the URL. Therefore a server without a response for longer is
+// unavailable.
+func findResponseTimeout(given *pgx.ConnConfig) time.Duration {
+	limit := parseTimeout(cmp.Or(given.RuntimeParams["statement_timeout"], limits["statement_timeout"]))
+	if limit == 0 {
+		return 0
+	}
+	return limit + answerMargin
+}
+
+// timeUnits are the units of PostgreSQL, in milliseconds.
+var timeUnits = map[string]float64{"us": 0.001, "": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+// parseTimeout parses a time limit as PostgreSQL does, which rounds it to milliseconds. It
+// returns 0 for one that PostgreSQL rejects.
+func parseTimeout(value string) time.Duration {
+	number := strings.TrimRight(value, "dhimnsu ")
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	unit, known := timeUnits[strings.TrimSpace(value[len(number):])]
+	n = math.RoundToEven(n * unit)
+	if err != nil || !known || !(n >= 0 && n <= math.MaxInt32) {
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
+}
 
 // withTimeout calls do with a context that ends after the response timeout.
 func (e *Engine) withTimeout(ctx context.Context, do func(context.Context) error) error {
@@ -26,10 +56,15 @@ func (e *Engine) withTimeout(ctx context.Context, do func(context.Context) error
 
 // limitResponse returns a context that ends after the response timeout.
 func (e *Engine) limitResponse(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.responseTimeout == 0 {
-		return ctx, func() {}
+	return limitTime(ctx, e.responseTimeout)
+}
+
+// limitTime returns a context that ends after a time limit; 0 means no limit.
+func limitTime(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, e.responseTimeout)
+	return context.WithTimeout(ctx, limit)
 }
 
 // explainTimeout returns the error of work within a context from limitResponse: the

@@ -111,13 +111,10 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		pool.Close()
 		return nil, err
 	}
-	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce}, pool: pool, responseTimeout: answerTimeout}
+	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce}, pool: pool, responseTimeout: findResponseTimeout(given)}
 	forWriting := map[string]string{}
 	maps.Copy(forWriting, pool.Limits)
-	switch {
-	case given.RuntimeParams["statement_timeout"] != "":
-		e.responseTimeout = 0 // the operator has chosen a limit
-	case pool.Version >= 17 && given.RuntimeParams["transaction_timeout"] == "":
+	if pool.Version >= 17 && given.RuntimeParams["statement_timeout"] == "" && given.RuntimeParams["transaction_timeout"] == "" {
 		forWriting["transaction_timeout"] = transactionTimeout
 	}
 	if pool.PlansOnce { // PostgreSQL decides how statements of transactions are planned, except those of transaction.plan

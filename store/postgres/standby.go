@@ -349,6 +349,7 @@ type standby struct {
 	name    string // host and port
 	url     string
 	options pgpool.Options
+	limit   time.Duration // maximum time without a response; 0 means no limit
 	poll    chan struct{} // holds one element if the watcher must look at once
 
 	// The following fields are guarded by the lock of the set.
@@ -377,6 +378,7 @@ func newStandby(set *standbys, url string, o Options) (*standby, error) {
 	one := &standby{
 		set: set, name: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), url: url, poll: make(chan struct{}, 1),
 		options: pgpool.Options{MaxConnections: o.MaxConnections, QueryMode: o.QueryMode, Limits: sessions, PlanOnce: true, Standby: true},
+		limit:   findResponseTimeout(config),
 		problem: "it has not answered yet", logged: stateStarting,
 	}
 	one.alive, one.kill = context.WithCancel(context.Background())
@@ -398,7 +400,7 @@ func (s *standby) run(ctx context.Context, at sqlstore.Position, statements []*s
 		}
 		return nil
 	}}
-	within, cancel := context.WithTimeout(ctx, answerTimeout)
+	within, cancel := limitTime(ctx, s.limit)
 	defer cancel()
 	defer context.AfterFunc(alive, cancel)()
 	c := conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce, held: &heldRows{}}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"atrium/store/pgpool"
 )
 
 // A connectError explains in plain words why there is no connection. Its cause is
@@ -51,7 +50,7 @@ func explain(config *pgconn.Config, at string, err error) string {
 	case config.TLSConfig != nil && isTLSRefused(err):
 		return fmt.Sprintf("PostgreSQL at %s does not offer TLS; set it up there, or allow clear text by sslmode=disable in --database-url", at)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
-		return fmt.Sprintf("%s did not answer within %s; see whether a firewall is in the way", at, pgpool.ConnectTimeout)
+		return at + " did not answer in time; see whether a firewall is in the way"
 	}
 	return ""
 }

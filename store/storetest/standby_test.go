@@ -69,8 +69,20 @@ func newStandbyWorld(t *testing.T, read func(standbys []string) []string) *stand
 	t.Cleanup(func() { _ = s.Close() })
 	w.store, w.reader = s, w.replica(s)
 	t.Cleanup(func() { w.onStandbys("SELECT pg_wal_replay_resume() WHERE pg_is_in_recovery()") })
+	for _, standby := range w.standbys {
+		waitFor(t, "a standby has not replayed the new database", func() bool { return accepts(standby) })
+	}
 	waitFor(t, "no standby answers", func() bool { return w.reads() > 0 || w.list(w.reader) == nil && w.reads() > 0 })
 	return w
+}
+
+// accepts reports whether a server accepts a connection to a database.
+func accepts(url string) bool {
+	conn, err := pgx.Connect(context.Background(), url)
+	if err == nil {
+		_ = conn.Close(context.Background())
+	}
+	return err == nil
 }
 
 func useAll(standbys []string) []string { return standbys }

@@ -1,0 +1,140 @@
+package storetest_test
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"atrium/platform"
+	"atrium/store/pgpool"
+	"atrium/store/postgres"
+	"atrium/store/sqlstore"
+	"atrium/store/storetest"
+)
+
+// addParameters adds parameters to a URL.
+func addParameters(t *testing.T, address string, added url.Values) string {
+	t.Helper()
+	u := must[*url.URL](t)(url.Parse(address))
+	query := u.Query()
+	for name := range added {
+		query.Set(name, added.Get(name))
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// addFirstHost adds the host of another URL before that of a URL.
+func addFirstHost(t *testing.T, address, first string) string {
+	t.Helper()
+	u := must[*url.URL](t)(url.Parse(address))
+	u.Host = must[*url.URL](t)(url.Parse(first)).Host + "," + u.Host
+	return u.String()
+}
+
+func openPostgres(t *testing.T, address string, o postgres.Options) *postgres.Engine {
+	t.Helper()
+	engine := must[*postgres.Engine](t)(postgres.Open(t.Context(), address, o))
+	t.Cleanup(func() { _ = engine.Close() })
+	return engine
+}
+
+// slowRead returns a statement that takes longer than the default time limit.
+func slowRead() *sqlstore.Statement {
+	return &sqlstore.Statement{SQL: "SELECT pg_sleep(5)"}
+}
+
+// The machine of the first host is lost, so that its address swallows what is sent there.
+// Running servers and new ones use the second host.
+func TestASilentHostIsPassedOver(t *testing.T) {
+	t.Parallel()
+	for name, address := range map[string]func(testing.TB) string{
+		"directly":         storetest.Postgres,
+		"through a pooler": storetest.Pooled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			second := address(t)
+			relay := storetest.NewRelay(t, second)
+			both := addFirstHost(t, second, relay.URL)
+			defer relay.Cut() // Otherwise, the pool would wait for silent connections.
+			running := openPostgres(t, both, postgres.Options{})
+			relay.Refuse() // This ends the connections.
+			relay.Silence()
+			if err := running.Run(t.Context(), &sqlstore.Statement{SQL: "SELECT 1"}); err != nil {
+				t.Errorf("a running server does not find the second host: %v", err)
+			}
+			openPostgres(t, both, postgres.Options{})
+		})
+	}
+}
+
+func TestAURLMayShortenTheTimeToConnect(t *testing.T) {
+	t.Parallel()
+	relay := storetest.NewRelay(t, storetest.Postgres(t))
+	relay.Silence()
+	start := time.Now()
+	if _, err := postgres.Open(t.Context(), addParameters(t, relay.URL, url.Values{"connect_timeout": {"1"}}), postgres.Options{}); err == nil {
+		t.Error("a silent server answers")
+	}
+	if took := time.Since(start); took >= pgpool.ConnectTimeout {
+		t.Errorf("a connection failed after %s, want 1s", took)
+	}
+}
+
+// The server of an operator's statement_timeout falls silent, so it ends no statement.
+func TestASilentServerIsGivenUpAfterTheLimitOfTheURL(t *testing.T) {
+	t.Parallel()
+	plain := storetest.Postgres(t)
+	for _, limit := range []string{"1000", "1000ms", "1s", "1 s", "1e3", "1000000us", "0.02min"} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			relay := storetest.NewRelay(t, plain)
+			engine := openPostgres(t, addParameters(t, relay.URL, url.Values{"statement_timeout": {limit}}), postgres.Options{})
+			defer relay.Cut() // Otherwise, the pool would wait for silent connections.
+			relay.Silence()
+			within, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			if err := engine.Run(within, &sqlstore.Statement{SQL: "SELECT 1"}); platform.AsError(err).Code != platform.CodeUnavailable {
+				t.Errorf("a read from a silent server ends with %v, want UNAVAILABLE", err)
+			}
+		})
+	}
+}
+
+func TestAURLMayAllowSlowReads(t *testing.T) {
+	t.Parallel()
+	plain := storetest.Postgres(t)
+	for _, limit := range []string{"0", "1min", "1h", "1d"} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			engine := openPostgres(t, addParameters(t, plain, url.Values{"statement_timeout": {limit}}), postgres.Options{})
+			if err := engine.Run(t.Context(), slowRead()); err != nil {
+				t.Errorf("a slow read ends with %v", err)
+			}
+		})
+	}
+}
+
+// The primary need not repeat a read for which the URL of the standby allows the time. The
+// test is not parallel, because others pause the standby.
+func TestTheURLOfAStandbyMayAllowSlowReads(t *testing.T) {
+	primary := storetest.Postgres(t)
+	standby := addParameters(t, storetest.Standbys(t, primary)[0], url.Values{"statement_timeout": {"1min"}})
+	engine := openPostgres(t, primary, postgres.Options{ReadURLs: []string{standby}})
+	run := func(statement *sqlstore.Statement) (bool, error) {
+		var at sqlstore.Position
+		if err := engine.Run(t.Context(), engine.Standbys().AskPosition(&at)); err != nil {
+			return false, err
+		}
+		return engine.Standbys().Run(t.Context(), at, statement)
+	}
+	waitFor(t, "the standby does not answer", func() bool {
+		done, err := run(&sqlstore.Statement{SQL: "SELECT 1"})
+		return done && err == nil
+	})
+	if done, err := run(slowRead()); !done || err != nil {
+		t.Errorf("the standby does not answer a slow read: %v", err)
+	}
+}
