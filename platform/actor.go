@@ -38,6 +38,7 @@ type Actor struct {
 	audience            string   // an audience of the token, if the token was not issued for this service
 	issuerOrganisations []string // organisations that the token's issuer names in OrganisationClaim
 	hasStaticKeys       bool     // whether keys of the identities signed the token, so that its issuer says nothing
+	staticKeys          string   // these keys
 	grants              []grant
 	mappedGroups        []mappedGroup // external groups that give further grants
 	operator            string        // name of an operator's command, which needs no capabilities
@@ -189,12 +190,23 @@ func (p *Platform) recognise(c Claims, candidates []Candidate, options []SignInO
 			continue
 		}
 		a.addIdentity(identity.UID, candidate.Grants)
+		if a.hasStaticKeys {
+			a.addKeys(identity.StaticKeys)
+		}
 		found.seen = append(found.seen, identity)
 	}
 	for i := range options {
 		found.addSignIn(c, &options[i])
 	}
 	return found
+}
+
+// addKeys adds the keys of an identity that signed the token, which expire with it.
+func (a *Actor) addKeys(k *StaticKeys) {
+	a.staticKeys += k.IssuerKeys
+	if end := k.ExpirationTime; !end.IsZero() && (a.Expires.IsZero() || end.Before(a.Expires)) {
+		a.Expires = end.Time
+	}
 }
 
 // mayAdmit reports whether the rule of a candidate is in effect: its issuer is

@@ -40,9 +40,11 @@ type feedCaller struct {
 	read   int64 // the grants are newer than the events of this read and of earlier reads
 
 	first       sync.Mutex
-	isConfirmed bool   // whether the token had its identities when the first feed was opened
-	versions    string // versions of the organisations for which the token had its identities
-	signedOut   bool   // whether the token has lost an identity since
+	isConfirmed bool // whether the token had its identities when the first feed was opened
+	// These are the versions of the organisations and of the issuers at which the token had its
+	// identities. A change of an identity changes the version of both.
+	rootVersions, issuerVersions string
+	signedOut                    bool // whether the token has lost an identity since
 }
 
 // A grantRead reads the grants of every caller that requested it before it began.
@@ -107,38 +109,55 @@ func (a *Actor) feedKey() string {
 // errSignedOut ends the feeds of a token that has lost an identity.
 var errSignedOut = inArea("events", Unauthenticated("the token no longer stands for the identity that opened the feed"))
 
-// confirm returns the callers whose tokens no longer stand for their identities. It reads
-// the identities of a token only if something that decides about them has changed in an
-// organisation of the caller.
+// confirm returns the callers whose tokens no longer stand for their identities, also if it
+// returns an error. It reads the identities of a token only if their rules can have changed.
 func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost []*feedCaller, err error) {
 	var roots []UID
+	var issuers []string
 	for _, one := range callers {
-		roots = append(roots, one.actor.roots()...)
+		roots, issuers = append(roots, one.actor.roots()...), append(issuers, one.actor.issuers()...)
 	}
 	slices.Sort(roots)
-	found := map[UID]string{}
-	for batch := range slices.Chunk(slices.Compact(roots), grantsPerStatement) {
-		if err := h.store.AuthorityVersions(ctx, batch, found); err != nil {
-			return nil, err
-		}
+	slices.Sort(issuers)
+	if len(roots) == 0 {
+		return nil, nil
+	}
+	versions, err := h.store.AuthorityVersions(ctx, slices.Compact(roots), slices.Compact(issuers))
+	if err != nil {
+		return nil, err
 	}
 	for _, one := range callers {
-		versions := ""
-		for _, root := range one.actor.roots() {
-			versions += found[root] + " "
-		}
-		if versions == one.versions {
+		rootVersions, issuerVersions := joinVersions(versions.Roots, one.actor.roots()), joinVersions(versions.Issuers, one.actor.issuers())
+		if rootVersions == one.rootVersions || issuerVersions == one.issuerVersions {
 			continue
 		}
 		fresh, err := h.identify(ctx, one.actor.proof.claims)
-		if err != nil {
-			return nil, err
-		}
-		if one.versions = versions; !fresh.includes(one.actor) {
+		switch {
+		case err != nil:
+			return lost, err
+		case !fresh.standsFor(one.actor):
 			lost = append(lost, one)
+			continue
 		}
+		kept := *one.actor
+		kept.mappedGroups = fresh.mappedGroups
+		one.actor, one.rootVersions, one.issuerVersions = &kept, rootVersions, issuerVersions
 	}
 	return lost, nil
+}
+
+// AuthorityVersions are versions of what decides who callers are.
+type AuthorityVersions struct {
+	Roots   map[UID]string    // by organisation
+	Issuers map[string]string // by the issuer of a rule; "" has identities whose rules name none
+}
+
+func joinVersions[K comparable](versions map[K]string, keys []K) string {
+	joined := ""
+	for _, key := range keys {
+		joined += versions[key] + " "
+	}
+	return joined
 }
 
 // roots lists the organisations of the identities of a token. An operator has none.
@@ -154,16 +173,31 @@ func (a *Actor) roots() []UID {
 	return slices.Compact(roots)
 }
 
-// includes reports whether a has all identities and external groups of b.
-func (a *Actor) includes(b *Actor) bool {
-	return !slices.ContainsFunc(b.Identities, func(uid UID) bool { return !slices.Contains(a.Identities, uid) }) &&
-		!slices.ContainsFunc(b.mappedGroups, func(m mappedGroup) bool { return !slices.Contains(a.mappedGroups, m) })
+// issuers lists the issuers that rules for a token can name.
+func (a *Actor) issuers() []string {
+	if a.proof == nil {
+		return nil
+	}
+	return append([]string{"", a.proof.bearer.Issuer}, a.proof.bearer.Issuers...)
+}
+
+// standsFor reports whether a has all identities of b, and the same keys if they have keys.
+func (a *Actor) standsFor(b *Actor) bool {
+	return a.staticKeys == b.staticKeys && !slices.ContainsFunc(b.Identities, func(uid UID) bool { return !slices.Contains(a.Identities, uid) })
 }
 
 func (h *feedCallers) release(one *feedCaller) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	if one.feeds--; one.feeds == 0 {
+		h.forget(one)
+	}
+}
+
+// forget removes a caller, so that the next feed with its key begins anew. The caller of
+// forget must hold the lock.
+func (h *feedCallers) forget(one *feedCaller) {
+	if h.open[one.key] == one {
 		delete(h.open, one.key)
 	}
 }
@@ -241,21 +275,22 @@ const grantsTimeout = 10 * time.Second
 func (h *feedCallers) readNow() bool {
 	now := h.now
 	now.read = h.reads.Load()
-	actors := make([]*Actor, len(now.asking))
-	for i, one := range now.asking {
-		actors[i] = one.actor
-	}
 	h.lock.Unlock()
 	ctx, cancel := context.WithTimeout(InBackground(context.Background()), grantsTimeout)
 	lost, err := h.confirm(ctx, now.asking)
 	var held [][]grant
 	if err == nil {
+		actors := make([]*Actor, len(now.asking))
+		for i, one := range now.asking {
+			actors[i] = one.actor
+		}
 		held, err = readGrants(ctx, h.store, actors)
 	}
 	cancel()
 	h.lock.Lock()
 	for _, one := range lost {
 		one.signedOut = true
+		h.forget(one) // the token may get its identity back, and open other feeds
 	}
 	if err != nil {
 		h.logger.Warn("reading grants failed; live feeds wait for a retry", "error", err)

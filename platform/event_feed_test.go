@@ -109,6 +109,62 @@ func follow(ctx context.Context, p *platform.Platform, req platform.EventRequest
 	return feed.Follow(ctx, yield)
 }
 
+// An openFeed is a feed that is followed.
+type openFeed struct {
+	heard chan platform.UID // subjects of events
+	ended chan error
+}
+
+// openFeed follows a feed until it ends or the test does.
+func (w *world) openFeed(c platform.Claims, within platform.UID) openFeed {
+	w.Helper()
+	_, caller := w.enter(c)
+	feed, err := w.p.Events.Open(caller, platform.EventRequest{DescendantsOf: within})
+	must(w, err)
+	f := openFeed{make(chan platform.UID, 100), make(chan error, 1)}
+	go func() {
+		f.ended <- feed.Follow(w.Context(), func(e *platform.Event) error { f.heard <- e.Subject; return nil })
+	}()
+	return f
+}
+
+// hears waits until the feed sends an event of a new repo of a group.
+func (f openFeed) hears(w *world, what string, group platform.UID) {
+	w.Helper()
+	for made := w.repo(group); ; {
+		select {
+		case subject := <-f.heard:
+			if subject == made {
+				return
+			}
+		case err := <-f.ended:
+			w.Fatalf("%s: the feed ended with %v", what, err)
+		case <-time.After(time.Minute):
+			w.Fatalf("%s: the feed sends nothing", what)
+		}
+	}
+}
+
+// ends waits until the feed ends at the event of a new repo, which it must not send.
+func (f openFeed) ends(w *world, what string, group platform.UID) {
+	w.Helper()
+	made := w.repo(group)
+	select {
+	case err := <-f.ended:
+		if platform.AsError(err).Code != platform.CodeUnauthenticated {
+			w.Errorf("%s: the feed ended with %v, want UNAUTHENTICATED", what, err)
+		}
+	case <-time.After(time.Minute):
+		w.Fatalf("%s: the feed does not end", what)
+	}
+	close(f.heard)
+	for subject := range f.heard {
+		if subject == made {
+			w.Errorf("%s: an event was heard of that was recorded afterwards", what)
+		}
+	}
+}
+
 // The attack is a caller who keeps a feed open after its token has lost the identity: the
 // bindings of the identity stay.
 func TestAFeedEndsWhenItsTokenLosesItsIdentity(t *testing.T) {
@@ -121,52 +177,74 @@ func TestAFeedEndsWhenItsTokenLosesItsIdentity(t *testing.T) {
 		must(t, err)
 		byRule := w.member(acme.uid, "reader")
 		w.bind(acme.uid, byRule, platform.ViewerRole)
-		robot, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](
-			`{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}"}}`, issuer))
-		must(t, err)
-		w.bind(acme.uid, robot.UID, platform.ViewerRole)
+		const keys = `{"name": "robot", "staticKeys": {"issuer": %q, "subject": %q, "issuerKeys": "{\"keys\": [{%s}]}"}}`
+		robot := func(subject string) (platform.UID, platform.Claims) {
+			made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](keys, issuer, subject, ""))
+			must(t, err)
+			w.bind(acme.uid, made.UID, platform.ViewerRole)
+			return made.UID, platform.Claims{Issuer: issuer, Subject: subject, ServiceAudience: true, StaticIdentities: []platform.UID{made.UID}}
+		}
+		first, ofFirst := robot("robot")
+		second, ofSecond := robot("other robot")
+		update := func(identity platform.UID, format string, values ...any) func() error {
+			return func() error {
+				_, err := w.p.Identities.Update(acme.owner, identity, body[*platform.Identity](format, values...))
+				return err
+			}
+		}
 		runs(t, w.p)
-		for name, c := range map[string]struct {
+		for what, c := range map[string]struct {
 			claims platform.Claims
 			lose   func() error
 		}{
-			"its rule changes": {platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, func() error {
-				_, err := w.p.Identities.Update(acme.owner, byRule, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer))
-				return err
-			}},
-			"its keys are removed": {platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []platform.UID{robot.UID}}, func() error {
-				_, err := w.p.Identities.Update(acme.owner, robot.UID, body[*platform.Identity](`{"staticKeys": null}`))
-				return err
-			}},
-			"the proof of its issuer ends": {visitor("alice", nil), func() error {
-				return w.p.Issuers.Revoke(w.operator(), acme.uid, workplace)
-			}},
+			"its rule changes":             {platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}, update(byRule, `{"claimMatch": {"issuer": %q, "subject": "somebody else"}}`, issuer)},
+			"its keys are removed":         {ofFirst, update(first, `{"staticKeys": null}`)},
+			"its keys are replaced":        {ofSecond, update(second, keys, issuer, "other robot", `\"kid\": \"new\"`)},
+			"the proof of its issuer ends": {visitor("alice", nil), func() error { return w.p.Issuers.Revoke(w.operator(), acme.uid, workplace) }},
 		} {
-			_, caller := w.enter(c.claims)
-			feed, err := w.p.Events.Open(caller, platform.EventRequest{DescendantsOf: acme.uid})
-			must(t, err)
-			heard, ended := make(chan platform.UID, 100), make(chan error, 1)
-			go func() {
-				ended <- feed.Follow(t.Context(), func(e *platform.Event) error { heard <- e.Subject; return nil })
-			}()
-			for before := w.repo(acme.uid); <-heard != before; {
-			}
+			f := w.openFeed(c.claims, acme.uid)
+			f.hears(w, "before "+what, acme.uid)
 			must(t, c.lose())
-			after := w.repo(acme.uid)
-			select {
-			case err := <-ended:
-				if platform.AsError(err).Code != platform.CodeUnauthenticated {
-					t.Errorf("%s: the feed ended with %v, want UNAUTHENTICATED", name, err)
-				}
-			case <-time.After(time.Minute):
-				t.Fatalf("%s: the feed does not end", name)
-			}
-			close(heard)
-			for subject := range heard {
-				if subject == after {
-					t.Errorf("%s: an event was heard of that was recorded afterwards", name)
-				}
-			}
+			f.ends(w, what, acme.uid)
 		}
+	})
+}
+
+// A feed that sends nothing does not end by itself. It must not prevent other feeds of the
+// token once that has its identity again.
+func TestATokenThatGetsItsIdentityBackOpensFeeds(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		reader := w.member(acme.uid, "reader")
+		w.bind(acme.uid, reader, platform.ViewerRole)
+		claims := platform.Claims{Issuer: issuer, Subject: "reader", ServiceAudience: true}
+		setSubject := func(subject string) {
+			_, err := w.p.Identities.Update(acme.owner, reader, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": %q}}`, issuer, subject))
+			must(t, err)
+		}
+		quiet := w.group(acme.uid)
+		runs(t, w.p)
+		idle, busy := w.openFeed(claims, quiet), w.openFeed(claims, acme.uid)
+		busy.hears(w, "at first", acme.uid)
+		setSubject("somebody else")
+		busy.ends(w, "without the identity", acme.uid)
+		setSubject("reader")
+		w.openFeed(claims, acme.uid).hears(w, "with the identity again", acme.uid)
+		idle.ends(w, "of the time before", quiet)
+	})
+}
+
+// External groups without a mapping take grants away, not the identity.
+func TestAFeedGoesOnWithoutAMappingOfItsGroups(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		provider := w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		mapping := w.mappingTo(provider.UID, "eng", platform.ViewerRole, "")
+		runs(t, w.p)
+		f := w.openFeed(visitor("alice", map[string]any{"groups": []any{"eng"}}), acme.uid)
+		f.hears(w, "with the mapping", acme.uid)
+		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
+		w.member(acme.uid, "somebody") // the identities of the token are read again
+		f.hears(w, "without it", acme.uid)
 	})
 }

@@ -156,9 +156,11 @@ type Reader interface {
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, identities []UID) ([]Grant, error)
 
-	// AuthorityVersions adds the versions of organisations to found. The version of an
-	// organisation changes with everything in it that decides who a caller is.
-	AuthorityVersions(ctx context.Context, roots []UID, found map[UID]string) error
+	// AuthorityVersions reads the versions of organisations and issuers. The version of an
+	// organisation changes with everything in it that decides who a caller is and what they
+	// hold. The version of an issuer changes with each identity, provider and proof that names
+	// it.
+	AuthorityVersions(ctx context.Context, roots []UID, issuers []string) (AuthorityVersions, error)
 
 	// MappedGrants reads the roles that an identity provider maps external groups
 	// to, for the given groups or for all if none are given. The Identity of each

@@ -13,9 +13,9 @@ const (
 	readyKept = time.Second
 )
 
-// shareCheck returns a check that uses the database at most once in readyKept, because anyone
-// may ask for it, as often as they like: requests share one run of check, and its result is
-// kept. Once draining is closed, check is called at once; it must not use the database then.
+// shareCheck returns a check that anyone may ask for, as often as they like: requests share
+// one run of check, and its result is kept for readyKept. Once draining is closed, check is
+// called at once; it must not use the database then.
 func shareCheck(check func(context.Context) error, draining <-chan struct{}) func(context.Context) error {
 	turn := make(chan struct{}, 1) // holds the request that reads or changes what follows
 	var result error

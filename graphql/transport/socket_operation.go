@@ -58,6 +58,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	// The rights of the caller may have changed since the websocket was opened.
 	if s.Authorize != nil {
 		if ctx, err = s.Authorize(ctx, s.authorization); err != nil {
+			leave() // the client may be slow to read
 			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 			return
 		}

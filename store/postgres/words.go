@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
 )
 
 // A connectError explains in plain words why there is no connection. Its cause is

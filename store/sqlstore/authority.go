@@ -29,8 +29,8 @@ type knownAuthority struct {
 const (
 	// maxScopes limits the scopes of a bearer whose versions are compared.
 	maxScopes = 16
-	// rootScope is the prefix of the scope of an organisation.
-	rootScope = "root:"
+	// These are the prefixes of the scopes of organisations and issuers.
+	rootScope, issuerScope = "root:", "issuer:"
 	// rootBytes is the length of the UID of a root group.
 	rootBytes = 20
 	// boundFor is how long versions are compared. Then everything is read again, which
@@ -78,9 +78,9 @@ func (k *knownAuthority) bind(d *Dialect, b platform.Bearer, found *signIns, now
 // that rules for it can name, and the root groups of its rows. The built-in roles have
 // the root "".
 func (found *signIns) scopes(b platform.Bearer) []string {
-	scopes := []string{rootScope, "issuer:" + b.Issuer}
+	scopes := []string{rootScope, issuerScope + b.Issuer}
 	for _, issuer := range b.Issuers {
-		scopes = append(scopes, "issuer:"+issuer)
+		scopes = append(scopes, issuerScope+issuer)
 	}
 	for _, row := range found.rows {
 		for _, column := range []int{0, 4} { // the UIDs of a provider and an identity
@@ -93,19 +93,28 @@ func (found *signIns) scopes(b platform.Bearer) []string {
 	return slices.Compact(scopes)
 }
 
-// AuthorityVersions adds the versions of organisations to found.
-func (s tables) AuthorityVersions(ctx context.Context, roots []platform.UID, found map[platform.UID]string) error {
-	scopes := make(keyList, len(roots))
-	for i, root := range roots {
-		scopes[i] = rootScope + string(root)
+// AuthorityVersions reads the versions of organisations and issuers.
+func (s tables) AuthorityVersions(ctx context.Context, roots []platform.UID, issuers []string) (platform.AuthorityVersions, error) {
+	var scopes keyList
+	for _, root := range roots {
+		scopes = append(scopes, rootScope+string(root))
 	}
+	for _, issuer := range issuers {
+		scopes = append(scopes, issuerScope+issuer)
+	}
+	found := platform.AuthorityVersions{Roots: map[platform.UID]string{}, Issuers: map[string]string{}}
 	q := s.dialect.statement().add("SELECT a.scope, a.version FROM authority a WHERE a.scope ?", scopes)
-	return s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var scope, version string
 		err := scan(&scope, &version)
-		found[platform.UID(strings.TrimPrefix(scope, rootScope))] = version
+		if root, isRoot := strings.CutPrefix(scope, rootScope); isRoot {
+			found.Roots[platform.UID(root)] = version
+		} else {
+			found.Issuers[strings.TrimPrefix(scope, issuerScope)] = version
+		}
 		return err
 	}))
+	return found, err
 }
 
 // addVersion keeps the version of a scope.
