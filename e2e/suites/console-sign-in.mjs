@@ -104,11 +104,57 @@ await check('a long list is read page by page, has few rows in the page, and kee
   assert.deepEqual(page.faults, []);
 }, 40);
 
-await check('a refresh token renews the token before it expires, and a session that the provider ended is left', async () => {
+await check('the code of a new invite stays if the list cannot be read again', async () => {
+  page.failing = /503/;
+  await page.goto(other + '/console/empty/~identities?show=invites');
+  await loaded(page);
+  await page.getByRole('button', { name: 'New invite' }).click();
+  const dialog = page.locator('dialog[open]');
+  await dialog.getByLabel(/^Role/).selectOption({ label: 'viewer' });
+  let failed = 0;
+  await page.route(other + '/graphql', (route) => {
+    if (!route.request().postDataJSON().query.startsWith('query Invites')) return route.continue();
+    failed++;
+    return route.fulfill({ status: 503, body: 'out of order' });
+  });
+  await dialog.getByRole('button', { name: 'Create the invite' }).click();
+  await dialog.locator('.secret code').waitFor();
+  await eventually(() => failed > 0, 'the list is not read again');
+  await new Promise((go) => setTimeout(go, 500)); // The page reads the answer.
+  assert.match(await dialog.locator('.secret code').innerText(), /\S{8}/);
+  await page.unroute(other + '/graphql');
+  await dialog.getByRole('button', { name: 'I have saved it' }).click();
+  page.failing = undefined;
+  assert.deepEqual(page.faults, []);
+}, 30);
+
+await check('the live feed continues where the database lacks the last event, because it was restored', async () => {
+  let refused = 0;
+  page.asked = [];
+  await page.route(other + '/graphql', (route) => {
+    const { query, variables } = route.request().postDataJSON();
+    if (refused > 0 || !query.startsWith('subscription') || !variables.after) return route.continue();
+    refused++;
+    return route.fulfill({ json: { errors: [{ message: 'after: is not the id of a stored event', extensions: { code: 'INVALID_ARGUMENT' } }] } });
+  });
+  await page.goto(other + '/console/empty/~activity');
+  await loaded(page);
+  await eventually(() => refused, 'the feed does not continue after an event');
+  await eventually(() => page.asked.filter((text) => text.startsWith('subscription')).length > 1, 'there is no new stream');
+  await page.locator('.live.live').waitFor();
+  const { groups: [{ uid: parent }] } = await (await fetch(other + '/iam/v2/groups', { headers: { Authorization: bearer } })).json();
+  const made = await fetch(`${other}/registry/v2/repos/${parent}`, { method: 'POST', headers: { Authorization: bearer, 'Content-Type': 'application/json' }, body: JSON.stringify({ name: 'after-restore' }) });
+  assert.ok(made.ok, `${made.status} ${await made.text()}`);
+  await page.locator('.events').getByText('after-restore').first().waitFor();
+  await page.unroute(other + '/graphql');
+  assert.deepEqual(page.faults, []);
+}, 30);
+
+await check('a refresh token renews the token before it expires, without a loss for the reader, and a session that the provider ended is left', async () => {
   const tab = watchPage(await page.context().newPage());
   const bearers = [], grants = [];
   tab.on('request', (request) => { if (request.url() === other + '/graphql') bearers.push(request.headers().authorization); });
-  tab.on('response', async (response) => { if (response.url() === issuer + '/token' && response.request().method() === 'POST') grants.push({ asked: new URLSearchParams(response.request().postData()), answer: await response.json() }); });
+  tab.on('response', async (response) => { if (response.url() === issuer + '/token' && response.request().method() === 'POST' && response.ok()) grants.push({ asked: new URLSearchParams(response.request().postData()), answer: await response.json() }); });
   await tab.clock.install();
   await tab.goto(other + '/console/empty/~repos');
   await tab.getByRole('button', { name: `Continue with ${host}` }).click();
@@ -118,15 +164,36 @@ await check('a refresh token renews the token before it expires, and a session t
   const lives = grants[0].answer.expires_in;
   await tab.clock.fastForward((lives - 120) * 1000);
   assert.equal(grants.length, 1, 'the token is renewed too early');
+  await tab.getByRole('button', { name: 'New repo' }).click();
+  const name = tab.getByRole('dialog').getByLabel(/^Name$/);
+  await name.fill('kept');
+  // The provider is out of order when it is asked for the first time.
+  let failed = 0;
+  tab.failing = /503/;
+  await tab.route(issuer + '/token', (route) => { failed++; return route.fulfill({ status: 503, headers: { 'Access-Control-Allow-Origin': '*' }, body: 'out of order' }); }, { times: 1 });
   await tab.clock.fastForward(61_000);
   await eventually(() => grants.length === 2, 'the token is not renewed');
+  assert.equal(failed, 1, 'the provider was not out of order');
+  tab.failing = undefined;
   assert.deepEqual([grants[1].asked.get('grant_type'), grants[1].asked.get('refresh_token')], ['refresh_token', grants[0].answer.refresh_token]);
-  await eventually(() => bearers.at(-1) === 'Bearer ' + grants[1].answer.access_token, 'the new token is not used');
+  await new Promise((go) => setTimeout(go, 500)); // A console that starts again would need less time.
+  assert.equal(await name.inputValue(), 'kept', 'the form has lost its text');
+  await tab.getByRole('button', { name: 'Create the repo' }).click();
+  await tab.waitForURL(other + '/console/empty/kept');
   await loaded(tab);
-  assert.equal(tab.url(), other + '/console/empty/~repos');
+  assert.equal(bearers.at(-1), 'Bearer ' + grants[1].answer.access_token, 'the new token is not used');
   const stored = await tab.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie);
   for (const { answer } of grants) assert.ok(!stored.includes(answer.refresh_token) && !stored.includes(answer.access_token), 'a token is stored');
   assert.deepEqual(tab.faults, []);
+  // A provider may answer without a new refresh token. The old one is then used again.
+  const { access_token, expires_in } = grants[1].answer;
+  await tab.route(issuer + '/token', (route) => route.fulfill({ json: { access_token, expires_in }, headers: { 'Access-Control-Allow-Origin': '*' } }), { times: 1 });
+  for (const count of [3, 4]) {
+    await tab.clock.fastForward((lives - 59) * 1000);
+    await eventually(() => grants.length === count, `the token is renewed ${grants.length - 1} times`);
+    assert.equal(grants[count - 1].asked.get('refresh_token'), grants[1].answer.refresh_token);
+    await new Promise((go) => setTimeout(go, 200)); // The page reads the answer.
+  }
   // Somebody who uses a refresh token a second time may have stolen it, so the provider ends the session.
   const again = await fetch(issuer + '/token', { method: 'POST', body: new URLSearchParams({ client_id: 'console', grant_type: 'refresh_token', refresh_token: grants[0].answer.refresh_token }) });
   assert.equal(again.status, 400);

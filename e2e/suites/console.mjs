@@ -151,6 +151,22 @@ await check('a readme is shown without what it must not do', async () => {
   await page.context().close();
 });
 
+await check('a readme that takes too much work is shown as text, on a page that works', async () => {
+  const { group: { uid } } = await data('{ group(path: "acme/engineering/platform") { uid } }');
+  const { createRepo: { repo } } = await data('mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: uid, name: 'odd' } });
+  const page = await newPage();
+  for (const content of ['>'.repeat(2000) + 'x', '- '.repeat(2000) + 'a', '*a_'.repeat(80_000), '- a\n' + 'b\n'.repeat(100_000)]) {
+    await data('mutation M($i: UpdateRepoReadmeInput!) { updateRepoReadme(input: $i) { repo { uid } } }', { i: { uid: repo.uid, content } });
+    await open(page, '/console/acme/engineering/platform/odd');
+    assert.equal(await page.locator('.markdown > pre').textContent(), content);
+    await page.locator('.card', { has: page.locator('.markdown') }).getByRole('button', { name: 'Edit', exact: true }).click();
+    assert.equal(await page.getByRole('region', { name: 'Preview' }).locator('pre').textContent(), content);
+  }
+  assert.deepEqual(page.faults, []);
+  await data('mutation M($i: DeleteRepoInput!) { deleteRepo(input: $i) { deletedUid } }', { i: { uid: repo.uid } });
+  await page.context().close();
+}, 40);
+
 await check('the feed shows a change as it happens, waits while it is paused, and the log shows before and after', async () => {
   const { group } = await data('{ group(path: "acme/security") { uid description } }');
   const describe = (description) => data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid: group.uid, description } });

@@ -5,11 +5,11 @@ import { useSession } from './session';
 import { Shell } from './shell';
 import { SignIn } from './sign-in';
 
-/** The application shows the console to the person who is signed in. Each token has its own client, and therefore its own cache. */
+/** The application shows the console to the person who is signed in. Each person has their own client, and therefore their own cache. */
 export function App() {
-  const { state, token, message } = useSession();
-  const client = useMemo(() => makeClient(token), [token]);
+  const { state, person, message } = useSession();
+  const client = useMemo(() => makeClient(person), [person]);
   if (state === 'starting') return null;
   if (state === 'out') return <SignIn message={message} />;
-  return <Provider value={client}><Shell key={token} /></Provider>;
+  return <Provider value={client}><Shell key={person} /></Provider>;
 }

@@ -6,23 +6,26 @@ import { useClient, useQuery } from 'urql';
 import type { TypedDocument } from './generated/graphql';
 import { forgetPlaces } from './known';
 import { useLocation } from './router';
-import { refuseToken } from './session';
+import { refuseToken, tokenOf } from './session';
 import { settings } from './settings';
 
-/** Makes a client for one token, and forgets the stored answers to other tokens. */
-export function makeClient(token: string): Client {
+/** Makes a client for one person, and forgets the stored answers to others. Each request has the token of the time when it is sent. */
+export function makeClient(person: number): Client {
   keptPages.clear();
   forgetPlaces();
+  const send = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const token = tokenOf(person);
+    const response = await fetch(input, { ...init, headers: { ...init?.headers as Record<string, string>, Authorization: 'Bearer ' + token } });
+    if (response.status !== 401) return response;
+    await refuseToken(token);
+    // The server did nothing for the refused token, so the request can be sent again with a token that was renewed.
+    return [token, ''].includes(tokenOf(person)) ? response : send(input, init);
+  };
   return new Client({
     url: settings.endpoint,
     preferGetMethod: false,
     fetchSubscriptions: true,
-    fetchOptions: { headers: { Authorization: 'Bearer ' + token } },
-    fetch: async (input, init) => {
-      const response = await fetch(input, init);
-      if (response.status === 401) refuseToken(token);
-      return response;
-    },
+    fetch: send,
     exchanges: [cacheExchange, fetchExchange],
   });
 }
@@ -136,7 +139,9 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
       reading.current = '';
       if (!current) return;
       const page = data && pick(data);
-      setState({ first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), cost: costOf(extensions), key: wanted });
+      // If a list cannot be read again, it stays as it was, and so do the forms and secrets that its page shows.
+      setState((old) => !data && old.key === wanted ? { ...old, problems: problemsOf(error) }
+        : { first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), cost: costOf(extensions), key: wanted });
     });
     return () => { current = false; };
   }, [client, wanted, pause, round, version]);

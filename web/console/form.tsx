@@ -78,10 +78,19 @@ function faultOf(rule: Rule, value: Value): string | undefined {
   } else if (typeof value === 'string') return faultOfText(rule, value);
   if (!Array.isArray(value)) return;
   if (rule.mostItems !== undefined && value.length > rule.mostItems) return `At most ${count(rule.mostItems)}; you entered ${count(value.length)}.`;
+  if (rule.type === 'pairs') return faultOfPairs(value as [string, string][]);
   if (rule.type !== 'list') return;
   for (const [i, line] of (value as string[]).entries()) {
     const fault = faultOfText(rule, line);
     if (fault) return `Line ${i + 1}: ${fault}`;
+  }
+}
+
+/** Returns what is wrong with pairs. Rows without a name and a value are ignored. */
+function faultOfPairs(pairs: [string, string][]): string | undefined {
+  for (const [i, [name, value]] of pairs.entries()) {
+    if (name === '' && value !== '') return `Row ${i + 1}: This value has no name.`;
+    if (name !== '' && pairs.findIndex(([other]) => other === name) < i) return `Row ${i + 1}: The name ${name} is already in use.`;
   }
 }
 

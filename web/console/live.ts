@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { useShownQuery } from './client';
-import { Live, type HappeningFragment, type LiveSubscription } from './generated/graphql';
+import { Latest, Live, type HappeningFragment, type LatestQuery, type LiveSubscription } from './generated/graphql';
 
 const mostKept = 200;
 
@@ -15,7 +15,7 @@ export const noHistoryText = 'Changes appear here from now on. Only people who m
 export function useLive(uid: string, types: string[] | undefined, { paused = false, after }: { paused?: boolean; after?: string } = {}) {
   const client = useClient();
   const [events, setEvents] = useState<HappeningFragment[]>([]), [state, setState] = useState<'live' | 'waiting' | 'refused'>('live');
-  const last = useRef<string | undefined>(after), key = JSON.stringify([uid, types]);
+  const last = useRef<string | null | undefined>(after), key = JSON.stringify([uid, types]);
   if (last.current === undefined && after) last.current = after;
   useEffect(() => setEvents([]), [key]);
   useEffect(() => {
@@ -24,23 +24,37 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
     const open = (tries: number) => {
       let failed = false;
       setState(tries === 0 ? 'live' : 'waiting');
-      const retry = () => { if (!ended) timer = setTimeout(() => open(tries + 1), Math.min(1000 * 2 ** tries, 30_000)); };
       const subscription = client.subscription<LiveSubscription>(Live, { uid, types, after: last.current } as never).subscribe(({ data, error, hasNext }) => {
         if (data?.events) {
           tries = 0;
           last.current = data.events.id;
           setState('live');
           setEvents((old) => (old.some(({ id }) => id === data.events.id) ? old : [data.events, ...old].slice(0, mostKept)));
-        } else if (error?.graphQLErrors.some(({ extensions }) => ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(String(extensions?.code)))) {
-          setState('refused');
-          failed = true;
         } else if ((error || hasNext === false) && !failed) {
           failed = true;
-          setState('waiting');
-          retry();
+          const codes = error?.graphQLErrors.map(({ extensions }) => extensions?.code) ?? [];
+          if (codes.includes('PERMISSION_DENIED') || codes.includes('NOT_FOUND')) setState('refused');
+          else if (codes.includes('INVALID_ARGUMENT') && last.current) void readAgain().then((done) => reopen(done ? 0 : tries + 1));
+          else if (codes.includes('UNAUTHENTICATED') && error?.response?.ok) reopen(0); // The token of the stream has expired, and the next stream has a newer one.
+          else reopen(tries + 1);
         }
       });
       stop = () => subscription.unsubscribe();
+    };
+    const reopen = (tries: number) => {
+      if (ended) return;
+      stop(); // For urql a stream that was refused is still open, and it would not request the same again.
+      if (tries > 0) setState('waiting');
+      timer = setTimeout(() => open(tries), Math.min(1000 * 2 ** Math.max(tries - 1, 0), 30_000));
+    };
+    // A database that was restored from a backup may lack the last event. The feed then continues after the latest that is stored.
+    const readAgain = async () => {
+      const { data } = await client.query<LatestQuery>(Latest, { uid, ...(types && { types }) } as never, { requestPolicy: 'network-only' }).toPromise();
+      if (!data || ended) return false;
+      const stored = data.auditLog?.nodes ?? [];
+      last.current = stored[0]?.id ?? null; // The value null means that there is none, and that the last one of the page is forgotten.
+      setEvents(stored);
+      return true;
     };
     open(0);
     return () => { ended = true; clearTimeout(timer); stop(); };

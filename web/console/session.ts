@@ -11,14 +11,15 @@ const underWay = 'atrium.console.sign-in', signedIn = 'atrium.console.signed-in'
 export interface Session {
   state: 'starting' | 'in' | 'out';
   token: string;
+  person: number; // It changes when somebody signs in or out, but not when a token is renewed.
   message: string; // It says why the reader is not signed in.
 }
 
 interface Provider { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
 interface Tokens { access_token: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
-let session: Session = { state: 'starting', token: '', message: '' };
-let refreshToken = '', expires = Infinity, renewal: ReturnType<typeof setTimeout> | undefined;
+let session: Session = { state: 'starting', token: '', person: 0, message: '' };
+let refreshToken = '', expires = Infinity, failures = 0, renewal: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 const channel = new BroadcastChannel('atrium.console');
 channel.onmessage = ({ data }) => { if (data === 'signed out') leave('You signed out in another tab, or your session ended there.'); };
@@ -32,19 +33,26 @@ export function useSession(): Session {
   return useSyncExternalStore((listener) => { listeners.add(listener); return () => listeners.delete(listener); }, () => session);
 }
 
-export const currentToken = () => session.token;
+/** Returns the current token of a person, or nothing if this person is no longer signed in. */
+export const tokenOf = (person: number) => (session.person === person ? session.token : '');
 
 /** Signs in with a token that the reader entered, or that the server or the provider gave. */
 export function enter(token: string) {
-  become({ state: 'in', token: token.trim(), message: '' });
+  become({ state: 'in', token: token.trim(), person: session.person + 1, message: '' });
 }
 
 function leave(message: string) {
   clearTimeout(renewal);
   refreshToken = '';
   expires = Infinity;
+  failures = 0;
   sessionStorage.removeItem(signedIn);
-  become({ state: 'out', token: '', message });
+  stayOut(message);
+}
+
+/** Shows the page for signing in. If this tab was signed in, a reload asks the provider again. */
+function stayOut(message: string) {
+  become({ state: 'out', token: '', person: session.person + 1, message });
 }
 
 /** Signs the reader out in this tab and in all other tabs. */
@@ -56,13 +64,14 @@ export function signOut(message = '') {
 
 /**
  * Handles a token that the server no longer accepts. An expired token is renewed: with a refresh token, or with a visit to the
- * provider that asks the reader nothing. For any other reason, the reader is signed out in all tabs.
+ * provider that asks the reader nothing. If the provider does not answer, a later request tries this again. For any other reason,
+ * the reader is signed out in all tabs.
  */
-export function refuseToken(token: string) {
+export async function refuseToken(token: string) {
   if (token !== session.token) return; // In this case the answer belongs to an older token.
   const expired = Date.now() >= expires;
-  if (expired && refreshToken) void renew();
-  else if (expired && settings.issuer) signIn(true).catch((problem: Error) => signOut(problem.message));
+  if (expired && refreshToken) await renew();
+  else if (expired && settings.issuer) await signIn(true).catch(() => undefined);
   else signOut('Your session has ended, or the server does not accept your token. Sign in again.');
 }
 
@@ -78,7 +87,7 @@ export async function start() {
     return;
   }
   if (settings.token) enter(settings.token);
-  else if (settings.issuer && sessionStorage.getItem(signedIn)) await signIn(true).catch((problem: Error) => leave(problem.message));
+  else if (settings.issuer && sessionStorage.getItem(signedIn)) await signIn(true).catch((problem: Error) => stayOut(problem.message));
   else leave('');
 }
 
@@ -119,25 +128,50 @@ async function finishSignIn() {
     if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
     throw new Error(answer.get('error_description') ?? answer.get('error')!);
   }
-  await takeTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier });
+  enter(keepTokens(await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier })));
   sessionStorage.setItem(signedIn, 'yes');
   navigate(kept.back, { replace: true });
 }
 
-async function takeTokens(form: Record<string, string>) {
+/** This error means that the provider refused the grant, so that it would refuse it again. */
+class GrantRefused extends Error {}
+
+async function requestTokens(form: Record<string, string>): Promise<Tokens> {
   const { token_endpoint } = await provider();
   const response = await fetch(token_endpoint, { method: 'POST', body: new URLSearchParams({ client_id: settings.clientId, ...form }) });
   const tokens: Tokens = await response.json();
-  if (!response.ok) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
-  refreshToken = tokens.refresh_token ?? '';
-  expires = tokens.expires_in ? Date.now() + tokens.expires_in * 1000 : Infinity;
-  clearTimeout(renewal);
+  if ((response.status === 400 || response.status === 401) && tokens.error) throw new GrantRefused(tokens.error_description ?? tokens.error);
+  if (!response.ok || !tokens.access_token) throw new Error(tokens.error_description ?? tokens.error ?? `the provider answers ${response.status}`);
+  return tokens;
+}
+
+/** Keeps what the next renewal needs, and returns the access token. An answer without a refresh token leaves the old one valid. */
+function keepTokens({ access_token, refresh_token, expires_in }: Tokens): string {
+  refreshToken = refresh_token ?? refreshToken;
+  expires = expires_in ? Date.now() + expires_in * 1000 : Infinity;
+  failures = 0;
   // The token is renewed a minute before it expires.
-  if (refreshToken && tokens.expires_in) renewal = setTimeout(() => void renew(), Math.max(tokens.expires_in - 60, 5) * 1000);
-  enter(tokens.access_token);
+  if (refreshToken && expires_in) renewLater(Math.max(expires_in - 60, 5) * 1000);
+  return access_token;
+}
+
+function renewLater(wait: number) {
+  clearTimeout(renewal);
+  renewal = setTimeout(() => void renew(), wait);
 }
 
 let renewing: Promise<void> | undefined;
-const renew = () => (renewing ??= takeTokens({ grant_type: 'refresh_token', refresh_token: refreshToken })
-  .catch(() => signOut('Your session has ended. Sign in again.'))
-  .finally(() => { renewing = undefined; }));
+const renew = () => (renewing ??= tryRenewal().finally(() => { renewing = undefined; }));
+
+/** Asks the provider for a new token. Only if the provider refuses, the reader is signed out. After any other failure, it asks again. */
+async function tryRenewal() {
+  const { person } = session;
+  try {
+    const tokens = await requestTokens({ grant_type: 'refresh_token', refresh_token: refreshToken });
+    if (session.person === person) become({ ...session, token: keepTokens(tokens) });
+  } catch (problem) {
+    if (session.person !== person) return; // The reader has signed out in the meantime.
+    if (problem instanceof GrantRefused) signOut('Your session has ended. Sign in again.');
+    else renewLater(Math.min(1000 * 2 ** failures++, 30_000));
+  }
+}
