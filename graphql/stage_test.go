@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,12 +155,13 @@ func (o stageOptions) settings() Settings {
 // stageHandler serves the stage. It accepts the token "ann", and tokens that end in a
 // number for that number of milliseconds.
 func stageHandler(o stageOptions) http.Handler {
+	var used atomic.Bool // whether the token "once", which is accepted once, was used
 	authorize := func(ctx context.Context, authorization []string) (context.Context, error) {
 		if len(authorization) == 0 {
 			return ctx, nil
 		}
 		token, ok := strings.CutPrefix(authorization[0], "Bearer ")
-		if !ok || token == "bad" {
+		if !ok || token == "bad" || token == "once" && used.Swap(true) {
 			return nil, platform.Unauthenticated("the token is no good")
 		}
 		a := &platform.Actor{Issuer: "stage", Subject: token}

@@ -138,6 +138,19 @@ func TestAWebsocketReportsARejectedOperation(t *testing.T) {
 	p.expect(`{"id":"b","type":"complete"}`)
 }
 
+// The attack is a token that is no longer accepted when an operation begins. It must not end
+// the server.
+func TestAnOperationOfARefusedTokenFails(t *testing.T) {
+	t.Parallel()
+	p := dialAs(t, serveStage(t, stageOptions{}), "once")
+	for _, id := range []string{"a", "b"} {
+		p.subscribe(id, "{ping}")
+		if answer := p.listen(); !strings.Contains(answer, `"type":"error"`) || !strings.Contains(answer, "UNAUTHENTICATED") {
+			t.Errorf("the operation gets %s, want UNAUTHENTICATED", answer)
+		}
+	}
+}
+
 func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
 	t.Parallel()
 	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{InitWait: 100 * time.Millisecond, BodyBytes: 1000}})

@@ -57,11 +57,13 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	defer leave()
 	// The rights of the caller may have changed since the websocket was opened.
 	if s.Authorize != nil {
-		if ctx, err = s.Authorize(ctx, s.authorization); err != nil {
+		authorized, err := s.Authorize(ctx, s.authorization)
+		if err != nil {
 			leave() // the client may be slow to read
 			s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 			return
 		}
+		ctx = authorized
 	}
 	ctx, prepared, refused := s.executor.Prepare(ctx, raw)
 	if refused != nil {
