@@ -42,7 +42,7 @@ var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 func setRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(edge.RequestIDHeader)
-		if !requestIDPattern.MatchString(id) {
+		if id == "" || !requestIDPattern.MatchString(id) {
 			id = rand.Text()
 		}
 		w.Header().Set(edge.RequestIDHeader, id)

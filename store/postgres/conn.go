@@ -48,6 +48,7 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 	}
 	results := c.SendBatch(ctx, &batch)
 	for _, s := range statements {
+		s.Failed = true // until it has ended, also if the caller panics on a row
 		rows, err := results.Query()
 		if err == nil {
 			err = c.read(rows, s, &count)
@@ -56,6 +57,7 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 			_ = results.Close() // returns the same error
 			return count, translate(err)
 		}
+		s.Failed = false
 	}
 	return count, translate(results.Close())
 }

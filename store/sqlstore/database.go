@@ -14,13 +14,16 @@ type database struct {
 	Engine
 	standbys  Standbys // nil means that there are none
 	observers []Observer
+	quick     *quickReader
 	slots     chan struct{} // holds one element for each statement or transaction in the background
 }
 
 // newDatabase returns a database that limits background work to half of the
 // connections of an engine. Requests may use all of them.
 func newDatabase(e Engine, observers []Observer) *database {
-	return &database{e, e.Standbys(), observers, make(chan struct{}, max(1, e.Connections()/2))}
+	d := &database{Engine: e, standbys: e.Standbys(), observers: observers, slots: make(chan struct{}, max(1, e.Connections()/2))}
+	d.quick = newQuickReader(d)
+	return d
 }
 
 // A sender sends statements in one round trip.
@@ -49,13 +52,23 @@ func (d *database) send(ctx context.Context, statements []*Statement) error {
 	release, err := d.acquire(ctx)
 	defer release()
 	if err == nil {
-		start := time.Now()
 		sent, note := d.addPosition(ctx, proof.addTo(statements))
-		err = d.Engine.Run(ctx, sent...)
+		if d.quick.accepts(ctx, sent) {
+			err = d.quick.run(ctx, sent)
+		} else {
+			err = d.runAlone(ctx, sent)
+		}
 		note()
-		d.report(ctx, sent, start, err)
 	}
 	return proof.resolve(ctx, d, err)
+}
+
+// runAlone runs statements in a round trip of their own.
+func (d *database) runAlone(ctx context.Context, statements []*Statement) error {
+	start := time.Now()
+	err := d.Engine.Run(ctx, statements...)
+	d.report(ctx, statements, start, err)
+	return err
 }
 
 // Write runs unit in a transaction.

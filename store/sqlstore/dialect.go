@@ -108,6 +108,14 @@ type Statement struct {
 	// Plan says how often PostgreSQL should plan the statement.
 	Plan Plan
 
+	// Quick means that the statement only finds a few rows by their keys, so that it may share
+	// a round trip with statements of other requests.
+	Quick bool
+
+	// Original is the statement of which this one is a copy, for one request of several; nil
+	// means none. Copies in one round trip run once.
+	Original *Statement
+
 	// Row is called for each row; scan accepts the same destinations as database/sql.
 	Row func(scan func(dest ...any) error) error
 
@@ -140,6 +148,7 @@ const (
 type statement struct {
 	dialect *Dialect
 	plan    Plan
+	quick   bool
 	sql     strings.Builder
 	args    []any
 }
@@ -209,5 +218,5 @@ func (s *statement) addArg(value any) {
 }
 
 func (s *statement) build(row func(scan func(dest ...any) error) error) *Statement {
-	return &Statement{SQL: s.sql.String(), Args: s.args, Plan: s.plan, Row: row}
+	return &Statement{SQL: s.sql.String(), Args: s.args, Plan: s.plan, Quick: s.quick, Row: row}
 }

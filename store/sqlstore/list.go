@@ -22,7 +22,7 @@ func (r *reader[T, F]) Get(ctx context.Context, keys platform.Keys) ([]T, error)
 	p := r.project(keys.Without())
 	s.add("SELECT ").add(p.selected).add(" FROM ").add(r.name).add(" t").add(p.joins)
 	if uids := keys.UIDs(); len(uids) == 1 {
-		s.plan = PlanBySession
+		s.plan, s.quick = PlanBySession, true
 		s.add(" WHERE t.uid = ?", r.key(uids[0]))
 	} else {
 		s.add(" WHERE t.uid ?", r.keys(uids))

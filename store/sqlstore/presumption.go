@@ -34,6 +34,7 @@ func takeProof(ctx context.Context, dialect *Dialect) (*presumptionProof, error)
 	p := &presumptionProof{presumption: presumption, proof: proof, known: known}
 	if p.comparing = known.isBound(time.Now()); p.comparing {
 		p.statement = *known.compare
+		p.statement.Original = known.compare
 		p.statement.Row = p.found.addVersion
 	} else {
 		p.statement = p.readAll()

@@ -37,7 +37,8 @@ func signInStatement(d *Dialect, b platform.Bearer, scopes []string) *Statement 
 		addSignInOptions(q, b)
 	}
 	if len(scopes) > 0 {
-		q.add(" UNION ALL SELECT 3, '', '', a.version, a.scope, '', '', '', '', NULL, '', '', '' FROM authority a WHERE a.scope ?", valueList(scopes))
+		q.add(" UNION ALL SELECT 3, '', '', " + scopeVersion + ", s.column1, '', '', '', '', NULL, '', '', '' FROM ")
+		addScopes(q, scopes)
 	}
 	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
 	return q.build(nil)
@@ -93,7 +94,7 @@ type signIns struct {
 	row     signInRow
 	columns [signInTexts]rawColumn
 
-	versions []byte // scopes that the statement has read, each with its version
+	versions []byte // versions of the scopes, in the order of the scopes
 	to       [signInTexts + 2]any
 
 	candidates []platform.Candidate
@@ -166,10 +167,8 @@ func (found *signIns) add(scan func(...any) error) error {
 		return err
 	}
 	if found.row.part == 3 {
-		column := versionColumn{&found.versions}
-		for _, text := range []textRange{found.row.texts[3], found.row.texts[2]} { // the scope and its version
-			_, _ = column.AppendText(nil, found.text[text.start:text.end])
-		}
+		version := found.row.texts[2]
+		_, _ = versionColumn{&found.versions}.AppendText(nil, found.text[version.start:version.end])
 		found.text = found.text[:start] // versions are no part of the digest
 		return nil
 	}

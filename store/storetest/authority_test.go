@@ -1,21 +1,30 @@
 package storetest_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"atrium/platform"
+	"atrium/store/sqlstore"
 )
 
 // ownerRequests returns a function that lists the repos of an organisation as its owner,
 // each time in a request that presumes what the first one found.
 func (w *world) ownerRequests(org string) func() error {
 	w.t.Helper()
+	request := requestAsOwner(w.t, w.p, org)
+	return func() error { return request(w.t.Context()) }
+}
+
+func requestAsOwner(t testing.TB, p *platform.Platform, org string) func(context.Context) error {
+	t.Helper()
 	claims := platform.Claims{Issuer: issuer, Subject: "owner of " + org, ServiceAudience: true}
-	last := must[*platform.Actor](w.t)(w.p.Authenticate(w.t.Context(), claims))
-	return func() error {
-		_, err := w.p.Repos.List(w.p.Presume(w.t.Context(), claims, last), platform.ListRequest[*platform.RepoFilter]{})
+	last := must[*platform.Actor](t)(p.Authenticate(t.Context(), claims))
+	return func(ctx context.Context) error {
+		_, err := p.Repos.List(p.Presume(ctx, claims, last), platform.ListRequest[*platform.RepoFilter]{})
 		return err
 	}
 }
@@ -120,6 +129,36 @@ func TestOnlyChangesOfRightsChangeVersions(t *testing.T) {
 		}
 		if w.versions()[scopeOf(other.Group.UID)] == "" {
 			t.Error("the other organisation has no version")
+		}
+	})
+}
+
+// Every request compares versions, so it must not read those of all organisations. For a
+// comparison with =, PostgreSQL would do so in a table of a few pages.
+func TestVersionsAreFoundByTheIndex(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		w.createOrganisation("acme")
+		db := w.openDirect()
+		db.SetMaxOpenConns(1) // settings and prepared statements belong to a connection
+		w.exec(db, "INSERT INTO authority (scope, version) SELECT 'root:' || md5(i::text) || '00000000', md5(i::text) FROM generate_series(1, 200) i")
+		w.exec(db, "ANALYZE authority")
+		request := requestAsOwner(t, w.replica(w.newSpy()), "acme")
+		var compared string
+		for range 3 { // From the third request on, only versions are compared.
+			for _, s := range must[[]sqlstore.Statement](t)(recordStatements(t.Context(), request)) {
+				if strings.HasPrefix(s.SQL, "SELECT COALESCE((SELECT a.version FROM authority") {
+					compared = s.SQL
+				}
+			}
+		}
+		w.exec(db, "SET plan_cache_mode = force_generic_plan")
+		w.exec(db, "PREPARE compared AS "+compared)
+		var plan strings.Builder
+		for _, row := range w.query(db, "EXPLAIN EXECUTE compared("+strings.Repeat("'root:', ", strings.Count(compared, "$")-1)+"'root:')") {
+			plan.WriteString(row[0] + "\n")
+		}
+		if text := plan.String(); strings.Contains(text, "Seq Scan") || !strings.Contains(text, "Index Scan using authority_pkey") {
+			t.Errorf("the versions are read by this plan:\n%s", text)
 		}
 	})
 }

@@ -1,0 +1,218 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atrium/platform"
+)
+
+// A slowEngine takes a second for each round trip. Each statement finds one row.
+type slowEngine struct {
+	scriptedEngine
+	away bool // the database does not answer
+}
+
+func (e *slowEngine) Dialect() *Dialect { return &Dialect{Pipelines: true} }
+
+func (e *slowEngine) Run(ctx context.Context, statements ...*Statement) error {
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	var trip []string
+	for _, s := range statements {
+		trip = append(trip, s.SQL)
+	}
+	e.trips = append(e.trips, trip)
+	if e.away {
+		return platform.Unavailable("the database does not answer", context.DeadlineExceeded)
+	}
+	for _, s := range statements {
+		s.Failed = true
+		if err := s.Row(func(...any) error { return nil }); err != nil || s.SQL == "bad" {
+			return cmp.Or(err, errBad)
+		}
+		s.Done, s.Failed = true, false
+	}
+	return nil
+}
+
+// A quickRequest reads with one quick statement.
+type quickRequest struct {
+	sql      string
+	original *Statement
+	context  context.Context //nolint:containedctx // nil means one that does not end
+	rows     int
+	err      error
+}
+
+// readQuickly lets a request read first, so that it has the only round trip, and the others
+// while it is under way.
+func readQuickly(e Engine, requests ...*quickRequest) {
+	conn := newDatabase(e, nil)
+	conn.quick.free = 1
+	var all sync.WaitGroup
+	read := func(r *quickRequest) {
+		all.Go(func() {
+			ctx := r.context
+			if ctx == nil {
+				ctx = context.Background()
+			}
+			s := &Statement{SQL: r.sql, Quick: true, Original: r.original, Row: func(func(...any) error) error {
+				r.rows++
+				if r.sql == "panic" {
+					panic("a row that nobody can read")
+				}
+				return nil
+			}}
+			r.err = conn.Run(ctx, s)
+		})
+		synctest.Wait()
+	}
+	for _, r := range requests {
+		read(r)
+	}
+	all.Wait()
+}
+
+func TestRequestsShareARoundTripForQuickStatements(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &slowEngine{}
+		requests := []*quickRequest{{sql: "a"}, {sql: "b"}, {sql: "c"}, {sql: "d"}}
+		readQuickly(engine, requests...)
+		if want := [][]string{{"a"}, {"b", "c", "d"}}; !slices.EqualFunc(engine.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", engine.trips, want)
+		}
+		for _, r := range requests {
+			if r.err != nil || r.rows != 1 {
+				t.Errorf("%s: %d rows, %v", r.sql, r.rows, r.err)
+			}
+		}
+	})
+}
+
+func TestARoundTripHasALimitedNumberOfCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &slowEngine{}
+		var requests []*quickRequest
+		for i := range 2 * maxSharers {
+			requests = append(requests, &quickRequest{sql: fmt.Sprint(i)})
+		}
+		readQuickly(engine, requests...)
+		var sizes []int
+		for _, trip := range engine.trips {
+			sizes = append(sizes, len(trip))
+		}
+		if want := []int{1, maxSharers, maxSharers - 1}; !slices.Equal(sizes, want) {
+			t.Errorf("round trips of %v statements, want %v", sizes, want)
+		}
+	})
+}
+
+// A slow statement would delay the requests that share its round trip.
+func TestSlowStatementsShareNoRoundTrip(t *testing.T) {
+	t.Parallel()
+	for name, statements := range map[string][]*Statement{
+		"slow": {{SQL: "a", Quick: true}, {SQL: "b"}},
+		"many": slices.Repeat([]*Statement{{SQL: "a", Quick: true}}, maxQuickStatements+1),
+	} {
+		if newDatabase(&slowEngine{}, nil).quick.accepts(t.Context(), statements) {
+			t.Errorf("%s: the statements share a round trip", name)
+		}
+	}
+	background := platform.InBackground(t.Context())
+	if newDatabase(&slowEngine{}, nil).quick.accepts(background, []*Statement{{Quick: true}}) {
+		t.Error("background work shares a round trip with requests")
+	}
+}
+
+// An error or a panic of one request must not appear in another, which must get its rows once.
+func TestAnErrorIsThatOfItsRequest(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []string{"bad", "panic"} {
+		synctest.Test(t, func(t *testing.T) {
+			before, failing, after := &quickRequest{sql: "b"}, &quickRequest{sql: cause}, &quickRequest{sql: "d"}
+			readQuickly(&slowEngine{}, &quickRequest{sql: "a"}, before, failing, after)
+			if err := failing.err; !errors.Is(err, errBad) && (err == nil || !strings.HasPrefix(err.Error(), "panic: ")) {
+				t.Errorf("%s: the failing request ends with %v", cause, err)
+			}
+			for _, r := range []*quickRequest{before, after} {
+				if r.err != nil || r.rows != 1 {
+					t.Errorf("%s: %s has %d rows and %v", cause, r.sql, r.rows, r.err)
+				}
+			}
+		})
+	}
+}
+
+// Requests that wait for a database that does not answer must not wait twice.
+func TestARoundTripWithoutAnAnswerIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &slowEngine{away: true}
+		requests := []*quickRequest{{sql: "a"}, {sql: "b"}, {sql: "c"}}
+		readQuickly(engine, requests...)
+		for _, r := range requests {
+			if !errors.Is(r.err, &platform.Error{Code: platform.CodeUnavailable}) {
+				t.Errorf("%s ends with %v", r.sql, r.err)
+			}
+		}
+		if len(engine.trips) != 2 {
+			t.Errorf("%d round trips, want 2", len(engine.trips))
+		}
+	})
+}
+
+// The statement that proves who a caller is runs once for all requests with one token that
+// share a round trip. It must not run before a request that it proves: a request that comes
+// while a proof is under way needs another one.
+func TestAProofIsNeverOlderThanItsRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine, proof := &slowEngine{}, &Statement{SQL: "proof"}
+		requests := []*quickRequest{{sql: "proof", original: proof}, {sql: "proof", original: proof}, {sql: "other", original: &Statement{}}, {sql: "proof", original: proof}}
+		readQuickly(engine, requests...)
+		if want := [][]string{{"proof"}, {"proof", "other"}}; !slices.EqualFunc(engine.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", engine.trips, want)
+		}
+		for i, r := range requests {
+			if r.err != nil || r.rows != 1 {
+				t.Errorf("request %d has %d rows and %v", i, r.rows, r.err)
+			}
+		}
+	})
+}
+
+func TestARequestThatEndsWhileItWaitsLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &slowEngine{}
+		short, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		later, cancelLater := context.WithTimeout(context.Background(), 1500*time.Millisecond)
+		defer cancelLater()
+		gone, shared, last := &quickRequest{sql: "b", context: short}, &quickRequest{sql: "c", context: later}, &quickRequest{sql: "d"}
+		readQuickly(engine, &quickRequest{sql: "a"}, gone, shared, last)
+		if !errors.Is(gone.err, context.DeadlineExceeded) || gone.rows != 0 {
+			t.Errorf("the request that ended while it waited has %d rows and %v", gone.rows, gone.err)
+		}
+		if last.err != nil || last.rows != 1 {
+			t.Errorf("a request has %d rows and %v because another one ended", last.rows, last.err)
+		}
+		if want := [][]string{{"a"}, {"c", "d"}}; !slices.EqualFunc(engine.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", engine.trips, want)
+		}
+	})
+}
