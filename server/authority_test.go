@@ -43,6 +43,7 @@ type replicas struct {
 	handlers []http.Handler
 	operator context.Context //nolint:containedctx // This context serves the whole test.
 	org      platform.UID
+	repo     platform.UID
 	alice    platform.UID
 	role     platform.UID // This role reads repos.
 	token    string
@@ -67,7 +68,7 @@ func newReplicas(t *testing.T, url, org string, directory func(*platform.Platfor
 	w.org = check(w.p.Groups.Bootstrap(w.operator, org, auth.DevelopmentIssuer, "owner"))(t).Group.UID
 	w.alice = check(w.p.Identities.Create(w.operator, w.org, input[*platform.Identity](`{"name":"alice","claimMatch":{"issuer":%q,"subject":"alice"}}`, auth.DevelopmentIssuer)))(t).UID
 	w.role = check(w.p.Roles.Create(w.operator, w.org, input[*platform.Role](`{"name":"reader","capabilities":["repo.list"]}`)))(t).UID
-	check(w.p.Repos.Create(w.operator, w.org, input[*platform.Repo](`{"name":"secret-repo"}`)))(t)
+	w.repo = check(w.p.Repos.Create(w.operator, w.org, input[*platform.Repo](`{"name":"secret-repo"}`)))(t).UID
 	w.token = check(issuer.Mint("alice", "atrium", time.Hour, nil))(t)
 	return w
 }
@@ -76,13 +77,15 @@ func input[T any](format string, values ...any) platform.Input[T] {
 	return platform.JSONInput[T](fmt.Appendf(nil, format, values...), nil)
 }
 
-// requests returns a request for the repos in each protocol.
+// requests returns a request for the repos in each protocol, and one for the repo alone, which
+// shares round trips with others.
 func (w *replicas) requests() []*http.Request {
 	query := fmt.Sprintf(`{ repos(childrenOf: \"%s\") { nodes { name } } }`, w.org)
 	connect := httptest.NewRequest(http.MethodPost, "/platform.registry.v2.ReposService/ListRepos", strings.NewReader(fmt.Sprintf(`{"uidp":{"childrenOf":%q}}`, w.org)))
 	connect.Header.Set("Content-Type", "application/json")
 	return []*http.Request{
 		graphqlRequest(query),
+		graphqlRequest(fmt.Sprintf(`{ repo(uid: \"%s\") { name } }`, w.repo)),
 		httptest.NewRequest(http.MethodGet, "/registry/v2/repos?uidp.children_of="+string(w.org), http.NoBody),
 		connect,
 	}
@@ -178,7 +181,7 @@ func (w *replicas) race(t *testing.T, answers int64) *verdict {
 	now.set(t, false, rights[0].revoke)
 	var readers sync.WaitGroup
 	done := make(chan struct{})
-	for n := range 2 * len(w.handlers) {
+	for n := range 4 * len(w.handlers) {
 		readers.Go(func() {
 			for i := n; ; i++ {
 				select {
