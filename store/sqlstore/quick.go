@@ -46,6 +46,9 @@ const (
 	maxSharers = 32
 	// maxQuickTime limits a round trip that is shared, as no request can cancel it.
 	maxQuickTime = 10 * time.Second
+	// maxTurnWait limits how long a call waits for the end of other round trips. They may wait
+	// for a lock, or for a connection that is lost.
+	maxTurnWait = 20 * time.Millisecond
 )
 
 // newQuickReader returns a quickReader with one round trip for two processors. With more of
@@ -66,7 +69,7 @@ func (q *quickReader) run(ctx context.Context, statements []*Statement) error {
 	c := &quickCall{ctx: ctx, statements: statements}
 	if q.begin(c) {
 		runtime.Gosched() // lets requests join that have been received, and that no processor has served yet
-		q.lead(c)
+		q.lead(c, true)
 	} else if err := q.await(c); err != nil {
 		return err
 	}
@@ -91,18 +94,28 @@ func (q *quickReader) begin(c *quickCall) bool {
 
 // await waits until the statements of a call have run. It fails if the call ends before.
 func (q *quickReader) await(c *quickCall) error {
+	late := time.NewTimer(maxTurnWait)
+	defer late.Stop()
 	select {
 	case begins := <-c.turn:
 		if begins {
-			q.lead(c)
+			q.lead(c, true)
 		}
 		return nil
+	case <-late.C:
+		if q.leave(c) {
+			q.lead(c, false)
+			return nil
+		}
 	case <-c.ctx.Done():
+		if q.leave(c) {
+			return c.ctx.Err()
+		}
 	}
-	if !q.leave(c) && <-c.turn { // a round trip with its statements may be under way, and writes to its rows
-		q.end()
+	if <-c.turn { // otherwise a round trip was under way, which writes to the rows of the call
+		q.lead(c, true)
 	}
-	return c.ctx.Err()
+	return nil
 }
 
 // leave removes a call that waits. It returns false if the call waits no longer.
@@ -116,9 +129,12 @@ func (q *quickReader) leave(c *quickCall) bool {
 	return i >= 0
 }
 
-// lead sends the statements of a call, together with those of the calls that wait.
-func (q *quickReader) lead(c *quickCall) {
-	defer q.end()
+// lead sends the statements of a call, together with those of the calls that wait. If it was
+// the turn of the call, the next call has its turn afterwards.
+func (q *quickReader) lead(c *quickCall, hasTurn bool) {
+	if hasTurn {
+		defer q.end()
+	}
 	calls := q.take(c)
 	if calls == nil {
 		c.err = q.database.runAlone(c.ctx, c.statements)

@@ -15,7 +15,8 @@ import (
 	"atrium/platform"
 )
 
-// A slowEngine takes a second for each round trip. Each statement finds one row.
+// A slowEngine takes five milliseconds for each round trip, or an hour if one of its statements
+// waits for a lock. Each statement finds one row.
 type slowEngine struct {
 	scriptedEngine
 	away bool // the database does not answer
@@ -24,8 +25,12 @@ type slowEngine struct {
 func (e *slowEngine) Dialect() *Dialect { return &Dialect{Pipelines: true} }
 
 func (e *slowEngine) Run(ctx context.Context, statements ...*Statement) error {
+	took := 5 * time.Millisecond
+	if slices.ContainsFunc(statements, func(s *Statement) bool { return s.SQL == "locked" }) {
+		took = time.Hour
+	}
 	select {
-	case <-time.After(time.Second):
+	case <-time.After(took):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -54,6 +59,7 @@ type quickRequest struct {
 	context  context.Context //nolint:containedctx // nil means one that does not end
 	rows     int
 	err      error
+	ended    time.Time
 }
 
 // readQuickly lets a request read first, so that it has the only round trip, and the others
@@ -76,6 +82,7 @@ func readQuickly(e Engine, requests ...*quickRequest) {
 				return nil
 			}}
 			r.err = conn.Run(ctx, s)
+			r.ended = time.Now()
 		})
 		synctest.Wait()
 	}
@@ -201,7 +208,7 @@ func TestARequestThatEndsWhileItWaitsLeaves(t *testing.T) {
 		engine := &slowEngine{}
 		short, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
-		later, cancelLater := context.WithTimeout(context.Background(), 1500*time.Millisecond)
+		later, cancelLater := context.WithTimeout(context.Background(), 7*time.Millisecond)
 		defer cancelLater()
 		gone, shared, last := &quickRequest{sql: "b", context: short}, &quickRequest{sql: "c", context: later}, &quickRequest{sql: "d"}
 		readQuickly(engine, &quickRequest{sql: "a"}, gone, shared, last)
@@ -213,6 +220,30 @@ func TestARequestThatEndsWhileItWaitsLeaves(t *testing.T) {
 		}
 		if want := [][]string{{"a"}, {"c", "d"}}; !slices.EqualFunc(engine.trips, want, slices.Equal) {
 			t.Errorf("round trips %v, want %v", engine.trips, want)
+		}
+	})
+}
+
+// A round trip that waits must not keep the other requests waiting.
+func TestARoundTripThatWaitsDelaysNobodyForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &slowEngine{}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		locked, others := &quickRequest{sql: "locked", context: ctx}, []*quickRequest{{sql: "b"}, {sql: "c"}}
+		began := time.Now()
+		readQuickly(engine, append([]*quickRequest{locked}, others...)...)
+		if !errors.Is(locked.err, context.DeadlineExceeded) {
+			t.Errorf("the request that waits for a lock ends with %v", locked.err)
+		}
+		if slices.Sort(engine.trips[0]); !slices.EqualFunc(engine.trips, [][]string{{"b", "c"}}, slices.Equal) {
+			t.Errorf("round trips %v, want one of b and c", engine.trips)
+		}
+		for _, r := range others {
+			if took := r.ended.Sub(began); r.err != nil || r.rows != 1 || took > maxTurnWait+5*time.Millisecond {
+				t.Errorf("%s has %d rows and %v after %v", r.sql, r.rows, r.err, took)
+			}
 		}
 	})
 }
