@@ -175,9 +175,9 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		if slow {
 			attributes = append(attributes, slog.Bool("slow", true))
 		}
-		line := slog.NewRecord(time.Now(), level, "request", 0) // without the place in the source, which takes longer to find than all of the rest
+		line := slog.NewRecord(time.Now(), level, "request", 0) // LogAttrs would look for the place in the source, which the log does not show
 		line.AddAttrs(attributes...)
-		_ = r.logger.Handler().Handle(context.Background(), line) // nobody can be told
+		_ = r.logger.Handler().Handle(context.Background(), line) // like LogAttrs, as an error of the log cannot be logged
 	}
 	r.count(f)
 }

@@ -51,10 +51,10 @@ func newKnownAuthority(d *Dialect, b platform.Bearer, scopes []string) *knownAut
 	return known
 }
 
-// scopeVersion is the version of a scope s.column2. If there is no such scope, it is that of
-// the scope that follows: whatever is added later changes it. For a condition that only the
-// order of the index can satisfy, PostgreSQL uses the index in every setting. For an equality
-// it would read all rows of a table with hundreds of scopes.
+// scopeVersion selects the version of a scope s.column2. If that scope has no version yet, it
+// selects the version of the scope that follows in the index. No two versions are equal, so the
+// first version of the scope changes the result. With an equality in place of the order,
+// PostgreSQL would read the whole table while it has at most some hundreds of scopes.
 const scopeVersion = "COALESCE((SELECT a.version FROM authority a WHERE a.scope >= s.column2 ORDER BY a.scope LIMIT 1), '')"
 
 // addScopes adds a table s of scopes, with their places in column1.

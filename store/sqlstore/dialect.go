@@ -125,8 +125,8 @@ type Statement struct {
 	// Done is set when the statement has run and all of its rows were read.
 	Done bool
 
-	// Failed is set if the round trip has failed at the statement. An engine that runs
-	// statements in their order need not set it.
+	// Failed is set if the round trip has failed at the statement. An engine without pipelines
+	// need not set it.
 	Failed bool
 }
 
