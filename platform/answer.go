@@ -108,6 +108,17 @@ func (a *Answer) Read(ctx context.Context, n int) error {
 	return a.grow(ctx, int64(n), 0)
 }
 
+// Note counts n bytes that were read, like Read, but leaves it to the next Read to wait for
+// their memory and to return an error.
+func (a *Answer) Note(n int) {
+	if a == nil {
+		return
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.read += int64(n)
+}
+
 // Write counts n bytes of the body of the response. Its errors are those of Read.
 func (a *Answer) Write(ctx context.Context, n int) error {
 	if a == nil {

@@ -33,6 +33,21 @@ func TestAnAnswerAboveItsLimitIsRejected(t *testing.T) {
 	}
 }
 
+// Bytes that are noted count like bytes that are read, from the next Read on.
+func TestNotedBytesCountFromTheNextRead(t *testing.T) {
+	t.Parallel()
+	ctx, end := openAnswer(t, NewAnswerPool(AnswerLimits{PerAnswer: 1000}, nil), "ann")
+	defer end()
+	AnswerOf(ctx).Note(1000)
+	if err := read(ctx, 0); err != nil {
+		t.Fatal(err)
+	}
+	AnswerOf(ctx).Note(1)
+	if err := read(ctx, 0); err == nil || AsError(err).Reason != "LIMIT_EXCEEDED" {
+		t.Errorf("one byte more is %v", err)
+	}
+}
+
 func TestACallerTakesHalfOfTheMemoryAndOthersTheRest(t *testing.T) {
 	t.Parallel()
 	idle := make(chan struct{}, 1)

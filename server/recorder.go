@@ -177,7 +177,7 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 		}
 		line := slog.NewRecord(time.Now(), level, "request", 0) // LogAttrs would look for the place in the source, which the log does not show
 		line.AddAttrs(attributes...)
-		_ = r.logger.Handler().Handle(context.Background(), line) // like LogAttrs, as an error of the log cannot be logged
+		_ = r.logger.Handler().Handle(context.Background(), line) // LogAttrs ignores the error too, because it could not be logged
 	}
 	r.count(f)
 }

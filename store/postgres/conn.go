@@ -36,10 +36,10 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 	if len(statements) == 1 {
 		s := statements[0]
 		rows, err := c.Query(ctx, s.SQL, bind(s.Args)...)
-		if err != nil {
-			return 0, translate(err)
+		if err == nil {
+			err = c.read(rows, s, &count)
 		}
-		err = c.read(rows, s, &count)
+		s.Failed = err != nil
 		return count, translate(err)
 	}
 	var batch pgx.Batch
@@ -47,19 +47,37 @@ func (c conn) run(ctx context.Context, statements []*sqlstore.Statement) (count 
 		batch.Queue(s.SQL, bind(s.Args)...)
 	}
 	results := c.SendBatch(ctx, &batch)
+	defer func() {
+		if closed := results.Close(); err == nil {
+			err = translate(closed)
+		}
+	}()
 	for _, s := range statements {
-		s.Failed = true // until it has ended, also if the caller panics on a row
 		rows, err := results.Query()
+		if refused := (pgx.ErrPreprocessingBatch{}); errors.As(err, &refused) { // nothing was sent
+			markFailed(statements, refused.SQL())
+			return count, translate(err)
+		}
+		s.Failed = true // until it has ended, also if the caller panics on a row
 		if err == nil {
 			err = c.read(rows, s, &count)
 		}
 		if err != nil {
-			_ = results.Close() // returns the same error
 			return count, translate(err)
 		}
 		s.Failed = false
 	}
-	return count, translate(results.Close())
+	return count, nil
+}
+
+// markFailed records that the round trip has failed at the first statement with some SQL.
+func markFailed(statements []*sqlstore.Statement, sql string) {
+	for _, s := range statements {
+		if s.SQL == sql {
+			s.Failed = true
+			return
+		}
+	}
 }
 
 // read passes on the rows of a statement, and adds their number to count.
@@ -202,8 +220,10 @@ func translateCode(e *pgconn.PgError) error {
 		return sqlstore.ErrForeignKey
 	case code == "40001", code == "40P01":
 		return errConflict
-	case code == "57014", code == "55P03": // statement or lock timeout
+	case code == "57014": // statement_timeout
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, e)
+	case code == "55P03": // lock_timeout
+		return fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, sqlstore.ErrLocked, e)
 	case code == "25P03", code == "25P04": // idle or under way for too long
 		return platform.Unavailable("the database has ended a transaction that took too long", e)
 	case code == readOnly:

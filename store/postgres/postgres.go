@@ -56,10 +56,14 @@ var dialect = sqlstore.Dialect{
 	Triggers:        true,
 	Partitions:      true,
 	LimitLockWait:   "SET LOCAL lock_timeout = '2s'; ",
+	LimitSharedWait: limitSharedWait,
 	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
+
+// limitSharedWait limits the wait for a lock until the end of the pipeline.
+const limitSharedWait = "SELECT set_config('lock_timeout', '20ms', true)"
 
 func arrayType(ofBytes bool) string {
 	if ofBytes {
@@ -145,7 +149,20 @@ func unavailable(url string, err error) error {
 }
 
 // Dialect returns the SQL dialect of PostgreSQL.
-func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
+func (e *Engine) Dialect() *sqlstore.Dialect {
+	if !e.prepares {
+		return &unsharedDialect
+	}
+	return &dialect
+}
+
+// unsharedDialect is the dialect without prepared statements. pgx then describes a statement
+// before a pipeline, where LimitSharedWait does not limit its wait for a lock.
+var unsharedDialect = func() sqlstore.Dialect {
+	d := dialect
+	d.LimitSharedWait = ""
+	return d
+}()
 
 // maxTries limits how often a transaction is run again after a conflict.
 const maxTries = 5

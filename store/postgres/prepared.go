@@ -173,6 +173,10 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 		return nil
 	}
 	pipeline := conn.StartPipeline(ctx)
+	limitsWait := statements[0].SQL == limitSharedWait // also for the locks that preparing needs
+	if limitsWait {
+		pipeline.SendQueryParams(limitSharedWait, nil, nil, nil, nil)
+	}
 	for _, name := range p.dropped {
 		pipeline.SendDeallocate(name)
 	}
@@ -184,6 +188,15 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 	}
 	if err := pipeline.Sync(); err != nil {
 		return errors.Join(err, pipeline.Close())
+	}
+	if limitsWait {
+		results, err := pipeline.GetResults()
+		if limit, ok := results.(*pgconn.ResultReader); ok {
+			_, err = limit.Close()
+		}
+		if err != nil {
+			return errors.Join(err, pipeline.Close())
+		}
 	}
 	for range dropped {
 		if _, err := pipeline.GetResults(); err != nil {

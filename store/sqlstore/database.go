@@ -31,14 +31,24 @@ type sender interface {
 	send(ctx context.Context, statements []*Statement) error
 }
 
-// Run reads from the primary, outside of any transaction. A call of a level waits for the
-// other calls of the level.
+// Run reads from the primary, outside of any transaction.
 func (d *database) Run(ctx context.Context, statements ...*Statement) error {
-	measureRows(ctx, statements)
+	return read(ctx, d, statements)
+}
+
+// read runs statements of a response, whose rows it measures. A call of a level waits for
+// the other calls of the level.
+func read(ctx context.Context, to sender, statements []*Statement) (err error) {
+	answer := measureRows(ctx, statements)
 	if l := levelOf(ctx); l != nil {
-		return l.run(newPendingCall(ctx, d, statements))
+		err = l.run(newPendingCall(ctx, to, statements))
+	} else {
+		err = to.send(ctx, statements)
 	}
-	return d.send(ctx, statements)
+	if err != nil {
+		return err
+	}
+	return answer.Read(ctx, 0)
 }
 
 // send sends statements to the primary in one round trip. If nothing has proven the

@@ -74,6 +74,11 @@ type Dialect struct {
 	// would delay servers.
 	LimitLockWait string
 
+	// LimitSharedWait is the first statement of a round trip that requests share. It limits
+	// the wait for a lock, because the lock is on what only some of them read. It is "" if
+	// requests share no round trips.
+	LimitSharedWait string
+
 	// DDL replaces the tokens in migrations.
 	DDL *strings.Replacer
 }
@@ -112,8 +117,8 @@ type Statement struct {
 	// a round trip with statements of other requests.
 	Quick bool
 
-	// Original is the statement of which this one is a copy, for one request of several; nil
-	// means none. Copies in one round trip run once.
+	// Several requests may run copies of one statement. Original is that statement; nil means
+	// that this one is no copy. Of the copies in one round trip, only one runs.
 	Original *Statement
 
 	// Row is called for each row; scan accepts the same destinations as database/sql.

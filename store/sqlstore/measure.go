@@ -10,16 +10,21 @@ import (
 
 // measureRows makes statements count the bytes that they read for the response of ctx.
 // They stop reading when the response exceeds its limit.
-func measureRows(ctx context.Context, statements []*Statement) {
+//
+// Quick statements, which read little, only note the bytes: the requests that share their
+// round trip must not wait for the memory of this one. After them, the caller calls Read on
+// the response, which waits and fails in their place.
+func measureRows(ctx context.Context, statements []*Statement) *platform.Answer {
 	answer := platform.AnswerOf(ctx)
 	if answer == nil {
-		return
+		return nil
 	}
 	for _, s := range statements {
 		if s.Row != nil {
-			s.Row = (&meter{ctx: ctx, answer: answer, row: s.Row}).measure
+			s.Row = (&meter{ctx: ctx, answer: answer, quick: s.Quick, row: s.Row}).measure
 		}
 	}
+	return answer
 }
 
 // rowBytes estimates the memory of a row without its texts.
@@ -30,6 +35,7 @@ const rowBytes = 512
 type meter struct {
 	ctx    context.Context //nolint:containedctx // the context of the one statement whose rows the meter counts
 	answer *platform.Answer
+	quick  bool // whether the statement is quick
 	row    func(scan func(...any) error) error
 
 	scan     func(...any) error
@@ -77,6 +83,10 @@ func (m *meter) scanAndCount(to ...any) error {
 		case *[]byte:
 			n += len(*column)
 		}
+	}
+	if m.quick {
+		m.answer.Note(n)
+		return nil
 	}
 	return m.answer.Read(m.ctx, n)
 }

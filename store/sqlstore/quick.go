@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -15,8 +14,9 @@ import (
 
 // To find a row by its key costs less than the way to the database: the system calls, and
 // waking up two processes. So concurrent requests share round trips for their quick
-// statements. No request waits for others to come: if few enough round trips are under way,
-// it begins one. Otherwise it waits until one ends, and then all that wait share the next.
+// statements. No request waits for others to come. If few enough round trips are under way,
+// it begins one. Otherwise it waits until one of them ends, but at most maxTurnWait, and then
+// shares a round trip with those that wait too, up to maxSharers.
 //
 // A round trip has only statements of requests that have been received before it begins, so
 // it proves who their callers are as well as a round trip of each request would.
@@ -30,15 +30,6 @@ type quickReader struct {
 	waiting []*quickCall
 }
 
-// A quickCall is a call whose statements share a round trip.
-type quickCall struct {
-	ctx        context.Context //nolint:containedctx // the context of the call
-	statements []*Statement
-	turn       chan bool // receives true when the call must begin a round trip, and false when its statements have run
-	err        error
-	isUndone   bool // whether the failure of another call has prevented its statements
-}
-
 const (
 	// maxQuickStatements limits the statements of a call that shares round trips.
 	maxQuickStatements = 8
@@ -46,35 +37,38 @@ const (
 	maxSharers = 32
 	// maxQuickTime limits a round trip that is shared, as no request can cancel it.
 	maxQuickTime = 10 * time.Second
-	// maxTurnWait limits how long a call waits for the end of other round trips. They may wait
-	// for a lock, or for a connection that is lost.
-	maxTurnWait = 20 * time.Millisecond
+	// maxTurnWait limits how long a call waits before it joins or begins a round trip. Those
+	// under way may take long, because the database is far away, or a connection is lost.
+	maxTurnWait = time.Millisecond
 )
 
-// newQuickReader returns a quickReader with one round trip for two processors. With more of
-// them, too few requests would share one.
+// newQuickReader returns a quickReader with one round trip at a time for two processors. With
+// more round trips at a time, too few requests would share one.
 func newQuickReader(d *database) *quickReader {
 	return &quickReader{database: d, free: max(1, runtime.GOMAXPROCS(0)/2)}
 }
 
 // accepts reports whether statements can share a round trip with those of other requests.
 func (q *quickReader) accepts(ctx context.Context, statements []*Statement) bool {
-	isSlow := func(s *Statement) bool { return !s.Quick }
-	return q.database.Dialect().Pipelines && !platform.IsBackground(ctx) &&
-		len(statements) <= maxQuickStatements && !slices.ContainsFunc(statements, isSlow)
+	return q.database.Dialect().LimitSharedWait != "" && !platform.IsBackground(ctx) && len(statements) <= maxQuickStatements &&
+		!slices.ContainsFunc(statements, func(s *Statement) bool { return !s.Quick })
 }
 
 // run runs the statements of a call.
 func (q *quickReader) run(ctx context.Context, statements []*Statement) error {
-	c := &quickCall{ctx: ctx, statements: statements}
+	c := &quickCall{ctx: ctx, statements: statements, start: time.Now()}
 	if q.begin(c) {
 		runtime.Gosched() // lets requests join that have been received, and that no processor has served yet
 		q.lead(c, true)
 	} else if err := q.await(c); err != nil {
 		return err
 	}
-	if c.isUndone {
+	switch {
+	case c.isUndone:
 		return q.database.runAlone(ctx, listUndone(statements))
+	case c.isShared:
+		platform.TraceOf(ctx).NoteStatements(len(statements))
+		q.database.report(ctx, statements, c.start, c.err)
 	}
 	return c.err
 }
@@ -92,7 +86,8 @@ func (q *quickReader) begin(c *quickCall) bool {
 	return false
 }
 
-// await waits until the statements of a call have run. It fails if the call ends before.
+// await waits until the statements of a call have run. It fails if the call ends before they
+// are sent. Afterwards they stay in their round trip, which writes to what the call owns.
 func (q *quickReader) await(c *quickCall) error {
 	late := time.NewTimer(maxTurnWait)
 	defer late.Stop()
@@ -112,7 +107,7 @@ func (q *quickReader) await(c *quickCall) error {
 			return c.ctx.Err()
 		}
 	}
-	if <-c.turn { // otherwise a round trip was under way, which writes to the rows of the call
+	if <-c.turn {
 		q.lead(c, true)
 	}
 	return nil
@@ -140,16 +135,14 @@ func (q *quickReader) lead(c *quickCall, hasTurn bool) {
 		c.err = q.database.runAlone(c.ctx, c.statements)
 		return
 	}
-	start := time.Now()
-	err := q.send(calls)
-	for _, each := range calls {
-		each.finish(err)
-		platform.TraceOf(each.ctx).NoteStatements(len(each.statements))
-		q.database.report(each.ctx, each.statements, start, each.err)
-		if each != c {
+	var err error
+	defer func() { // also if the goroutine ends in a function that receives a row
+		conclude(calls, err)
+		for _, each := range calls[1:] {
 			each.turn <- false
 		}
-	}
+	}()
+	err = q.send(calls)
 }
 
 // take returns a call and the waiting calls that share its round trip, or nil if none waits.
@@ -185,75 +178,13 @@ func (q *quickReader) send(calls []*quickCall) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	var trip sharedTrip
-	for _, c := range calls {
-		for _, s := range c.statements {
-			trip.add(s)
-		}
-	}
-	defer trip.finish()
+	trip := newSharedTrip(q.database.Dialect(), calls)
+	defer trip.tellCopies()
 	ctx, cancel := context.WithTimeout(context.Background(), maxQuickTime)
 	defer cancel()
-	return q.database.Engine.Run(ctx, trip.statements...)
-}
-
-// finish sets the result of a call whose round trip has ended with err. If the database did
-// not answer in time, there is no time to run statements again.
-func (c *quickCall) finish(err error) {
-	isLate := errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) && errors.Is(err, context.DeadlineExceeded)
-	switch hasFailed := func(s *Statement) bool { return s.Failed }; {
-	case len(listUndone(c.statements)) == 0:
-	case isLate, slices.ContainsFunc(c.statements, hasFailed):
-		c.err = err
-	default:
-		c.isUndone = true
+	err = q.database.Engine.Run(ctx, trip.statements...)
+	if err != nil && ctx.Err() != nil {
+		return platform.Unavailable("the database does not answer", err)
 	}
-}
-
-// A sharedTrip has the statements of a round trip. Those with the same original run once.
-type sharedTrip struct {
-	statements []*Statement
-	shared     []*sharedStatement
-}
-
-// A sharedStatement is a statement whose rows go to all copies of its original.
-type sharedStatement struct {
-	Statement
-	copies []*Statement
-}
-
-// add adds a statement.
-func (t *sharedTrip) add(s *Statement) {
-	if s.Original == nil {
-		t.statements = append(t.statements, s)
-		return
-	}
-	i := slices.IndexFunc(t.shared, func(shared *sharedStatement) bool { return shared.Original == s.Original })
-	if i >= 0 {
-		t.shared[i].copies = append(t.shared[i].copies, s)
-		return
-	}
-	shared := &sharedStatement{*s, []*Statement{s}}
-	shared.Row = shared.pass
-	t.shared = append(t.shared, shared)
-	t.statements = append(t.statements, &shared.Statement)
-}
-
-// pass passes a row on to all copies.
-func (s *sharedStatement) pass(scan func(dest ...any) error) error {
-	for _, each := range s.copies {
-		if err := each.Row(scan); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// finish tells the copies of a statement what came of it.
-func (t *sharedTrip) finish() {
-	for _, shared := range t.shared {
-		for _, s := range shared.copies {
-			s.Done, s.Failed = shared.Done, shared.Failed
-		}
-	}
+	return err
 }

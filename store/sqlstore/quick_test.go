@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,19 +14,29 @@ import (
 	"atrium/platform"
 )
 
-// A slowEngine takes five milliseconds for each round trip, or an hour if one of its statements
-// waits for a lock. Each statement finds one row.
+// A slowEngine takes tripTime for each round trip. Each statement finds one row. A
+// statement "locked" waits for a lock, "lost" loses the connection, and "stuck" never ends.
+// The column of "large" has a megabyte.
 type slowEngine struct {
 	scriptedEngine
-	away bool // the database does not answer
+	away error // the error of all round trips if the database does not answer
 }
 
-func (e *slowEngine) Dialect() *Dialect { return &Dialect{Pipelines: true} }
+func (e *slowEngine) Dialect() *Dialect { return &Dialect{Pipelines: true, LimitSharedWait: "limit"} }
 
 func (e *slowEngine) Run(ctx context.Context, statements ...*Statement) error {
-	took := 5 * time.Millisecond
-	if slices.ContainsFunc(statements, func(s *Statement) bool { return s.SQL == "locked" }) {
+	took, isLimited := tripTime, statements[0].SQL == "limit"
+	if isLimited {
+		statements = statements[1:]
+	}
+	runs := func(sql string) bool {
+		return slices.ContainsFunc(statements, func(s *Statement) bool { return s.SQL == sql })
+	}
+	switch {
+	case runs("stuck"), runs("locked") && !isLimited:
 		took = time.Hour
+	case runs("locked"):
+		took = 20 * time.Millisecond
 	}
 	select {
 	case <-time.After(took):
@@ -38,19 +47,42 @@ func (e *slowEngine) Run(ctx context.Context, statements ...*Statement) error {
 	for _, s := range statements {
 		trip = append(trip, s.SQL)
 	}
+	e.lock.Lock()
 	e.trips = append(e.trips, trip)
-	if e.away {
-		return platform.Unavailable("the database does not answer", context.DeadlineExceeded)
+	e.lock.Unlock()
+	if e.away != nil {
+		return e.away
 	}
 	for _, s := range statements {
 		s.Failed = true
-		if err := s.Row(func(...any) error { return nil }); err != nil || s.SQL == "bad" {
-			return cmp.Or(err, errBad)
+		err := s.Row(func(to ...any) error {
+			if column, ok := to[0].(*string); ok && s.SQL == "large" {
+				*column = strings.Repeat("x", 1<<20)
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case s.SQL == "bad":
+			return errBad
+		case s.SQL == "locked":
+			return fmt.Errorf("%w: %w", context.DeadlineExceeded, ErrLocked)
+		case s.SQL == "lost":
+			return errAway
 		}
 		s.Done, s.Failed = true, false
 	}
 	return nil
 }
+
+// tripTime is short enough for two round trips within maxTurnWait.
+const tripTime = maxTurnWait * 2 / 5
+
+var (
+	errAway = platform.Unavailable("the database does not answer", errors.New("refused"))
+	errLate = platform.Unavailable("the database does not answer", context.DeadlineExceeded)
+)
 
 // A quickRequest reads with one quick statement.
 type quickRequest struct {
@@ -74,12 +106,12 @@ func readQuickly(e Engine, requests ...*quickRequest) {
 			if ctx == nil {
 				ctx = context.Background()
 			}
-			s := &Statement{SQL: r.sql, Quick: true, Original: r.original, Row: func(func(...any) error) error {
+			s := &Statement{SQL: r.sql, Quick: true, Original: r.original, Row: func(scan func(...any) error) error {
 				r.rows++
 				if r.sql == "panic" {
 					panic("a row that nobody can read")
 				}
-				return nil
+				return scan(new(string))
 			}}
 			r.err = conn.Run(ctx, s)
 			r.ended = time.Now()
@@ -167,17 +199,76 @@ func TestAnErrorIsThatOfItsRequest(t *testing.T) {
 // Requests that wait for a database that does not answer must not wait twice.
 func TestARoundTripWithoutAnAnswerIsNotRepeated(t *testing.T) {
 	t.Parallel()
+	for _, away := range []error{errAway, errLate} {
+		synctest.Test(t, func(t *testing.T) {
+			engine := &slowEngine{away: away}
+			requests := []*quickRequest{{sql: "a"}, {sql: "b"}, {sql: "c"}}
+			readQuickly(engine, requests...)
+			for _, r := range requests {
+				if !errors.Is(r.err, away) {
+					t.Errorf("%s ends with %v, want %v", r.sql, r.err, away)
+				}
+			}
+			if len(engine.trips) != 2 {
+				t.Errorf("%d round trips, want 2", len(engine.trips))
+			}
+		})
+	}
+}
+
+// An engine does not repeat a round trip that is lost after a row. The requests that have no
+// row yet must get one all the same.
+func TestARoundTripThatIsLostIsRepeatedForThoseWithoutRows(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		engine := &slowEngine{away: true}
-		requests := []*quickRequest{{sql: "a"}, {sql: "b"}, {sql: "c"}}
-		readQuickly(engine, requests...)
-		for _, r := range requests {
+		engine := &slowEngine{}
+		first, lost, last := &quickRequest{sql: "b"}, &quickRequest{sql: "lost"}, &quickRequest{sql: "d"}
+		readQuickly(engine, &quickRequest{sql: "a"}, first, lost, last)
+		for _, r := range []*quickRequest{first, last} {
+			if r.err != nil || r.rows != 1 {
+				t.Errorf("%s has %d rows and %v", r.sql, r.rows, r.err)
+			}
+		}
+		if want := [][]string{{"a"}, {"b", "lost", "d"}}; !slices.EqualFunc(engine.trips[:2], want, slices.Equal) || len(engine.trips) != 4 {
+			t.Errorf("round trips %v, want %v and 2 more", engine.trips, want)
+		}
+	})
+}
+
+// No request can cancel a round trip that is shared, so it must end by itself.
+func TestARoundTripThatNeverEndsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		requests := []*quickRequest{{sql: "a"}, {sql: "stuck"}, {sql: "c"}}
+		readQuickly(&slowEngine{}, requests...)
+		for _, r := range requests[1:] {
 			if !errors.Is(r.err, &platform.Error{Code: platform.CodeUnavailable}) {
 				t.Errorf("%s ends with %v", r.sql, r.err)
 			}
 		}
-		if len(engine.trips) != 2 {
-			t.Errorf("%d round trips, want 2", len(engine.trips))
+	})
+}
+
+// A request that must wait for memory, or that gets none, must not delay or break the round
+// trip of the others.
+func TestARequestWithoutMemoryDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := platform.NewAnswerPool(platform.AnswerLimits{PerAnswer: 16 << 20, Total: 1 << 20}, nil)
+		ctx, end := pool.Open(context.Background())
+		defer end()
+		engine := &slowEngine{}
+		large, other := &quickRequest{sql: "large", context: ctx}, &quickRequest{sql: "c"}
+		began := time.Now()
+		readQuickly(engine, &quickRequest{sql: "a"}, large, other)
+		if !errors.Is(large.err, &platform.Error{Code: platform.CodeUnavailable}) {
+			t.Errorf("the request without memory ends with %v", large.err)
+		}
+		if took := other.ended.Sub(began); other.err != nil || other.rows != 1 || took > 2*tripTime {
+			t.Errorf("the other request has %d rows and %v after %v", other.rows, other.err, took)
+		}
+		if want := [][]string{{"a"}, {"large", "c"}}; !slices.EqualFunc(engine.trips, want, slices.Equal) {
+			t.Errorf("round trips %v, want %v", engine.trips, want)
 		}
 	})
 }
@@ -206,9 +297,9 @@ func TestARequestThatEndsWhileItWaitsLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		engine := &slowEngine{}
-		short, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		short, cancel := context.WithTimeout(context.Background(), tripTime/2)
 		defer cancel()
-		later, cancelLater := context.WithTimeout(context.Background(), 7*time.Millisecond)
+		later, cancelLater := context.WithTimeout(context.Background(), tripTime*3/2)
 		defer cancelLater()
 		gone, shared, last := &quickRequest{sql: "b", context: short}, &quickRequest{sql: "c", context: later}, &quickRequest{sql: "d"}
 		readQuickly(engine, &quickRequest{sql: "a"}, gone, shared, last)
@@ -224,26 +315,49 @@ func TestARequestThatEndsWhileItWaitsLeaves(t *testing.T) {
 	})
 }
 
-// A round trip that waits must not keep the other requests waiting.
-func TestARoundTripThatWaitsDelaysNobodyForLong(t *testing.T) {
+// A round trip that takes long must not keep the other requests waiting.
+func TestARoundTripThatTakesLongDelaysNobodyElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		engine := &slowEngine{}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		locked, others := &quickRequest{sql: "locked", context: ctx}, []*quickRequest{{sql: "b"}, {sql: "c"}}
+		stuck, others := &quickRequest{sql: "stuck", context: ctx}, []*quickRequest{{sql: "b"}, {sql: "c"}}
 		began := time.Now()
-		readQuickly(engine, append([]*quickRequest{locked}, others...)...)
-		if !errors.Is(locked.err, context.DeadlineExceeded) {
-			t.Errorf("the request that waits for a lock ends with %v", locked.err)
+		readQuickly(engine, append([]*quickRequest{stuck}, others...)...)
+		if !errors.Is(stuck.err, context.DeadlineExceeded) {
+			t.Errorf("the request that never ends has the error %v", stuck.err)
 		}
 		if slices.Sort(engine.trips[0]); !slices.EqualFunc(engine.trips, [][]string{{"b", "c"}}, slices.Equal) {
 			t.Errorf("round trips %v, want one of b and c", engine.trips)
 		}
 		for _, r := range others {
-			if took := r.ended.Sub(began); r.err != nil || r.rows != 1 || took > maxTurnWait+5*time.Millisecond {
+			if took := r.ended.Sub(began); r.err != nil || r.rows != 1 || took > maxTurnWait+tripTime {
 				t.Errorf("%s has %d rows and %v after %v", r.sql, r.rows, r.err, took)
 			}
+		}
+	})
+}
+
+// A request that waits for a lock must not delay those that share its round trip, and must
+// wait as long as it would alone.
+func TestALockDelaysOnlyThoseWhoNeedWhatIsLocked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := &slowEngine{}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		locked, other := &quickRequest{sql: "locked", context: ctx}, &quickRequest{sql: "c"}
+		readQuickly(engine, &quickRequest{sql: "a"}, locked, other)
+		if took := locked.ended.Sub(began); !errors.Is(locked.err, context.DeadlineExceeded) || took < time.Minute {
+			t.Errorf("the request that waits for a lock ends with %v after %v", locked.err, took)
+		}
+		if took := other.ended.Sub(began); other.err != nil || other.rows != 1 || took > 25*time.Millisecond {
+			t.Errorf("the other request has %d rows and %v after %v", other.rows, other.err, took)
+		}
+		if !slices.Equal(engine.trips[1], []string{"locked", "c"}) {
+			t.Errorf("round trips %v, want the second to have both statements", engine.trips)
 		}
 	})
 }

@@ -103,11 +103,7 @@ type standbyReader struct{ *database }
 
 // Run reads outside of any transaction, like database.Run.
 func (r standbyReader) Run(ctx context.Context, statements ...*Statement) error {
-	measureRows(ctx, statements)
-	if l := levelOf(ctx); l != nil {
-		return l.run(newPendingCall(ctx, r, statements))
-	}
-	return r.send(ctx, statements)
+	return read(ctx, r, statements)
 }
 
 // send sends statements to a standby, or to the primary if the request does not allow a
