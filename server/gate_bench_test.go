@@ -20,12 +20,16 @@ func BenchmarkRefusedRequest(b *testing.B) {
 			r.Header.Set("Authorization", "Bearer "+w.token)
 			w.full.ServeHTTP(&sink{header: http.Header{}}, r)
 			b.ReportAllocs()
+			served := 0
 			for b.Loop() {
 				to := &sink{header: http.Header{}}
 				w.full.ServeHTTP(to, r)
 				if to.status != http.StatusTooManyRequests {
-					b.Fatal(to.status, to.body.String())
+					served++
 				}
+			}
+			if served > 2+int(b.Elapsed().Seconds()) { // one for each second, and those at its ends
+				b.Fatalf("%d of %d requests were served", served, b.N)
 			}
 		})
 	}
