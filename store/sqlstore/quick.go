@@ -39,7 +39,7 @@ const (
 	maxQuickTime = 10 * time.Second
 	// maxTurnWait limits how long a call waits before it joins or begins a round trip. Those
 	// under way may take long, because the database is far away, or a connection is lost.
-	maxTurnWait = time.Millisecond
+	maxTurnWait = 5 * time.Millisecond
 )
 
 // newQuickReader returns a quickReader with one round trip at a time for two processors. With
