@@ -40,6 +40,21 @@ func limitMemory(limit int64, gcPercent int) {
 	}
 }
 
+// ballast is memory that is never written, so that it takes none, and that the garbage collector
+// counts as part of the heap. A server needs so little heap that the collector would otherwise
+// run several times a second under load, and requests wait each time.
+var ballast []byte
+
+// ballastShare is the part of the memory limit that is ballast.
+const ballastShare = 16
+
+// addBallast adds the ballast, unless GOGC says how often to collect.
+func addBallast() {
+	if limit := debug.SetMemoryLimit(-1); os.Getenv("GOGC") == "" && limit < math.MaxInt64 {
+		ballast = make([]byte, limit/ballastShare)
+	}
+}
+
 // memoryLimit returns the memory limit of a server.
 func (a *answerFlags) memoryLimit() int64 {
 	if a.AnswerMemory > 0 {

@@ -97,6 +97,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 		}
 	}
 	limitMemory(c.memoryLimit(), serverGCPercent)
+	addBallast()
 	logs := newLogBuffer(p.stderr)
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
