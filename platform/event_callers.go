@@ -146,12 +146,6 @@ func (h *feedCallers) confirm(ctx context.Context, callers []*feedCaller) (lost 
 	return lost, nil
 }
 
-// AuthorityVersions are versions of what decides who callers are.
-type AuthorityVersions struct {
-	Roots   map[UID]string    // by organisation
-	Issuers map[string]string // by the issuer of a rule; "" has identities whose rules name none
-}
-
 func joinVersions[K comparable](versions map[K]string, keys []K) string {
 	joined := ""
 	for _, key := range keys {

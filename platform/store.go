@@ -232,6 +232,12 @@ type Reader interface {
 	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)
 }
 
+// AuthorityVersions are versions of what decides who callers are.
+type AuthorityVersions struct {
+	Roots   map[UID]string    // by organisation
+	Issuers map[string]string // by the issuer of a rule; "" has identities whose rules name none
+}
+
 // Table reads the rows of one kind.
 type Table[T, F any] interface {
 	// Get reads rows by UID, in any order; missing ones are left out.

@@ -15,11 +15,11 @@ import (
 // each time in a request that presumes what the first one found.
 func (w *world) ownerRequests(org string) func() error {
 	w.t.Helper()
-	request := requestAsOwner(w.t, w.p, org)
+	request := askAsOwner(w.t, w.p, org)
 	return func() error { return request(w.t.Context()) }
 }
 
-func requestAsOwner(t testing.TB, p *platform.Platform, org string) func(context.Context) error {
+func askAsOwner(t testing.TB, p *platform.Platform, org string) func(context.Context) error {
 	t.Helper()
 	claims := platform.Claims{Issuer: issuer, Subject: "owner of " + org, ServiceAudience: true}
 	last := must[*platform.Actor](t)(p.Authenticate(t.Context(), claims))
@@ -142,7 +142,7 @@ func TestVersionsAreFoundByTheIndex(t *testing.T) {
 		db.SetMaxOpenConns(1) // settings and prepared statements belong to a connection
 		w.exec(db, "INSERT INTO authority (scope, version) SELECT 'root:' || md5(i::text) || '00000000', md5(i::text) FROM generate_series(1, 200) i")
 		w.exec(db, "ANALYZE authority")
-		request := requestAsOwner(t, w.replica(w.newSpy()), "acme")
+		request := askAsOwner(t, w.replica(w.newSpy()), "acme")
 		var compared string
 		for range 3 { // From the third request on, only versions are compared.
 			for _, s := range must[[]sqlstore.Statement](t)(recordStatements(t.Context(), request)) {
