@@ -40,19 +40,19 @@ func limitMemory(limit int64, gcPercent int) {
 	}
 }
 
-// ballast is memory that is never written, so that it takes none, and that the garbage collector
-// counts as part of the heap. A server needs so little heap that the collector would otherwise
-// run several times a second under load, and requests wait each time.
-var ballast []byte
-
 // ballastShare is the part of the memory limit that is ballast.
 const ballastShare = 16
 
-// addBallast adds the ballast, unless GOGC says how often to collect.
-func addBallast() {
-	if limit := debug.SetMemoryLimit(-1); os.Getenv("GOGC") == "" && limit < math.MaxInt64 {
-		ballast = make([]byte, limit/ballastShare)
+// newBallast returns bytes that are never written, so that they take no memory. The garbage
+// collector counts them as part of the heap. A server needs so little heap that the collector
+// would otherwise run several times a second under load, and requests wait each time. There is
+// no ballast if GOGC says how often to collect, or without a memory limit.
+func newBallast() []byte {
+	limit := debug.SetMemoryLimit(-1)
+	if os.Getenv("GOGC") != "" || limit == math.MaxInt64 {
+		return nil
 	}
+	return make([]byte, limit/ballastShare)
 }
 
 // memoryLimit returns the memory limit of a server.

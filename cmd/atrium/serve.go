@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -97,7 +98,7 @@ func (c *serveCommand) run(ctx context.Context, p program) error {
 		}
 	}
 	limitMemory(c.memoryLimit(), serverGCPercent)
-	addBallast()
+	defer runtime.KeepAlive(newBallast())
 	logs := newLogBuffer(p.stderr)
 	defer logs.flush()
 	config := c.config(p, c.logger(logs, isTerminal(p.stderr)))
