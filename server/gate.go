@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,8 +72,7 @@ type acquaintance struct {
 const maxKnown = 1 << 14
 
 const (
-	// reserve is the part of the slots that one organisation leaves to others. It leaves at
-	// least one of several.
+	// reserve is the part of the slots that one organisation leaves to others.
 	reserve = 4
 	// queuePerSlot is how many requests may wait for each slot. More of them may wait for as long
 	// as a surge lasts.
@@ -107,7 +107,7 @@ const FitConcurrency = -1
 // organisation can use all connections to the database.
 func slotsOf(connections int) int {
 	slots := connections + connections/(reserve-1)
-	return max(slots, leastSlots())
+	return max(slots, 2*runtime.GOMAXPROCS(0))
 }
 
 // maxSlots returns how many slots an organisation may have. Those without a known token get
@@ -116,7 +116,7 @@ func (g *gate) maxSlots(organisation string) int {
 	if organisation == "" {
 		return max(1, g.limit/reserve)
 	}
-	return max(1, g.limit-max(1, g.limit/reserve))
+	return g.limit - g.limit/reserve
 }
 
 // presume returns the caller of the last request with a token, or none.

@@ -21,20 +21,16 @@ func (g *gate) fit(now time.Time) {
 }
 
 // fitLimit returns the number of requests that may work in the next interval: a quarter less
-// if the processors cannot keep up, and otherwise an eighth more. It is at least leastSlots,
-// and at most slots.
+// if the processors cannot keep up, and otherwise an eighth more. It is at least one for each
+// processor, and at most slots.
 func fitLimit(limit, slots int, long bool) int {
 	if long {
 		limit -= max(1, limit/4)
 	} else {
 		limit += max(1, limit/8)
 	}
-	return min(max(limit, leastSlots()), slots)
+	return min(max(limit, runtime.GOMAXPROCS(0)), slots)
 }
-
-// leastSlots returns how many requests work in any case: two for each processor, so that one
-// of them can wait for the database, and two organisations can work.
-func leastSlots() int { return 2 * runtime.GOMAXPROCS(0) }
 
 // relax frees all slots if no request has waited for a while, and begins to measure anew.
 func (g *gate) relax(now time.Time) {

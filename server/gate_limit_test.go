@@ -10,7 +10,7 @@ import (
 
 func TestTheLimitFollowsTheProcessors(t *testing.T) {
 	t.Parallel()
-	least := leastSlots()
+	least := runtime.GOMAXPROCS(0)
 	for _, c := range []struct {
 		limit, slots int
 		long         bool
@@ -27,17 +27,6 @@ func TestTheLimitFollowsTheProcessors(t *testing.T) {
 	} {
 		if got := fitLimit(c.limit, c.slots, c.long); got != min(c.want, c.slots) {
 			t.Errorf("%+v: the limit is %d", c, got)
-		}
-	}
-}
-
-// An organisation must leave a slot to others, also if the processors cannot keep up.
-func TestAnOrganisationNeverHasAllSlots(t *testing.T) {
-	t.Parallel()
-	g := newTestGate(8)
-	for limit, want := range map[int]int{1: 1, 2: 1, 3: 2, 4: 3, 8: 6} {
-		if g.limit = limit; g.maxSlots("acme") != want {
-			t.Errorf("an organisation may have %d of %d slots, want %d", g.maxSlots("acme"), limit, want)
 		}
 	}
 }
@@ -90,7 +79,7 @@ func TestFewerRequestsWorkIfTheProcessorsCannotKeepUp(t *testing.T) {
 		time.Sleep(900 * time.Millisecond) // less than requests wait at most
 		synctest.Wait()
 		limit := g.state().Slots
-		if limit >= slots/2 || limit < leastSlots() {
+		if limit >= slots/2 || limit < runtime.GOMAXPROCS(0) {
 			t.Errorf("the limit is %d of %d slots", limit, slots)
 		}
 		for _, w := range all {

@@ -415,7 +415,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 func TestWhatWasUsedLongAgoHardlyCounts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newTestGate(4) // of which one organisation may have three
+		g := newTestGate(3)
 		busy, other := arrive(t, g, "acme", "ann"), arrive(t, g, "acme", "bob")
 		time.Sleep(10 * time.Minute)
 		still := arrive(t, g, "acme", "ann")

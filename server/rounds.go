@@ -27,8 +27,8 @@ type rounds struct {
 const (
 	// longRound is how long rounds may take on average. If they take longer, more requests
 	// at the same time make the server no faster: each one only waits longer, also those of
-	// others. While a processor is idle, a round takes some microseconds.
-	longRound = 300 * time.Microsecond
+	// others.
+	longRound = time.Millisecond
 	// maxRound is the time after which a timer ends a round. Work that is not for requests,
 	// such as live feeds, can keep all processors busy for longer.
 	maxRound = 2 * time.Millisecond
