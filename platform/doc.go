@@ -83,7 +83,8 @@
 // (store/sqlstore/database.go) sends it: together with those of the same level
 // (level.go) and with the proof of who the caller is (presumption.go), through the
 // engine in store/postgres or store/sqlite. The get of a row shares its round trip with
-// those of other requests (quick.go, shared_trip.go), unless there are read replicas.
+// those of other requests (quick.go, shared_trip.go), unless there are read replicas, or a
+// pooler that does not support prepared statements.
 //
 // A nested GraphQL list, { groups { nodes { repos { nodes { name } } } } }. ServeHTTP
 // in graphql/transport reads the request, and Prepare in graphql/execute has it checked

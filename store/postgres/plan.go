@@ -47,14 +47,13 @@ func readsEvents(sql string) bool { return strings.Contains(sql, " FROM event e"
 
 // pipeline adds the planning settings to statements, and forgets at which of them an earlier
 // round trip failed. The first statement stays the first, because it proves who the caller
-// is, or what a standby has replayed. Those with the same setting follow it. The position of
-// the primary stays the last, so that it is not older than what the others read. The
+// is, or what a standby has replayed. Those with the same setting follow it. Otherwise the
 // statements of a pipeline do not depend on each other.
 func (c conn) pipeline(statements []*sqlstore.Statement) []*sqlstore.Statement {
 	for _, s := range statements {
 		s.Failed = false
 	}
-	if last := len(statements) - 1; last > 0 && statements[last].SQL == askPosition {
+	if last := len(statements) - 1; last > 0 && statements[last].IsLast {
 		return append(c.pipeline(statements[:last]), statements[last])
 	}
 	if !c.prepares || len(statements) == 0 {

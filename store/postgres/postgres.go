@@ -56,14 +56,11 @@ var dialect = sqlstore.Dialect{
 	Triggers:        true,
 	Partitions:      true,
 	LimitLockWait:   "SET LOCAL lock_timeout = '2s'; ",
-	LimitSharedWait: limitSharedWait,
+	LimitSharedWait: "SELECT set_config('lock_timeout', '20ms', true)",
 	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
 	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",
 		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
 }
-
-// limitSharedWait limits the wait for a lock until the end of the pipeline.
-const limitSharedWait = "SELECT set_config('lock_timeout', '20ms', true)"
 
 func arrayType(ofBytes bool) string {
 	if ofBytes {

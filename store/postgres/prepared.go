@@ -173,9 +173,9 @@ func (p *preparedConn) prepare(ctx context.Context, conn *pgconn.PgConn, stateme
 		return nil
 	}
 	pipeline := conn.StartPipeline(ctx)
-	limitsWait := statements[0].SQL == limitSharedWait // also for the locks that preparing needs
+	limitsWait := statements[0].LimitsWait
 	if limitsWait {
-		pipeline.SendQueryParams(limitSharedWait, nil, nil, nil, nil)
+		pipeline.SendQueryParams(statements[0].SQL, nil, nil, nil, nil)
 	}
 	for _, name := range p.dropped {
 		pipeline.SendDeallocate(name)

@@ -117,6 +117,13 @@ type Statement struct {
 	// a round trip with statements of other requests.
 	Quick bool
 
+	// LimitsWait means that the statement, which is the first, limits how long the others wait
+	// for locks. They may need locks also to be prepared.
+	LimitsWait bool
+
+	// IsLast means that no other statement may run after this one.
+	IsLast bool
+
 	// Several requests may run copies of one statement. Original is that statement; nil means
 	// that this one is no copy. Of the copies in one round trip, only one runs.
 	Original *Statement

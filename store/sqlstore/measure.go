@@ -12,8 +12,8 @@ import (
 // They stop reading when the response exceeds its limit.
 //
 // Quick statements, which read little, only note the bytes: the requests that share their
-// round trip must not wait for the memory of this one. After them, the caller calls Read on
-// the response, which waits and fails in their place.
+// round trip must not wait for the memory of this one. When they have run, the caller
+// calls Read on the response, which waits and fails in their place.
 func measureRows(ctx context.Context, statements []*Statement) *platform.Answer {
 	answer := platform.AnswerOf(ctx)
 	if answer == nil {

@@ -35,7 +35,7 @@ type copiedStatement struct {
 }
 
 func newSharedTrip(dialect *Dialect, calls []*quickCall) *sharedTrip {
-	t := &sharedTrip{statements: []*Statement{{SQL: dialect.LimitSharedWait, Plan: PlanBySession}}}
+	t := &sharedTrip{statements: []*Statement{{SQL: dialect.LimitSharedWait, Plan: PlanBySession, LimitsWait: true}}}
 	for _, c := range calls {
 		c.isShared = true
 		for _, s := range c.statements {
@@ -81,21 +81,22 @@ func (t *sharedTrip) tellCopies() {
 	}
 }
 
-// conclude decides what becomes of the calls whose round trip has ended with err. A call whose
-// statement has failed gets the error, and the others run again. There are two exceptions:
-//   - If the database did not answer at all, or not in time, all calls get the error.
-//   - If a statement waited for a lock, its call also runs again, and may wait longer.
+// conclude decides what becomes of the calls whose round trip has ended with err:
+//   - All calls get the error if the database did not answer at all, or not in time.
+//   - Otherwise, the call whose statement failed gets the error. It does not run again, because
+//     it may have received rows. A statement that waited for a lock has none: its call runs
+//     again, and may wait longer.
+//   - The other calls with statements that are not done run again.
 func conclude(calls []*quickCall, err error) {
 	isDone := func(s *Statement) bool { return s.Done }
 	hasFailed := func(s *Statement) bool { return s.Failed }
-	isUnavailable := errors.Is(err, &platform.Error{Code: platform.CodeUnavailable})
-	isOver := isUnavailable && (errors.Is(err, context.DeadlineExceeded) ||
-		!slices.ContainsFunc(calls, func(c *quickCall) bool { return slices.ContainsFunc(c.statements, isDone) }))
-	isOfOne := !isUnavailable && !errors.Is(err, ErrLocked)
+	isAnswered := slices.ContainsFunc(calls, func(c *quickCall) bool { return slices.ContainsFunc(c.statements, isDone) })
+	isForAll := errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) && (!isAnswered || errors.Is(err, context.DeadlineExceeded))
+	isLocked := errors.Is(err, ErrLocked)
 	for _, c := range calls {
 		switch {
 		case len(listUndone(c.statements)) == 0:
-		case isOver, isOfOne && slices.ContainsFunc(c.statements, hasFailed):
+		case isForAll, !isLocked && slices.ContainsFunc(c.statements, hasFailed):
 			c.err = err
 		default:
 			c.isUndone = true

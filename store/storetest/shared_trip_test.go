@@ -95,12 +95,13 @@ func (w *world) readBesideALock(ctx context.Context, readers int, repo, group pl
 	repos.Wait()
 }
 
-// Only the statement that fails is marked, whether statements are prepared or not. A panic on
-// a row leaves no connection in use.
-func TestTheStatementThatFailsIsMarkedInEveryMode(t *testing.T) {
+// unpreparedModes are the modes in which no statement stays prepared.
+var unpreparedModes = []string{"cache_describe", "describe_exec", "exec"}
+
+func TestTheStatementThatFailsIsMarkedWithoutPreparing(t *testing.T) {
 	t.Parallel()
 	address := storetest.Postgres(t)
-	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec"} {
+	for _, mode := range unpreparedModes {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			engine := openPostgres(t, address, postgres.Options{QueryMode: mode, MaxConnections: 1})
@@ -113,6 +114,17 @@ func TestTheStatementThatFailsIsMarkedInEveryMode(t *testing.T) {
 					t.Errorf("alone, %s ends with %v; it has failed: %t", query, err, broken.Failed)
 				}
 			}
+		})
+	}
+}
+
+func TestAPanicOnARowLeavesNoConnectionInUse(t *testing.T) {
+	t.Parallel()
+	address := storetest.Postgres(t)
+	for _, mode := range append(unpreparedModes, "cache_statement") {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			engine := openPostgres(t, address, postgres.Options{QueryMode: mode, MaxConnections: 1})
 			for range 2 {
 				panicking := &sqlstore.Statement{SQL: "SELECT 'first'", Row: func(func(...any) error) error { panic(errPanic) }}
 				if err := runRecovered(t.Context(), engine, panicking, &sqlstore.Statement{SQL: "SELECT 'last'"}); !errors.Is(err, errPanic) || !panicking.Failed {
