@@ -39,12 +39,12 @@ type feedCaller struct {
 	grants []grant
 	read   int64 // the grants are newer than the events of this read and of earlier reads
 
-	first       sync.Mutex
+	confirmLock sync.Mutex
 	isConfirmed bool // whether the token had its identities when the first feed was opened
 	// These are the versions of the organisations and of the issuers at which the token had its
 	// identities. A change of an identity changes the version of both.
 	rootVersions, issuerVersions string
-	signedOut                    bool // whether the token has lost an identity since
+	isSignedOut                  bool // whether the token has lost an identity since
 }
 
 // A grantRead reads the grants of every caller that requested it before it began.
@@ -73,8 +73,8 @@ func (h *feedCallers) acquire(ctx context.Context, a *Actor) (*feedCaller, error
 
 // confirmFirst confirms a caller before the first of its feeds asks for grants.
 func (h *feedCallers) confirmFirst(ctx context.Context, one *feedCaller) error {
-	one.first.Lock()
-	defer one.first.Unlock()
+	one.confirmLock.Lock()
+	defer one.confirmLock.Unlock()
 	if one.isConfirmed {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (h *feedCallers) currentActor(ctx context.Context, one *feedCaller, a *Acto
 			return nil, ctx.Err()
 		}
 	}
-	if one.signedOut {
+	if one.isSignedOut {
 		return nil, errSignedOut
 	}
 	fresh := *a
@@ -283,7 +283,7 @@ func (h *feedCallers) readNow() bool {
 	cancel()
 	h.lock.Lock()
 	for _, one := range lost {
-		one.signedOut = true
+		one.isSignedOut = true
 		h.forget(one) // the token may get its identity back, and open other feeds
 	}
 	if err != nil {

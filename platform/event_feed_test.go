@@ -109,19 +109,19 @@ func follow(ctx context.Context, p *platform.Platform, req platform.EventRequest
 	return feed.Follow(ctx, yield)
 }
 
-// An openFeed is a feed that is followed.
-type openFeed struct {
+// A followedFeed is a feed that a test follows.
+type followedFeed struct {
 	heard chan platform.UID // subjects of events
 	ended chan error
 }
 
-// openFeed follows a feed until it ends or the test does.
-func (w *world) openFeed(c platform.Claims, within platform.UID) openFeed {
+// followFeed follows a feed until it ends or the test does.
+func (w *world) followFeed(c platform.Claims, within platform.UID) followedFeed {
 	w.Helper()
 	_, caller := w.enter(c)
 	feed, err := w.p.Events.Open(caller, platform.EventRequest{DescendantsOf: within})
 	must(w, err)
-	f := openFeed{make(chan platform.UID, 100), make(chan error, 1)}
+	f := followedFeed{make(chan platform.UID, 100), make(chan error, 1)}
 	go func() {
 		f.ended <- feed.Follow(w.Context(), func(e *platform.Event) error { f.heard <- e.Subject; return nil })
 	}()
@@ -129,7 +129,7 @@ func (w *world) openFeed(c platform.Claims, within platform.UID) openFeed {
 }
 
 // hears waits until the feed sends an event of a new repo of a group.
-func (f openFeed) hears(w *world, what string, group platform.UID) {
+func (f followedFeed) hears(w *world, what string, group platform.UID) {
 	w.Helper()
 	for made := w.repo(group); ; {
 		select {
@@ -146,7 +146,7 @@ func (f openFeed) hears(w *world, what string, group platform.UID) {
 }
 
 // ends waits until the feed ends at the event of a new repo, which it must not send.
-func (f openFeed) ends(w *world, what string, group platform.UID) {
+func (f followedFeed) ends(w *world, what string, group platform.UID) {
 	w.Helper()
 	made := w.repo(group)
 	select {
@@ -202,7 +202,7 @@ func TestAFeedEndsWhenItsTokenLosesItsIdentity(t *testing.T) {
 			"its keys are replaced":        {ofSecond, update(second, keys, issuer, "other robot", `\"kid\": \"new\"`)},
 			"the proof of its issuer ends": {visitor("alice", nil), func() error { return w.p.Issuers.Revoke(w.operator(), acme.uid, workplace) }},
 		} {
-			f := w.openFeed(c.claims, acme.uid)
+			f := w.followFeed(c.claims, acme.uid)
 			f.hears(w, "before "+what, acme.uid)
 			must(t, c.lose())
 			f.ends(w, what, acme.uid)
@@ -224,12 +224,12 @@ func TestATokenThatGetsItsIdentityBackOpensFeeds(t *testing.T) {
 		}
 		quiet := w.group(acme.uid)
 		runs(t, w.p)
-		idle, busy := w.openFeed(claims, quiet), w.openFeed(claims, acme.uid)
+		idle, busy := w.followFeed(claims, quiet), w.followFeed(claims, acme.uid)
 		busy.hears(w, "at first", acme.uid)
 		setSubject("somebody else")
 		busy.ends(w, "without the identity", acme.uid)
 		setSubject("reader")
-		w.openFeed(claims, acme.uid).hears(w, "with the identity again", acme.uid)
+		w.followFeed(claims, acme.uid).hears(w, "with the identity again", acme.uid)
 		idle.ends(w, "of the time before", quiet)
 	})
 }
@@ -241,7 +241,7 @@ func TestAFeedGoesOnWithoutAMappingOfItsGroups(t *testing.T) {
 		provider := w.providerOf(acme.uid, workplace, platform.ViewerRole)
 		mapping := w.mappingTo(provider.UID, "eng", platform.ViewerRole, "")
 		runs(t, w.p)
-		f := w.openFeed(visitor("alice", map[string]any{"groups": []any{"eng"}}), acme.uid)
+		f := w.followFeed(visitor("alice", map[string]any{"groups": []any{"eng"}}), acme.uid)
 		f.hears(w, "with the mapping", acme.uid)
 		must(t, w.p.ExternalGroupRoleMappings.Delete(acme.owner, mapping))
 		w.member(acme.uid, "somebody") // the identities of the token are read again
