@@ -35,6 +35,7 @@ type Actor struct {
 	Identities             []UID
 	Expires                time.Time // expiry of the token; feeds and streams must end then
 
+	personal            []UID    // the identities that only the bearer of the token can be
 	audience            string   // an audience of the token, if the token was not issued for this service
 	issuerOrganisations []string // organisations that the token's issuer names in OrganisationClaim
 	hasStaticKeys       bool     // whether keys of the identities signed the token, so that its issuer says nothing
@@ -189,7 +190,7 @@ func (p *Platform) recognise(c Claims, candidates []Candidate, options []SignInO
 		if !p.mayAdmit(candidate) || !m.matches(identity, c, p.now()) {
 			continue
 		}
-		a.addIdentity(identity.UID, candidate.Grants)
+		a.addIdentity(identity.UID, candidate.Grants, !identity.ClaimMatch.Key().HasPattern())
 		if a.hasStaticKeys {
 			a.addKeys(identity.StaticKeys)
 		}
@@ -216,12 +217,16 @@ func (p *Platform) mayAdmit(c Candidate) bool {
 	return c.Proven || !rule.Key().HasPattern() || p.namesTenant(rule)
 }
 
-// addIdentity adds an identity and its grants to the actor.
-func (a *Actor) addIdentity(identity UID, bound []Grant) {
+// addIdentity adds an identity and its grants to the actor. An identity is personal unless
+// others match its rule too.
+func (a *Actor) addIdentity(identity UID, bound []Grant, isPersonal bool) {
 	if slices.Contains(a.Identities, identity) {
 		return // both its rule and a provider match
 	}
 	a.Identities = append(a.Identities, identity)
+	if isPersonal {
+		a.personal = append(a.personal, identity)
+	}
 	a.grants = append(a.grants, limitToHome(bound)...)
 }
 

@@ -105,21 +105,6 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 	})
 }
 
-// requireMayGrantAll fails unless the caller holds everything that the mappings
-// of a provider grant.
-func (s ExternalGroupRoleMappings) requireMayGrantAll(ctx context.Context, tx Tx, provider UID) error {
-	mapped, err := tx.MappedGrants(ctx, provider)
-	if err != nil {
-		return err
-	}
-	for _, g := range mapped {
-		if err := requireMayGrant(ctx, tx, setOf(g.Capabilities), g.Group); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Delete removes a mapping. It takes effect with the next request.
 func (s ExternalGroupRoleMappings) Delete(ctx context.Context, uid UID) error {
 	return s.remove(ctx, uid)

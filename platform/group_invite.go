@@ -260,10 +260,11 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	return bindings[0], err
 }
 
-// findInvitedIdentity returns the identity of the caller that can act in group. It creates
-// one if there is none.
+// findInvitedIdentity returns the personal identity of the caller that can act in group. It
+// creates one if there is none. An invite is for the caller only, so it must not give the role
+// to everybody who shares an identity with the caller.
 func (s GroupInvites) findInvitedIdentity(ctx context.Context, tx Tx, actor *Actor, group UID) (UID, error) {
-	for _, identity := range actor.Identities {
+	for _, identity := range actor.personal {
 		if group.Within(identity.Parent()) {
 			return identity, nil
 		}

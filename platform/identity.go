@@ -116,7 +116,7 @@ func (s Identities) Create(ctx context.Context, parent UID, in Input[*Identity])
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, made, noKeyFilter, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made.ClaimMatch) })
+	return s.insert(ctx, parent, made, noKeyFilter, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made) })
 }
 
 // Update changes an identity. A change of its rule decides who gets the roles
@@ -130,7 +130,7 @@ func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*
 		if err := s.requireAllBound(ctx, tx, uid); err != nil {
 			return err
 		}
-		return s.p.admitRule(ctx, tx, uid, change.row.ClaimMatch)
+		return s.p.admitRule(ctx, tx, uid, change.row)
 	})
 }
 
@@ -149,26 +149,14 @@ func (i *Identity) addOtherRule(fields []string) []string {
 // requireAllBound fails unless the caller holds everything that is bound to an
 // identity.
 func (s Identities) requireAllBound(ctx context.Context, tx Tx, uid UID) error {
-	actor, err := requireCaller(ctx)
-	if err != nil {
-		return err
-	}
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
-		return err
-	}
-	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
 		return err
 	}
 	bound, err := tx.Grants(ctx, []UID{uid})
 	if err != nil {
 		return err
 	}
-	for _, g := range bound {
-		if err := actor.checkMayGrant(setOf(g.Capabilities), g.Group); err != nil {
-			return err
-		}
-	}
-	return nil
+	return requireMayGrantAll(ctx, tx, bound)
 }
 
 // Delete deletes an identity without role bindings.

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 )
@@ -23,6 +24,10 @@ type IdentityProvider struct {
 	IssuerVerifyTime Time `json:"issuerVerifyTime,omitzero"`
 
 	EncryptedSecret []byte `json:"-"` // the client secret, encrypted
+
+	// FormerRule is the correlation rule of a removed configuration. The identities of the
+	// users still have the ids of that rule.
+	FormerRule CorrelationRule `json:"-"`
 }
 
 // OIDC describes the tokens that a provider accepts. A token must be issued for
@@ -232,8 +237,22 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[*Identi
 		if _, err := s.readProof(ctx, tx, change.row); err != nil {
 			return err
 		}
-		return s.p.ExternalGroupRoleMappings.requireMayGrantAll(ctx, tx, uid)
+		return s.requireMayGrantUsers(ctx, tx, uid)
 	})
+}
+
+// requireMayGrantUsers fails unless the caller holds everything that users of a provider are
+// granted. Another configuration can let others sign in as them.
+func (s IdentityProviders) requireMayGrantUsers(ctx context.Context, tx Tx, provider UID) error {
+	mapped, err := tx.MappedGrants(ctx, provider)
+	if err != nil {
+		return err
+	}
+	bound, err := tx.ProvisionedGrants(ctx, provider)
+	if err != nil {
+		return err
+	}
+	return requireMayGrantAll(ctx, tx, append(mapped, bound...))
 }
 
 // keepStored keeps the stored correlation rule when the configuration changes,
@@ -247,15 +266,29 @@ func (s IdentityProviders) keepStored(current *IdentityProvider, change *change[
 	if p.OIDC == nil || p.OIDC.ClientSecret.Given {
 		change.fields = append(change.fields, "clientSecret")
 	}
-	if err := s.encryptClientSecret(p); err != nil || p.OIDC == nil || current.OIDC == nil {
+	if err := s.encryptClientSecret(p); err != nil {
 		return err
 	}
-	rule := current.OIDC.CorrelationRule
-	if p.OIDC.CorrelationRule != "" && p.OIDC.CorrelationRule != rule {
+	rule := current.correlationRule()
+	switch {
+	case p.OIDC == nil:
+		p.FormerRule = rule
+	case rule == "": // it never had a configuration
+	case p.OIDC.CorrelationRule != "" && p.OIDC.CorrelationRule != rule:
 		return Invalid(Violation{"oidc.correlationRule", "cannot be changed"})
+	default:
+		p.OIDC.CorrelationRule = rule
 	}
-	p.OIDC.CorrelationRule = rule
 	return nil
+}
+
+// correlationRule returns the rule of the configuration, or of the removed one, or "" if the
+// provider never had any.
+func (p *IdentityProvider) correlationRule() CorrelationRule {
+	if p.OIDC == nil {
+		return p.FormerRule
+	}
+	return cmp.Or(p.OIDC.CorrelationRule, CorrelationRuleSub)
 }
 
 // Delete deletes an identity provider without mappings. Its users lose their

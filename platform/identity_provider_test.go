@@ -3,6 +3,8 @@ package platform_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,5 +131,58 @@ func TestRolesAndProvidersInUseStay(t *testing.T) {
 		blocked("the role of an invite")
 		must(t, w.p.GroupInvites.Delete(acme.owner, invite.UID))
 		must(t, w.p.Roles.Delete(acme.owner, role))
+	})
+}
+
+// Whoever changes the configuration of a provider decides who can sign in as its users, so they
+// must hold everything that is bound to those users.
+func TestAChangeOfAProviderNeedsWhatItsUsersHold(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		provider := w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		alice, _ := w.enter(visitor("alice", nil))
+		manager := w.with(w.role(acme.uid, append(viewerCapabilities(), platform.CapIdentityProvidersUpdate, platform.CapRoleBindingsCreate)...), acme.uid, acme.uid)
+		change := func(client string) error {
+			_, err := w.p.IdentityProviders.Update(manager, provider.UID, inputWithMask[*platform.IdentityProvider](fmt.Sprintf(`{"oidc": {"clientId": %q}}`, client), "oidc.clientId"))
+			return err
+		}
+		must(t, change("another"))
+		w.bind(acme.uid, alice.Identities[0], platform.OwnerRole)
+		expectRefused(t, "a change of the client", change("mine"), platform.CodePermissionDenied)
+		_, err := w.p.IdentityProviders.Update(manager, provider.UID, body[*platform.IdentityProvider](`{"oidc": null}`))
+		expectRefused(t, "the removal of the configuration", err, platform.CodePermissionDenied)
+	})
+}
+
+// viewerCapabilities returns what the built-in role of viewers grants.
+func viewerCapabilities() []platform.Capability {
+	roles := platform.BuiltInRoles()
+	return slices.Clone(roles[slices.IndexFunc(roles, func(r *platform.Role) bool { return r.UID == platform.ViewerRole })].Capabilities)
+}
+
+// The ids of the users of a provider are those of its correlation rule. With another rule, the
+// token of somebody else could contain them.
+func TestACorrelationRuleOutlivesItsConfiguration(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		provider := w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		configure := func(oidc string) error {
+			_, err := w.p.IdentityProviders.Update(acme.owner, provider.UID, body[*platform.IdentityProvider](`{"oidc": %s}`, oidc))
+			return err
+		}
+		with := func(rule platform.CorrelationRule) string {
+			return fmt.Sprintf(`{"issuer": %q, "clientId": "client", "correlationRule": %q}`, workplace, rule)
+		}
+		must(t, configure("null"))
+		stored, err := w.p.IdentityProviders.Get(acme.owner, provider.UID)
+		must(t, err)
+		if stored.OIDC != nil {
+			t.Errorf("the removed configuration is %+v", stored.OIDC)
+		}
+		must(t, configure("null"))
+		if fields := violationFields(configure(with(platform.CorrelationRuleOID))); fields != "oidc.correlationRule" {
+			t.Errorf("another rule is refused with %q, want oidc.correlationRule", fields)
+		}
+		must(t, configure(with(platform.CorrelationRuleSub)))
 	})
 }

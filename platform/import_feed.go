@@ -6,6 +6,11 @@ import (
 	"slices"
 )
 
+// feedLock excludes all other imports of advisories and vulnerabilities until a transaction
+// ends. Both change the severities of advisories, and an older record must not replace a newer
+// one.
+const feedLock UID = "feed"
+
 // Import stores advisories in a group by advisory id and artifact name. An
 // existing advisory is replaced unless its update time is later. A record without
 // times gets the time of the import.
@@ -21,6 +26,9 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			a.check(v)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*Advisory) ([]*Advisory, error) {
+			if err := tx.Lock(ctx, feedLock); err != nil {
+				return nil, err
+			}
 			names := make([]AdvisoryName, len(rows))
 			for i, a := range rows {
 				names[i] = advisoryNameOf(a)
@@ -231,6 +239,9 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			checkAliases(vuln.Aliases, v)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
+			if err := tx.Lock(ctx, feedLock); err != nil {
+				return nil, err
+			}
 			ids := make([]UID, len(rows))
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)

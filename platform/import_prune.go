@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"errors"
 	"slices"
 )
 
@@ -52,7 +51,7 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 		return 0, err
 	}
 	for batch := range slices.Chunk(gone, pruneBatch) {
-		n, err := s.removeAll(ctx, batch, o)
+		n, err := s.removeAll(ctx, from, batch, o)
 		if err != nil {
 			return removed, err
 		}
@@ -77,21 +76,22 @@ func (s Tags) listExcept(ctx context.Context, from RepoSource, names []string) (
 	return found, err
 }
 
-// removeAll deletes tags in one transaction. It does not count tags that no longer
-// exist.
-func (s Tags) removeAll(ctx context.Context, tags []UID, o ImportOptions) (removed int, err error) {
+// removeAll deletes tags in one transaction. It leaves out those that no longer exist, and
+// those that a caller or another import has taken over since they were listed.
+func (s Tags) removeAll(ctx context.Context, from RepoSource, tags []UID, o ImportOptions) (removed int, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		removed = 0
-		for _, uid := range tags {
-			switch row, err := s.rows(tx).Delete(ctx, uid); {
-			case errors.Is(err, ErrNotFound):
-			case err != nil:
-				return err
-			default:
-				removed++
-				recordImported(ctx, tx, s.resources, "deleted", o, row)
-			}
+		gone, err := tx.LockTagsOfSource(ctx, from, tags)
+		if err != nil {
+			return err
 		}
+		for _, uid := range gone {
+			row, err := s.rows(tx).Delete(ctx, uid)
+			if err != nil {
+				return err
+			}
+			recordImported(ctx, tx, s.resources, "deleted", o, row)
+		}
+		removed = len(gone)
 		return nil
 	})
 	return removed, err

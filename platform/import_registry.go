@@ -157,10 +157,10 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 
 // claimTags records the sources of unchanged tags.
 func claimTags(ctx context.Context, tx Tx, kept []*ImportedTag) error {
-	brought := map[string][]UID{}
+	brought := map[string][]*Tag{}
 	for _, t := range kept {
 		if t.Source != "" {
-			brought[t.Source] = append(brought[t.Source], t.UID)
+			brought[t.Source] = append(brought[t.Source], &t.Tag)
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(brought)) {

@@ -77,22 +77,25 @@ func (p *Platform) namesTenant(m *ClaimMatch) bool {
 // rulesOfKey limits the identities of an organisation with the same RuleKey.
 const rulesOfKey = 20
 
-// admitRule fails unless the organisation may have a rule. It must be called in
-// the transaction that writes the rule.
-func (p *Platform) admitRule(ctx context.Context, tx Tx, identity UID, m *ClaimMatch) error {
-	key, root := m.Key(), identity.Root()
+// admitRule fails unless the organisation may have the rule of i, which will be the
+// identity uid. It must be called in the transaction that writes the rule.
+func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) error {
+	m, key, root := i.ClaimMatch, i.ClaimMatch.Key(), uid.Root()
+	if k := i.StaticKeys; k != nil {
+		key = RuleKey{k.Issuer, k.Subject}
+	}
 	if key == (RuleKey{}) {
 		return nil
 	}
 	if err := tx.Lock(ctx, root); err != nil {
 		return err
 	}
-	n, err := tx.CountRules(ctx, root, key, identity)
+	n, err := tx.CountRules(ctx, root, key, uid)
 	if err != nil {
 		return err
 	}
 	if n >= rulesOfKey {
-		return failedPrecondition("TOO_MANY_RULES", m.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
+		return failedPrecondition("TOO_MANY_RULES", i.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
 	}
 	if !key.HasPattern() || p.namesTenant(m) {
 		return nil
@@ -102,6 +105,13 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, identity UID, m *ClaimM
 		return err
 	}
 	return unprovenError(m, root)
+}
+
+func (i *Identity) subjectField() string {
+	if i.StaticKeys != nil {
+		return "staticKeys.subject"
+	}
+	return i.ClaimMatch.subjectField()
 }
 
 func (m *ClaimMatch) subjectField() string {

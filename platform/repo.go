@@ -224,12 +224,12 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*R
 	}
 	readme.UID = uid
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		before, err := tx.Readmes(ctx, Keys{uids: []UID{uid}})
-		if err != nil {
+		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
+		if err := RowsOf[*Repo](tx).Update(ctx, repo); err != nil { // this also locks the repo
 			return err
 		}
-		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
-		if err := RowsOf[*Repo](tx).Update(ctx, repo); err != nil {
+		before, err := tx.Readmes(ctx, Keys{uids: []UID{uid}})
+		if err != nil {
 			return err
 		}
 		s.recordUpdate(ctx, tx, repo, []EventChange{newValueChange("readme", before[0].Content, readme.Content)})

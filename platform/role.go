@@ -201,6 +201,24 @@ func requireMayGrant(ctx context.Context, tx Tx, set capabilitySet, uid UID) err
 	return actor.checkMayGrant(set, uid)
 }
 
+// requireMayGrantAll fails unless the caller currently holds everything that grants give. The
+// organisation must be locked before they are read, so that the result stays valid until commit.
+func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) error {
+	actor, err := requireCaller(ctx)
+	if err != nil {
+		return err
+	}
+	if actor, err = actor.withCurrentGrants(ctx, tx); err != nil {
+		return err
+	}
+	for _, g := range given {
+		if err := actor.checkMayGrant(setOf(g.Capabilities), g.Group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // requireMayGrantRole is requireMayGrant for the capabilities of a role. field is
 // the field of the request that names the role. A role can be bound only within
 // its group.

@@ -112,7 +112,7 @@ func (found *recognition) addSignIn(c Claims, e *SignInOption) {
 	at := slices.IndexFunc(e.Provisioned, func(one ProvisionedIdentity) bool { return one.ExternalID == external })
 	switch {
 	case at >= 0:
-		found.actor.addIdentity(e.Provisioned[at].Identity.UID, e.Provisioned[at].Grants)
+		found.actor.addIdentity(e.Provisioned[at].Identity.UID, e.Provisioned[at].Grants, true)
 		found.seen = append(found.seen, e.Provisioned[at].Identity)
 		found.actor.addMapped(c, e)
 	case e.Proof.AdmitsNewcomers():
@@ -139,7 +139,7 @@ func (p *Platform) provision(ctx context.Context, a *Actor, c Claims, e *SignInO
 	if err != nil {
 		return err
 	}
-	a.addIdentity(person.UID, grants)
+	a.addIdentity(person.UID, grants, true)
 	a.addMapped(c, e)
 	return nil
 }
@@ -183,27 +183,46 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 	self := &Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: c.EmailVerified}
 	ctx = WithActor(ctx, self)
 	err := p.store.Write(ctx, func(tx Tx) error {
-		if err := tx.Lock(ctx, group.Root()); err != nil {
+		current, err := p.readAdmitting(ctx, tx, provider.UID, c)
+		if err != nil {
 			return err
 		}
 		if err := p.Identities.insertRecorded(ctx, tx, group, person); err != nil {
 			return err
 		}
 		self.Identities = []UID{person.UID}
-		bindings := []*RoleBinding{newBinding(group, person.UID, provider.DefaultRole, p.now())}
+		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, p.now())}
 		if err := RowsOf[*RoleBinding](tx).Insert(ctx, bindings...); err != nil {
 			return err
 		}
 		return p.RoleBindings.recordBound(ctx, tx, bindings, "created")
 	})
-	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) {
-		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or the group is gone
+	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) || errors.Is(err, errNotAdmitted) {
+		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or changed the provider
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	grants, err := p.store.Grants(ctx, []UID{person.UID})
 	return person, grants, err
+}
+
+var errNotAdmitted = errors.New("the provider does not admit the bearer of the token")
+
+// readAdmitting reads a provider, which may have changed since the token was matched with it,
+// and locks its organisation. It returns errNotAdmitted unless the provider admits new users
+// with this token.
+func (p *Platform) readAdmitting(ctx context.Context, tx Tx, provider UID, c Claims) (*IdentityProvider, error) {
+	current, err := p.IdentityProviders.getLocked(ctx, tx, provider)
+	switch {
+	case errors.Is(err, &Error{Code: CodeNotFound}):
+		return nil, errNotAdmitted
+	case err != nil:
+		return nil, err
+	case !current.IssuerVerified || !current.accepts(c):
+		return nil, errNotAdmitted
+	}
+	return current, nil
 }
 
 // readProvisioned reads an identity that a concurrent request has just created.

@@ -304,3 +304,30 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 		}
 	})
 }
+
+// Anybody may name the issuer and subject of others, so that must not keep the others from
+// signing in with their own keys.
+func TestStaticKeysOfOthersHideNone(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		create := func(o org) (*platform.Identity, error) {
+			return w.p.Identities.Create(o.owner, o.uid, body[*platform.Identity](
+				`{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}"}}`, issuer))
+		}
+		for i := range 5 {
+			other := w.found(fmt.Sprint("other-", i))
+			for range 20 {
+				_, err := create(other)
+				must(t, err)
+			}
+			_, err := create(other)
+			expectRefused(t, "the 21st identity", err, platform.CodeFailedPrecondition)
+		}
+		own, err := create(w.found("acme"))
+		must(t, err)
+		keys, err := w.p.StaticKeys(t.Context(), issuer, "robot")
+		must(t, err)
+		if !slices.ContainsFunc(keys, func(k platform.IdentityKeys) bool { return k.Identity == own.UID }) {
+			t.Errorf("%d keys, and that of acme is not among them", len(keys))
+		}
+	})
+}

@@ -45,7 +45,8 @@ type Store interface {
 	Candidates(ctx context.Context, b Bearer) ([]Candidate, []SignInOption, error)
 
 	// StaticIdentities finds identities with static keys that name exactly this
-	// issuer and subject.
+	// issuer and subject. There is a limit; the first one of each organisation
+	// precedes the second ones.
 	StaticIdentities(ctx context.Context, issuer, subject string) ([]*Identity, error)
 
 	// KnowsIssuer reports whether an identity or an identity provider names
@@ -167,6 +168,10 @@ type Reader interface {
 	// grant is the provider.
 	MappedGrants(ctx context.Context, provider UID, externalGroups ...string) ([]Grant, error)
 
+	// ProvisionedGrants reads the roles that are bound to the identities of an identity
+	// provider. Grants of several identities on the same group are one.
+	ProvisionedGrants(ctx context.Context, provider UID) ([]Grant, error)
+
 	// IssuerProof reads the proof of an organisation for an issuer. The method is
 	// empty if there is no proof.
 	IssuerProof(ctx context.Context, root UID, issuer string) (*IssuerProof, error)
@@ -175,8 +180,8 @@ type Reader interface {
 	// an issuer.
 	ProvidersOfIssuer(ctx context.Context, root UID, issuer string) ([]UID, error)
 
-	// CountRules counts the identities of an organisation with a rule key, except
-	// one identity.
+	// CountRules counts the identities of an organisation with a rule key, or with
+	// static keys for its issuer and subject, except one identity.
 	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)
 
 	// TermsOf reads acceptances by group and document; missing ones are left
@@ -308,9 +313,13 @@ type Tx interface {
 
 	// SetReadme replaces the readme of an existing repo.
 	SetReadme(ctx context.Context, repo UID, content string) error
-	// ClaimTags sets the source of tags. It changes no update times and records no
-	// events.
-	ClaimTags(ctx context.Context, source string, tags []UID) error
+	// ClaimTags sets the source of tags that still have their digests. It changes no update
+	// times and records no events.
+	ClaimTags(ctx context.Context, source string, tags []*Tag) error
+
+	// LockTagsOfSource returns those of tags that still come from a source. They stay as they
+	// are until the transaction ends.
+	LockTagsOfSource(ctx context.Context, from RepoSource, tags []UID) ([]UID, error)
 
 	// PutImages stores images, replacing those of the same repo and digest.
 	PutImages(ctx context.Context, images []*Image) error

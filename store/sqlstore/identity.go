@@ -102,7 +102,8 @@ func ruleParts(rule string) (issuer, subject string) {
 }
 
 // maxStatic limits the identities with static keys that are read for one token,
-// because anybody can name any issuer.
+// because anybody can name any issuer. The first one of each organisation precedes the
+// second ones, so a few organisations cannot hide the keys of others.
 const maxStatic = int64(100)
 
 // StaticIdentities finds identities by the issuer and subject of their static keys.
@@ -112,7 +113,9 @@ func (s tables) StaticIdentities(ctx context.Context, issuer, subject string) ([
 	}
 	var found []*platform.Identity
 	q := s.dialect.statement()
-	q.add("SELECT "+identities.projectAll().selected+" FROM identity t WHERE t.static_rule = ? AND t.static_rule <> '' ORDER BY t.create_time, t.uid LIMIT ?", rule(issuer, subject), maxStatic)
+	q.add("SELECT "+identities.projectAll().selected+" FROM (SELECT uid, create_time, row_number() OVER (PARTITION BY root ORDER BY create_time, uid) AS share"+
+		" FROM (SELECT uid, root, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' ORDER BY create_time, uid LIMIT ?) known"+
+		" ORDER BY share, create_time, uid LIMIT ?) s JOIN identity t ON t.uid = s.uid ORDER BY s.share, s.create_time, s.uid", rule(issuer, subject), int64(platform.MaxExactRules), maxStatic)
 	err := s.conn.Run(ctx, q.build(identities.projectAll().collect(&found)))
 	return found, err
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"atrium/platform"
@@ -19,7 +20,7 @@ var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.Id
 		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
 		{"t.description", "description", func(p *platform.IdentityProvider) any { return &p.Description }},
 		{"t.default_role", "defaultRole", func(p *platform.IdentityProvider) any { return keyOf(&p.DefaultRole) }},
-		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonColumn{&p.OIDC} }},
+		{"t.oidc", "oidc", func(p *platform.IdentityProvider) any { return jsonColumn{(*storedProvider)(p)} }},
 		{"t.client_secret", "clientSecret", func(p *platform.IdentityProvider) any { return &p.EncryptedSecret }},
 		{"t.create_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.CreateTime} }},
 		{"t.update_time", "", func(p *platform.IdentityProvider) any { return timeColumn{&p.UpdateTime} }},
@@ -54,6 +55,46 @@ func issuerOf(p *platform.IdentityProvider) string {
 		return ""
 	}
 	return p.OIDC.Issuer
+}
+
+// A storedProvider is the configuration of an identity provider as it is stored. A removed one
+// leaves its correlation rule behind, without an issuer.
+type storedProvider platform.IdentityProvider
+
+// MarshalJSON writes the configuration.
+func (p *storedProvider) MarshalJSON() ([]byte, error) {
+	if p.OIDC == nil && p.FormerRule != "" {
+		return json.Marshal(platform.OIDC{CorrelationRule: p.FormerRule})
+	}
+	return json.Marshal(p.OIDC)
+}
+
+// UnmarshalJSON reads the configuration.
+func (p *storedProvider) UnmarshalJSON(text []byte) error {
+	var read platform.OIDC
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if read.Issuer == "" {
+		p.FormerRule = read.CorrelationRule
+	} else {
+		p.OIDC = &read
+	}
+	return nil
+}
+
+// ProvisionedGrants reads the roles that are bound to the identities of a provider.
+func (s tables) ProvisionedGrants(ctx context.Context, provider platform.UID) ([]platform.Grant, error) {
+	q := s.dialect.statement()
+	q.add("SELECT DISTINCT b.parent, b.role, r.capabilities FROM identity i JOIN role_binding b ON b.identity = i.uid JOIN role r ON r.uid = b.role WHERE i.provider = ?", provider)
+	var grants []platform.Grant
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		g := platform.Grant{Identity: provider}
+		err := scan(keyOf(&g.Group), keyOf(&g.Role), jsonColumn{&g.Capabilities})
+		grants = append(grants, g)
+		return err
+	}))
+	return grants, err
 }
 
 // MappedGrants reads the roles that a provider maps external groups to.

@@ -83,10 +83,12 @@ func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer
 	return uids, err
 }
 
-// CountRules counts the identities of an organisation that have a key.
+// CountRules counts the identities of an organisation that have a key. A subject of static
+// keys never looks like a pattern.
 func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
 	var n int64
-	q := s.dialect.statement().add("SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?", ruleText(key), root, without)
+	q := s.dialect.statement().add("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", ruleText(key), root, without)
+	q.add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", ruleText(key), root, without)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
 	return int(n), err
 }

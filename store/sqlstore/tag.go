@@ -76,9 +76,32 @@ func (s tables) RepoSources(ctx context.Context, group platform.UID, registry st
 	return found, err
 }
 
-// ClaimTags sets the source of tags that have another one or none.
-func (tx *transaction) ClaimTags(ctx context.Context, source string, uids []platform.UID) error {
-	return tx.conn.Run(ctx, tx.dialect.statement().add("UPDATE tag SET source = ? WHERE uid ? AND source <> ?", source, uidKeyList(uids), source).build(nil))
+// ClaimTags sets the source of tags that have another one or none. The digest is compared with
+// that of the row, also if a concurrent change has just ended.
+func (tx *transaction) ClaimTags(ctx context.Context, source string, claimed []*platform.Tag) error {
+	uids, digests := make([][]byte, len(claimed)), make([]string, len(claimed))
+	for i, t := range claimed {
+		uids[i], digests[i] = packUID(t.UID), t.Digest
+	}
+	q := tx.dialect.statement()
+	q.add("UPDATE tag SET source = ? FROM ", source)
+	q.sql.WriteString(tx.dialect.Parents(q.arg, uidPairs(uids, digests)...))
+	q.add(" WHERE tag.uid = p.k AND tag.digest = p.inside AND tag.source <> ?", source)
+	return tx.conn.Run(ctx, q.build(nil))
+}
+
+// LockTagsOfSource finds and locks those of tags that come from a source.
+func (tx *transaction) LockTagsOfSource(ctx context.Context, from platform.RepoSource, uids []platform.UID) ([]platform.UID, error) {
+	var found []platform.UID
+	q := tx.dialect.statement()
+	q.add("SELECT t.uid FROM tag t WHERE t.uid ? AND t.parent = ? AND t.source = ?"+tx.dialect.KeepRow, uidKeyList(uids), from.Repo, from.Source)
+	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var uid platform.UID
+		err := scan(keyOf(&uid))
+		found = append(found, uid)
+		return err
+	}))
+	return found, err
 }
 
 func whereTag(f *platform.TagFilter, s *statement) {

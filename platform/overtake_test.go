@@ -1,0 +1,320 @@
+package platform_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+// An overtakenStore belongs to a replica whose operation is overtaken by one of another replica.
+// The other one begins when the first reaches a step, and either ends, or waits for a lock.
+type overtakenStore struct {
+	platform.Store
+	step  string
+	once  sync.Once
+	other func()
+}
+
+// reach begins the other operation if this is the step.
+func (s *overtakenStore) reach(step string) {
+	if step == s.step {
+		s.once.Do(s.other)
+	}
+}
+
+func (s *overtakenStore) Candidates(ctx context.Context, b platform.Bearer) ([]platform.Candidate, []platform.SignInOption, error) {
+	defer s.reach("candidates")
+	return s.Store.Candidates(ctx, b)
+}
+
+func (s *overtakenStore) TagsOfSource(ctx context.Context, from platform.RepoSource) ([]*platform.Tag, error) {
+	defer s.reach("tags of source")
+	return s.Store.TagsOfSource(ctx, from)
+}
+
+func (s *overtakenStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	return s.Store.Write(ctx, func(tx platform.Tx) error {
+		if err := unit(overtakenTx{tx, s}); err != nil {
+			return err
+		}
+		s.reach("commit")
+		return nil
+	})
+}
+
+type overtakenTx struct {
+	platform.Tx
+	store *overtakenStore
+}
+
+func (t overtakenTx) IssuerProof(ctx context.Context, root platform.UID, issuer string) (*platform.IssuerProof, error) {
+	defer t.store.reach("proof")
+	return t.Tx.IssuerProof(ctx, root, issuer)
+}
+
+func (t overtakenTx) AdvisoriesInheriting(ctx context.Context, names []string) ([]*platform.Advisory, error) {
+	defer t.store.reach("inheriting advisories")
+	return t.Tx.AdvisoriesInheriting(ctx, names)
+}
+
+func (t overtakenTx) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
+	defer t.store.reach("advisories")
+	return t.Tx.AdvisoriesByName(ctx, names)
+}
+
+func (t overtakenTx) TagsByName(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
+	defer t.store.reach("tags")
+	return t.Tx.TagsByName(ctx, names)
+}
+
+func (t overtakenTx) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
+	defer t.store.reach("readmes")
+	return t.Tx.Readmes(ctx, keys)
+}
+
+// overtake returns a replica whose first operation is overtaken at a step by another one, and a
+// function that waits until the other one has ended.
+func (w *world) overtake(t *testing.T, step string, o platform.Options, other func() error) (p *platform.Platform, wait func()) {
+	t.Helper()
+	store, ended := &overtakenStore{Store: w.store}, make(chan error, 1)
+	p = w.replica(store, o)
+	store.step, store.other = step, func() {
+		go func() { ended <- other() }()
+		waitFor(t, func() bool { return len(ended) > 0 || w.waitsForLock() })
+	}
+	return p, func() { must(t, <-ended) }
+}
+
+// waitsForLock reports whether a transaction on PostgreSQL waits for another one.
+func (w *world) waitsForLock() (waits bool) {
+	w.Helper()
+	if w.isSQLite() {
+		return false
+	}
+	must(w, w.raw().QueryRowContext(w.Context(), "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waits))
+	return waits
+}
+
+func (w *world) isSQLite() bool { return strings.HasPrefix(w.url, "sqlite:") }
+
+// onPostgres runs a test whose transactions overlap. SQLite has one writer at a time.
+func onPostgres(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	onEachEngine(t, func(t *testing.T, w *world) {
+		if w.isSQLite() {
+			t.Skip("SQLite has one writer at a time")
+		}
+		test(t, w)
+	})
+}
+
+func TestARecheckKeepsAConcurrentDecisionOfTheOperator(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		served, acme := w.strict(), w.found("acme")
+		provider := w.providerBy(acme.owner, acme.uid)
+		served[workplace] = []platform.UID{acme.uid}
+		_, err := w.p.IdentityProviders.Verify(acme.owner, provider.UID)
+		must(t, err)
+		served[workplace] = nil
+		w.pass(25 * time.Hour)
+		other, wait := w.overtake(t, "proof", platform.Options{IssuerFile: served.read}, func() error { return w.p.Issuers.Allow(w.operator(), acme.uid, workplace) })
+		must(t, other.Issuers.Recheck(t.Context()))
+		wait()
+		got, err := w.p.IdentityProviders.Get(acme.owner, provider.UID)
+		must(t, err)
+		if !got.IssuerVerified {
+			t.Error("the operator allowed the issuer, and the recheck removed that")
+		}
+	})
+}
+
+// A user who signs in for the first time gets the default role that the provider has then.
+func TestAFirstSignInGivesTheDefaultRoleOfTheMoment(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		provider := w.providerOf(acme.uid, workplace, platform.OwnerRole)
+		lower := func() error {
+			_, err := w.p.IdentityProviders.Update(acme.owner, provider.UID, body[*platform.IdentityProvider](`{"defaultRole": %q}`, platform.ViewerRole))
+			return err
+		}
+		other, wait := w.overtake(t, "candidates", platform.Options{AllowIssuers: true}, lower)
+		_, err := other.Authenticate(w.Context(), visitor("bob", nil))
+		must(t, err)
+		wait()
+		_, bob := w.enter(visitor("bob", nil))
+		_, err = w.p.Repos.Create(bob, acme.uid, body[*platform.Repo](`{"name": "x"}`))
+		expectRefused(t, "a viewer who makes a repo", err, platform.CodePermissionDenied)
+	})
+}
+
+func TestADeletedProviderAdmitsNobody(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		provider := w.providerOf(acme.uid, workplace, platform.OwnerRole)
+		other, wait := w.overtake(t, "candidates", platform.Options{AllowIssuers: true}, func() error { return w.p.IdentityProviders.Delete(acme.owner, provider.UID) })
+		_, err := other.Authenticate(w.Context(), visitor("bob", nil))
+		expectRefused(t, "a sign-in", err, platform.CodeUnauthenticated)
+		wait()
+		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{})
+		must(t, err)
+		if page.TotalCount != 1 {
+			t.Errorf("%d bindings, want that of the owner", page.TotalCount)
+		}
+	})
+}
+
+// highSeverity and lowSeverity are scores with these ratings.
+var (
+	highSeverity = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}}
+	lowSeverity  = []platform.Severity{{Type: "TYPE_CVSS_V3", Score: "CVSS:3.1/AV:L/AC:H/PR:H/UI:R/S:U/C:L/I:N/A:N"}}
+)
+
+// Imports of advisories and vulnerabilities must not undo each other, whatever their order.
+func TestConcurrentImportsOfFeedsKeepEachOther(t *testing.T) {
+	for _, c := range []struct {
+		name, step    string
+		before        *platform.Advisory // stored before, or nil
+		first, second any                // the import that is overtaken, and the other one
+		check         func(t *testing.T, a *platform.Advisory)
+	}{
+		{
+			"a withdrawn advisory stays withdrawn", "inheriting advisories", &platform.Advisory{},
+			lowSeverity, &platform.Advisory{DeleteTime: platform.At(epoch)},
+			func(t *testing.T, a *platform.Advisory) {
+				if a != nil {
+					t.Errorf("it is listed: %+v", a)
+				}
+			},
+		},
+		{
+			"an advisory keeps its own severities", "inheriting advisories", &platform.Advisory{},
+			lowSeverity, &platform.Advisory{Severities: highSeverity},
+			func(t *testing.T, a *platform.Advisory) {
+				if len(a.Severities) != 1 || a.Severity.Rating != platform.SeverityCritical {
+					t.Errorf("it has %+v, rated %+v", a.Severities, a.Severity)
+				}
+			},
+		},
+		{
+			"an advisory inherits from a vulnerability of the same time", "commit", nil,
+			&platform.Advisory{}, highSeverity,
+			func(t *testing.T, a *platform.Advisory) {
+				if a.Severity.Rating != platform.SeverityCritical {
+					t.Errorf("it is rated %+v", a.Severity)
+				}
+			},
+		},
+		{
+			"an older record does not replace a newer one", "advisories", &platform.Advisory{Author: "first", UpdateTime: platform.At(epoch.AddDate(0, 0, 1))},
+			&platform.Advisory{Author: "older", UpdateTime: platform.At(epoch.AddDate(0, 0, 2))}, &platform.Advisory{Author: "newest", UpdateTime: platform.At(epoch.AddDate(0, 0, 3))},
+			func(t *testing.T, a *platform.Advisory) {
+				if a.Author != "newest" {
+					t.Errorf("it is by %q, want newest", a.Author)
+				}
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			onPostgres(t, func(t *testing.T, w *world) {
+				acme := w.found("acme")
+				load := func(p *platform.Platform, what any) error {
+					switch what := what.(type) {
+					case *platform.Advisory:
+						record := *what
+						record.AdvisoryID, record.ArtifactName, record.Aliases = "A-1", "a", []string{"CVE-1"}
+						_, err := p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{&record})
+						return err
+					default:
+						_, err := p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "CVE-1", Severities: what.([]platform.Severity)}})
+						return err
+					}
+				}
+				if c.before != nil {
+					must(t, load(w.p, c.before))
+				}
+				other, wait := w.overtake(t, c.step, platform.Options{}, func() error { return load(w.p, c.second) })
+				must(t, load(other, c.first))
+				wait()
+				page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{})
+				must(t, err)
+				var found *platform.Advisory
+				if len(page.Items) > 0 {
+					found = page.Items[0]
+				}
+				c.check(t, found)
+				w.checkCounters()
+			})
+		})
+	}
+}
+
+// A tag that a caller has moved is not the import's any more: a prune must keep it.
+func TestAPruneKeepsATagThatACallerHasTakenOver(t *testing.T) {
+	const source = "ghcr.io/a/b"
+	move := func(w *world, acme org, repo platform.UID) func() error {
+		return func() error {
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "v1", "digest": %q}`, digest(2)))
+			return err
+		}
+	}
+	load := func(p *platform.Platform, w *world, repo platform.UID) error {
+		_, err := p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repo, Tag: platform.Tag{Name: "v1", Digest: digest(1), Source: source}}}, platform.ImportOptions{})
+		return err
+	}
+	prune := func(t *testing.T, p *platform.Platform, w *world, repo platform.UID) {
+		t.Helper()
+		if n, err := p.Tags.Prune(w.operator(), platform.RepoSource{Repo: repo, Source: source}, nil, platform.ImportOptions{}); err != nil || n != 0 {
+			t.Errorf("the prune removes %d tags, %v, although the only one is a caller's", n, err)
+		}
+	}
+	t.Run("while it is pruned", func(t *testing.T) {
+		onEachEngine(t, func(t *testing.T, w *world) {
+			acme := w.found("acme")
+			repo := w.repo(acme.uid)
+			must(t, load(w.p, w, repo))
+			other, wait := w.overtake(t, "tags of source", platform.Options{}, move(w, acme, repo))
+			prune(t, other, w, repo)
+			wait()
+		})
+	})
+	t.Run("while it is imported", func(t *testing.T) {
+		onPostgres(t, func(t *testing.T, w *world) {
+			acme := w.found("acme")
+			repo := w.repo(acme.uid)
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "v1", "digest": %q}`, digest(1)))
+			must(t, err)
+			other, wait := w.overtake(t, "tags", platform.Options{}, move(w, acme, repo))
+			must(t, load(other, w, repo))
+			wait()
+			prune(t, w.p, w, repo)
+		})
+	})
+}
+
+// The audit log says what each change has replaced, also if two come at the same time.
+func TestConcurrentChangesOfAReadmeAreRecordedInTheirOrder(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		write := func(p *platform.Platform, content string) error {
+			_, err := p.Repos.UpdateReadme(acme.owner, repo, body[*platform.Readme](`{"content": %q}`, content))
+			return err
+		}
+		other, wait := w.overtake(t, "readmes", platform.Options{}, func() error { return write(w.p, "second") })
+		must(t, write(other, "first"))
+		wait()
+		log, err := w.p.AuditLog.List(acme.owner, platform.AuditRequest{DescendantsOf: repo, PageSize: 2})
+		must(t, err)
+		replaced := map[string]string{}
+		for _, e := range log.Items {
+			replaced[string(e.Changes[0].After)] = string(e.Changes[0].Before)
+		}
+		if replaced[`"first"`] == replaced[`"second"`] {
+			t.Errorf("both changes replace %s", replaced[`"first"`])
+		}
+	})
+}
