@@ -60,16 +60,40 @@ func (m *ClaimMatch) check(v *violations) {
 	if len(m.Claims)+len(m.ClaimPatterns) > maxClaims {
 		v.add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
 	}
+	size := 0
+	for _, name := range sortedKeys(m.Claims) {
+		field := "claimMatch.claims." + truncateForMessage(name)
+		v.checkClaimText(field, name)
+		v.checkClaimText(field, m.Claims[name])
+		size += len(name) + len(m.Claims[name])
+	}
 	for _, name := range sortedKeys(m.ClaimPatterns) {
-		v.checkPattern("claimMatch.claimPatterns."+truncateForMessage(name), m.ClaimPatterns[name])
+		field := "claimMatch.claimPatterns." + truncateForMessage(name)
+		v.checkClaimText(field, name)
+		v.checkPattern(field, m.ClaimPatterns[name])
+		size += len(name) + len(m.ClaimPatterns[name])
+	}
+	if size > maxClaimsBytes {
+		v.add("claimMatch.claims", "must be at most %d bytes in total, patterns included", maxClaimsBytes)
 	}
 }
 
-// Limits of a rule. Rules are evaluated for requests of unknown callers.
+// checkClaimText checks the name or the value of a claim.
+func (v *violations) checkClaimText(field, text string) {
+	switch {
+	case len(text) > maxRuleBytes:
+		v.add(field, "must be at most %d bytes, and its name too", maxRuleBytes)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		v.add(field, "must not hold control characters")
+	}
+}
+
+// Limits of a rule. Rules are read and evaluated for requests of unknown callers.
 const (
-	maxClaims    = 20
-	maxRuleBytes = 1024 // two such values form an index key, whose size is limited
-	maxKeysBytes = 16 << 10
+	maxClaims      = 20
+	maxClaimsBytes = 16 << 10
+	maxRuleBytes   = 1024 // two such values form an index key, whose size is limited
+	maxKeysBytes   = 16 << 10
 )
 
 // checkPair checks a value of a rule and the pattern that can replace it.

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -131,7 +132,10 @@ func TestWithoutAnAudienceRuleATokenMustBeForThisService(t *testing.T) {
 
 func TestARuleIsCheckedAsAWhole(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("a", 3000)
+	long, many := strings.Repeat("a", 3000), []string(nil)
+	for i := range maxClaims {
+		many = append(many, fmt.Sprintf(`"claim-%d": %q`, i, long[:1000]))
+	}
 	for rule, want := range map[string]string{
 		`{"issuer": "https://i.example.com", "subject": "s"}`:                                             "",
 		`{"issuer": "http://localhost:8080/realm", "subject": "s"}`:                                       "",
@@ -154,6 +158,10 @@ func TestARuleIsCheckedAsAWhole(t *testing.T) {
 		`{"issuer": "https://i.example.com", "subject": 1, "nope": true, "audience": []}`:                       "claimMatch.audience claimMatch.nope claimMatch.subject",
 		`{"issuer": "https://i.example.com", "subject": "s", "subject": "t"}`:                                   "claimMatch.subject",
 		`{"issuer": "https://i.example.com", "subject": "s", "issuer_pattern": "x"}`:                            "claimMatch.issuer",
+		`{"issuer": "https://i.example.com", "subject": "s", "claims": {"a": "` + long + `", "b": "x"}}`:        "claimMatch.claims.a",
+		`{"issuer": "https://i.example.com", "subject": "s", "claims": {"a\u0000": "x", "b": "\n"}}`:            "claimMatch.claims.a\x00 claimMatch.claims.b",
+		`{"issuer": "https://i.example.com", "subject": "s", "claimPatterns": {"` + long + `": "x"}}`:           "claimMatch.claimPatterns." + truncateForMessage(long),
+		`{"issuer": "https://i.example.com", "subject": "s", "claims": {` + strings.Join(many, ",") + `}}`:      "claimMatch.claims",
 		`{"ISSUER": "https://i.example.com", "subject": "s"}`:                                                   "claimMatch.ISSUER",
 		`"x"`: "claimMatch",
 		`[]`:  "claimMatch",

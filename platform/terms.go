@@ -150,7 +150,7 @@ func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[*TermsFilt
 		return Page[*TermsAcceptance]{}, err
 	}
 	// Acceptances of groups above would hide that the group does not exist.
-	if err := s.scopeExists(ctx, UIDFilter{DescendantsOf: group}); err != nil {
+	if _, err := resolve(ctx, groupKind.Name, group, TableOf[*Group, *GroupFilter](s.p.store).Get); err != nil {
 		return Page[*TermsAcceptance]{}, err
 	}
 	return s.listInScope(ctx, scope, tokenRequest(group, req))

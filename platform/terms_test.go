@@ -76,6 +76,8 @@ func TestAcceptedTermsApplyToDescendants(t *testing.T) {
 		expectRefused(t, "for a missing group", err, platform.CodeNotFound)
 		_, err = w.p.Terms.ListOf(acme.owner, missingBelow(acme.uid), platform.ListRequest[*platform.TermsFilter]{})
 		expectRefused(t, "of a missing group", err, platform.CodeNotFound)
+		_, err = w.p.Terms.ListOf(acme.owner, w.repo(team), platform.ListRequest[*platform.TermsFilter]{})
+		expectRefused(t, "of a repo", err, platform.CodeNotFound)
 		for what, documents := range map[string][]string{"documentIds": nil, "documentIds[1]": {"x", ""}} {
 			if _, err := w.p.Terms.Accept(acme.owner, team, documents); violationFields(err) != what {
 				t.Errorf("%v: %s, want %s", documents, violationFields(err), what)
