@@ -34,6 +34,8 @@ type Kind[T any] struct {
 	DefaultOrder Order
 
 	Parent string // the kind of its parent
+	// LevelsInside is how many levels of other resources must fit inside a resource.
+	LevelsInside int
 
 	// SharesUID means that a resource has the UID of its group, which is its parent.
 	SharesUID bool

@@ -203,3 +203,39 @@ func TestAnImageHasArchitecturesAndSizes(t *testing.T) {
 		}
 	})
 }
+
+// A resource below the deepest level could not be found again. So groups end early enough for
+// repos with tags in each of them.
+func TestEverythingFitsIntoTheDeepestGroup(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		deepest := acme.uid
+		for deepest.Depth() < 27 {
+			deepest = w.group(deepest)
+		}
+		_, err := w.p.Groups.Create(acme.owner, deepest, body[*platform.Group](`{"name": "deeper"}`))
+		if fields := violationFields(err); fields != "parent" {
+			t.Errorf("a deeper group: violations of %q (%v), want parent", fields, err)
+		}
+		repo := w.repo(deepest)
+		tag, err := w.p.Tags.Get(acme.owner, w.tag(repo))
+		must(t, err)
+		if !tag.UID.Below(repo) {
+			t.Errorf("the tag is %s, want it below %s", tag.UID, repo)
+		}
+		for _, list := range []func() (int64, error){
+			func() (int64, error) {
+				page, err := w.p.Repos.List(acme.owner, platform.ListRequest[*platform.RepoFilter]{UIDP: platform.UIDFilter{ChildrenOf: deepest}})
+				return page.TotalCount, err
+			},
+			func() (int64, error) {
+				page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{UIDP: platform.UIDFilter{DescendantsOf: deepest}})
+				return page.TotalCount, err
+			},
+		} {
+			if n, err := list(); err != nil || n != 1 {
+				t.Errorf("%d rows (%v), want 1", n, err)
+			}
+		}
+	})
+}

@@ -17,9 +17,9 @@ type UID string
 const (
 	rootDigits    = 40
 	segmentDigits = 16
-	// maxUIDLength limits the depth of the tree to 28 segments below the root, and
-	// thereby the size of page tokens.
-	maxUIDLength = rootDigits + 28*(1+segmentDigits)
+	// maxDepth limits the depth of the tree, and thereby the size of page tokens.
+	maxDepth     = 29
+	maxUIDLength = rootDigits + (maxDepth-1)*(1+segmentDigits)
 )
 
 // Valid reports whether u is well formed. The resource need not exist.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ func (w *writer[T, F]) Insert(ctx context.Context, rows ...T) error {
 	values, all := make([][]any, len(rows)), make([]any, 0, len(rows)*len(columns))
 	var last sharedValues
 	for i, row := range rows {
+		if uid := w.uid(row); w.enclosed != nil && !uid.Valid() {
+			return fmt.Errorf("%s: %q is not a UID", w.name, uid)
+		}
 		if w.derive != nil {
 			w.derive(row)
 		}
