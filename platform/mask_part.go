@@ -142,6 +142,18 @@ func SplitMask(mask string) []string {
 	return append(paths, mask[start:])
 }
 
+// ListFields returns the fields that the paths of a mask lead to or into, in camelCase. It
+// ignores invalid paths.
+func ListFields(mask []string) map[string]bool {
+	listed := map[string]bool{}
+	for _, path := range mask {
+		if names, ok := splitPath(path); ok {
+			listed[CamelCase(names[0])] = true
+		}
+	}
+	return listed
+}
+
 // readParts reads the values of parts from raw, the object in a body that contains
 // them all. The first depth steps of the parts lead to raw, and prefix is its path. A
 // part that the body lacks gets no value. Each object is read once, because a mask can

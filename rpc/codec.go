@@ -144,17 +144,19 @@ func isKnown(m protoreflect.Message) bool {
 }
 
 // unknownFields finds unknown fields and invalid times in a message in binary form.
-// Fields that a mask does not list are ignored. It stops at platform.MaxViolations.
+// What lies outside of the fields of a mask is ignored. It stops at platform.MaxViolations.
 func unknownFields(m protoreflect.Message) (found []platform.Violation) {
 	if isKnown(m) {
 		return nil
 	}
-	masked := isPartialMask(maskOf(m))
+	listed := fieldsOfMask(maskOf(m))
 	for _, below := range append([]nestedMessage{{"", m}}, nestedMessages("", m)...) {
-		if below.message != m && masked || len(found) >= platform.MaxViolations {
+		if len(found) >= platform.MaxViolations {
 			break
 		}
-		found = append(found, unknownIn(below)...)
+		if below.message == m || listed.contain(below.path) {
+			found = append(found, unknownIn(below)...)
+		}
 	}
 	return found
 }

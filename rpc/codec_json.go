@@ -16,8 +16,30 @@ import (
 	"atrium/platform"
 )
 
-// isPartialMask reports whether a mask lists fields, so that others are ignored.
-func isPartialMask(paths []string) bool { return len(paths) > 0 && !slices.Equal(paths, []string{"*"}) }
+// maskedFields holds the fields of a resource that a mask lists, whole or in part. It is nil
+// if all fields are listed.
+type maskedFields map[string]bool
+
+// fieldsOfMask returns the fields that a mask lists.
+func fieldsOfMask(paths []string) maskedFields {
+	if len(paths) == 0 || slices.Equal(paths, []string{"*"}) {
+		return nil
+	}
+	return platform.ListFields(paths)
+}
+
+// contain reports whether a path in a resource leads to or into a listed field. What lies
+// outside of these fields is ignored, but an unknown member inside them could be a
+// misspelled one, and the update would clear the value that it was meant to set.
+func (m maskedFields) contain(path string) bool {
+	if m == nil {
+		return true
+	}
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		path = path[:end]
+	}
+	return m[platform.CamelCase(path)]
+}
 
 // maskField returns the field with the mask of an update, or nil if there is none.
 func maskField(descriptor protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
@@ -49,7 +71,7 @@ func readJSON(b []byte, message proto.Message) []platform.Violation {
 		setMask(message, paths)
 		return nil
 	}
-	j := jsonViolations{masked: isPartialMask(paths), found: found}
+	j := jsonViolations{listed: fieldsOfMask(paths), found: found}
 	j.message(descriptor, b, "", "body")
 	if len(j.found) > 0 {
 		return j.found
@@ -124,8 +146,8 @@ func membersOf(b []byte) (all []jsonMember) {
 // jsonViolations collects the violations of a message in JSON, up to
 // platform.MaxViolations.
 type jsonViolations struct {
-	masked  bool // whether fields of a resource that the mask does not list are ignored
-	ignored bool // whether such a field was found
+	listed  maskedFields
+	ignored bool // whether there is an unknown member outside of the listed fields
 	found   []platform.Violation
 }
 
@@ -149,7 +171,7 @@ func (j *jsonViolations) message(descriptor protoreflect.MessageDescriptor, raw 
 			f = descriptor.Fields().ByTextName(m.name)
 		}
 		switch {
-		case f == nil && j.masked && name != "body":
+		case f == nil && name != "body" && !j.listed.contain(prefix+m.name):
 			j.ignored = true
 		case f == nil:
 			j.add(prefix+truncateForMessage(m.name), "is not a field of this message")

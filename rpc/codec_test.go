@@ -144,6 +144,88 @@ func TestUnknownFieldsInBinaryAreReportedByNumber(t *testing.T) {
 	}
 }
 
+// If an unknown member inside a listed field were ignored, a misspelled restriction of a rule
+// would vanish, and the rule would accept more tokens.
+func TestUnknownMembersInsideTheFieldsOfAMaskAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.owner()
+	made := must[*iamv2.Identity](t)(c.identities.CreateIdentity(t.Context(), &iamv2.CreateIdentityRequest{Parent: w.org, Identity: &iamv2.Identity{
+		Name: "robot", Relationship: &iamv2.Identity_ClaimMatch_{ClaimMatch: &iamv2.Identity_ClaimMatch{
+			Iss: &iamv2.Identity_ClaimMatch_Issuer{Issuer: testIssuer}, Sub: &iamv2.Identity_ClaimMatch_Subject{Subject: "s"}, Claims: map[string]string{"env": "prod"},
+		}},
+	}}))
+	const match = `"issuer": "` + testIssuer + `", "subject": "s2"`
+	for _, x := range []struct{ fields, mask, want string }{
+		{`"claimMatch": {` + match + `, "clains": {"env": "prod"}}`, "claimMatch", "claimMatch.clains"},
+		{`"claim_match": {` + match + `, "clains": null}`, "claim_match", "claimMatch.clains"},
+		{`"claimMatch": {` + match + `, "clains": {"env": "prod"}}`, "`claimMatch`", "claimMatch.clains"},
+		{`"claimMatch": {` + match + `, "clains": {"env": "prod"}}`, "name,claimMatch.subject", "claimMatch.clains"},
+		{`"claimMatch": {` + match + `, "clains": {"env": "prod"}}`, "claimMatch.claims", "claimMatch.clains"},
+		{`"claimMatch": {` + match + `, "clains": {"env": "prod"}}`, "", "claimMatch.clains"},
+		{`"claimMatch": {` + match + `, "clains": {"env": "prod"}}`, "*", "claimMatch.clains"},
+		{`"name": "x", "claim_Match": {` + match + `}`, "claimMatch", "claim_Match"},
+		{`"name": "robot", "nope": {"x": 1}, "staticKeys": {"nope": 1}`, "name", ""},
+		{`"name": "robot", "nope": 1, "claimMatch": {"nope": {"x": 1}}`, "name", ""},
+	} {
+		status, _, text := w.post(theOwner, "/platform.iam.v2.IdentitiesService/UpdateIdentity", `{"identity": {"uid": "`+made.GetUid()+`", `+x.fields+`}, "updateMask": "`+x.mask+`"}`)
+		if x.want == "" {
+			if status != http.StatusOK {
+				t.Errorf("%s with mask %q: status %d, want 200: %s", x.fields, x.mask, status, text)
+			}
+			continue
+		}
+		found := postedViolations(t, text)
+		if status != http.StatusBadRequest || len(found) != 1 || found[0].GetField() != x.want || found[0].GetDescription() != "is not a field of this message" {
+			t.Errorf("%s with mask %q: status %d, want 400 and a violation of %s: %s", x.fields, x.mask, status, x.want, text)
+		}
+	}
+	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 77, protowire.VarintType), 1)
+	for protocol := range protocols {
+		if protocol == "connect JSON" {
+			continue // JSON has names instead of numbers.
+		}
+		c := w.clientsAs(theOwner, protocol)
+		for _, x := range []struct{ mask, want string }{
+			{"claim_match", "claimMatch.77"}, {"claimMatch", "claimMatch.77"}, {"claimMatch.subject", "claimMatch.77"}, {"*", "77 claimMatch.77"}, {"name", ""},
+		} {
+			match := &iamv2.Identity_ClaimMatch{Iss: &iamv2.Identity_ClaimMatch_Issuer{Issuer: testIssuer}, Sub: &iamv2.Identity_ClaimMatch_Subject{Subject: "s2"}}
+			match.ProtoReflect().SetUnknown(unknown)
+			identity := &iamv2.Identity{Uid: made.GetUid(), Name: "robot", Relationship: &iamv2.Identity_ClaimMatch_{ClaimMatch: match}}
+			identity.ProtoReflect().SetUnknown(unknown)
+			_, err := c.identities.UpdateIdentity(t.Context(), &iamv2.UpdateIdentityRequest{Identity: identity, UpdateMask: mask(x.mask)})
+			if x.want == "" {
+				must[any](t)(nil, err)
+			} else if got := violations(t, expectError(t, err, connect.CodeInvalidArgument)); got != x.want {
+				t.Errorf("%s with mask %q: violations of %q, want %q", protocol, x.mask, got, x.want)
+			}
+		}
+	}
+	if got := must[*iamv2.Identity](t)(c.identities.GetIdentity(t.Context(), &iamv2.GetIdentityRequest{Uid: made.GetUid()})); !proto.Equal(got.GetClaimMatch(), made.GetClaimMatch()) {
+		t.Errorf("the rule is now %v, want %v", got.GetClaimMatch(), made.GetClaimMatch())
+	}
+}
+
+// The name of sync_config in JSON has an underscore. protojson takes no other spelling.
+func TestAFieldThatOnlyTheMaskKnowsInThisSpellingIsNotCleared(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.owner()
+	repo := must[*registryv2.Repo](t)(c.repos.CreateRepo(t.Context(), &registryv2.CreateRepoRequest{Parent: w.org, Repo: &registryv2.Repo{
+		Name: "one", SyncConfig: &registryv2.SyncConfig{Source: "a", Google: "g"},
+	}}))
+	for _, mask := range []string{"syncConfig.google", "sync_config.google", "syncConfig", "sync_config", "name,syncConfig", "*", ""} {
+		status, _, text := w.post(theOwner, "/platform.registry.v2.ReposService/UpdateRepo",
+			`{"repo": {"uid": "`+repo.GetUid()+`", "name": "one", "syncConfig": {"source": "a", "google": "new"}}, "updateMask": "`+mask+`"}`)
+		if found := postedViolations(t, text); status != http.StatusBadRequest || len(found) != 1 || found[0].GetField() != "syncConfig" {
+			t.Errorf("mask %q: status %d, want 400 and a violation of syncConfig: %s", mask, status, text)
+		}
+	}
+	if got := must[*registryv2.Repo](t)(c.repos.GetRepo(t.Context(), &registryv2.GetRepoRequest{Uid: repo.GetUid()})); got.GetSyncConfig().GetGoogle() != "g" {
+		t.Errorf("the repo is now %v, want Google 'g'", got)
+	}
+}
+
 // Ping needs no token, so anybody can send these messages.
 func TestAMessageHasAtMostTheViolationsOfOneResponse(t *testing.T) {
 	t.Parallel()
