@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -57,12 +58,21 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = Time{}
 		return nil
 	}
-	parsed, err := ParseTime(strings.Trim(string(b), `"`))
+	parsed, err := ParseTime(decodeText(b))
 	if err != nil {
 		return err
 	}
 	*t = parsed
 	return nil
+}
+
+// decodeText decodes a string in JSON. It returns other values, such as numbers, as they are.
+func decodeText(b []byte) string {
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		return string(b)
+	}
+	return s
 }
 
 // A Duration is a length of time, in seconds on every wire: "3600s".
@@ -82,7 +92,7 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 		*d = 0
 		return nil
 	}
-	parsed, err := ParseDuration(strings.Trim(string(b), `"`))
+	parsed, err := ParseDuration(decodeText(b))
 	*d = parsed
 	return err
 }
@@ -111,7 +121,7 @@ func (n *Int64) UnmarshalJSON(b []byte) error {
 		*n = 0
 		return nil
 	}
-	parsed, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
+	parsed, err := strconv.ParseInt(decodeText(b), 10, 64)
 	if err != nil {
 		return errors.New("must be a whole number of 64 bits")
 	}

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,32 @@ func TestInvalidTimestampsAreRejected(t *testing.T) {
 	} {
 		if got, err := ParseTime(in); err == nil {
 			t.Errorf("%q is taken for %s", in, got)
+		}
+	}
+}
+
+// Some programs that write JSON escape + and digits, which is valid.
+func TestTextsInJSONMayHoldEscapes(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		`"2027-01-01T00:00:00\u002B01:00"`: `2026-12-31T23:00:00.000Z`, `"36\u00300s"`: "3600s", `"1\u0032"`: "12", `12`: "12",
+		`1711547700`: "1711547700", `"\"12\""`: "", `"\u00222026-03-27T13:55:00Z\u0022"`: "", `["12"]`: "", `true`: "", `""`: "", `1e3`: "",
+	} {
+		var at Time
+		var ttl Duration
+		var n Int64
+		read := ""
+		if json.Unmarshal([]byte(in), &at) == nil {
+			read += at.String()
+		}
+		if json.Unmarshal([]byte(in), &ttl) == nil {
+			read += ttl.String()
+		}
+		if json.Unmarshal([]byte(in), &n) == nil {
+			read += strconv.FormatInt(int64(n), 10)
+		}
+		if read != want {
+			t.Errorf("%s is read as %q, want %q", in, read, want)
 		}
 	}
 }
