@@ -142,6 +142,9 @@ func unmarshalMembers(b []byte, members ...member) error {
 			continue
 		}
 		seen[i] = true
+		if !checkMapKeys(&faults, members[i], m.value) {
+			continue
+		}
 		err := json.Unmarshal(m.value, members[i].to)
 		var wrongType *json.UnmarshalTypeError
 		switch {
@@ -156,6 +159,40 @@ func unmarshalMembers(b []byte, members ...member) error {
 		return memberErrors(faults)
 	}
 	return nil
+}
+
+// checkMapKeys checks the keys of a member that is a map, and reports whether they are valid.
+// Package json would keep the last value of a key that is given twice.
+func checkMapKeys(v *violations, m member, value json.RawMessage) bool {
+	t := reflect.TypeOf(m.to).Elem()
+	if t.Kind() != reflect.Map || bytes.TrimSpace(value)[0] != '{' {
+		return true // a value that is not an object is null, or package json refuses it
+	}
+	all, err := readObject(value)
+	if err != nil {
+		v.add(m.name, "%s", err)
+		return false
+	}
+	before := len(*v)
+	for i, key := range all { // sorted by name
+		switch field := m.name + "." + truncateForMessage(key.name); {
+		case i > 0 && key.name == all[i-1].name:
+			v.add(field, "is given twice")
+		case !isKey(t.Key(), key.name):
+			v.add(field, "must be a whole number of 64 bits without leading zeros or plus")
+		}
+	}
+	return len(*v) == before
+}
+
+// isKey reports whether a name is a key of a map with keys of type t. Each whole number has
+// only one spelling, because two spellings of one key would overwrite each other.
+func isKey(t reflect.Type, name string) bool {
+	if t.Kind() == reflect.String {
+		return true
+	}
+	n, err := strconv.ParseInt(name, 10, 64)
+	return err == nil && strconv.FormatInt(n, 10) == name
 }
 
 func jsonTypeName(t reflect.Type) string {

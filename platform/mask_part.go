@@ -70,6 +70,8 @@ func resolvePath(t reflect.Type, fields []Field, path string) (part, bool) {
 			t = t.Elem()
 		}
 		switch {
+		case t.Kind() == reflect.Map && !isKey(t.Key(), name):
+			return part{}, false
 		case t.Kind() == reflect.Map:
 			found.steps, t = append(found.steps, step{name, true}), t.Elem()
 		case t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):

@@ -168,6 +168,53 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 	}
 }
 
+func TestEachKeyOfAMapIsGivenOnceInOneSpelling(t *testing.T) {
+	t.Parallel()
+	identity := func(body string, mask ...string) violations {
+		var v violations
+		JSONInput[*Identity]([]byte(body), mask).decodeUpdate(identityKind.Fields, &v)
+		return v
+	}
+	association := func(body string, mask ...string) violations {
+		var v violations
+		JSONInput[*AccountAssociation]([]byte(body), mask).decodeUpdate(accountAssociationKind.Fields, &v)
+		return v
+	}
+	for _, x := range []struct {
+		decode     func(string, ...string) violations
+		body, mask string
+		want       string
+	}{
+		{identity, `{"claimMatch": {"claims": {"a": "1", "b": "2", "a": "2"}}}`, "", "claimMatch.claims.a is given twice"},
+		{identity, `{"claimMatch": {"claims": {"a": "1", "\u0061": "1"}}}`, "*", "claimMatch.claims.a is given twice"},
+		{identity, `{"claimMatch": {"claims": {"a": "1", "a": "2"}}}`, "claimMatch", "claimMatch.claims.a is given twice"},
+		{identity, `{"claimMatch": {"claims": {"a": "1", "a": "2"}}}`, "claimMatch.claims", "claimMatch.claims.a is given twice"},
+		{identity, `{"claimMatch": {"claims": {"a": "1", "a": "2"}}}`, "claimMatch.claims.a", "claimMatch.claims.a is given twice"},
+		{identity, `{"claimMatch": {"claimPatterns": {"a": "1", "a": "2"}}}`, "", "claimMatch.claimPatterns.a is given twice"},
+		{identity, `{"claimMatch": {"claims": {"a": "1", "A": "2", "+5": "3", "05": "4"}, "claimPatterns": null}}`, "", ""},
+		{identity, `{"claimMatch": {"claims": ["a"]}}`, "", "claimMatch.claims must be an object"},
+		{association, `{"azure": {"clientIds": {"x": "1", "x": "1"}}}`, "", "azure.clientIds.x is given twice"},
+		{association, `{"platform": {"serviceBindings": {"x": "1", "x": "1"}}}`, "", "platform.serviceBindings.x is given twice"},
+		{association, `{"github": {"appInstallations": {"5": {}, "5": {}}}}`, "", "github.appInstallations.5 is given twice"},
+		{association, `{"github": {"appInstallations": {"+5": {}, "5": {}}}}`, "", "github.appInstallations.+5 must be a whole number of 64 bits without leading zeros or plus"},
+		{association, `{"github": {"appInstallations": {"05": {}}}}`, "", "github.appInstallations.05 must be a whole number of 64 bits without leading zeros or plus"},
+		{association, `{"github": {"appInstallations": {"x": {}}}}`, "", "github.appInstallations.x must be a whole number of 64 bits without leading zeros or plus"},
+		{association, `{"github": {"appInstallations": {"5": {}, "-5": {}, "0": {}}}}`, "", ""},
+		{association, `{"github": {"appInstallations": {"5": {}}}}`, "github.appInstallations.5", ""},
+		{association, `{"github": {"appInstallations": {"05": {}}}}`, "github.appInstallations.05", `updateMask "github.appInstallations.05" is not a field`},
+		{association, `{"github": {"appInstallations": {"5": {}}}}`, "github.appInstallations.+5", `updateMask "github.appInstallations.+5" is not a field`},
+		{association, `{}`, "github.appInstallations.x", `updateMask "github.appInstallations.x" is not a field`},
+	} {
+		var got string
+		for _, v := range x.decode(x.body, SplitMask(x.mask)...) {
+			got += v.Field + " " + v.Description
+		}
+		if got != x.want {
+			t.Errorf("%s with mask %q: %q, want %q", x.body, x.mask, got, x.want)
+		}
+	}
+}
+
 func TestALongTextOfAClientIsShortenedInErrors(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)
