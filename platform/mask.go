@@ -287,16 +287,18 @@ func findField(fields []Field, name string) *Field {
 	return nil
 }
 
-// CamelCase turns update_time into updateTime and leaves camelCase as it is.
+// CamelCase turns update_time into updateTime and leaves camelCase as it is. It also leaves a
+// text with an underscore at its end, or with two in a row, because no field has that name.
 func CamelCase(s string) string {
 	if !strings.Contains(s, "_") {
 		return s
 	}
 	words := strings.Split(s, "_")
 	for i, w := range words[1:] {
-		if w != "" {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		if w == "" {
+			return s
 		}
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
 	}
 	return strings.Join(words, "")
 }

@@ -138,6 +138,8 @@ func TestAllThatIsWrongWithABodyIsReportedAtOnceInFieldOrder(t *testing.T) {
 		{`{"name": "a", "name": "b"}`, "name", "is given twice"},
 		{`{"catalogTier": "x", "catalog_tier": "y"}`, "catalogTier", "is given twice"},
 		{`{"nope": 1, "nope": 2}`, "nope nope", "is not a field of this resource"},
+		{`{"name_": "a"}`, "name_", "is not a field of this resource"},
+		{`{"sync_config": {"source_": "a"}}`, "sync_config.source_", "is not a field of this object"},
 		{`{"NAME": "a"}`, "NAME", "is not a field of this resource"},
 		{`{"": 1}`, "", "is not a field of this resource"},
 		{`[]`, "body", "must be a JSON object"},
@@ -268,8 +270,8 @@ func TestBothSpellingsOfAFieldNameIt(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"name": "name", "catalog_tier": "catalogTier", "catalogTier": "catalogTier", "sync_config": "sync_config", "syncConfig": "sync_config",
-		"createTime": "createTime", "create_time": "createTime", "catalog__tier": "catalogTier",
-		"CatalogTier": "", "catalog-tier": "", "catalog_Tier": "catalogTier", "": "", "_": "", "_name": "",
+		"createTime": "createTime", "create_time": "createTime", "catalog__tier": "",
+		"CatalogTier": "", "catalog-tier": "", "catalog_Tier": "catalogTier", "": "", "_": "", "_name": "", "name_": "", "name__": "", "catalog_tier_": "", "sync__config": "",
 	} {
 		got := ""
 		if f := findField(repoKind.Fields, name); f != nil {
