@@ -177,7 +177,7 @@ func (in Input[T]) resolveMask(fields []Field, v *violations) maskedFields {
 
 // decode reads the body field by field, so that all fields with a wrong type are
 // reported together. With a mask other than *, fields that are not listed are
-// ignored, even unknown ones.
+// ignored, even unknown ones. Inside a listed field, unknown members are refused.
 func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *change[T] {
 	*v = append(*v, in.malformed...)
 	c := &change[T]{row: newValue[T](), claimed: newValue[T](), parts: listed.parts}
@@ -196,7 +196,8 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 					parts = append(parts, &c.parts[i])
 				}
 			}
-			readParts(m.value, f.Name, 0, parts, v)
+			_, t, _ := memberOf(reflect.TypeFor[T]().Elem(), f.Name)
+			readParts(m.value, t, f.Name, 0, parts, v)
 		case listed.partial && (f == nil || !slices.Contains(listed.whole, f.Name)):
 		case f == nil:
 			v.add(truncateForMessage(m.name), "is not a field of this resource")

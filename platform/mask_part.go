@@ -66,25 +66,30 @@ func resolvePath(t reflect.Type, fields []Field, path string) (part, bool) {
 	found := part{field: f.Name}
 	_, t, _ = memberOf(t, f.Name)
 	for _, name := range names[1:] {
-		for t.Kind() == reflect.Pointer {
-			t = t.Elem()
-		}
-		switch {
-		case t.Kind() == reflect.Map && !isKey(t.Key(), name):
-			return part{}, false
-		case t.Kind() == reflect.Map:
-			found.steps, t = append(found.steps, step{name, true}), t.Elem()
-		case t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
-			spelled, below, ok := memberOf(t, name)
-			if !ok {
-				return part{}, false
-			}
-			found.steps, t = append(found.steps, step{spelled, false}), below
-		default:
+		next, below, ok := resolveStep(t, name)
+		if !ok {
 			return part{}, false
 		}
+		found.steps, t = append(found.steps, next), below
 	}
 	return found, true
+}
+
+// resolveStep finds the step from a value of type t that a name leads to, and the type below
+// it.
+func resolveStep(t reflect.Type, name string) (found step, below reflect.Type, ok bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Map:
+		return step{name, true}, t.Elem(), isKey(t.Key(), name)
+	case t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
+		spelled, below, ok := memberOf(t, name)
+		return step{spelled, false}, below, ok
+	default:
+		return step{}, nil, false
+	}
 }
 
 // memberOf finds a member of a struct by any spelling of its name in JSON.
@@ -157,10 +162,11 @@ func ListFields(mask []string) map[string]bool {
 }
 
 // readParts reads the values of parts from raw, the object in a body that contains
-// them all. The first depth steps of the parts lead to raw, and prefix is its path. A
-// part that the body lacks gets no value. Each object is read once, because a mask can
-// name many members of a large object.
-func readParts(raw json.RawMessage, prefix string, depth int, parts []*part, v *violations) {
+// them all. The first depth steps of the parts lead to raw, which has the type t and the
+// path prefix. A part that the body lacks gets no value, so a member that the type does not
+// have is refused: it may be a misspelled part. Each object is read once, because a mask
+// can name many members of a large object.
+func readParts(raw json.RawMessage, t reflect.Type, prefix string, depth int, parts []*part, v *violations) {
 	if isNull(raw) || len(parts[0].steps) == depth { // no other part lies in a complete one
 		for _, p := range parts {
 			p.value = raw
@@ -183,17 +189,16 @@ func readParts(raw json.RawMessage, prefix string, depth int, parts []*part, v *
 	}
 	seen := map[string]bool{}
 	for _, m := range members {
-		name := m.name
-		if below[name] == nil && !parts[0].steps[depth].key {
-			name = CamelCase(name)
-		}
-		switch {
+		next, t, known := resolveStep(t, m.name)
+		switch name := next.name; {
+		case !known:
+			v.add(prefix+"."+truncateForMessage(m.name), "is not a field of this object")
 		case below[name] == nil:
 		case seen[name]:
 			v.add(prefix+"."+truncateForMessage(m.name), "is given twice")
 		default:
 			seen[name] = true
-			readParts(m.value, prefix+"."+name, depth+1, below[name], v)
+			readParts(m.value, t, prefix+"."+name, depth+1, below[name], v)
 		}
 	}
 }

@@ -70,7 +70,10 @@ func TestAMaskDecidesWhichFieldsChange(t *testing.T) {
 		{`{"sync_config": 5}`, []string{"sync_config.source"}, "", "sync_config"},
 		{`{"sync_config": {"source": 5, "google": 6}}`, []string{"sync_config.source"}, "", "sync_config.source"},
 		{`{"sync_config": {"source": "a", "source": "b"}}`, []string{"sync_config.source"}, "", "sync_config.source"},
-		{`{"sync_config": {"nope": 1}}`, []string{"sync_config.source"}, "sync_config", ""},
+		{`{"sync_config": {"google": 1}}`, []string{"sync_config.source"}, "sync_config", ""}, // The mask does not list google.
+		{`{"sync_config": {"sourze": "a"}}`, []string{"sync_config.source"}, "", "sync_config.sourze"},
+		{`{"sync_config": {"sourze": "a"}}`, []string{"name", "syncConfig.source", "syncConfig.google"}, "", "sync_config.sourze"},
+		{`{"sync_config": {"sourze": "a"}}`, []string{"name"}, "name", ""},
 		{`{"sync_config": 5}`, []string{"sync_config.source", "sync_config.google"}, "", "sync_config"}, // The object is read once for both.
 		{`{"sync_config": 5}`, []string{"sync_config.source", "nope"}, "", "updateMask"},                // The parts of a refused mask are not read.
 		{body, []string{"uid", "create_time", "updateTime", "nope"}, "", "updateMask updateMask updateMask updateMask"},
@@ -203,6 +206,9 @@ func TestEachKeyOfAMapIsGivenOnceInOneSpelling(t *testing.T) {
 		{association, `{"github": {"appInstallations": {"x": {}}}}`, "", "github.appInstallations.x must be a whole number of 64 bits without leading zeros or plus"},
 		{association, `{"github": {"appInstallations": {"5": {}, "-5": {}, "0": {}}}}`, "", ""},
 		{association, `{"github": {"appInstallations": {"5": {}}}}`, "github.appInstallations.5", ""},
+		{association, `{"github": {"appInstallations": {"+5": {}}}}`, "github.appInstallations.5", "github.appInstallations.+5 is not a field of this object"},
+		{association, `{"github": {"appInstallations": {"5": {}}}}`, "github.appInstallations.6", ""},
+		{identity, `{"claimMatch": {"claims": {"b": 5}}}`, "claimMatch.claims.a", ""},
 		{association, `{"github": {"appInstallations": {"05": {}}}}`, "github.appInstallations.05", `updateMask "github.appInstallations.05" is not a field`},
 		{association, `{"github": {"appInstallations": {"5": {}}}}`, "github.appInstallations.+5", `updateMask "github.appInstallations.+5" is not a field`},
 		{association, `{}`, "github.appInstallations.x", `updateMask "github.appInstallations.x" is not a field`},
