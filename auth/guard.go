@@ -51,6 +51,7 @@ func (e guardError) Reason() string { return string(e) }
 const (
 	errPrivateAddress guardError = "the host has a private address"
 	errPlainHTTP      guardError = "the URL must be https"
+	errSwitches       guardError = "the host switches protocols"
 )
 
 // Client returns an HTTP client that obeys the guard. It allows https only, follows
@@ -162,6 +163,10 @@ func (t guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := t.base.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if response.StatusCode == http.StatusSwitchingProtocols {
+		_ = response.Body.Close() // it is the connection, which obeys no time limit
+		return nil, errSwitches
 	}
 	response.Body = http.MaxBytesReader(nil, response.Body, t.limit)
 	return response, nil

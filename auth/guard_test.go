@@ -3,6 +3,7 @@ package auth
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -116,6 +117,41 @@ func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 	var reason interface{ Reason() string }
 	if !errors.As(err, &reason) || reason.Reason() != "the host has a private address" {
 		t.Errorf("a private address: %v, want Reason 'the host has a private address'", err)
+	}
+}
+
+// net/http hands out the connection as the body of a 101, and no time limit applies to it.
+func TestTheGuardRefusesHostsThatSwitchProtocols(t *testing.T) {
+	t.Parallel()
+	left := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			left <- err
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			err = errors.Join(err, tcp.CloseWrite()) // so that a client which reads on does not hang
+		}
+		_, read := io.Copy(io.Discard, buffered) // until the client leaves
+		left <- errors.Join(err, read)
+	}))
+	t.Cleanup(server.Close)
+	guard := NewGuard([]string{server.Listener.Addr().String()})
+	for name, client := range map[string]*http.Client{
+		"Client":        guard.Client(time.Minute, 100),
+		"ReusingClient": guard.ReusingClient(time.Minute, 100),
+	} {
+		err := get(t, client, server.URL)
+		var reason interface{ Reason() string }
+		if !errors.As(err, &reason) || reason.Reason() != "the host switches protocols" {
+			t.Errorf("%s: %v, want Reason 'the host switches protocols'", name, err)
+		}
+		if err := <-left; err != nil {
+			t.Errorf("%s: the host sees %v, want the end of the connection", name, err)
+		}
 	}
 }
 

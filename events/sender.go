@@ -76,8 +76,12 @@ func (s *Sender) Send(ctx context.Context, d *platform.Dispatch) platform.Attemp
 		return platform.Attempt{Error: failureReason(err)}
 	}
 	defer func() { _ = response.Body.Close() }()
-	// An answer with an incomplete body is still an answer.
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	var answer []byte
+	// The body of a 101 is the connection, which obeys no time limit.
+	if response.StatusCode != http.StatusSwitchingProtocols {
+		// An answer with an incomplete body is still an answer.
+		answer, _ = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	}
 	return platform.Attempt{
 		Status:     response.StatusCode,
 		Answer:     toPrintable(answer),

@@ -72,6 +72,22 @@ func TestNoMoreOfAnAnswerIsReadThanIsKept(t *testing.T) {
 	}
 }
 
+// net/http hands out the connection as the body of a 101, without a time limit.
+func TestNothingIsReadOfAnAnswerThatSwitchesProtocols(t *testing.T) {
+	t.Parallel()
+	body := &endless{}
+	client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Body: body}, nil
+	})}
+	got := newService(t, client).Send(t.Context(), dispatch("https://sink.example"))
+	if want := (platform.Attempt{Status: http.StatusSwitchingProtocols}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if body.read != 0 || !body.closed {
+		t.Errorf("%d bytes are read, want none, and closed is %t", body.read, body.closed)
+	}
+}
+
 type endless struct {
 	read   int
 	closed bool
