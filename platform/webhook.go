@@ -20,6 +20,9 @@ type Webhooks struct{ p *Platform }
 
 const (
 	relayBatch = 500
+	// maxRelayed is the number of deliveries after which a call of Relay leaves the other
+	// events to the next call. The deliveries of one event are always made together.
+	maxRelayed = 5000
 	// maxQueued limits the deliveries of a subscription in the queue that were
 	// never attempted.
 	maxQueued = 8
@@ -30,7 +33,8 @@ const (
 )
 
 // Relay makes deliveries of the next recorded events, in the order of the feed,
-// and returns the number of events.
+// and returns the number of events. It may leave some to the next call, because an
+// organisation can have many subscriptions and a transaction must be short.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	var held []UID
 	var from, upTo EventPosition
@@ -47,8 +51,8 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 		if events = len(recorded); err != nil || events == 0 {
 			return err
 		}
-		deliveries, err := w.newDeliveries(ctx, tx, recorded)
-		if err != nil {
+		var deliveries []*Delivery
+		if deliveries, events, err = w.newDeliveries(ctx, tx, recorded); err != nil {
 			return err
 		}
 		held = held[:0]
@@ -90,8 +94,9 @@ func (w Webhooks) releaseHeld(ctx context.Context, subscription UID) error {
 	})
 }
 
-// newDeliveries makes the deliveries of events.
-func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) ([]*Delivery, error) {
+// newDeliveries makes the deliveries of the first events, up to maxRelayed and those of one
+// more event. It returns the number of these events.
+func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (deliveries []*Delivery, done int, err error) {
 	roots := make([]UID, len(events))
 	for i, e := range events {
 		roots[i] = e.Subject.Root()
@@ -99,7 +104,7 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) ([]
 	slices.Sort(roots)
 	subscriptions, err := tx.ActiveSubscriptions(ctx, slices.Compact(roots))
 	if err != nil || len(subscriptions) == 0 {
-		return nil, err
+		return nil, len(events), err
 	}
 	uids := make([]UID, len(subscriptions))
 	for i, s := range subscriptions {
@@ -107,11 +112,14 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) ([]
 	}
 	waiting, err := tx.CountWaiting(ctx, uids)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	now := w.p.now()
-	var deliveries []*Delivery
 	for _, e := range events {
+		if len(deliveries) >= maxRelayed {
+			break
+		}
+		done++
 		for _, s := range subscriptions {
 			if !s.wants(e) {
 				continue
@@ -126,7 +134,7 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) ([]
 			})
 		}
 	}
-	return deliveries, nil
+	return deliveries, done, nil
 }
 
 // wants reports whether an event is sent to a subscription. It does not compare
