@@ -164,6 +164,7 @@ func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) er
 	if err != nil {
 		return translate(err)
 	}
+	defer func() { _ = tx.Rollback() }() // if unit panics; otherwise the transaction has ended
 	if err := unit(transaction{conn{tx}}); err != nil {
 		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}

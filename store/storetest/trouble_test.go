@@ -213,3 +213,30 @@ func TestAWriterThatCommitsWhileLocksAreListedIsNotPassed(t *testing.T) {
 		})
 	})
 }
+
+// A unit that panics holds no connection afterwards. SQLite has only one that writes.
+func TestAUnitThatPanicsIsUndone(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		ctx, org := w.createOrganisation("acme")
+		repo := w.repos(org.Group.UID, 1)[0].UID
+		func() {
+			defer func() {
+				if r := recover(); r != "unit" {
+					t.Errorf("the panic is %v, want that of the unit", r)
+				}
+			}()
+			_ = w.store.Write(ctx, func(tx platform.Tx) error {
+				r := &platform.Repo{UID: repo, Description: "undone", UpdateTime: platform.At(w.now())}
+				if err := platform.RowsOf[*platform.Repo](tx).Update(ctx, r, "description"); err != nil {
+					t.Error(err)
+				}
+				panic("unit")
+			})
+		}()
+		waitFor(t, "the unit still has a connection", func() bool { return w.store.Pool().Used == 0 })
+		if r := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repo)); r.Description != "" {
+			t.Errorf("the description is %q, want none", r.Description)
+		}
+		w.repo(ctx, org.Group.UID, "later")
+	})
+}
