@@ -29,6 +29,7 @@ type Feed struct {
 	p     *Platform
 	req   EventRequest
 	actor *Actor
+	after string        // id of the event after which the feed continues; "" means that there is none
 	at    EventPosition // position of the last event that was read
 	left  int           // remaining number of events; a negative number means no limit
 }
@@ -74,16 +75,32 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 		feed.at.Transaction = math.MinInt64 // events of a restored database can have negative positions
 		return feed, nil
 	}
-	id := ""
-	if req.After != nil {
-		id = *req.After
+	if req.After == nil {
+		feed.at, _, err = s.p.store.EventPosition(ctx, "")
+		return feed, err
 	}
-	at, found, err := s.p.store.EventPosition(ctx, id)
-	if err == nil && !found && id != "" {
-		return nil, Invalid(Violation{"after", "is not the id of a stored event"})
-	}
-	feed.at = at
+	feed.after = *req.After
+	feed.at, err = s.positionAfter(ctx, feed.after)
 	return feed, err
+}
+
+// positionAfter returns the position from which a feed misses no event that is not stored
+// yet when it continues after the event id. That is the position of the event, or an earlier
+// one: the audit log has events at once, while a transaction that still runs can store events
+// at earlier positions.
+func (s Events) positionAfter(ctx context.Context, id string) (EventPosition, error) {
+	at, found, err := s.p.store.EventPosition(ctx, id)
+	if err != nil {
+		return at, err
+	}
+	if !found {
+		return at, Invalid(Violation{"after", "is not the id of a stored event"})
+	}
+	settled, _, err := s.p.store.EventPosition(ctx, "")
+	if settled.before(at) {
+		at = settled
+	}
+	return at, err
 }
 
 var (
@@ -183,7 +200,7 @@ func (f *Feed) listen(ctx context.Context, l *listener, give func([]*Event, int6
 // deliver yields the events that the request and the caller's grants allow and
 // that were not delivered before.
 func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event, read int64, yield func(*Event) error) (err error) {
-	isNew := func(e *Event) bool { return f.at.before(e.Position) && f.req.wants(e) }
+	isNew := func(e *Event) bool { return f.at.before(e.Position) && e.ID != f.after && f.req.wants(e) }
 	if !slices.ContainsFunc(events, isNew) {
 		return nil
 	}

@@ -1,12 +1,15 @@
 package storetest_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // Events are numbered before they are committed, so a reader that uses only the numbers
@@ -75,4 +78,63 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 			t.Errorf("%d different events came, want %d", len(slices.Compact(got)), writers*times*inOne)
 		}
 	})
+}
+
+// A caller reads the audit log and follows the feed after the newest event in it. A
+// transaction that began earlier commits later, so that its event has an earlier position.
+func TestAFeedAfterAnEventOfTheAuditLogMissesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t)) // SQLite has one writer
+	ctx, org := w.createOrganisation("acme")
+	begun, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	slow := newDice(43).eventID()
+	go func() {
+		done <- w.store.Write(context.WithoutCancel(ctx), func(tx platform.Tx) error {
+			if err := tx.SetRelayPosition(ctx, platform.EventPosition{}); err != nil { // The transaction now has an id.
+				return err
+			}
+			close(begun)
+			<-finish
+			tx.Record(&platform.Event{ID: slow, Type: "dev.atrium.api.platform.registry.repo.created.v1", Subject: org.Group.UID, Group: org.Group.UID, Body: []byte("{}"), Time: platform.At(w.now())})
+			return nil
+		})
+	}()
+	select {
+	case <-begun:
+	case err := <-done:
+		t.Fatal("the transaction ended early:", err)
+	}
+	quick := w.repo(ctx, org.Group.UID, "quick")
+	page, err := w.p.AuditLog.List(ctx, platform.AuditRequest{})
+	if err != nil || page.Items[0].Subject != quick {
+		close(finish)
+		t.Fatalf("the audit log has %v (%v), want the event of %s first", page.Items, err, quick)
+	}
+	feed, err := w.p.Events.Open(ctx, platform.EventRequest{After: &page.Items[0].ID})
+	close(finish)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	later := w.repo(ctx, org.Group.UID, "later")
+	var ids []string
+	enough := errors.New("the event of the last repo has come")
+	err = feed.Follow(ctx, func(e *platform.Event) error {
+		ids = append(ids, e.ID)
+		if e.Subject == later {
+			return enough
+		}
+		return nil
+	})
+	if !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
+	if !slices.Contains(ids, slow) {
+		t.Errorf("the feed gives %v, without the event %s, which the audit log did not have", ids, slow)
+	}
+	if slices.Contains(ids, page.Items[0].ID) {
+		t.Errorf("the feed gives %v, and continues after %s", ids, page.Items[0].ID)
+	}
 }
