@@ -175,11 +175,11 @@ func checkMapKeys(v *violations, m member, value json.RawMessage) bool {
 	}
 	before := len(*v)
 	for i, key := range all { // sorted by name
-		switch field := m.name + "." + truncateForMessage(key.name); {
+		switch shown := truncateForMessage(key.name); {
 		case i > 0 && key.name == all[i-1].name:
-			v.add(field, "is given twice")
+			v.add(m.name+"."+shown, "is given twice")
 		case !isKey(t.Key(), key.name):
-			v.add(field, "must be a whole number of 64 bits without leading zeros or plus")
+			v.add(m.name, "has the key %q, which must be a whole number of 64 bits without leading zeros or plus", shown)
 		}
 	}
 	return len(*v) == before
