@@ -303,8 +303,12 @@ type Tx interface {
 	// them to StageReady.
 	RequeueLost(ctx context.Context, due Time) error
 
-	// FailDeliveries ends all pending deliveries of a subscription as failed.
-	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time) error
+	// FailDeliveries ends up to limit pending deliveries of a disabled subscription as
+	// failed, and returns their number. It does nothing for other subscriptions.
+	FailDeliveries(ctx context.Context, subscription UID, reason string, at Time, limit int) (int, error)
+
+	// DisabledWithPending returns the disabled subscriptions that have pending deliveries.
+	DisabledWithPending(ctx context.Context) ([]UID, error)
 
 	// PutIssuerProof stores a proof, or replaces the one of the same
 	// organisation and issuer. DeleteIssuerProof removes it, if it is there.

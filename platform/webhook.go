@@ -28,6 +28,9 @@ const (
 	maxQueued = 8
 	// lostAfter is the time after which an overdue attempt counts as lost.
 	lostAfter = 10 * time.Minute
+	// changedAtOnce limits the deliveries of a transaction that changes many of a
+	// subscription.
+	changedAtOnce = 5000
 	// relayLock serialises the relays of replicas.
 	relayLock UID = "relay"
 )
@@ -178,11 +181,15 @@ func (w Webhooks) Requeue(ctx context.Context, tickets ...Ticket) error {
 
 // RequeueLost makes deliveries ready again whose attempt is long overdue. If all is
 // set, it does so for all deliveries that have not ended; this is for a queue that
-// is known to be empty.
+// is known to be empty. It also fails the deliveries that are left of disabled
+// subscriptions.
 func (w Webhooks) RequeueLost(ctx context.Context, all bool) error {
 	due := At(w.p.now().Add(-lostAfter))
 	if all {
 		due = At(w.p.now().Add(2 * maxRetryAfter)) // no attempt is delayed for longer
+	}
+	if err := w.failDisabled(ctx); err != nil {
+		return err
 	}
 	return w.p.store.Write(ctx, func(tx Tx) error {
 		overdue, err := tx.OverdueSubscriptions(ctx, due)
@@ -247,7 +254,7 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 		return nil, w.failDelivery(ctx, d, "the event has been deleted")
 	}
 	if !s.DisableTime.IsZero() {
-		return nil, w.failDelivery(ctx, d, "the subscription is disabled: "+s.DisableReason)
+		return nil, w.failDelivery(ctx, d, s.disabledFault())
 	}
 	secrets, err := w.p.decryptSecrets(s)
 	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.p.options)}
@@ -303,9 +310,12 @@ func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Deli
 // must try again with the same ticket after wait.
 func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (wait time.Duration, again bool, err error) {
 	var became *Delivery
+	var more bool
 	err = w.p.store.Write(ctx, func(tx Tx) error {
 		now := w.p.now()
-		d, err := w.recordAttempt(ctx, tx, begun.Delivery, a, now)
+		var d *Delivery
+		var err error
+		d, more, err = w.recordAttempt(ctx, tx, begun.Delivery, a, now)
 		if again = d != nil && d.Stage == StageRetryQueued && d.Ticket == begun.Delivery.Ticket; again {
 			wait = d.NextAttemptTime.Sub(now.Time)
 		}
@@ -315,50 +325,104 @@ func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (w
 	if err == nil && became != nil && begun.Event != nil {
 		w.p.options.Observer.DeliveryTried(became.State, w.p.now().Sub(begun.Event.Time.Time))
 	}
+	if err == nil && more {
+		if failed := w.failPending(ctx, begun.Delivery.UID.Parent()); failed != nil {
+			w.p.options.Logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
+		}
+	}
 	return wait, again, err
 }
 
-// recordAttempt records an attempt and returns the resulting delivery.
-func (w Webhooks) recordAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt, now Time) (*Delivery, error) {
+// recordAttempt records an attempt and returns the resulting delivery. more reports whether
+// the attempt has disabled the subscription, and more of its deliveries must be failed.
+func (w Webhooks) recordAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt, now Time) (d *Delivery, more bool, err error) {
 	d, mine, err := w.getBegun(ctx, tx, begun)
 	if err != nil || !mine {
-		return d, err
+		return d, false, err
 	}
 	subscriptions, err := TableOf[*Subscription, *SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
-		return nil, err
+		return nil, false, err
 	}
 	s := subscriptions[0]
 	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
 	if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := tx.ReleaseNextHeld(ctx, s.UID); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if s.recordAttempt(a, now) {
-		return d, w.updateHealth(ctx, tx, s)
+		more, err = w.updateHealth(ctx, tx, s)
 	}
-	return d, nil
+	return d, more, err
 }
 
-// updateHealth stores the health of the sink of a subscription. If the
-// subscription is disabled, it fails all pending deliveries and records an event.
-func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) error {
-	disabled := !s.DisableTime.IsZero()
-	if disabled {
-		if err := tx.FailDeliveries(ctx, s.UID, "the subscription is disabled: "+s.DisableReason, w.p.now()); err != nil {
+// updateHealth stores the health of the sink of a subscription. If the subscription is
+// disabled, it fails pending deliveries and records an event. more reports whether there
+// can be more pending ones, which other transactions must fail.
+func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
+	if err := RowsOf[*Subscription](tx).Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+		return false, err
+	}
+	if s.DisableTime.IsZero() {
+		return false, nil
+	}
+	if more, err = w.failSome(ctx, tx, s); err != nil {
+		return false, err
+	}
+	ctx = WithActor(ctx, NewOperator("webhooks"))
+	tx.Record(w.p.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
+	return more, nil
+}
+
+// disabledFault returns the reason why the deliveries of a disabled subscription fail.
+func (s *Subscription) disabledFault() string {
+	return "the subscription is disabled: " + s.DisableReason
+}
+
+// failSome fails some pending deliveries of a disabled subscription, and reports whether
+// there can be more.
+func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
+	n, err := tx.FailDeliveries(ctx, s.UID, s.disabledFault(), w.p.now(), changedAtOnce)
+	return n == changedAtOnce, err
+}
+
+// failPending fails all pending deliveries of a subscription, while it is disabled. There can
+// be hundreds of thousands, which takes several transactions.
+func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
+	for more := true; more; {
+		err := w.p.store.Write(ctx, func(tx Tx) error {
+			more = false
+			if err := tx.Lock(ctx, subscription); err != nil {
+				return err
+			}
+			found, err := TableOf[*Subscription, *SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{subscription}})
+			if err == nil && len(found) == 1 {
+				more, err = w.failSome(ctx, tx, found[0])
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
-	if err := RowsOf[*Subscription](tx).Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
-		return err
-	}
-	if disabled {
-		ctx = WithActor(ctx, NewOperator("webhooks"))
-		tx.Record(w.p.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
-	}
 	return nil
+}
+
+// failDisabled fails what is left of disabled subscriptions.
+func (w Webhooks) failDisabled(ctx context.Context) error {
+	var disabled []UID
+	err := w.p.store.Write(ctx, func(tx Tx) (err error) {
+		disabled, err = tx.DisabledWithPending(ctx)
+		return err
+	})
+	for _, subscription := range disabled {
+		if err == nil {
+			err = w.failPending(ctx, subscription)
+		}
+	}
+	return err
 }
 
 // Keys returns the keys that sign deliveries, in PKCS #8. The last is the newest.
