@@ -265,6 +265,12 @@ func TableOf[T, F any](r Reader) Table[T, F] {
 	return table
 }
 
+// An OverdueDelivery is a delivery whose next attempt should have been made at a time.
+type OverdueDelivery struct {
+	UID UID
+	At  Time
+}
+
 // Tx is a running transaction. It reads its own writes.
 type Tx interface {
 	Reader
@@ -294,14 +300,17 @@ type Tx interface {
 	// StageReady.
 	ReleaseNextHeld(ctx context.Context, subscription UID) error
 
-	// OverdueSubscriptions returns the subscriptions with queued deliveries that are
-	// overdue since a time.
-	OverdueSubscriptions(ctx context.Context, due Time) ([]UID, error)
+	// OverdueDeliveries returns up to limit queued deliveries that are overdue since a
+	// time, in the order of their times and UIDs, beginning after another delivery.
+	OverdueDeliveries(ctx context.Context, due Time, after OverdueDelivery, limit int) ([]OverdueDelivery, error)
 
-	// RequeueLost moves queued deliveries that are overdue since a time to
-	// StageReady. For each subscription with only held deliveries, it moves one of
-	// them to StageReady.
-	RequeueLost(ctx context.Context, due Time) error
+	// RequeueLost moves those of the deliveries to StageReady that are queued and
+	// overdue since a time.
+	RequeueLost(ctx context.Context, due Time, deliveries []UID) error
+
+	// ReleaseIdle moves a held delivery to StageReady for each of up to limit
+	// subscriptions that have only held ones. It returns their number.
+	ReleaseIdle(ctx context.Context, limit int) (int, error)
 
 	// FailDeliveries ends up to limit pending deliveries of a disabled subscription as
 	// failed, and returns their number. It does nothing for other subscriptions.

@@ -28,8 +28,7 @@ const (
 	maxQueued = 8
 	// lostAfter is the time after which an overdue attempt counts as lost.
 	lostAfter = 10 * time.Minute
-	// changedAtOnce limits the deliveries of a transaction that changes many of a
-	// subscription.
+	// changedAtOnce limits the deliveries that one transaction requeues or fails.
 	changedAtOnce = 5000
 	// relayLock serialises the relays of replicas.
 	relayLock UID = "relay"
@@ -188,19 +187,49 @@ func (w Webhooks) RequeueLost(ctx context.Context, all bool) error {
 	if all {
 		due = At(w.p.now().Add(2 * maxRetryAfter)) // no attempt is delayed for longer
 	}
-	if err := w.failDisabled(ctx); err != nil {
+	if err := w.requeueOverdue(ctx, due); err != nil {
 		return err
 	}
-	return w.p.store.Write(ctx, func(tx Tx) error {
-		overdue, err := tx.OverdueSubscriptions(ctx, due)
+	for released := changedAtOnce; released == changedAtOnce; {
+		err := w.p.store.Write(ctx, func(tx Tx) (err error) {
+			released, err = tx.ReleaseIdle(ctx, changedAtOnce)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if err := lockSubscriptions(ctx, tx, overdue); err != nil {
+	}
+	if err := w.failDisabled(ctx); err != nil { // which others need not wait for
+		w.p.options.Logger.Warn("disabled subscriptions still have pending deliveries, which will be failed later", "error", err)
+	}
+	return nil
+}
+
+// requeueOverdue makes deliveries ready again that are overdue since a time. There can be
+// hundreds of thousands, which takes several transactions. It looks at each of them only once,
+// because other processes may queue them again meanwhile.
+func (w Webhooks) requeueOverdue(ctx context.Context, due Time) error {
+	var after OverdueDelivery
+	for {
+		var overdue []OverdueDelivery
+		err := w.p.store.Write(ctx, func(tx Tx) (err error) {
+			if overdue, err = tx.OverdueDeliveries(ctx, due, after, changedAtOnce); err != nil || len(overdue) == 0 {
+				return err
+			}
+			uids := make([]UID, len(overdue))
+			for i, d := range overdue {
+				uids[i] = d.UID
+			}
+			if err := lockSubscriptions(ctx, tx, parentsOf(uids)); err != nil {
+				return err
+			}
+			return tx.RequeueLost(ctx, due, uids)
+		})
+		if err != nil || len(overdue) < changedAtOnce {
 			return err
 		}
-		return tx.RequeueLost(ctx, due)
-	})
+		after = overdue[len(overdue)-1]
+	}
 }
 
 // lockSubscriptions locks subscriptions, as attempts do. So none of their deliveries ends

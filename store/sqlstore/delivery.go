@@ -100,27 +100,36 @@ func (tx *transaction) ReleaseNextHeld(ctx context.Context, subscription platfor
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
-// OverdueSubscriptions returns the subscriptions with overdue deliveries.
-func (tx *transaction) OverdueSubscriptions(ctx context.Context, due platform.Time) (overdue []platform.UID, err error) {
-	q := tx.dialect.statement().add("SELECT DISTINCT d.parent FROM delivery d WHERE d.stage IN (2, 3) AND d.next_attempt_time < ?", due)
+// OverdueDeliveries returns the next queued deliveries that are overdue since a time.
+func (tx *transaction) OverdueDeliveries(ctx context.Context, due platform.Time, after platform.OverdueDelivery, limit int) (overdue []platform.OverdueDelivery, err error) {
+	q := tx.dialect.statement()
+	q.add("SELECT d.uid, d.next_attempt_time FROM delivery d WHERE d.stage IN (2, 3) AND d.next_attempt_time < ?", due)
+	q.add(" AND (d.next_attempt_time, d.uid) > (?, ?) ORDER BY d.next_attempt_time, d.uid LIMIT ?", after.At, after.UID, int64(limit))
 	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var uid platform.UID
-		err := scan(keyOf(&uid))
-		overdue = append(overdue, uid)
+		var d platform.OverdueDelivery
+		err := scan(keyOf(&d.UID), timeColumn{&d.At})
+		overdue = append(overdue, d)
 		return err
 	}))
 	return overdue, err
 }
 
-// RequeueLost makes overdue deliveries ready, and the first held delivery of each
-// subscription that has no others.
-func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time) error {
+// RequeueLost makes deliveries ready that are overdue.
+func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time, deliveries []platform.UID) error {
 	q := tx.dialect.statement()
-	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ?", due)
-	idle := tx.dialect.statement()
-	idle.add("UPDATE delivery SET stage = 1 WHERE stage = 0 AND uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)" +
-		" FROM subscription s WHERE NOT EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2)))")
-	return tx.conn.Run(ctx, q.build(nil), idle.build(nil))
+	q.add("UPDATE delivery SET stage = 1 WHERE stage IN (2, 3) AND next_attempt_time < ? AND uid ?", due, uidKeyList(deliveries))
+	return tx.conn.Run(ctx, q.build(nil))
+}
+
+// ReleaseIdle makes the first held delivery ready of subscriptions that have no others.
+func (tx *transaction) ReleaseIdle(ctx context.Context, limit int) (int, error) {
+	q := tx.dialect.statement()
+	q.add("UPDATE delivery SET stage = 1 WHERE stage = 0 AND uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)"+
+		" FROM subscription s WHERE EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage = 0)"+
+		" AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2)) LIMIT ?)", int64(limit))
+	run := q.build(nil)
+	err := tx.conn.Run(ctx, run)
+	return int(run.Affected), err
 }
 
 // pending is the condition that a delivery has not ended. SQLite has an index of the states of

@@ -98,3 +98,31 @@ func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 		})
 	})
 }
+
+// The queue has lost very many deliveries, all with the same time, and each is made ready. A
+// subscription with only held ones gets one.
+func TestManyOverdueDeliveriesAreQueuedAgain(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		const many, limit = 12_000, 5000
+		o := newOutbox(w, 53)
+		overdue := &platform.Delivery{UID: o.d.below(o.subscription), EventType: "t", NextAttemptTime: platform.At(epoch)}
+		o.copyDelivery(overdue, many, platform.StageRetryQueued, platform.DeliveryRetrying)
+		idle := &platform.Subscription{UID: o.d.below(o.subscription.Parent()), Sink: "https://idle.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
+		w.insert(func(tx platform.Tx) error {
+			return platform.RowsOf[*platform.Subscription](tx).Insert(t.Context(), idle)
+		})
+		o.copyDelivery(&platform.Delivery{UID: o.d.below(idle.UID), EventType: "t"}, 3, platform.StageHeld, platform.DeliveryPending)
+		if err := w.p.Webhooks.RequeueLost(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if ready, held := o.count("delivery WHERE stage = 1"), o.count("delivery WHERE stage = 0"); ready != fmt.Sprint(many+1) || held != "2" {
+			t.Errorf("%s deliveries are ready and %s are held, want %d and 2", ready, held, many+1)
+		}
+		if !w.onSQLite() {
+			largest := o.query(o.openDirect(), "SELECT max(n) FROM (SELECT count(*) n FROM delivery WHERE stage = 1 GROUP BY xmin) x")[0][0]
+			if want := fmt.Sprint(limit); largest != want {
+				t.Errorf("the largest transaction made %s deliveries ready, want %s", largest, want)
+			}
+		}
+	})
+}

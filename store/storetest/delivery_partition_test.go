@@ -240,7 +240,8 @@ func TestTheQueueWaitsForADeliveryThatMoves(t *testing.T) {
 			}
 			go func() {
 				waiting <- w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error {
-					return tx.RequeueLost(t.Context(), platform.At(epoch.Add(time.Hour)))
+					all := times(len(o.deliveries), func(i int) platform.UID { return o.deliveries[i].UID })
+					return tx.RequeueLost(t.Context(), platform.At(epoch.Add(time.Hour)), all)
 				})
 			}()
 			if !w.onSQLite() {
