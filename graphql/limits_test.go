@@ -90,6 +90,23 @@ func TestCyclesOfFragmentsAreRefused(t *testing.T) {
 	}
 }
 
+// TestFragmentsThatMultiplyAreRefused spreads each of n fragments three times in the one
+// before it.
+func TestFragmentsThatMultiplyAreRefused(t *testing.T) {
+	t.Parallel()
+	multiplied := func(n int) string {
+		document := "{item{...F0}}"
+		for i := range n {
+			document += fmt.Sprintf(" fragment F%d on Item{...F%d ...F%d ...F%d}", i, i+1, i+1, i+1)
+		}
+		return document + fmt.Sprintf(" fragment F%d on Item{id}", n)
+	}
+	h := stageHandler(stageOptions{Limits: &limit.Limits{}})
+	post(t, h, multiplied(8)).expectSuccess()
+	post(t, h, multiplied(9)).expectRefusal("expandedFields", 10_000, 19_683)
+	post(t, h, multiplied(16)).expectRefusal("expandedFields", 10_000, 43_046_721)
+}
+
 func TestDeferIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{

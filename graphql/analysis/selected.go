@@ -7,28 +7,50 @@ import (
 )
 
 // SelectedFields returns the fields of a selection set with those of its fragments, unless
-// @skip or @include leaves them out. A field that is selected twice is returned twice. The
-// document must be valid.
+// @skip or @include leaves them out. A field that is written twice is returned twice. A
+// fragment that is spread several times is visited once: fragments that spread the next one
+// twice would otherwise double the visits with each level. The document must be valid.
 func SelectedFields(set ast.SelectionSet, variables map[string]any) iter.Seq[*ast.Field] {
-	return func(yield func(*ast.Field) bool) { yieldFields(set, variables, yield) }
+	return func(yield func(*ast.Field) bool) { (&fieldWalk{variables: variables, yield: yield}).visit(set) }
 }
 
-func yieldFields(set ast.SelectionSet, variables map[string]any, yield func(*ast.Field) bool) bool {
+// A fieldWalk visits the fields of one selection set.
+type fieldWalk struct {
+	variables map[string]any
+	yield     func(*ast.Field) bool
+	visited   map[string]bool // names of the fragments that were visited
+}
+
+// visit returns false if the walk has ended.
+func (w *fieldWalk) visit(set ast.SelectionSet) bool {
 	for _, selected := range set {
 		goesOn := true
 		switch selected := selected.(type) {
 		case *ast.Field:
-			goesOn = !isIncluded(selected.Directives, variables) || yield(selected)
+			goesOn = !isIncluded(selected.Directives, w.variables) || w.yield(selected)
 		case *ast.InlineFragment:
-			goesOn = !isIncluded(selected.Directives, variables) || yieldFields(selected.SelectionSet, variables, yield)
-		case *ast.FragmentSpread: // the validator has resolved it and has excluded cycles
-			goesOn = !isIncluded(selected.Directives, variables) || yieldFields(selected.Definition.SelectionSet, variables, yield)
+			goesOn = !isIncluded(selected.Directives, w.variables) || w.visit(selected.SelectionSet)
+		case *ast.FragmentSpread:
+			goesOn = !isIncluded(selected.Directives, w.variables) || w.visitFragment(selected)
 		}
 		if !goesOn {
 			return false
 		}
 	}
 	return true
+}
+
+// visitFragment visits a fragment that was not visited before. The validator has resolved
+// it and has excluded cycles.
+func (w *fieldWalk) visitFragment(spread *ast.FragmentSpread) bool {
+	if w.visited[spread.Name] {
+		return true
+	}
+	if w.visited == nil {
+		w.visited = map[string]bool{}
+	}
+	w.visited[spread.Name] = true
+	return w.visit(spread.Definition.SelectionSet)
 }
 
 // isIncluded treats a condition that is not a Boolean as false.

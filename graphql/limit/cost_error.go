@@ -43,11 +43,11 @@ func (g *costGuard) costError(p *pricing, set ast.SelectionSet, cost int) *gqler
 func (p *pricing) costliestPath(set ast.SelectionSet, prefix string) (way []costlyField) {
 	var costliest *ast.Field
 	most := 0
-	p.eachField(set, func(f *ast.Field) {
+	for f := range analysis.SelectedFields(set, p.operation.Variables) {
 		if cost := p.prices[f].flat + p.prices[f].row; cost > most {
 			costliest, most = f, cost
 		}
-	})
+	}
 	if costliest == nil || len(costliest.SelectionSet) == 0 {
 		return nil
 	}
@@ -81,22 +81,6 @@ const connection = "Connection"
 // multiplies reports whether everything below a field is multiplied by a number of rows.
 func (p *pricing) multiplies(f *ast.Field) bool {
 	return strings.HasSuffix(f.Definition.Type.Name(), connection) || f.Definition.Type.Elem != nil
-}
-
-// eachField visits the fields of a selection set, including those of its fragments.
-func (p *pricing) eachField(set ast.SelectionSet, visit func(*ast.Field)) {
-	for _, selection := range set {
-		switch x := selection.(type) {
-		case *ast.Field:
-			if p.isIncluded(x.Directives) {
-				visit(x)
-			}
-		case *ast.InlineFragment:
-			p.eachField(x.SelectionSet, visit)
-		case *ast.FragmentSpread:
-			p.eachField(p.operation.Doc.Fragments.ForName(x.Name).SelectionSet, visit)
-		}
-	}
 }
 
 // suggestReduction suggests how to make an operation cheaper: set a size for the

@@ -101,6 +101,7 @@ func (l Limits) check(document *ast.QueryDocument) *gqlerror.Error {
 		{"aliases", l.Aliases, m.aliases},
 		{"depth", l.Depth, most.depth},
 		{"rootFields", l.RootFields, most.width},
+		{"expandedFields", maxExpanded, m.widest},
 	} {
 		if exceeds(c.count, c.limit) {
 			return NewExceeded(c.name, c.limit, c.count)
@@ -116,6 +117,10 @@ type selectionSize struct{ width, depth int }
 // maxCount is the number at which counting stops, because nested fragments can double
 // it with each level.
 const maxCount = 1 << 30
+
+// maxExpanded is the largest number of fields in one selection set, counting a fragment as
+// often as it is spread. A document that people or tools write has a hundredth of it.
+const maxExpanded = 10_000
 
 // combine returns the size of two selection sets: their maximum, or their sum if they
 // are merged.
@@ -133,6 +138,7 @@ type meter struct {
 	sizes    map[*ast.FragmentDefinition]selectionSize
 
 	fields, aliases int
+	widest          int // width of the widest selection set
 	deferred        bool
 }
 
@@ -155,6 +161,7 @@ func (m *meter) size(set ast.SelectionSet) (s selectionSize) {
 			}
 		}
 	}
+	m.widest = max(m.widest, s.width)
 	return s
 }
 
