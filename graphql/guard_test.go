@@ -3,6 +3,8 @@ package graphql
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -77,6 +79,41 @@ func TestRequestsThatAreNotValidGetTheErrorsOfGqlgen(t *testing.T) {
 	}
 	if rejected < 30 {
 		t.Errorf("%d requests were rejected, want at least 30", rejected)
+	}
+}
+
+// gqlgen accepts the value of an enum in any case, so that no resolver knows it.
+func TestAnEnumInAVariableIsExactlyOneOfItsValues(t *testing.T) {
+	t.Parallel()
+	h := stageHandler(stageOptions{})
+	const query = "query($of: Color = GREEN, $all: [Color!], $where: ItemFilter, $wheres: [ItemFilter!]){color(of: $of, all: $all) items(where: $where){totalCount} things(wheres: $wheres)}"
+	for _, c := range []struct {
+		variable string
+		value    any
+		want     string // the field and the message of the error
+	}{
+		{"of", "RED", ""},
+		{"of", nil, ""},
+		{"of", "red", "variable.of: red is not a valid Color"},
+		{"of", "", "variable.of:  is not a valid Color"},
+		{"all", []string{"RED", "GREEN"}, ""},
+		{"all", "RED", ""},
+		{"all", "Red", "variable.all[0]: Red is not a valid Color"},
+		{"all", []string{"RED", "green"}, "variable.all[1]: green is not a valid Color"},
+		{"where", map[string]any{"color": nil, "colors": "GREEN"}, ""},
+		{"where", map[string]any{"colors": "gREEN"}, "variable.where.colors[0]: gREEN is not a valid Color"},
+		{"where", map[string]any{"within": map[string]any{"color": "gREEN"}}, "variable.where.within.color: gREEN is not a valid Color"},
+		{"wheres", []any{map[string]any{}, map[string]any{"color": "gREEN"}}, "variable.wheres[1].color: gREEN is not a valid Color"},
+	} {
+		r := post(t, h, query, c.variable, c.value)
+		if c.want == "" {
+			r.expectSuccess()
+			continue
+		}
+		field, message, _ := strings.Cut(c.want, ": ")
+		if len(r.Errors) != 1 || r.Data != nil || !strings.Contains(r.body, "GRAPHQL_VALIDATION_FAILED") || !strings.HasSuffix(fmt.Sprint(r.Errors[0]["message"]), message) || !strings.Contains(r.body, `"`+field+`"`) {
+			t.Errorf("%s = %v gives %s, want the error %s", c.variable, c.value, r.body, c.want)
+		}
 	}
 }
 

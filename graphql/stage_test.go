@@ -41,6 +41,8 @@ const stage = `
 		node(id: ID!): Node
 		nodes(ids: [ID!]!): [Node]!
 		list: [Item]
+		color(of: Color, all: [Color!]): String
+		things(wheres: [ItemFilter!]): String
 		whole(of: [ID!]): [Item]
 	}
 	type Mutation { touch(id: ID): Item }
@@ -50,7 +52,8 @@ const stage = `
 	type ItemConnection { totalCount: Int! nodes: [Item!]! edges: [ItemEdge!]! pageInfo: PageInfo! }
 	type ItemEdge { cursor: String! node: Item! }
 	type PageInfo { hasNextPage: Boolean! endCursor: String }
-	input ItemFilter { name: String ids: [ID!] }
+	input ItemFilter { name: String ids: [ID!] colors: [Color!] color: Color within: ItemFilter }
+	enum Color { RED GREEN }
 `
 
 // A stageEngine executes operations on the stage.

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -52,10 +53,18 @@ func MarshalCapability(c platform.Capability) graphql.Marshaler {
 	return marshal(AppendCapability(nil, c, false))
 }
 
-// UnmarshalCapability reads a capability.
+// UnmarshalCapability reads a capability. An unknown name is an error, because the core
+// takes no capability as no condition.
 func UnmarshalCapability(v any) (platform.Capability, error) {
 	name, err := graphql.UnmarshalString(v)
-	return capabilities[name], err
+	if err != nil {
+		return "", err
+	}
+	capability, known := capabilities[name]
+	if !known {
+		return "", fmt.Errorf("%s is not a valid Capability", name)
+	}
+	return capability, nil
 }
 
 // AppendOrgKind appends an organisation kind as JSON.

@@ -91,6 +91,9 @@ func (g *Guard) Accept(ctx context.Context, raw *graphql.RawParams, operation *g
 	if err != nil {
 		return invalid(gqlerror.WrapIfUnwrapped(err))
 	}
+	if err := g.checkEnums(operation.Operation, variables); err != nil {
+		return invalid(err)
+	}
 	operation.Variables = variables
 	g.named.keep(ctx, operation)
 	if err := g.cost.check(operation); err != nil {
