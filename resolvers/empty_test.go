@@ -173,3 +173,29 @@ func TestAnEmptyVariableIsRejectedLikeAnEmptyLiteral(t *testing.T) {
 		t.Errorf("an empty name in a list names %q, want artifactNames", got)
 	}
 }
+
+// A variable with a default value is valid where null is not allowed, but null can be given
+// for it. gqlgen's executor passes such a null to the resolvers, so it is not compared.
+func TestANullVariableIsNotTakenAsAbsent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handler.oracle = nil
+	w.ask(`mutation($org: ID!) { createGroup(input: {parent: $org, name: "team"}) { group { uid } } }`, "org", string(w.org))
+	for _, c := range []struct{ query, path, field string }{
+		{`query($v: String = "team") { group(path: "acme") { child(name: $v) { name } } }`, "group child", "name"},
+		{`query($v: OrderDirection = ASC) { group(path: "acme") { children(orderBy: {field: NAME, direction: $v}) { nodes { name } } } }`, "group children", "orderBy.direction"},
+		{`query($v: OrderDirection) { groups(orderBy: {field: NAME, direction: $v}) { nodes { name } } }`, "groups", "orderBy.direction"},
+		{`query($v: [Capability!] = []) { group(path: "acme") { viewerCan(capabilities: $v) } }`, "group viewerCan", "capabilities"},
+		{`query($v: Capability = GROUPS_LIST) { group(path: "acme") { viewerCan(capabilities: [GROUPS_LIST, $v]) } }`, "group viewerCan", "capabilities[1]"},
+	} {
+		w.ask(c.query)
+		got := w.askAs(theOwner, c.query, "v", nil)
+		if len(got.Errors) != 1 || got.Errors[0].Extensions.Code != "INVALID_ARGUMENT" || got.violations() != c.field {
+			t.Errorf("%s gives %+v, want one INVALID_ARGUMENT of %s", c.query, got.Errors, c.field)
+			continue
+		}
+		if path := strings.Trim(fmt.Sprint(got.Errors[0].Path), "[]"); path != c.path || got.Data == nil && c.path != "group viewerCan" {
+			t.Errorf("%s gives an error at %s and data %v, want one at %s", c.query, path, got.Data, c.path)
+		}
+	}
+}

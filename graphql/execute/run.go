@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"atrium/graphql/refusal"
 )
 
 // A run is one execution of a plan: it first reads everything, level by level, and
@@ -266,6 +269,9 @@ func (r *run) decodeArguments(ctx context.Context, f *plannedField) error {
 	if f.Arguments == nil {
 		return nil
 	}
+	if err := r.refuseNulls(f); err != nil {
+		return err
+	}
 	c := &r.columns[f.number]
 	arguments, err := f.Arguments(ctx, f.collected.ArgumentMap(r.operation.Variables))
 	if err != nil {
@@ -275,4 +281,50 @@ func (r *run) decodeArguments(ctx context.Context, f *plannedField) error {
 	c.arguments = arguments
 	graphql.GetFieldContext(ctx).Args = arguments
 	return nil
+}
+
+// refuseNulls returns an error if a variable is null in a place that allows no null. A
+// variable whose type allows null is valid there if the variable or the place has a default
+// value, but null can still be given for it.
+func (r *run) refuseNulls(f *plannedField) error {
+	for _, given := range f.collected.Arguments {
+		defined := f.collected.Definition.Arguments.ForName(given.Name)
+		if name := r.findNull(given.Name, defined.Type, given.Value); name != "" {
+			return refusal.NewInvalid(name, "must not be null")
+		}
+	}
+	return nil
+}
+
+// findNull returns the name of the first place in an argument that must not be null and
+// whose variable is null, such as orderBy.direction, or "". What a variable contains has
+// been checked by its type.
+func (r *run) findNull(name string, declared *ast.Type, given *ast.Value) string {
+	switch given.Kind {
+	case ast.Variable:
+		if value, isGiven := r.operation.Variables[given.Raw]; isGiven && value == nil && declared.NonNull {
+			return name
+		}
+	case ast.ListValue:
+		for i, element := range given.Children {
+			if declared.Elem == nil { // a scalar takes any JSON
+				break
+			}
+			if found := r.findNull(fmt.Sprintf("%s[%d]", name, i), declared.Elem, element.Value); found != "" {
+				return found
+			}
+		}
+	case ast.ObjectValue:
+		definition := r.engine.schema.Types[declared.Name()]
+		for _, member := range given.Children {
+			field := definition.Fields.ForName(member.Name)
+			if field == nil { // a scalar takes any JSON
+				break
+			}
+			if found := r.findNull(name+"."+member.Name, field.Type, member.Value); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }

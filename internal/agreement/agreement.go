@@ -16,6 +16,8 @@
 //     puts in front.
 //   - A missing entity is null. gqlgen gives it to batches of resolvers as nil, and
 //     they panic: MustIgnore reports such an answer.
+//   - A variable that is null where null is not allowed is an error of its field. gqlgen
+//     gives the null to the resolver. No document that is compared has such a variable.
 //
 // A mutation cannot run twice on the same data. Mask makes the answers of two
 // databases comparable.
