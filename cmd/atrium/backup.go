@@ -7,11 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"atrium/server"
-	"atrium/store"
 )
 
 type backupCommand struct {
@@ -34,13 +32,7 @@ func (c *backupCommand) run(ctx context.Context, p program) error {
 	if err := c.exists(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.File); err == nil && !c.Overwrite {
-		return fmt.Errorf("the file %s already exists; name another, or add --overwrite", c.File)
-	}
-	if folder := filepath.Dir(c.File); !isFolder(folder) {
-		return fmt.Errorf("there is no folder %s", folder)
-	}
-	if err := store.Backup(ctx, c.DatabaseURL, c.File); err != nil {
+	if err := server.Backup(ctx, c.DatabaseURL, c.File, c.Overwrite); err != nil {
 		return err
 	}
 	info, err := os.Stat(c.File)
@@ -49,11 +41,6 @@ func (c *backupCommand) run(ctx context.Context, p program) error {
 	}
 	_, err = fmt.Fprintf(p.stdout, "backed up to %s (%d bytes)\n", c.File, info.Size())
 	return err
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 type restoreCommand struct {

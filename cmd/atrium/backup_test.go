@@ -112,6 +112,46 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	}
 }
 
+func TestABackupReplacesNoFileOfADatabase(t *testing.T) {
+	t.Parallel()
+	url, elsewhere := storetest.SQLite(t), t.TempDir()
+	path := strings.TrimPrefix(url, "sqlite:")
+	queue := strings.TrimSuffix(path, ".db") + ".queue.db"
+	link, busy := filepath.Join(elsewhere, "link.db"), filepath.Join(elsewhere, "busy.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{busy, busy + "-wal"} {
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := start(t, url, "--dev")
+	for to, want := range map[string]string{
+		path: "belongs to the database", path + "-wal": "belongs to the database", path + "-shm": "belongs to the database",
+		path + "-journal": "belongs to the database", path + ".lock": "belongs to the database",
+		queue: "belongs to the database", queue + "-wal": "belongs to the database", link: "belongs to the database",
+		elsewhere: "is not a regular file", busy: "name another file",
+	} {
+		_, existed := os.Lstat(to)
+		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "backup", "--overwrite", to); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error with %q", to, err, want)
+		}
+		if _, exists := os.Lstat(to); (existed == nil) != (exists == nil) {
+			t.Errorf("%s was made: %v, want %v", to, exists, existed)
+		}
+	}
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + link}, "backup", "--overwrite", path); err == nil || !strings.Contains(err.Error(), "belongs to the database") {
+		t.Errorf("of a link: %v, want an error with 'belongs to the database'", err)
+	}
+	if err := server.end(); err != nil {
+		t.Fatal(err)
+	}
+	if err := start(t, url, "--dev").end(); err != nil {
+		t.Errorf("the database cannot be served again: %v", err)
+	}
+}
+
 func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // mode lets only the owner read the files, because they contain keys.
@@ -79,7 +80,7 @@ func Acquire(path string) (release func() error, err error) {
 	if err := checkFolder(path); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, mode)
+	lock, err := os.OpenFile(path+lockSuffix, os.O_CREATE|os.O_RDWR, mode)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock the database %s: %w", path, err)
 	}
@@ -96,6 +97,67 @@ func Acquire(path string) (release func() error, err error) {
 // sideFiles are the suffixes of the files of a database: its own and those that
 // SQLite adds.
 var sideFiles = []string{"", "-wal", "-shm", "-journal"}
+
+// lockSuffix is the suffix of the file that Acquire locks.
+const lockSuffix = ".lock"
+
+// IsFileOf reports whether a path names a file of a database, which may not exist yet: its
+// own, one that SQLite adds, or its lock. Both paths may contain symbolic links.
+func IsFileOf(database, path string) bool {
+	names := []string{resolveFolder(path), resolve(path)}
+	for _, base := range []string{resolveFolder(database), resolve(database)} {
+		for _, s := range append(slices.Clone(sideFiles), lockSuffix) {
+			if slices.Contains(names, base+s) || isSame(base+s, path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// resolve resolves the symbolic links of a path. The file need not exist.
+func resolve(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		if absolute, err := filepath.Abs(resolved); err == nil {
+			return absolute
+		}
+	}
+	return resolveFolder(path)
+}
+
+// resolveFolder resolves the symbolic links of the folder of a path. It keeps the name of
+// the file, which may be a link itself.
+func resolveFolder(path string) string {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err == nil {
+		folder, err = filepath.Abs(folder)
+	}
+	if err != nil {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(folder, filepath.Base(path))
+}
+
+// isSame reports whether two paths lead to one file, which may have several names.
+func isSame(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+// FindLog finds the file with changes that SQLite has not written into the database itself
+// yet. SQLite would apply them to any file under the name of the database.
+func FindLog(path string) (log string, found bool) {
+	for _, s := range []string{"-wal", "-journal"} {
+		if info, err := os.Stat(resolve(path) + s); err == nil && info.Size() > 0 {
+			return path + s, true
+		}
+	}
+	return "", false
+}
 
 // Replace replaces a database by another file. Nobody may use the database in the
 // meantime. The old database is kept under the returned name; it is "" if there was

@@ -88,3 +88,27 @@ func TestOneServerLocksADatabaseUnderAllItsNames(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTheFilesOfADatabaseAreKnownUnderAllTheirNames(t *testing.T) {
+	t.Parallel()
+	folder, elsewhere := t.TempDir(), t.TempDir()
+	path, link, hard, way := filepath.Join(folder, "a.db"), filepath.Join(elsewhere, "link.db"), filepath.Join(elsewhere, "hard.db"), filepath.Join(elsewhere, "way")
+	if err := errors.Join(dbfile.Create(path), os.Symlink(path, link), os.Link(path, hard), os.Symlink(folder, way)); err != nil {
+		t.Fatal(err)
+	}
+	for _, database := range []string{path, link, filepath.Join(way, "a.db")} {
+		for _, name := range []string{path, hard, path + "-wal", path + "-shm", path + "-journal", path + ".lock", filepath.Join(way, "a.db.lock"), filepath.Join(folder, ".", "a.db")} {
+			if !dbfile.IsFileOf(database, name) {
+				t.Errorf("%s is not a file of %s, want that it is", name, database)
+			}
+		}
+		for _, name := range []string{path + ".before", filepath.Join(folder, "b.db"), filepath.Join(elsewhere, "a.db"), filepath.Join(folder, "no", "a.db")} {
+			if dbfile.IsFileOf(database, name) {
+				t.Errorf("%s is a file of %s, want that it is not", name, database)
+			}
+		}
+	}
+	if !dbfile.IsFileOf(link, link) || !dbfile.IsFileOf(path, link) {
+		t.Error("the link is not a file of the database, want that it is")
+	}
+}
