@@ -35,7 +35,7 @@ func Backup(ctx context.Context, databaseURL, to string, overwrite bool) error {
 // checkReplaceable fails if a backup must not be written to a path.
 func checkReplaceable(to string, overwrite bool) error {
 	if side, found := dbfile.FindLog(to); found {
-		return fmt.Errorf("%s is a database whose last changes are in %s; name another file", to, side)
+		return fmt.Errorf("%s is a database that a program uses, or its last changes are in %s; name another file", to, side)
 	}
 	_, missing := os.Lstat(to) // of a symbolic link too, because the backup replaces it
 	if errors.Is(missing, fs.ErrNotExist) {

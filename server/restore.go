@@ -44,7 +44,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 		return nil, err
 	}
 	defer func() { _ = release() }()
-	copied, err := dbfile.Copy(o.File, path)
+	copied, err := copyBackup(ctx, o.File, path)
 	if err != nil {
 		return nil, fmt.Errorf("copying the backup failed: %w", err)
 	}
@@ -60,6 +60,21 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	// The queue is created again from the deliveries that have not ended, because an
 	// older queue would lack some of them.
 	return repair, dbfile.SetAside(events.QueueFile(path), suffix)
+}
+
+// copyBackup copies a backup into the folder of a database. If the backup is a database with
+// a log, SQLite reads both, so that the copy has the changes in the log.
+func copyBackup(ctx context.Context, file, path string) (copied string, err error) {
+	if copied, err = dbfile.Copy(file, path); err != nil {
+		return "", err
+	}
+	if _, found := dbfile.FindLog(file); found {
+		if err := store.CopyWithLog(ctx, file, copied); err != nil {
+			dbfile.Remove(copied)
+			return "", err
+		}
+	}
+	return copied, nil
 }
 
 // prepareCopy checks the copy of a backup, applies pending migrations and repairs it.

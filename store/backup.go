@@ -22,6 +22,15 @@ func Backup(ctx context.Context, url, to string) error {
 	return sqlite.Backup(ctx, path, to)
 }
 
+// CopyWithLog copies a database file with the changes in its log, unless it is damaged. It
+// replaces the file at to.
+func CopyWithLog(ctx context.Context, from, to string) error {
+	if err := sqlite.Check(ctx, from); err != nil {
+		return err
+	}
+	return sqlite.Backup(ctx, from, to)
+}
+
 // CheckBackup fails unless a file can be restored: it must be undamaged and not
 // written by a newer version.
 func CheckBackup(ctx context.Context, path string) error {

@@ -152,6 +152,44 @@ func TestABackupReplacesNoFileOfADatabase(t *testing.T) {
 	}
 }
 
+// copyOpen copies the database of a running server, and its log, as they are after the server
+// was killed.
+func copyOpen(t *testing.T, url string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "killed.db")
+	for _, suffix := range []string{"", "-wal"} {
+		content, err := os.ReadFile(strings.TrimPrefix(url, "sqlite:") + suffix)
+		if err != nil || len(content) == 0 {
+			t.Fatalf("there are %d bytes in the file %q of the database: %v, want some", len(content), suffix, err)
+		}
+		if err := os.WriteFile(path+suffix, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+func TestARestoreReadsTheLogOfADatabaseToo(t *testing.T) {
+	t.Parallel()
+	url, empty := storetest.SQLite(t), filepath.Join(t.TempDir(), "empty.db")
+	mustRun(t, url, "backup", empty)
+	server := start(t, url, "--dev") // The log has the demonstration.
+	killed := copyOpen(t, url)
+	kept := copyOpen(t, url)
+	if err := server.end(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the newest event is of "
+	if output := mustRun(t, "sqlite:"+filepath.Join(t.TempDir(), "new.db"), "restore", killed); !strings.Contains(output, want) {
+		t.Errorf("restoring a database with a log said %q, want it to contain %q", output, want)
+	}
+	output := mustRun(t, "sqlite:"+kept, "restore", "--replace", empty)
+	_, before, _ := strings.Cut(strings.SplitN(output, "\n", 2)[0], "is now ")
+	if output := mustRun(t, "sqlite:"+kept, "restore", "--replace", before); !strings.Contains(output, want) {
+		t.Errorf("restoring what a restore kept said %q, want it to contain %q", output, want)
+	}
+}
+
 func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -149,10 +149,11 @@ func isSame(a, b string) bool {
 }
 
 // FindLog finds the file with changes that SQLite has not written into the database itself
-// yet. SQLite would apply them to any file under the name of the database.
+// yet. It is there while a program uses the database, or if the last one was killed. SQLite
+// would apply the changes to any file under the name of the database.
 func FindLog(path string) (log string, found bool) {
 	for _, s := range []string{"-wal", "-journal"} {
-		if info, err := os.Stat(resolve(path) + s); err == nil && info.Size() > 0 {
+		if _, err := os.Stat(resolve(path) + s); err == nil {
 			return path + s, true
 		}
 	}
