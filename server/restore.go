@@ -53,7 +53,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	if err != nil {
 		return nil, err
 	}
-	suffix := time.Now().UTC().Format(".before-20060102-150405")
+	suffix := dbfile.FindSuffix(time.Now().UTC().Format(".before-20060102-150405"), path, events.QueueFile(path))
 	if repair.Kept, err = dbfile.Replace(path, copied, suffix); err != nil {
 		return nil, err
 	}

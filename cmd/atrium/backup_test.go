@@ -190,6 +190,25 @@ func TestARestoreReadsTheLogOfADatabaseToo(t *testing.T) {
 	}
 }
 
+func TestEveryRestoreKeepsTheDatabaseThatWasThere(t *testing.T) {
+	t.Parallel()
+	url, file := storetest.SQLite(t), filepath.Join(t.TempDir(), "backup.db")
+	mustRun(t, url, "backup", file)
+	kept := map[string]bool{}
+	for range 4 { // several in one second
+		name, _, _ := strings.Cut(mustRun(t, url, "restore", "--replace", file), "\n")
+		kept[strings.TrimPrefix(name, "the database that was there is now ")] = true
+	}
+	if len(kept) != 4 {
+		t.Errorf("4 restores kept %v, want 4 names", kept)
+	}
+	for name := range kept {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -160,6 +160,26 @@ func FindLog(path string) (log string, found bool) {
 	return "", false
 }
 
+// FindSuffix returns the wanted suffix, or one with a number after it, under which none of
+// the databases has a file, so that Replace and SetAside overwrite nothing.
+func FindSuffix(wanted string, paths ...string) string {
+	isTaken := func(suffix string) bool {
+		for _, path := range paths {
+			for _, s := range sideFiles {
+				if _, err := os.Lstat(path + suffix + s); err == nil {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	suffix := wanted
+	for n := 2; isTaken(suffix); n++ {
+		suffix = fmt.Sprintf("%s-%d", wanted, n)
+	}
+	return suffix
+}
+
 // Replace replaces a database by another file. Nobody may use the database in the
 // meantime. The old database is kept under the returned name; it is "" if there was
 // none.

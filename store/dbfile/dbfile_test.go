@@ -112,3 +112,18 @@ func TestTheFilesOfADatabaseAreKnownUnderAllTheirNames(t *testing.T) {
 		t.Error("the link is not a file of the database, want that it is")
 	}
 }
+
+func TestASuffixIsOneUnderWhichThereIsNoFile(t *testing.T) {
+	t.Parallel()
+	path, queue := filepath.Join(t.TempDir(), "a.db"), filepath.Join(t.TempDir(), "a.queue.db")
+	for _, name := range []string{path + ".old", queue + ".old-2-wal"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for wanted, want := range map[string]string{".old": ".old-3", ".new": ".new"} {
+		if got := dbfile.FindSuffix(wanted, path, queue); got != want {
+			t.Errorf("for %s: %s, want %s", wanted, got, want)
+		}
+	}
+}
