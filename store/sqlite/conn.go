@@ -151,11 +151,26 @@ func translate(err error) error {
 		return platform.ErrDuplicate
 	case code == lib.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return sqlstore.ErrForeignKey
-	case code&0xff == lib.SQLITE_BUSY || code&0xff == lib.SQLITE_LOCKED || code&0xff == lib.SQLITE_FULL || code&0xff == lib.SQLITE_IOERR:
-		return platform.Unavailable("the database is busy", err)
 	case code == lib.SQLITE_INTERRUPT:
 		return context.DeadlineExceeded
 	default:
+		if trouble := describeTrouble(code); trouble != "" {
+			return platform.Unavailable(trouble, err)
+		}
 		return err
 	}
+}
+
+// describeTrouble describes an error that ends when somebody else has done something. It
+// returns "" for other errors.
+func describeTrouble(code int) string {
+	switch code & 0xff {
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return "the database is busy"
+	case lib.SQLITE_FULL:
+		return "the disk of the database is full; make room"
+	case lib.SQLITE_IOERR:
+		return "the disk of the database cannot be read or written; check the disk"
+	}
+	return ""
 }
