@@ -29,7 +29,10 @@ func Backup(ctx context.Context, databaseURL, to string, overwrite bool) error {
 	if err := checkReplaceable(to, overwrite); err != nil {
 		return err
 	}
-	return store.Backup(ctx, databaseURL, to)
+	if err := store.Backup(ctx, databaseURL, to); err != nil {
+		return fmt.Errorf("cannot create the backup %s: %w", to, err)
+	}
+	return nil
 }
 
 // checkReplaceable fails if a backup must not be written to a path.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"atrium/events"
@@ -44,12 +45,15 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 		return nil, err
 	}
 	defer func() { _ = release() }()
+	if info, err := os.Stat(o.File); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file; name a file that `atrium backup` made", o.File)
+	}
 	copied, err := copyBackup(ctx, o.File, path)
 	if err != nil {
-		return nil, fmt.Errorf("copying the backup failed: %w", err)
+		return nil, fmt.Errorf("the backup cannot be restored: %w", err)
 	}
 	defer dbfile.Remove(copied)
-	repair, err := prepareCopy(ctx, copied, o.Key)
+	repair, err := prepareCopy(ctx, copied, o.File, o.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +81,10 @@ func copyBackup(ctx context.Context, file, path string) (copied string, err erro
 	return copied, nil
 }
 
-// prepareCopy checks the copy of a backup, applies pending migrations and repairs it.
-func prepareCopy(ctx context.Context, path string, key []byte) (*Repair, error) {
-	if err := store.CheckBackup(ctx, path); err != nil {
+// prepareCopy checks the copy of a backup, applies pending migrations and repairs it. Errors
+// name the backup, file, and not its copy.
+func prepareCopy(ctx context.Context, path, file string, key []byte) (*Repair, error) {
+	if err := store.CheckBackup(ctx, path, file); err != nil {
 		return nil, fmt.Errorf("the backup cannot be restored: %w", err)
 	}
 	url := "sqlite:" + path
@@ -90,7 +95,10 @@ func prepareCopy(ctx context.Context, path string, key []byte) (*Repair, error) 
 	if err != nil {
 		return nil, err
 	}
-	return repair, store.Backup(ctx, url, path) // without additional files
+	if err := store.Backup(ctx, url, path); err != nil { // without additional files
+		return nil, fmt.Errorf("cannot copy the backup %s: %w", file, err)
+	}
+	return repair, nil
 }
 
 // RepairDatabase checks and repairs a restored database. Its keys, which also seal page

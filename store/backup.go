@@ -25,16 +25,16 @@ func Backup(ctx context.Context, url, to string) error {
 // CopyWithLog copies a database file with the changes in its log, unless it is damaged. It
 // replaces the file at to.
 func CopyWithLog(ctx context.Context, from, to string) error {
-	if err := sqlite.Check(ctx, from); err != nil {
+	if err := sqlite.Check(ctx, from, from); err != nil {
 		return err
 	}
 	return sqlite.Backup(ctx, from, to)
 }
 
-// CheckBackup fails unless a file can be restored: it must be undamaged and not
-// written by a newer version.
-func CheckBackup(ctx context.Context, path string) error {
-	if err := sqlite.Check(ctx, path); err != nil {
+// CheckBackup fails unless the copy of a backup at path can be restored: it must be undamaged
+// and not written by a newer version. Errors call it name.
+func CheckBackup(ctx context.Context, path, name string) error {
+	if err := sqlite.Check(ctx, path, name); err != nil {
 		return err
 	}
 	states, err := Migrations(ctx, "sqlite:"+path)
@@ -42,7 +42,7 @@ func CheckBackup(ctx context.Context, path string) error {
 	case err != nil:
 		return err
 	case len(states) == 0 || !states[0].Applied:
-		return errors.New(path + " is a SQLite database, but not one of Atrium")
+		return errors.New(name + " is a SQLite database, but not one of Atrium; name a file that `atrium backup` made")
 	}
 	return nil
 }

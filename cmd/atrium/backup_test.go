@@ -81,21 +81,24 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := writeFile(t, "cut.db", string(whole[:len(whole)/2]))
+	cut, nothing := writeFile(t, "cut.db", string(whole[:len(whole)/2])), writeFile(t, "nothing.db", "")
+	text := writeFile(t, "text", strings.Repeat("no database ", 200))
 	env := map[string]string{"ATRIUM_DATABASE_URL": url}
 	for args, want := range map[string]string{
-		"backup " + file:                     "the file " + file + " already exists",
-		"backup " + folder + "/no/backup.db": "there is no folder " + folder + "/no",
-		"restore " + file:                    "use --replace to replace it",
-		"restore --replace /nowhere":         "there is no file /nowhere",
-		"restore --replace " + file:          "encryption",
-		"restore --replace " + cut:           "",
-		"restore --replace " + writeFile(t, "text", strings.Repeat("no database ", 200)): "is not a SQLite database",
-		"restore --database-url postgres://h/d " + file:                                  "pg_restore",
-		"backup --database-url postgres://h/d " + folder + "/pg.db":                      "pg_dump",
-		"backup --database-url sqlite:" + folder + "/typo.db x":                          "there is no database",
+		"backup " + file:                                            "the file " + file + " already exists",
+		"backup " + folder + "/no/backup.db":                        "there is no folder " + folder + "/no",
+		"restore " + file:                                           "use --replace to replace it",
+		"restore --replace /nowhere":                                "there is no file /nowhere",
+		"restore --replace " + file:                                 "encryption",
+		"restore --replace " + cut:                                  "the backup " + cut + " is damaged",
+		"restore --replace " + folder:                               folder + " is not a regular file",
+		"restore --replace " + text:                                 text + " is not a SQLite database; name a file that `atrium backup` made",
+		"restore --replace " + nothing:                              nothing + " is a SQLite database, but not one of Atrium",
+		"restore --database-url postgres://h/d " + file:             "pg_restore",
+		"backup --database-url postgres://h/d " + folder + "/pg.db": "pg_dump",
+		"backup --database-url sqlite:" + folder + "/typo.db x":     "there is no database",
 	} {
-		if _, _, err := atrium(t, env, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := atrium(t, env, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ".restore-") || strings.Contains(err.Error(), "restore a backup of it") {
 			t.Errorf("%s: %v, want an error with %q", args, err, want)
 		}
 	}

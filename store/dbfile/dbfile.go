@@ -223,7 +223,7 @@ func Copy(from, path string) (copied string, err error) {
 	}
 	made, err := os.CreateTemp(filepath.Dir(path), ".restore-*.db")
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("cannot create a file in %s: %w", filepath.Dir(path), errors.Unwrap(err))
 	}
 	_, err = io.Copy(made, source)
 	if err := errors.Join(err, made.Sync(), made.Close()); err != nil {

@@ -9,18 +9,18 @@ import (
 )
 
 // Backup copies a consistent state of the database into a new file that only its
-// owner may read. The database can be used in the meantime.
+// owner may read. The database can be used in the meantime. Errors do not name the new file.
 func Backup(ctx context.Context, path, to string) error {
 	made, err := os.CreateTemp(filepath.Dir(to), ".backup-*.db") // with mode 0600
 	if err != nil {
-		return fmt.Errorf("cannot create the backup %s: %w", to, errors.Unwrap(err))
+		return errors.Unwrap(err) // without the name of the temporary file
 	}
 	defer func() { _ = os.Remove(made.Name()) }()
 	if err := made.Close(); err != nil {
 		return err
 	}
 	if err := copyInto(ctx, path, made.Name()); err != nil {
-		return fmt.Errorf("cannot create the backup %s: %w", to, err)
+		return err
 	}
 	if err := syncFile(made.Name()); err != nil {
 		return err
@@ -48,8 +48,9 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// Check fails if a file is damaged or is not a SQLite database.
-func Check(ctx context.Context, path string) error {
+// Check fails if a backup is damaged or is not a SQLite database. Errors call it name, because
+// the file at path may be a copy of it.
+func Check(ctx context.Context, path, name string) error {
 	db, err := connect(path, "&_pragma=query_only(1)")
 	if err != nil {
 		return err
@@ -57,10 +58,10 @@ func Check(ctx context.Context, path string) error {
 	defer func() { _ = db.Close() }()
 	result := ""
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err != nil {
-		return explainError(path, err)
+		return explainBackup(name, err)
 	}
 	if result != "ok" {
-		return fmt.Errorf("%s is damaged: %s", path, result)
+		return fmt.Errorf("the backup %s is damaged: %s; restore another", name, result)
 	}
 	return nil
 }

@@ -14,6 +14,20 @@ func isBusy(err error) bool {
 	return errors.As(err, &said) && (said.Code()&0xff == lib.SQLITE_BUSY || said.Code()&0xff == lib.SQLITE_LOCKED)
 }
 
+// explainBackup explains in plain words why a backup cannot be read.
+func explainBackup(name string, err error) error {
+	var said *sqlite.Error
+	if errors.As(err, &said) {
+		switch said.Code() & 0xff {
+		case lib.SQLITE_NOTADB:
+			return fmt.Errorf("%s is not a SQLite database; name a file that `atrium backup` made", name)
+		case lib.SQLITE_CORRUPT:
+			return fmt.Errorf("the backup %s is damaged; restore another", name)
+		}
+	}
+	return fmt.Errorf("cannot read the backup %s: %w", name, err)
+}
+
 // explainError explains in plain words why a file cannot be opened.
 func explainError(path string, err error) error {
 	var said *sqlite.Error
