@@ -68,6 +68,16 @@ func TestAllMissingFlagsOfACommandAreReportedAtOnce(t *testing.T) {
 	}
 }
 
+func TestOnlyImportsThatRecordEventsCanBeSilent(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]bool{"registry": true, "oci": true, "osv": false, "artifacts": false} {
+		help, _, err := atrium(t, nil, "import", command, "--help")
+		if got := strings.Contains(help, "--no-events"); err != nil || got != want {
+			t.Errorf("import %s has --no-events: %v, want %v (%v)", command, got, want, err)
+		}
+	}
+}
+
 func TestAFlagOverridesItsVariableAndAnEmptyVariableIsUnset(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"ATRIUM_ADDR": "127.0.0.1:1", "ATRIUM_DEV": "true", "ATRIUM_AUDIENCE": "a,b", "ATRIUM_MIGRATE": "false", "ATRIUM_LOG_LEVEL": ""}

@@ -15,13 +15,17 @@ import (
 // importFlags are the flags that all imports share.
 type importFlags struct {
 	importRun
-	Group    string `placeholder:"UID" help:"Group to import into. Required."`
-	NoEvents bool   `help:"Record no events for repos and tags."`
+	Group string `placeholder:"UID" help:"Group to import into. Required."`
 }
 
 func (c *importFlags) check(f *faults) {
 	c.importRun.check(f)
 	checkUID(f, "group", c.Group)
+}
+
+// eventFlags are the flags of imports that record events.
+type eventFlags struct {
+	NoEvents bool `help:"Record no events for repos and tags."`
 }
 
 type importOSVCommand struct {
@@ -30,18 +34,19 @@ type importOSVCommand struct {
 }
 
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
-	return c.importInto(ctx, p, "osv", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importInto(ctx, p, "osv", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportOSV(ctx, to, c.Path, o)
 	})
 }
 
 type importRegistryCommand struct {
 	importFlags
+	eventFlags
 	File string `arg:"" help:"JSON lines, plain or gzip."`
 }
 
 func (c *importRegistryCommand) run(ctx context.Context, p program) error {
-	return c.importInto(ctx, p, "registry", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importInto(ctx, p, "registry", ingest.Options{NoEvents: c.NoEvents}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportRegistry(ctx, to, c.File, o)
 	})
 }
@@ -60,12 +65,14 @@ func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
 type reading = func(context.Context, *platform.Platform, ingest.Options) (ingest.Summary, error)
 
 // importInto runs an import into the group.
-func (c *importFlags) importInto(ctx context.Context, p program, source string, read reading) error {
-	return c.importRun.runImport(ctx, p, source, ingest.Options{Group: platform.UID(c.Group), NoEvents: c.NoEvents}, read)
+func (c *importFlags) importInto(ctx context.Context, p program, source string, o ingest.Options, read reading) error {
+	o.Group = platform.UID(c.Group)
+	return c.importRun.runImport(ctx, p, source, o, read)
 }
 
 type importOCICommand struct {
 	importFlags
+	eventFlags
 	Registry    []string `arg:"" name:"registry[/repo]" help:"Registry, to import every repo of its catalogue, or a single repo."`
 	Concurrency int      `default:"8" help:"Number of concurrent requests, 1 to ${most_requests}."`
 	Insecure    bool     `help:"Use plain http if https does not answer. Localhost is always allowed."`
@@ -100,7 +107,7 @@ Examples:
 }
 
 func (c *importOCICommand) run(ctx context.Context, p program) error {
-	return c.importInto(ctx, p, "oci", func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
+	return c.importInto(ctx, p, "oci", ingest.Options{NoEvents: c.NoEvents}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		from := ingest.OCISource{Names: c.Registry, Concurrency: c.Concurrency, Insecure: c.Insecure, Prune: c.Prune}
 		return ingest.ImportOCI(ctx, to, from, o)
 	})
