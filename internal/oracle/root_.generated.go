@@ -1751,7 +1751,7 @@ type Subscription {
 
 "The record of one change, or of one denied change."
 type Event implements Node @key(fields: "id") {
-  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `, in ` + "`" + `auditLog` + "`" + ` too. It is its global id as it stands: who may read the audit log of its group finds it by ` + "`" + `node` + "`" + `."
+  "Its id, which sorts by time; good as ` + "`" + `after` + "`" + `, in ` + "`" + `auditLog` + "`" + ` too. A feed after an event of the audit log may repeat events that the log had already. It is its global id as it stands: who may read the audit log of its group finds it by ` + "`" + `node` + "`" + `."
   id: ID!
   "What happened to which kind, such as ` + "`" + `dev.atrium.api.platform.registry.repo.created.v1` + "`" + `."
   type: String!
@@ -3090,19 +3090,19 @@ input ClaimMatchInput {
   audience: String
   "` + "`" + `aud` + "`" + ` must hold a value that matches."
   audiencePattern: String
-  "Further claims and the exact values they must have, or one element of them where they are lists; with ` + "`" + `claimPatterns` + "`" + ` at most 20."
+  "Further claims and the exact values they must have, or one element of them where they are lists; with ` + "`" + `claimPatterns` + "`" + ` at most 20, and 16 KB of names and values. Each has at most 1,024 bytes and no control characters."
   claims: StringMap
   "Further claims and the patterns they must match, or one element of them where they are lists."
   claimPatterns: StringMap
 }
 
-"Keys of an issuer that cannot be reached."
+"Keys of an issuer that cannot be reached. FAILED_PRECONDITION TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject."
 input StaticKeysInput {
   "` + "`" + `iss` + "`" + ` of the tokens, an https URL."
   issuer: String!
   "` + "`" + `sub` + "`" + ` of the tokens."
   subject: String!
-  "JSON Web Key Set as text, at least one key, at most 64 KiB."
+  "JSON Web Key Set as text, at least one key, at most 16 KiB."
   issuerKeys: String!
   "When the keys expire."
   expirationTime: DateTime
