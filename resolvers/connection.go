@@ -123,11 +123,13 @@ func joinErrors(errs []error) error {
 }
 
 // forEach calls read for each object by itself. It is for reads that the core
-// cannot do for many objects at once.
-func forEach[T, V any](objects []T, read func(T) (V, error)) ([]V, error) {
+// cannot do for many objects at once. It reads no more after the request has ended.
+func forEach[T, V any](ctx context.Context, objects []T, read func(T) (V, error)) ([]V, error) {
 	values, errs := make([]V, len(objects)), make([]error, len(objects))
 	for i, object := range objects {
-		values[i], errs[i] = read(object)
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			values[i], errs[i] = read(object)
+		}
 	}
 	return values, joinErrors(errs)
 }

@@ -66,3 +66,24 @@ func TestAListOfOneUniqueNameCountsAsOneRow(t *testing.T) {
 		}
 	}
 }
+
+// Ancestors within ancestors multiply: a tree may be 28 levels deep.
+func TestAncestorsCostTenGroups(t *testing.T) {
+	t.Parallel()
+	w := limitedWorld(t)
+	for query, want := range map[string]int{
+		`{ group(path: "acme") { ancestors { name } } }`:                             1 + 10,
+		`{ group(path: "acme") { ancestors { parent { name } } } }`:                  1 + 10*2,
+		`{ group(path: "acme") { ancestors { ancestors { name } } } }`:               1 + 10*(1+10),
+		`{ groups(first: 20) { nodes { ancestors { name } } } }`:                     1 + 20*(1+10),
+		`{ group(path: "acme") { ancestors { ancestors { ancestors { name } } } } }`: 1 + 10*(1+10*(1+10)),
+	} {
+		if got := w.ask(query).Extensions.Cost.Requested; got != want {
+			t.Errorf("%s costs %d, want %d", query, got, want)
+		}
+	}
+	got := w.askAs(theOwner, `{ group(path: "acme") { ancestors { ancestors { ancestors { ancestors { name } } } } } }`)
+	if len(got.Errors) != 1 || got.Errors[0].Extensions.Limit.Requested != 11_111 || got.Errors[0].Extensions.Limit.Field != "group.ancestors.ancestors.ancestors.ancestors" {
+		t.Errorf("got %+v, want a refusal by the cost", got.Errors)
+	}
+}

@@ -41,7 +41,7 @@ func bindingHasSelection(ctx context.Context) bool {
 func answerFromBindings[T any](ctx context.Context, bindings []*platform.RoleBinding, uid func(*platform.RoleBinding) platform.UID, check func(context.Context, platform.UID) error, show func(*platform.RoleBinding) T) ([]*T, error) {
 	shown, n := make([]T, len(bindings)), 0
 	var readable platform.UID // the last UID that has passed the check
-	return forEach(bindings, func(b *platform.RoleBinding) (*T, error) {
+	return forEach(ctx, bindings, func(b *platform.RoleBinding) (*T, error) {
 		uid := uid(b)
 		if uid == "" {
 			return nil, nil

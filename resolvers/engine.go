@@ -38,6 +38,7 @@ func Limits() analysis.Schema {
 	return analysis.Schema{
 		DefaultPage: platform.DefaultPageSize, MaxPage: platform.MaxPageSize,
 		Parts:      []string{"SeverityCount"},
+		ListRows:   map[string]int{"Group.ancestors": 10}, // few trees are deeper
 		LongFields: longFields, UniqueNames: uniqueNames, Watched: slices.Collect(maps.Keys(costlyFields)),
 	}
 }

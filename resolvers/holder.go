@@ -21,7 +21,7 @@ func (r holderConnections) Nodes(ctx context.Context, all []*scalar.RoleBindingC
 	if err := filterErrors(err, ignoreHidden); err != nil {
 		return nil, err
 	}
-	return forEach(all, func(connection *scalar.RoleBindingConnection) ([]*platform.Identity, error) {
+	return forEach(ctx, all, func(connection *scalar.RoleBindingConnection) ([]*platform.Identity, error) {
 		identities := []*platform.Identity{}
 		n := len(connection.Nodes())
 		for _, identity := range found[:n] {

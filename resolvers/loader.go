@@ -198,7 +198,7 @@ func follow[T any, K comparable, V any](ctx context.Context, objects []T, l *loa
 // out objects whose error the function ignore turns into nil.
 func followAll[T any, K comparable, V any](ctx context.Context, objects []T, l *loader[K, V], keys func(T) []K, ignore func(error) error) ([][]V, error) {
 	l.loadMany(ctx, slices.Concat(mapEach(objects, keys)...))
-	return forEach(objects, func(object T) ([]V, error) {
+	return forEach(ctx, objects, func(object T) ([]V, error) {
 		found, errs := l.loadMany(ctx, keys(object)) // read above
 		for _, err := range errs {
 			if ignore(err) != nil {

@@ -20,22 +20,22 @@ func (queries) Viewer(ctx context.Context) (*platform.Actor, error) {
 // one actor.
 
 func (v viewers) Identities(ctx context.Context, all []*platform.Actor) ([][]*platform.Identity, error) {
-	return forEach(all, func(*platform.Actor) ([]*platform.Identity, error) { return v.p.Identities.ListOwn(ctx) })
+	return forEach(ctx, all, func(*platform.Actor) ([]*platform.Identity, error) { return v.p.Identities.ListOwn(ctx) })
 }
 
 func (v viewers) RoleBindings(ctx context.Context, all []*platform.Actor, where *scalar.RoleBindingFilter, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) ([]*scalar.RoleBindingConnection, error) {
 	f := valueOrZero(where)
-	return forEach(all, func(*platform.Actor) (*scalar.RoleBindingConnection, error) {
+	return forEach(ctx, all, func(*platform.Actor) (*scalar.RoleBindingConnection, error) {
 		return newConnection(v.p.RoleBindings.ListOwn(ctx, request(ctx, listScope(nil, nil, f.ByUID), &f.RoleBindingFilter, window{orderBy, first, after, last, before, skip})))
 	})
 }
 
-func (viewers) Capabilities(_ context.Context, all []*platform.Actor, on platform.UID) ([][]platform.Capability, error) {
-	return forEach(all, func(a *platform.Actor) ([]platform.Capability, error) { return a.CapabilitiesOn(on) })
+func (viewers) Capabilities(ctx context.Context, all []*platform.Actor, on platform.UID) ([][]platform.Capability, error) {
+	return forEach(ctx, all, func(a *platform.Actor) ([]platform.Capability, error) { return a.CapabilitiesOn(on) })
 }
 
-func (viewers) Can(_ context.Context, all []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error) {
-	return forEach(all, func(a *platform.Actor) (bool, error) {
+func (viewers) Can(ctx context.Context, all []*platform.Actor, capability platform.Capability, on platform.UID) ([]bool, error) {
+	return forEach(ctx, all, func(a *platform.Actor) (bool, error) {
 		held, err := a.CapabilitiesOn(on)
 		return slices.Contains(held, capability), err
 	})

@@ -18,6 +18,7 @@ type Schema struct {
 	MaxPage     int            // largest number of rows on a page, whatever the field requests
 	LongFields  map[string]int // cost of scalars that may be long; other scalars cost nothing
 	Parts       []string       // types of objects that are read together with their parent, and cost nothing
+	ListRows    map[string]int // number of objects in lists that have neither pages nor keys; others count as 1
 	Watched     []string       // fields that Selects can find
 
 	// UniqueNames are lists that contain a name at most once: always (""), or if the
