@@ -82,6 +82,27 @@ func TestRequestsThatAreNotValidGetTheErrorsOfGqlgen(t *testing.T) {
 	}
 }
 
+// gqlgen accepts two root fields of the same name, and none if @skip leaves it out.
+func TestASubscriptionHasExactlyOneRootField(t *testing.T) {
+	t.Parallel()
+	guard := limit.NewGuard(newStageEngine().Schema(), limit.Options{Limits: limit.DefaultLimits(), IsKnown: func(context.Context) bool { return true }})
+	for query, want := range map[string]string{
+		`subscription{a: countdown(n: 1) ...F ...F} fragment F on Subscription{a: countdown(n: 1)}`:     "",
+		`subscription{a: panics b: panics @skip(if: true)}`:                                             "",
+		`subscription S{a: panics b: panics}`:                                                           `Subscription "S" must select exactly one top level field.`,
+		`subscription{panics ...F} fragment F on Subscription{... on Subscription{other: panics}}`:      "Anonymous Subscription must select exactly one top level field.",
+		`subscription{panics @skip(if: true)}`:                                                          "Anonymous Subscription must select exactly one top level field.",
+		`subscription($no: Boolean = false){...F @include(if: $no)} fragment F on Subscription{panics}`: "Anonymous Subscription must select exactly one top level field.",
+	} {
+		errs := guard.Accept(t.Context(), &graphql.RawParams{Query: query}, &graphql.OperationContext{})
+		switch {
+		case want == "" && len(errs) == 0:
+		case want == "", len(errs) != 1, errs[0].Message != want, errs[0].Extensions["code"] != "GRAPHQL_VALIDATION_FAILED":
+			t.Errorf("%s gives %s, want %q", query, describe(t, errs), want)
+		}
+	}
+}
+
 // gqlgen accepts the value of an enum in any case, so that no resolver knows it.
 func TestAnEnumInAVariableIsExactlyOneOfItsValues(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package limit
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -102,7 +103,31 @@ func (g *Guard) Accept(ctx context.Context, raw *graphql.RawParams, operation *g
 	if err := g.introspection.check(ctx, operation); err != nil {
 		return gqlerror.List{err}
 	}
+	if err := checkStreams(operation); err != nil {
+		return invalid(err)
+	}
 	return nil
+}
+
+// checkStreams rejects subscriptions without exactly one root field. Validation compares
+// their names, but not their aliases, and ignores @skip and @include.
+func checkStreams(operation *graphql.OperationContext) *gqlerror.Error {
+	asked := operation.Operation
+	if asked.Operation != ast.Subscription {
+		return nil
+	}
+	streams := map[string]bool{}
+	for field := range analysis.SelectedFields(asked.SelectionSet, operation.Variables) {
+		streams[field.Alias] = true
+	}
+	if len(streams) == 1 {
+		return nil
+	}
+	name := "Anonymous Subscription"
+	if asked.Name != "" {
+		name = "Subscription " + strconv.Quote(asked.Name)
+	}
+	return gqlerror.ErrorPosf(asked.Position, "%s must select exactly one top level field.", name)
 }
 
 // parse parses a document, checks its size, and validates it. Validation comes last,
