@@ -19,7 +19,8 @@ import (
 
 // A tree is a schema of items in items.
 const tree = `
-	type Query { item: Item items: [Item!] }
+	type Query { item: Item items: [Item!] thing: Thing }
+	union Thing = Item
 	type Item { name: String! child: Item twin: Item! children: [Item!]! maybe: [Item] wrong: String! }
 `
 
@@ -63,8 +64,9 @@ func (g *grove) schema() *execute.Schema {
 		Objects: map[string]*execute.Object{
 			"Query": {Name: "Query", Satisfies: []string{"Query"}, Fields: map[string]*execute.Field{
 				"item": {Resolve: roots(execute.Pointer(two[0]))}, "items": {Resolve: roots(execute.Pointers(two))},
+				"thing": {Resolve: roots(execute.Pointer(two[0])), TypeOf: func(any) string { return "Item" }},
 			}},
-			"Item": {Name: "Item", Satisfies: []string{"Item"}, Fields: fields},
+			"Item": {Name: "Item", Satisfies: []string{"Item", "Thing"}, Fields: fields},
 		},
 	}
 }
@@ -204,6 +206,15 @@ func TestAFieldIsResolvedOnceForALevel(t *testing.T) {
 	one := `{"child":{"name":"a"},"again":{"child":{"name":"a"}},"third":{"name":"a"}}`
 	if want := `{"items":[` + one + "," + one + `]}`; data != want || !slices.Equal(g.calls, []string{"child of 2", "child of 2"}) {
 		t.Errorf("the response is %s after %q, want %s after two calls", data, g.calls, want)
+	}
+}
+
+func TestAnObjectHasEachNameOnce(t *testing.T) {
+	t.Parallel()
+	g := &grove{t: t}
+	data, failures := g.ask(t.Context(), "{thing{__typename ...F ... on Item{name __typename own: __typename}} item{__typename ... on Thing{__typename}}} fragment F on Thing{__typename own: __typename}")
+	if want := `{"thing":{"__typename":"Item","own":"Item","name":"a"},"item":{"__typename":"Item"}}`; data != want || failures != nil {
+		t.Errorf("the response is %s with %q, want %s", data, failures, want)
 	}
 }
 

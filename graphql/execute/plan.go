@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -21,6 +22,11 @@ type selection struct {
 	object *Object
 	fields []*plannedField
 	reads  bool // whether one of its fields, or a field below, must be read
+}
+
+// has reports whether the selection has a field with a response name.
+func (s *selection) has(alias string) bool {
+	return slices.ContainsFunc(s.fields, func(f *plannedField) bool { return f.collected.Alias == alias })
 }
 
 // A plannedField is a field in one position of a document.
@@ -73,6 +79,9 @@ func (s *Schema) rootOf(operation ast.Operation) *Object {
 func (p *planner) selection(object *Object, set ast.SelectionSet) *selection {
 	s := &selection{object: object}
 	for _, collected := range graphql.CollectFields(p.operation, set, object.Satisfies) {
+		if collected.Name == "__typename" && s.has(collected.Alias) {
+			continue // CollectFields keeps __typename of a union apart from that of its member
+		}
 		field := p.field(object, collected)
 		s.fields = append(s.fields, field)
 		s.reads = s.reads || field.reads

@@ -16,6 +16,8 @@
 //     puts in front.
 //   - A missing entity is null. gqlgen gives it to batches of resolvers as nil, and
 //     they panic: MustIgnore reports such an answer.
+//   - An object has each name once. gqlgen repeats __typename if it is selected of a union
+//     and of its member. No document that is compared selects both.
 //   - A variable that is null where null is not allowed is an error of its field. gqlgen
 //     gives the null to the resolver. No document that is compared has such a variable.
 //
