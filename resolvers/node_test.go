@@ -224,6 +224,12 @@ func TestGatewaysCanReadTheSchema(t *testing.T) {
 	}
 }
 
+func TestEachAliasOfNodesHasItsErrors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.askAs(theOwner, `{ a: nodes(ids: ["bad"]) { id } b: nodes(ids: ["bad"]) { id } }`).expectErrors("INVALID_ARGUMENT a 0", "INVALID_ARGUMENT b 0")
+}
+
 func TestAnEventIsVisibleWithTheRightToReadItsAuditLog(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -209,6 +209,20 @@ func TestAFieldIsResolvedOnceForALevel(t *testing.T) {
 	}
 }
 
+// The resolver of a list reports the error of an element by itself.
+func TestEachAliasOfAListHasTheErrorsOfItsElements(t *testing.T) {
+	t.Parallel()
+	g := &grove{t: t, resolvers: map[string]resolver{"maybe": func(ctx context.Context, _ []*item) ([]any, error) {
+		graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(1)), errors.New("lost"))
+		return []any{execute.Pointers([]*item{two[0], nil})}, nil
+	}}}
+	data, failures := g.ask(t.Context(), "{item{a: maybe{name} b: maybe{name}}}")
+	slices.Sort(failures)
+	if want := []string{"lost at item.a[1]", "lost at item.b[1]"}; data != `{"item":{"a":[{"name":"a"},null],"b":[{"name":"a"},null]}}` || !slices.Equal(failures, want) {
+		t.Errorf("the response is %s with %q, want %q", data, failures, want)
+	}
+}
+
 func TestAnObjectHasEachNameOnce(t *testing.T) {
 	t.Parallel()
 	g := &grove{t: t}

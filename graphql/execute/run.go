@@ -110,8 +110,12 @@ func splitShared(level []step) (first []step, shared []sharedStep) {
 }
 
 // isSame reports whether other selects the same field, with the same arguments, of the
-// same objects.
+// same objects. A list whose elements may be null is never the same: its resolver reports
+// the error of an element by itself, at the path of the field that it resolves.
 func (s step) isSame(other step) bool {
+	if list := s.field.returns; list.Elem != nil && !list.Elem.NonNull {
+		return false
+	}
 	return s.field.Field == other.field.Field && s.field.arguments == other.field.arguments && slices.Equal(s.parents, other.parents)
 }
 
