@@ -103,6 +103,33 @@ func TestASubscriptionHasExactlyOneRootField(t *testing.T) {
 	}
 }
 
+// gqlgen reads half of a surrogate pair as U+FFFD.
+func TestHalfACharacterInALiteralIsRefused(t *testing.T) {
+	t.Parallel()
+	h := stageHandler(stageOptions{})
+	for literal, isValid := range map[string]bool{
+		`"a\uD83D\uDE00b"`: true, `"\ud83d\ude00"`: true, `"a\\uD83Db"`: true, `"\u{1F600}"`: true, `"\uFFFD"`: true, "\"\uFFFD\"": true,
+		`"""a\uD83Db"""`: true, `"a" # \uD83D` + "\n": true, "\"\uFFFD\\uD83D\\uDE00\\uE000\"": true,
+		`"a\uD83Db"`: false, `"\uDE00"`: false, `"\uDE00\uD83D"`: false, `"\uD83D\uD83D\uDE00"`: false, `"\\\uD83D\u0061"`: false, `"\uD83D\\uDE00"`: false, `"\u{1}\uD83D"`: false,
+		"\"\U0001F600\uFFFD\\uD83D\"": false,
+	} {
+		r := post(t, h, `{a: ping item(id: `+literal+`){id}}`)
+		// What is before the text changes nothing.
+		after := post(t, h, "\ufeff# \U0001F600 \\ud83d\r\n {a: ping item(id: \"\"\"\U0001F600\r\n\\\"\"\" \\ud83d\"\"\"){id} b: item(id: \"\\u{1F600}\\ud83d\\ude00\U0001F600\"){id} c: item(id: "+literal+"){id}}")
+		if isValid {
+			r.expectSuccess()
+			after.expectSuccess()
+			continue
+		}
+		if !strings.Contains(after.body, "Invalid character escape sequence") {
+			t.Errorf("%s after other texts gives %s, want a refusal", literal, after.body)
+		}
+		if len(r.Errors) != 1 || !strings.Contains(r.body, "GRAPHQL_PARSE_FAILED") || !strings.Contains(r.body, "Invalid character escape sequence") || !strings.Contains(r.body, `"column":20`) {
+			t.Errorf("%s gives %s, want a refusal at column 20", literal, r.body)
+		}
+	}
+}
+
 // gqlgen accepts the value of an enum in any case, so that no resolver knows it.
 func TestAnEnumInAVariableIsExactlyOneOfItsValues(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,11 @@ package limit
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/lexer"
@@ -56,9 +59,10 @@ func withDetails(refused *gqlerror.Error) *gqlerror.Error {
 	return refused
 }
 
-// checkTokens counts the tokens of a document up to the limit.
+// checkTokens counts the tokens of a document up to the limit, and checks each of them.
 func (l Limits) checkTokens(source *ast.Source) *gqlerror.Error {
 	tokens := 0
+	var text []rune // the document, in which the positions of tokens count runes
 	for input := lexer.New(source); ; {
 		token, _ := input.ReadToken() // a token with an error is Invalid
 		switch token.Kind {
@@ -74,7 +78,31 @@ func (l Limits) checkTokens(source *ast.Source) *gqlerror.Error {
 		if token.Kind == lexer.Name && exceeds(len(token.Value), l.NameBytes) {
 			return NewExceeded("nameBytes", l.NameBytes, len(token.Value))
 		}
+		if token.Kind == lexer.String && strings.ContainsRune(token.Value, utf8.RuneError) {
+			if text == nil {
+				text = []rune(source.Input)
+			}
+			if err := checkEscapes(token, string(text[token.Pos.Start:token.Pos.End])); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// An escape is an escape in a text: a pair of surrogates, one surrogate, or any other.
+var escape = regexp.MustCompile(`(?i)\\u(d[89ab]..\\ud[c-f]..|(d[89a-f]..)|)|\\.`)
+
+// checkEscapes rejects the escape of half of a surrogate pair in a text, as in JSON. gqlparser
+// reads it as U+FFFD, which is another text.
+func checkEscapes(token lexer.Token, written string) *gqlerror.Error {
+	for _, found := range escape.FindAllStringSubmatch(written, -1) {
+		if found[2] != "" {
+			err := gqlerror.ErrorLocf(token.Pos.Src.Name, token.Pos.Line, token.Pos.Column, "Invalid character escape sequence: %s.", found[0])
+			errcode.Set(err, errcode.ParseFailed)
+			return err
+		}
+	}
+	return nil
 }
 
 func exceeds(n, limit int) bool { return limit > 0 && n > limit }
