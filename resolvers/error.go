@@ -182,5 +182,5 @@ var commonSpellings = []string{
 	"relationship_type", "relationshipType",
 	"sync_config", "syncConfig", "cuda_version", "cudaVersion",
 	"identity_provider_uid", "identityProvider", "external_group_id", "externalGroupId", "key_id", "keyId",
-	"event_id", "event",
+	"event_id", "event", "imageRefs", "images", "start_time", "startTime", "end_time", "endTime",
 }

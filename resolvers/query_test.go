@@ -126,7 +126,17 @@ func TestEveryVariantOfAnEventIsShown(t *testing.T) {
 	got.expect(one+"packageNamespace", "Debian").expect(one+"events.*.type", types).expect(one+"events.0.timestamp", at.String()).expect(one+"events.1.detection.scanv1.componentName", "c").
 		expect(one+"events.2.falsePositiveDetermination.type", "INLINE_MITIGATIONS_EXIST").expect(one+"events.7.fixed.fixedVersion", "1")
 	w.ask(`{ advisoryDocuments(cves: []) { documentId } }`).expect("advisoryDocuments", []any{})
-	w.askAs(theOwner, `{ resolvedVulnerabilities(images: [], startTime: "2024-01-01T00:00:00Z", endTime: "2024-01-02T00:00:00Z") { date } }`).expectErrors("INVALID_ARGUMENT resolvedVulnerabilities")
+	const reports = `query($images: [ImageRef!]!, $from: DateTime!, $until: DateTime!) { resolvedVulnerabilities(images: $images, startTime: $from, endTime: $until) { date } }`
+	const day, next = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"
+	for want, given := range map[string][]any{
+		"images":  {"images", []any{}, "from", day, "until", next},
+		"endTime": {"images", []any{map[string]any{"repo": "r00"}}, "from", next, "until", day},
+	} {
+		got := w.askAs(theOwner, reports, given...).expectErrors("INVALID_ARGUMENT resolvedVulnerabilities")
+		if got.violations() != want {
+			t.Errorf("the error names %q, want %q", got.violations(), want)
+		}
+	}
 	w.askAs(nobody, `{ advisoryDocuments { documentId } }`).expectErrors("UNAUTHENTICATED advisoryDocuments")
 }
 
