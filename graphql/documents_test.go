@@ -132,6 +132,31 @@ func TestOnlyTrustedDocumentsAreExecutedIfThereAreAny(t *testing.T) {
 	}
 }
 
+// The prefix of a hash may be in the manifest, in the request, in both or in neither.
+func TestATrustedDocumentIsFoundWithAndWithoutThePrefixOfItsHash(t *testing.T) {
+	t.Parallel()
+	query := "{ping}"
+	for _, id := range []string{hashOf(query), "sha256:" + hashOf(query)} {
+		manifest := filepath.Join(t.TempDir(), "manifest.json")
+		if err := os.WriteFile(manifest, fmt.Appendf(nil, `{%q: %q}`, id, query), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		trusted, err := limit.ReadTrustedDocuments(manifest, newStageEngine().Schema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := stageHandler(stageOptions{Trusted: trusted.With(map[string]string{"other": "{a: ping}"})})
+		for _, body := range []string{
+			fmt.Sprintf(`{"documentId": %q}`, hashOf(query)), fmt.Sprintf(`{"documentId": "sha256:%s"}`, hashOf(query)),
+			hashRequest(hashOf(query), ""), hashRequest("sha256:"+hashOf(query), ""),
+		} {
+			if r := send(t, h, "POST", "/", body).expectSuccess(); r.Data["ping"] != "pong" {
+				t.Errorf("%s with the id %s gives %s, want ping 'pong'", body, id, r.body)
+			}
+		}
+	}
+}
+
 func TestAManifestIsReadAndChecked(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "manifest.json")

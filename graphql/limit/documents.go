@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,8 +32,14 @@ func NameDocument(raw *graphql.RawParams, id string) {
 	if raw.Extensions == nil {
 		raw.Extensions = map[string]any{}
 	}
-	raw.Extensions[PersistedQuery] = map[string]any{"version": json.Number("1"), "sha256Hash": strings.TrimPrefix(id, "sha256:")}
+	raw.Extensions[PersistedQuery] = map[string]any{"version": json.Number("1"), "sha256Hash": withoutPrefix(id)}
 }
+
+// withoutPrefix returns the id of a document without the prefix of a hash, which requests and
+// manifests may write or omit.
+func withoutPrefix(id string) string { return strings.TrimPrefix(id, hashPrefix) }
+
+const hashPrefix = "sha256:"
 
 // documentOf returns the id of the document that a request names, or "".
 func documentOf(raw *graphql.RawParams) (id string, err error) {
@@ -173,7 +180,8 @@ func (t *TrustedDocuments) find(_ context.Context, raw *graphql.RawParams) *gqle
 		return gqlerror.WrapIfUnwrapped(err)
 	}
 	if raw.Query == "" {
-		raw.Query = t.byID[id]
+		id = withoutPrefix(id)
+		raw.Query = cmp.Or(t.byID[id], t.byID[hashPrefix+id])
 	}
 	if !t.texts[raw.Query] {
 		return gqlerror.WrapIfUnwrapped(&refusal.Error{
