@@ -146,12 +146,12 @@ func translate(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	switch code := e.Code(); {
-	case code == lib.SQLITE_CONSTRAINT_UNIQUE || code == lib.SQLITE_CONSTRAINT_PRIMARYKEY:
+	switch code := e.Code(); code {
+	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return platform.ErrDuplicate
-	case code == lib.SQLITE_CONSTRAINT_FOREIGNKEY:
+	case lib.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return sqlstore.ErrForeignKey
-	case code == lib.SQLITE_INTERRUPT:
+	case lib.SQLITE_INTERRUPT:
 		return context.DeadlineExceeded
 	default:
 		if trouble := describeTrouble(code); trouble != "" {
