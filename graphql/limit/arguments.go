@@ -43,8 +43,8 @@ func (p *pricing) isNamed(f *ast.Field) bool {
 }
 
 // keys returns how many objects a field requests by key: the length of the list among
-// its arguments, or Schema.ListRows, or 1 if there is none. If an optional list is absent, the field
-// returns everything; that counts as a page.
+// its arguments. Without such a list, it is Schema.ListRows, or 1. If an optional list is
+// absent, the field returns everything; that counts as a page.
 func (p *pricing) keys(f *ast.Field) int {
 	most := max(1, p.ListRows[p.nameOf(f)])
 	for _, argument := range f.Definition.Arguments {

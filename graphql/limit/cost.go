@@ -15,10 +15,11 @@ import (
 // cost of an operation in extensions.cost. An object costs 1. A connection costs 1,
 // plus the cost of its nodes and edges times the rows of its page. A field with keys
 // costs as much for each key. A list that is filtered by a unique name has one row
-// (Schema.UniqueNames). A list without a page has the rows of Schema.ListRows. Scalars cost nothing, except those that are long or read for each
-// object (Schema.LongFields). A field that is selected twice counts twice. Scalars are
-// also counted separately (Limits.Values), because each of them needs memory. The guard
-// visits each selection set once, however often a fragment is spread.
+// (Schema.UniqueNames). A list without a page has the rows of Schema.ListRows. Scalars cost
+// nothing, except those that are long or read for each object (Schema.LongFields). A field
+// that is selected twice counts twice. Scalars are also counted separately (Limits.Values),
+// because each of them needs memory. The guard visits each selection set once, however often
+// a fragment is spread.
 type costGuard struct {
 	Limits
 	analysis.Schema
