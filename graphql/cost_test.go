@@ -48,6 +48,10 @@ func TestAnOperationCostsWhatItCanRead(t *testing.T) {
 		{`{item @skip(if: true){id} ping}`, 0},
 		{`{item @include(if: false){id} ...F @include(if: false) ... on Query @skip(if: true){item{id}}} fragment F on Query {item{id}}`, 0},
 		{`mutation{touch{id}}`, 1},
+		{`mutation{batchTouch(input: {}){ids items{id}}}`, 2},
+		{`mutation{batchTouch(input: {requests: [{}, {}, {}]}){ids item{id} items{item{id}}}}`, 1 + 1 + 3*2},
+		{`mutation{batchTouch(input: {uids: ["1", "2"]}){items{items(first: 10){nodes{id}}}}}`, 1 + 2*(1+11)},
+		{`mutation{a: batchTouch(input: {uids: ["1", "2"]}){...F} b: batchTouch(input: {requests: {}}){...F}} fragment F on BatchTouchPayload{items{item{id}}}`, 1 + 2*2 + 1 + 2},
 		{`{__schema{types{name}}}`, 1000},
 		{`{__type(name: "Item"){name}}`, 100},
 	} {

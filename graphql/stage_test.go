@@ -45,7 +45,9 @@ const stage = `
 		things(wheres: [ItemFilter!]): String
 		whole(of: [ID!]): [Item]
 	}
-	type Mutation { touch(id: ID): Item }
+	type Mutation { touch(id: ID): Item batchTouch(input: BatchTouchInput!): BatchTouchPayload }
+	type BatchTouchPayload { items: [Item!]! item: Item ids: [ID!]! }
+	input BatchTouchInput { requests: [ItemFilter!] uids: [ID!] }
 	type Subscription { countdown(n: Int!, delayMs: Int = 0): Int! panics: Int! floods: String! breaks: Int! }
 	interface Node { id: ID! }
 	type Item implements Node { id: ID! name(long: Boolean): String item: Item items(first: Int): ItemConnection }

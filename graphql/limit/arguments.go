@@ -64,6 +64,13 @@ func (p *pricing) keys(f *ast.Field) int {
 	return most
 }
 
+// changed returns how many objects a mutation changes: the number of requests or uids in its
+// input, or 1 if it has neither.
+func (p *pricing) changed(f *ast.Field) int {
+	input, _ := p.argument(f, "input").(map[string]any)
+	return max(1, length(input["requests"]), length(input["uids"]))
+}
+
 // argument returns the value of an argument, or nil if it is absent or null.
 func (p *pricing) argument(f *ast.Field, name string) any {
 	if given := f.Arguments.ForName(name); given != nil {

@@ -15,7 +15,8 @@ import (
 // cost of an operation in extensions.cost. An object costs 1. A connection costs 1,
 // plus the cost of its nodes and edges times the rows of its page. A field with keys
 // costs as much for each key. A list that is filtered by a unique name has one row
-// (Schema.UniqueNames). A list without a page has the rows of Schema.ListRows. Scalars cost
+// (Schema.UniqueNames). A list in the payload of a mutation has as many objects as the
+// mutation changes. A list without a page has the rows of Schema.ListRows. Scalars cost
 // nothing, except those that are long or read for each object (Schema.LongFields). A field
 // that is selected twice counts twice. Scalars are also counted separately (Limits.Values),
 // because each of them needs memory. The guard visits each selection set once, however often
@@ -83,7 +84,7 @@ func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
 }
 
 // A price is the cost of a selection set: a flat cost, and a cost per row if it
-// belongs to a connection. Thus the price of a fragment does not depend on the page
+// belongs to a connection or to a payload. Thus the price of a fragment does not depend on the page
 // where it is spread, and is computed once.
 type price struct {
 	flat, row         int
@@ -168,6 +169,14 @@ func (p *pricing) field(f *ast.Field) price {
 	inside := p.set(f.SelectionSet)
 	parent := f.ObjectDefinition.Name
 	switch {
+	case strings.HasSuffix(parent, payload) && f.Definition.Type.Elem != nil:
+		return price{row: 1 + inside.flat, rowValues: inside.values}
+	case strings.HasSuffix(kind.Name, payload):
+		changed := p.changed(f)
+		return price{
+			flat:   min(1+inside.flat+multiplyCost(changed, inside.row), maxCount),
+			values: min(inside.values+multiplyCost(changed, inside.rowValues), maxCount),
+		}
 	case strings.HasSuffix(parent, connection) && (f.Name == "nodes" || f.Name == "edges"):
 		return price{row: 1 + inside.flat, rowValues: inside.values}
 	case strings.HasSuffix(parent, connection), strings.HasSuffix(parent, "Edge") && f.Name == "node":

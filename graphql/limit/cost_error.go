@@ -76,7 +76,11 @@ func isConnectionPart(f *ast.Field) bool {
 	}
 }
 
-const connection = "Connection"
+// Types are named by their role, and these are the ends of their names.
+const (
+	connection = "Connection"
+	payload    = "Payload"
+)
 
 // multiplies reports whether everything below a field is multiplied by a number of rows.
 func (p *pricing) multiplies(f *ast.Field) bool {
