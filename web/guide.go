@@ -84,7 +84,8 @@ type Table struct {
 	Rows [][]string
 }
 
-var tableLayout = template.Must(template.New("table").Parse(`<table>
+var tableLayout = template.Must(template.New("table").Parse(`<div class="wide" role="group" aria-label="Table" tabindex="0">
+<table>
 <thead>
 <tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>
 </thead>
@@ -92,6 +93,7 @@ var tableLayout = template.Must(template.New("table").Parse(`<table>
 {{range .Rows}}<tr>{{range $i, $cell := .}}<td>{{if $i}}{{$cell}}{{else}}<code>{{$cell}}</code>{{end}}</td>{{end}}</tr>
 {{end}}</tbody>
 </table>
+</div>
 `))
 
 func (t Table) render() string {

@@ -30,7 +30,7 @@ func TestTheGuideShowsPages(t *testing.T) {
 			t.Errorf("%s: status %d, want 200: %v", path, status, header)
 		}
 		for _, part := range []string{
-			"<title>The &lt;start&gt; – Atrium guide</title>", "</h1>\n<table>", "<tr><th>a</th></tr>", "<tr><td><code>&lt;b&gt;</code></td><td>c</td></tr>",
+			"<title>The &lt;start&gt; – Atrium guide</title>", "</h1>\n<div class=\"wide\" role=\"group\" aria-label=\"Table\" tabindex=\"0\">\n<table>", "</table>\n</div>", "<tr><th>a</th></tr>", "<tr><td><code>&lt;b&gt;</code></td><td>c</td></tr>",
 			`<a href="/guide/start" aria-current="page">`, `Next: <a href="/guide/more">More</a>`,
 		} {
 			if !strings.Contains(page, part) {

@@ -68,6 +68,14 @@ var (
 	tableMarker = regexp.MustCompile(`(?m)^<!-- ([a-z]+) -->$`)
 )
 
+// focusable lets people who use the keyboard scroll code and tables that are too wide. Text
+// contains none of these tags, because its angle brackets are escaped.
+var focusable = strings.NewReplacer(
+	"<pre>", `<pre tabindex="0">`,
+	"<table>", `<div class="wide" role="group" aria-label="Table" tabindex="0">`+"\n<table>",
+	"</table>", "</table>\n</div>",
+)
+
 // render renders a page. HTML in the Markdown is left out, except markers.
 func render(text []byte) ([]byte, error) {
 	text = tableMarker.ReplaceAll(text, []byte("{{$1}}"))
@@ -76,5 +84,5 @@ func render(text []byte) ([]byte, error) {
 	if err := markdown.Convert(text, &html); err != nil {
 		return nil, err
 	}
-	return pageLink.ReplaceAll(html.Bytes(), []byte(`href="/guide/$1$2"`)), nil
+	return []byte(focusable.Replace(pageLink.ReplaceAllString(html.String(), `href="/guide/$1$2"`))), nil
 }

@@ -14,6 +14,7 @@ func TestAPageIsRenderedWithoutItsOwnHTML(t *testing.T) {
 	for _, part := range []string{
 		`<h1 id="the-start">The start</h1>`, `href="/guide/more#here"`, `href="https://example.com/a.md"`, "<p>{{table}}</p>",
 		`<h2 id="here">`, `<code class="language-sh">echo &lt;b&gt;`, "<td>b</td>",
+		`<pre tabindex="0"><code`, `<div class="wide" role="group" aria-label="Table" tabindex="0">` + "\n<table>", "</table>\n</div>",
 	} {
 		if !strings.Contains(string(page), part) {
 			t.Errorf("the page has no %s:\n%s", part, page)
