@@ -96,7 +96,7 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 		"restore --replace " + nothing:                              nothing + " is a SQLite database, but not one of Atrium",
 		"restore --database-url postgres://h/d " + file:             "pg_restore",
 		"backup --database-url postgres://h/d " + folder + "/pg.db": "pg_dump",
-		"backup --database-url sqlite:" + folder + "/typo.db x":     "there is no database",
+		"backup --database-url sqlite:" + folder + "/typo.db x":     "typo.db; create it with `atrium migrate up`",
 	} {
 		if _, _, err := atrium(t, env, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), ".restore-") || strings.Contains(err.Error(), "restore a backup of it") {
 			t.Errorf("%s: %v, want an error with %q", args, err, want)

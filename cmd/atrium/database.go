@@ -82,7 +82,7 @@ func (d *databaseFlags) openExisting(ctx context.Context, o platform.Options) (*
 func (d *databaseFlags) exists() error {
 	if path, embedded := d.file(); embedded {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no database %s; create it with `atrium serve`, or name another with --database-url", path)
+			return fmt.Errorf("there is no database %s; create it with `atrium migrate up`, or name another with --database-url", path)
 		}
 	}
 	return nil

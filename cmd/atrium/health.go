@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -25,6 +26,15 @@ func (c *healthCommand) check(f *faults) {
 	}
 }
 
+// causeOf returns the error of a request without its method and URL.
+func causeOf(err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}
+
 // run fails if the server is not ready.
 func (c *healthCommand) run(ctx context.Context, p program) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
@@ -35,7 +45,7 @@ func (c *healthCommand) run(ctx context.Context, p program) error {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("no server answers at %s", c.URL)
+		return fmt.Errorf("no server answers at %s: %w", c.URL, causeOf(err))
 	}
 	defer response.Body.Close()
 	var said struct{ Message string }

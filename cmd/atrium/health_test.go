@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,6 +22,13 @@ func TestTheHealthCommandReportsReadiness(t *testing.T) {
 	}
 	if _, _, err := atrium(t, nil, "health", "--url", server.url); exitCode(err) != 1 || !strings.Contains(err.Error(), "no server answers at "+server.url) {
 		t.Errorf("of none: %v, want exit code 1", err)
+	}
+	untrusted := httptest.NewUnstartedServer(http.NotFoundHandler())
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	untrusted.StartTLS()
+	t.Cleanup(untrusted.Close)
+	if _, _, err := atrium(t, nil, "health", "--url", untrusted.URL); exitCode(err) != 1 || !strings.Contains(err.Error(), "at "+untrusted.URL+": ") || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("of one with an untrusted certificate: %v, want an error with 'certificate'", err)
 	}
 	starting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
