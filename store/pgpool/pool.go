@@ -194,7 +194,7 @@ func (p *Pool) findListener(config *pgx.ConnConfig, directURL string) error {
 func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
-		return nil, errMalformed
+		return nil, explainURL(databaseURL)
 	}
 	one := config.ConnConfig
 	requireWritable(one, databaseURL)
@@ -207,11 +207,11 @@ func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
 func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
-		return nil, errMalformed
+		return nil, explainURL(databaseURL)
 	}
 	plain, err := pgx.ParseConfig(databaseURL) // in which the settings of a pool are like any other parameter
 	if err != nil {
-		return nil, errMalformed
+		return nil, explainURL(databaseURL)
 	}
 	limitAddresses(config.ConnConfig)
 	if !standby {
@@ -224,6 +224,24 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 		config.MaxConns = int32(4 * max(2, runtime.NumCPU())) //nolint:gosec // a machine has few cores
 	}
 	return config, nil
+}
+
+// explainURL returns the error for a URL that cannot be parsed. It names the parameter without
+// which the URL could be parsed, but not its value.
+func explainURL(databaseURL string) error {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return errMalformed
+	}
+	for name := range u.Query() {
+		rest, others := *u, u.Query()
+		others.Del(name)
+		rest.RawQuery = others.Encode()
+		if _, err := pgxpool.ParseConfig(rest.String()); err == nil {
+			return fmt.Errorf("the parameter %.100q of the PostgreSQL URL has an invalid value; correct or remove it", name)
+		}
+	}
+	return errMalformed
 }
 
 // requireWritable makes a URL with several hosts lead to the one that accepts writes,

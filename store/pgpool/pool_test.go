@@ -1,0 +1,26 @@
+package pgpool
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAnInvalidParameterOfAURLIsNamedWithoutItsValue(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"postgres://u:secret@h/d?pool_max_conns=hidden":                   `"pool_max_conns"`,
+		"postgres://u:secret@h/d?application_name=a&sslmode=hidden":       `"sslmode"`,
+		"postgres://u:secret@h/d?sslmode=hidden&pool_max_conns=hidden":    "is malformed",
+		"postgres://u:secret@h:hidden/d":                                  "is malformed",
+		"postgres://u:secret@h:hidden/d?sslmode=disable":                  "is malformed",
+		"postgres://u:secret@h/d?default_query_exec_mode=hidden&port=543": `"default_query_exec_mode"`,
+	} {
+		_, err := parse(url, 0, false)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error with %s and no value", url, err, want)
+		}
+		if _, err := parseConnection(url); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a connection to %s: %v, want an error with %s", url, err, want)
+		}
+	}
+}
