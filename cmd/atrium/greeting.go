@@ -13,12 +13,22 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 		return nil
 	}
 	url := at.URL
-	text := "Atrium serves  " + url + "\nPlayground     " + url + "/\nReference      " + url + "/docs\n"
+	text := "Atrium serves  " + url + "\n"
+	if c.Playground {
+		text += "Playground     " + url + "/\n"
+	}
+	if c.Console {
+		text += "Console        " + url + "/console\n"
+	}
+	text += "Guide          " + url + "/guide\nReference      " + url + "/docs\n"
 	token := c.tokenCommand(p.name)
-	text += "Token          " + token + " [--as owner|editor|viewer]\n" +
-		"Try            curl -H \"Authorization: Bearer $(" + token + ")\" '" + url + "/registry/v2/repos?page_size=3'\n"
-	if at.Organisation != "" {
-		text += "Organisation   " + demo.Name + " is " + string(at.Organisation) + "\n"
+	if at.Organisation == "" {
+		text += "Demonstration  none, because the database was not empty\n" +
+			"Token          " + token + " --issuer URL --subject SUB, of an identity in the database\n"
+	} else {
+		text += "Token          " + token + " [--as owner|editor|viewer]\n" +
+			"Try            curl -H \"Authorization: Bearer $(" + token + ")\" '" + url + "/registry/v2/repos?page_size=3'\n" +
+			"Organisation   " + demo.Name + " is " + string(at.Organisation) + "\n"
 	}
 	_, err := io.WriteString(p.stdout, text)
 	return err

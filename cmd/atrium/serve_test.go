@@ -86,12 +86,30 @@ func TestTheDemonstrationIsCreatedOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
 		if strings.Contains(server.stdout.String(), "acme") {
 			t.Errorf("a database in use was changed:\n%s", server.stdout)
 		}
+		if said := server.stdout.String(); strings.Contains(said, "--as") || strings.Contains(said, "Try ") || !strings.Contains(said, "Demonstration  none") || !strings.Contains(said, " --issuer URL --subject SUB") {
+			t.Errorf("without a demonstration, the greeting is\n%s\nwant a command that can print a token", said)
+		}
 		// In development mode, the development key is accepted for every known issuer.
 		token := strings.TrimSpace(mustRun(t, url, "token", "--issuer", "https://issuer.example", "--subject", "me"))
 		if status, body := server.get(token, "/iam/v2/groups"); status != http.StatusOK || !strings.Contains(body, `"totalCount":"1"`) {
 			t.Errorf("status %d, want 200: %s, want it to contain %q", status, body, `"totalCount":"1"`)
 		}
 	})
+}
+
+func TestTheGreetingNamesOnlyPagesThatAreServed(t *testing.T) {
+	t.Parallel()
+	for option, missing := range map[string]string{"--playground": "", "--no-playground": "Playground", "--no-console": "Console"} {
+		server := start(t, storetest.SQLite(t), "--dev", option)
+		for name, page := range map[string]string{"Playground": "/", "Console": "/console", "Guide": "/guide", "Reference": "/docs"} {
+			if named := strings.Contains(server.stdout.String(), "\n"+name+" "); named != (name != missing) {
+				t.Errorf("with %s, the greeting names %s: %v, want %v:\n%s", option, name, named, name != missing, server.stdout)
+			}
+			if status, _ := server.get("", page); (status != http.StatusNotFound) != (name != missing) { // a console that was not built answers 501
+				t.Errorf("with %s, %s answers %d, want that it is as the greeting says", option, page, status)
+			}
+		}
+	}
 }
 
 func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
