@@ -133,8 +133,8 @@ func (g *Guard) checkURL(u *url.URL) error {
 	}
 }
 
-// checkIssuer refuses an issuer with plain http whose host is not exempt.
-func (g *Guard) checkIssuer(issuer string) error {
+// CheckIssuer refuses an issuer with plain http whose host is not exempt.
+func (g *Guard) CheckIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Scheme != "http" {
 		return nil //nolint:nilerr // discovery reports other faults of the URL

@@ -78,6 +78,24 @@ func TestOnlyImportsThatRecordEventsCanBeSilent(t *testing.T) {
 	}
 }
 
+func TestAnIssuerWithPlainHTTPNeedsAnAllowedHost(t *testing.T) {
+	t.Parallel()
+	check := func(args ...string) error {
+		_, err := parse(append([]string{"serve", "--console-client-id", "console"}, args...), program{env: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard})
+		return err
+	}
+	const plain = "http://127.0.0.1:3010"
+	err := check("--console-issuer", plain, "--trust-issuer", plain, "--allow-host", "127.0.0.1:3011")
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--console-issuer (") || !strings.Contains(err.Error(), "--trust-issuer (") || !strings.Contains(err.Error(), "--allow-host must name its host") {
+		t.Errorf("without the host: %v, want faults of --console-issuer and --trust-issuer", err)
+	}
+	for _, args := range [][]string{{plain, "--allow-host", "127.0.0.1:3010"}, {plain, "--allow-host", "127.0.0.1"}, {"https://login.example.com"}} {
+		if err := check(append([]string{"--console-issuer"}, args...)...); err != nil {
+			t.Errorf("%v: %v, want no error", args, err)
+		}
+	}
+}
+
 func TestAFlagOverridesItsVariableAndAnEmptyVariableIsUnset(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"ATRIUM_ADDR": "127.0.0.1:1", "ATRIUM_DEV": "true", "ATRIUM_AUDIENCE": "a,b", "ATRIUM_MIGRATE": "false", "ATRIUM_LOG_LEVEL": ""}

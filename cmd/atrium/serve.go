@@ -61,7 +61,9 @@ func (c *serveCommand) check(f *faults) {
 	}
 	for _, issuer := range c.TrustIssuer {
 		checkIssuer(f, "trust-issuer", issuer)
+		c.checkPlainIssuer(f, "trust-issuer", issuer)
 	}
+	c.checkPlainIssuer(f, "console-issuer", c.ConsoleIssuer)
 	for _, text := range c.SharedIssuer {
 		c.shared = append(c.shared, sharedIssuer(f, "shared-issuer", text))
 	}
@@ -73,6 +75,14 @@ func (c *serveCommand) check(f *faults) {
 	}
 	if !domainPattern.MatchString(c.ServiceDomain) {
 		f.add("service-domain", "must be a domain name in lower case")
+	}
+}
+
+// checkPlainIssuer rejects an issuer with plain http, of which the server would accept no
+// tokens, unless --allow-host names its host.
+func (c *serveCommand) checkPlainIssuer(f *faults, flag, issuer string) {
+	if strings.HasPrefix(issuer, "http://") && server.CheckIssuer(issuer, c.AllowHost) != nil {
+		f.add(flag, "%.200q must be an https URL, or --allow-host must name its host", issuer)
 	}
 }
 
