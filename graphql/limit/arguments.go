@@ -64,9 +64,9 @@ func (p *pricing) keys(f *ast.Field) int {
 	return most
 }
 
-// changed returns how many objects a mutation changes: the number of requests or uids in its
+// countChanged returns how many objects a mutation changes: the number of requests or uids in its
 // input, or 1 if it has neither.
-func (p *pricing) changed(f *ast.Field) int {
+func (p *pricing) countChanged(f *ast.Field) int {
 	input, _ := p.argument(f, "input").(map[string]any)
 	return max(1, length(input["requests"]), length(input["uids"]))
 }

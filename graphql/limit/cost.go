@@ -84,8 +84,8 @@ func (g *Guard) Extensions(operation *graphql.OperationContext) map[string]any {
 }
 
 // A price is the cost of a selection set: a flat cost, and a cost per row if it
-// belongs to a connection or to a payload. Thus the price of a fragment does not depend on the page
-// where it is spread, and is computed once.
+// belongs to a connection or to a payload. Thus the price of a fragment does not depend on
+// the page where it is spread, and is computed once.
 type price struct {
 	flat, row         int
 	values, rowValues int // number of scalars, because each needs memory
@@ -172,7 +172,7 @@ func (p *pricing) field(f *ast.Field) price {
 	case strings.HasSuffix(parent, payload) && f.Definition.Type.Elem != nil:
 		return price{row: 1 + inside.flat, rowValues: inside.values}
 	case strings.HasSuffix(kind.Name, payload):
-		changed := p.changed(f)
+		changed := p.countChanged(f)
 		return price{
 			flat:   min(1+inside.flat+multiplyCost(changed, inside.row), maxCount),
 			values: min(inside.values+multiplyCost(changed, inside.rowValues), maxCount),
