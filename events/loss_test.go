@@ -3,10 +3,13 @@ package events_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -243,5 +246,35 @@ func TestAnErrorDoesNotShowThePasswordOfTheDatabase(t *testing.T) {
 		if err := events.Migrate(t.Context(), url); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// A failure of this service is not one of the sink: the attempt does not count, and the queue
+// makes it again.
+func TestAnAttemptWithoutSigningKeysDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.SQLite(t))
+	sink := newSink(t, nil)
+	s := w.subscribe(sink.url)
+	w.write(1)
+	var reads atomic.Int64
+	keys := func(ctx context.Context) ([]platform.Key, error) {
+		if reads.Add(1) == 1 {
+			return nil, platform.Unavailable("the database does not answer", errors.New("connection refused"))
+		}
+		return w.p.Webhooks.Keys(ctx)
+	}
+	sender := events.NewSender(events.SenderOptions{Client: new(http.Client), Keys: keys, Issuer: "https://atrium.example.com"})
+	w.deliver(func(o *events.DelivererOptions) { o.Send, o.RetryPause = sender.Send, 100*time.Millisecond })
+	for id, d := range w.awaitEnd(s) {
+		if d.State != platform.DeliveryDelivered || d.Attempts != 1 {
+			t.Errorf("the delivery of %s is %s after %d attempts, want it delivered with the first", id, d.State, d.Attempts)
+		}
+	}
+	if got, err := w.p.Subscriptions.Get(w.ctx, s.UID); err != nil || !got.FailingSince.IsZero() {
+		t.Errorf("the sink counts as failing since %v (%v)", got.FailingSince, err)
+	}
+	if reads.Load() < 2 {
+		t.Error("no attempt lacked the keys")
 	}
 }

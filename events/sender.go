@@ -68,7 +68,10 @@ func (s *Sender) Send(ctx context.Context, d *platform.Dispatch) platform.Attemp
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	request, err := s.request(ctx, d)
-	if err != nil {
+	switch {
+	case errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}):
+		return platform.Attempt{OwnFault: err}
+	case err != nil:
 		return platform.Attempt{Error: failureReason(err)}
 	}
 	response, err := s.client.Do(request)

@@ -90,6 +90,9 @@ func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause 
 	if err := ctx.Err(); err != nil && attempt.Status == 0 {
 		return 0, false, err // this process interrupted it, so the sink has not failed
 	}
+	if attempt.OwnFault != nil {
+		return 0, false, attempt.OwnFault
+	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseTimeout)
 	defer cancel()
 	if pause, again, err = d.webhooks.EndAttempt(ending, dispatch, attempt); err == nil {

@@ -104,12 +104,16 @@ func truncateStorable(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
+// maxListBytes limits the texts of a list together, so that a page of resources stays small.
+const maxListBytes = 64 << 10
+
 // checkLines checks a list of lines of text.
 func (v *violations) checkLines(field string, list []string, most int) {
 	if len(list) > most {
 		v.add(field, "must be at most %d", most)
 		return
 	}
+	size := 0
 	for _, s := range list {
 		if s == "" {
 			v.add(field, "must not hold an empty text")
@@ -119,6 +123,10 @@ func (v *violations) checkLines(field string, list []string, most int) {
 		if v.checkLine(field, s); len(*v) > before {
 			return
 		}
+		size += len(s)
+	}
+	if size > maxListBytes {
+		v.add(field, "must be at most %d bytes in total", maxListBytes)
 	}
 }
 

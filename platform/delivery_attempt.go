@@ -33,6 +33,10 @@ type Attempt struct {
 	Answer     string        // start of the response body
 	RetryAfter time.Duration // delay that the sink asked for; 0 means none
 	Error      string        // reason why there was no response
+
+	// OwnFault is an error of this service that ends by itself. The sink has not failed, so
+	// the attempt does not count.
+	OwnFault error
 }
 
 func (a Attempt) hasSucceeded() bool {

@@ -1,6 +1,9 @@
 package cases
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var _ = newKind(kind{
 	name: "Repo", plural: "Repos", ref: "repo", area: "registry", parent: "iam/Group", in: "{group}",
@@ -21,6 +24,7 @@ var _ = newKind(kind{
 		{name: "an unknown tier", fields: fields{"catalogTier": "CATALOG_TIER_NONE"}, violations: "catalogTier", typeErrors: typeError},
 		{name: "an empty bundle", fields: fields{"bundles": []string{""}}, violations: "bundles"},
 		{name: "an alias of two lines", fields: fields{"aliases": []string{"a", "a\nb"}}, violations: "aliases"},
+		{name: "more than 64 KiB of aliases", fields: fields{"aliases": slices.Repeat([]string{strings.Repeat("a", 512)}, 129)}, violations: "aliases"},
 		{name: "1001 active tags", fields: fields{"activeTags": strings.Split(strings.Repeat("a,", 1000)+"a", ",")}, violations: "activeTags"},
 		{name: "a sync without a source", fields: fields{"sync_config": fields{"source": ""}}, violations: "sync_config.source"},
 		{name: "an unknown member of the sync", fields: fields{"sync_config": fields{"source": "x", "nope": 1}}, violations: "sync_config.nope", typeErrors: typeError},

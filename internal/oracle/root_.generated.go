@@ -3076,7 +3076,7 @@ input CreateIdentityInput {
   staticKeys: StaticKeysInput
 }
 
-"What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern."
+"What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. Names and values of claims have at most 1,024 bytes each, 16 KiB in total with the patterns, and no control characters. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern."
 input ClaimMatchInput {
   "` + "`" + `iss` + "`" + ` must be exactly this https URL."
   issuer: String
@@ -3090,7 +3090,7 @@ input ClaimMatchInput {
   audience: String
   "` + "`" + `aud` + "`" + ` must hold a value that matches."
   audiencePattern: String
-  "Further claims and the exact values they must have, or one element of them where they are lists; with ` + "`" + `claimPatterns` + "`" + ` at most 20, and 16 KB of names and values. Each has at most 1,024 bytes and no control characters."
+  "Further claims and the exact values they must have, or one element of them where they are lists; with ` + "`" + `claimPatterns` + "`" + ` at most 20."
   claims: StringMap
   "Further claims and the patterns they must match, or one element of them where they are lists."
   claimPatterns: StringMap
@@ -3763,7 +3763,7 @@ enum RepoOrderField {
   UID
 }
 
-"A new repo."
+"A new repo. Each list of texts has at most 64 KiB in total."
 input CreateRepoInput {
   "Uid of the group it will live in."
   parent: ID!
@@ -4960,7 +4960,7 @@ enum TagOrderField {
   DIGEST
 }
 
-"A tag to create or move."
+"A tag to create or move. The bundles have at most 64 KiB in total."
 input CreateTagInput {
   "Uid of the repo."
   parent: ID!

@@ -175,8 +175,8 @@ export const changes: Record<string, Change> = {
    "staticKeys.issuerKeys": {
     "type": "text",
     "required": true,
-    "about": "JSON Web Key Set as text, at least one key, at most 64 KiB.",
-    "mostBytes": 65536
+    "about": "JSON Web Key Set as text, at least one key, at most 16 KiB.",
+    "mostBytes": 16384
    },
    "staticKeys.expirationTime": {
     "type": "time",
@@ -529,8 +529,8 @@ export const changes: Record<string, Change> = {
    "staticKeys.issuerKeys": {
     "type": "text",
     "required": true,
-    "mostBytes": 65536,
-    "about": "JSON Web Key Set as text, at least one key, at most 64 KiB."
+    "mostBytes": 16384,
+    "about": "JSON Web Key Set as text, at least one key, at most 16 KiB."
    },
    "staticKeys.expirationTime": {
     "type": "time",

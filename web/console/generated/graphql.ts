@@ -482,7 +482,7 @@ export type CreateIdentityInput = {
   staticKeys?: StaticKeysInput | null | undefined;
 };
 
-/** What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern. */
+/** What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. Names and values of claims have at most 1,024 bytes each, 16 KiB in total with the patterns, and no control characters. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern. */
 export type ClaimMatchInput = {
   /** `iss` must be exactly this https URL. */
   issuer?: string | null | undefined;
@@ -502,13 +502,13 @@ export type ClaimMatchInput = {
   claimPatterns?: Record<string, string> | null | undefined;
 };
 
-/** Keys of an issuer that cannot be reached. */
+/** Keys of an issuer that cannot be reached. FAILED_PRECONDITION TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject. */
 export type StaticKeysInput = {
   /** `iss` of the tokens, an https URL. */
   issuer: string;
   /** `sub` of the tokens. */
   subject: string;
-  /** JSON Web Key Set as text, at least one key, at most 64 KiB. */
+  /** JSON Web Key Set as text, at least one key, at most 16 KiB. */
   issuerKeys: string;
   /** When the keys expire. */
   expirationTime?: string | null | undefined;
@@ -601,7 +601,7 @@ export type RepoOrderField =
   /** By uid: depth first along the tree of groups. */
   | 'UID';
 
-/** A new repo. */
+/** A new repo. Each list of texts has at most 64 KiB in total. */
 export type CreateRepoInput = {
   /** Uid of the group it will live in. */
   parent: string | number;
