@@ -284,7 +284,14 @@ func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
 func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	t.Parallel()
 	var open, came atomic.Int32
+	began := make(chan struct{}, 1)
 	admit := func(ctx context.Context) (func(), error) {
+		defer func() {
+			select {
+			case began <- struct{}{}:
+			default: // only the first one is awaited
+			}
+		}()
 		if platform.ActorOf(ctx) == nil || came.Add(1) > 2 {
 			return nil, &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
 		}
@@ -293,6 +300,7 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	}
 	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
+	<-began // operations run side by side, and this one must be the first
 	p.subscribe("query", "{ping}")
 	for range 2 { // These are the messages next and complete.
 		p.listen()
