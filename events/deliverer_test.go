@@ -180,17 +180,17 @@ func TestAnAttemptOfADeadProcessIsRepeated(t *testing.T) {
 		sink := newSink(t, nil)
 		w.subscribe(sink.url)
 		dead := make(chan struct{})
-		began := make(chan struct{}, 100)
+		started := make(chan struct{}, 100)
 		first := w.deliver(func(o *events.DelivererOptions) {
 			o.RescueAfter, o.DrainTimeout = time.Hour, time.Hour
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
-				began <- struct{}{}
+				started <- struct{}{}
 				<-dead // Like a killed process, it neither ends nor reacts to its context.
 				return platform.Attempt{Error: "dead"}
 			}
 		})
 		uids := w.write(1)
-		<-began
+		<-started
 		go first.stop() // The replica gives up the leadership of the queue.
 		t.Cleanup(func() { close(dead) })
 		w.deliver(func(o *events.DelivererOptions) { o.RescueAfter, o.RetryPause = time.Second, time.Second })

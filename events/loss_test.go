@@ -147,17 +147,17 @@ func TestAQueueThatLostEverythingIsFilledAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		sink := newSink(t, nil)
 		s := w.subscribe(sink.url)
-		began := make(chan struct{}, 1000)
+		started := make(chan struct{}, 1000)
 		r := w.deliver(func(o *events.DelivererOptions) {
 			o.DrainTimeout = time.Millisecond
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
-				began <- struct{}{}
+				started <- struct{}{}
 				<-ctx.Done()
 				return platform.Attempt{Error: "interrupted"}
 			}
 		})
 		uids := w.write(30)
-		<-began
+		<-started
 		r.stop()
 		w.loseQueue()
 		w.deliver()

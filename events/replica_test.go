@@ -113,17 +113,17 @@ func TestAReplicaThatEndsReleasesItsTickets(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		s := w.subscribe(newSink(t, nil).url)
 		w.write(20)
-		began := make(chan struct{}, 100)
+		started := make(chan struct{}, 100)
 		r := w.deliver(func(o *events.DelivererOptions) {
 			o.DrainTimeout = time.Millisecond
 			o.Send = func(ctx context.Context, _ *platform.Dispatch) platform.Attempt {
-				began <- struct{}{}
+				started <- struct{}{}
 				<-ctx.Done()
 				return platform.Attempt{Error: "interrupted"}
 			}
 		})
 		for range 8 {
-			<-began
+			<-started
 		}
 		r.stop()
 		ready, err := w.p.Webhooks.ListReady(t.Context(), 100)

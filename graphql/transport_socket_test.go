@@ -284,11 +284,11 @@ func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
 func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	t.Parallel()
 	var open, came atomic.Int32
-	began := make(chan struct{}, 1)
+	started := make(chan struct{}, 1)
 	admit := func(ctx context.Context) (func(), error) {
 		defer func() {
 			select {
-			case began <- struct{}{}:
+			case started <- struct{}{}:
 			default: // only the first one is awaited
 			}
 		}()
@@ -300,7 +300,7 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	}
 	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
-	<-began // operations run side by side, and this one must be the first
+	<-started // operations run side by side, and this one must be the first
 	p.subscribe("query", "{ping}")
 	for range 2 { // These are the messages next and complete.
 		p.listen()

@@ -190,7 +190,7 @@ func (p *Platform) recognise(c Claims, candidates []Candidate, options []SignInO
 		if !p.mayAdmit(candidate) || !m.matches(identity, c, p.now()) {
 			continue
 		}
-		a.addIdentity(identity.UID, candidate.Grants, !identity.ClaimMatch.Key().HasPattern())
+		a.addIdentity(candidate)
 		if a.hasStaticKeys {
 			a.addKeys(identity.StaticKeys)
 		}
@@ -218,16 +218,17 @@ func (p *Platform) mayAdmit(c Candidate) bool {
 }
 
 // addIdentity adds an identity and its grants to the actor. An identity is personal unless
-// others match its rule too.
-func (a *Actor) addIdentity(identity UID, bound []Grant, isPersonal bool) {
-	if slices.Contains(a.Identities, identity) {
+// others can match its rule too.
+func (a *Actor) addIdentity(c Candidate) {
+	identity := c.Identity
+	if slices.Contains(a.Identities, identity.UID) {
 		return // both its rule and a provider match
 	}
-	a.Identities = append(a.Identities, identity)
-	if isPersonal {
-		a.personal = append(a.personal, identity)
+	a.Identities = append(a.Identities, identity.UID)
+	if !identity.ClaimMatch.Key().HasPattern() {
+		a.personal = append(a.personal, identity.UID)
 	}
-	a.grants = append(a.grants, limitToHome(bound)...)
+	a.grants = append(a.grants, limitToHome(c.Grants)...)
 }
 
 // KnowsIssuer reports whether an identity or an identity provider names exactly

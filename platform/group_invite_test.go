@@ -153,44 +153,53 @@ func TestASingleUseInviteIsUsedOnce(t *testing.T) {
 // An invite is for one person. Whoever shares an identity with this person must not get the role.
 func TestAnInviteGivesNothingToThoseWhoShareAnIdentity(t *testing.T) {
 	for _, c := range []struct {
-		name     string
-		personal bool // whether the one who accepts has a personal identity already
-	}{{"with a shared identity only", false}, {"with a personal identity too", true}} {
+		name        string
+		provisioned bool // whether the one who accepts has an identity of a provider
+		shared      bool // whether that identity has a rule, which others match
+	}{{"with a shared identity only", false, false}, {"with an identity of a provider", true, false}, {"with an identity of a provider that is shared", true, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			onEachEngine(t, func(t *testing.T, w *world) {
 				acme := w.found("acme")
 				staff, err := w.p.Identities.Create(w.operator(), acme.uid, body[*platform.Identity](`{"name": "staff", "claimMatch": {"issuer": %q, "subjectPattern": "staff-.*"}}`, workplace))
 				must(t, err)
 				w.bind(acme.uid, staff.UID, platform.ViewerRole)
-				as := func(name string) (*platform.Actor, context.Context) {
+				as := func(name string) context.Context {
 					c := visitor("staff-"+name, nil)
 					c.Audience, c.ServiceAudience, c.Email, c.EmailVerified = []string{"atrium", "client"}, true, name+"@example.com", true
-					return w.enter(c)
+					_, ctx := w.enter(c)
+					return ctx
 				}
-				if c.personal {
+				if c.provisioned {
 					w.providerOf(acme.uid, workplace, platform.ViewerRole)
 				}
-				_, bob := as("bob")
+				bob := as("bob")
+				if c.shared {
+					for _, uid := range platform.ActorOf(bob).Identities {
+						if uid != staff.UID {
+							_, err := w.p.Identities.Update(w.operator(), uid, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subjectPattern": "staff-carol.*"}}`, workplace))
+							must(t, err)
+						}
+					}
+					bob = as("bob")
+				}
 				invite := w.inviteTo(acme.uid, platform.OwnerRole, `"ttl": "60s", "email": "bob@example.com"`)
 				made, err := w.p.GroupInvites.Accept(bob, invite.Code)
 				must(t, err)
 				if made.Identity.UID == staff.UID {
 					t.Error("the role is bound to the identity that all staff share")
 				}
-				again, err := w.p.GroupInvites.Accept(second(as("bob")), invite.Code)
+				again, err := w.p.GroupInvites.Accept(as("bob"), invite.Code)
 				must(t, err)
 				if again.UID != made.UID {
 					t.Error("the second time, the invite gives another binding")
 				}
-				_, carol := as("carol")
+				carol := as("carol")
 				_, err = w.p.Repos.Create(carol, acme.uid, body[*platform.Repo](`{"name": "x"}`))
 				expectRefused(t, "somebody who shares an identity with bob", err, platform.CodePermissionDenied)
-				if _, err := w.p.Repos.Create(second(as("bob")), acme.uid, body[*platform.Repo](`{"name": "y"}`)); err != nil {
+				if _, err := w.p.Repos.Create(as("bob"), acme.uid, body[*platform.Repo](`{"name": "y"}`)); err != nil {
 					t.Error(err)
 				}
 			})
 		})
 	}
 }
-
-func second[A, B any](_ A, b B) B { return b }

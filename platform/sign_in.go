@@ -112,7 +112,7 @@ func (found *recognition) addSignIn(c Claims, e *SignInOption) {
 	at := slices.IndexFunc(e.Provisioned, func(one ProvisionedIdentity) bool { return one.ExternalID == external })
 	switch {
 	case at >= 0:
-		found.actor.addIdentity(e.Provisioned[at].Identity.UID, e.Provisioned[at].Grants, true)
+		found.actor.addIdentity(e.Provisioned[at].Candidate)
 		found.seen = append(found.seen, e.Provisioned[at].Identity)
 		found.actor.addMapped(c, e)
 	case e.Proof.AdmitsNewcomers():
@@ -135,11 +135,11 @@ func (a *Actor) addMapped(c Claims, e *SignInOption) {
 // provision creates an identity for the bearer of a token whom a provider accepts
 // for the first time.
 func (p *Platform) provision(ctx context.Context, a *Actor, c Claims, e *SignInOption) error {
-	person, grants, err := p.createProvisioned(ctx, c, e.Provider)
+	person, err := p.createProvisioned(ctx, c, e.Provider)
 	if err != nil {
 		return err
 	}
-	a.addIdentity(person.UID, grants, true)
+	a.addIdentity(person)
 	a.addMapped(c, e)
 	return nil
 }
@@ -175,7 +175,7 @@ func (p *IdentityProvider) externalID(c Claims) string {
 
 // createProvisioned creates the identity of a new user of a provider, with the
 // default role.
-func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (*Identity, []Grant, error) {
+func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *IdentityProvider) (Candidate, error) {
 	group, external := provider.UID.Parent(), provider.externalID(c)
 	person := &Identity{Name: identityName(c.Name, c.Email, c.Subject), Provider: provider.UID, ExternalID: ExternalID{c.Issuer, external}}
 	person.setEmail(c.Email, c.EmailVerified)
@@ -201,10 +201,10 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or changed the provider
 	}
 	if err != nil {
-		return nil, nil, err
+		return Candidate{}, err
 	}
 	grants, err := p.store.Grants(ctx, []UID{person.UID})
-	return person, grants, err
+	return Candidate{Identity: person, Grants: grants}, err
 }
 
 var errNotAdmitted = errors.New("the provider does not admit the bearer of the token")
@@ -226,19 +226,19 @@ func (p *Platform) readAdmitting(ctx context.Context, tx Tx, provider UID, c Cla
 }
 
 // readProvisioned reads an identity that a concurrent request has just created.
-func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (*Identity, []Grant, error) {
+func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *IdentityProvider, external string) (Candidate, error) {
 	_, options, err := p.store.Candidates(ctx, p.bearer(c))
 	for _, e := range options {
 		for _, one := range e.Provisioned {
 			if e.Provider.UID == provider.UID && one.ExternalID == external {
-				return one.Identity, one.Grants, nil
+				return one.Candidate, nil
 			}
 		}
 	}
 	if err == nil {
 		err = Unauthenticated("the identity provider of this token was changed at the same time; try again")
 	}
-	return nil, nil, err
+	return Candidate{}, err
 }
 
 // insertRecorded stores a new identity and records its event.

@@ -28,8 +28,8 @@ const (
 	maxQueued = 8
 	// lostAfter is the time after which an overdue attempt counts as lost.
 	lostAfter = 10 * time.Minute
-	// changedAtOnce limits the deliveries that one transaction requeues or fails.
-	changedAtOnce = 5000
+	// changeLimit limits the deliveries that one transaction requeues or fails.
+	changeLimit = 5000
 	// relayLock serialises the relays of replicas.
 	relayLock UID = "relay"
 )
@@ -190,9 +190,9 @@ func (w Webhooks) RequeueLost(ctx context.Context, all bool) error {
 	if err := w.requeueOverdue(ctx, due); err != nil {
 		return err
 	}
-	for released := changedAtOnce; released == changedAtOnce; {
+	for released := changeLimit; released == changeLimit; {
 		err := w.p.store.Write(ctx, func(tx Tx) (err error) {
-			released, err = tx.ReleaseIdle(ctx, changedAtOnce)
+			released, err = tx.ReleaseIdle(ctx, changeLimit)
 			return err
 		})
 		if err != nil {
@@ -213,7 +213,7 @@ func (w Webhooks) requeueOverdue(ctx context.Context, due Time) error {
 	for {
 		var overdue []OverdueDelivery
 		err := w.p.store.Write(ctx, func(tx Tx) (err error) {
-			if overdue, err = tx.OverdueDeliveries(ctx, due, after, changedAtOnce); err != nil || len(overdue) == 0 {
+			if overdue, err = tx.OverdueDeliveries(ctx, due, after, changeLimit); err != nil || len(overdue) == 0 {
 				return err
 			}
 			uids := make([]UID, len(overdue))
@@ -225,7 +225,7 @@ func (w Webhooks) requeueOverdue(ctx context.Context, due Time) error {
 			}
 			return tx.RequeueLost(ctx, due, uids)
 		})
-		if err != nil || len(overdue) < changedAtOnce {
+		if err != nil || len(overdue) < changeLimit {
 			return err
 		}
 		after = overdue[len(overdue)-1]
@@ -413,8 +413,8 @@ func (s *Subscription) disabledFault() string {
 // failSome fails some pending deliveries of a disabled subscription, and reports whether
 // there can be more.
 func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
-	n, err := tx.FailDeliveries(ctx, s.UID, s.disabledFault(), w.p.now(), changedAtOnce)
-	return n == changedAtOnce, err
+	n, err := tx.FailDeliveries(ctx, s.UID, s.disabledFault(), w.p.now(), changeLimit)
+	return n == changeLimit, err
 }
 
 // failPending fails all pending deliveries of a subscription, while it is disabled. There can

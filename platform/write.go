@@ -21,8 +21,8 @@ func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in In
 		}
 	}
 	row := r.decode(in, &v)
-	if !r.kind.SharesUID && parent.Depth()+1+r.kind.LevelsInside > maxDepth {
-		v.add("parent", "lies too deep: an organisation has at most %d levels, and what belongs inside must fit too", maxDepth)
+	if deepest := maxDepth - 1 - r.kind.LevelsInside; !r.kind.SharesUID && parent.Depth() > deepest {
+		v.add("parent", "lies too deep: a %s can be at most %d levels below its organisation; choose a group further up", r.kind.Name, deepest)
 	}
 	if err := v.sortByField(r.kind.fieldNames()).err(); err != nil {
 		return zero, err

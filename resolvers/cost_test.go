@@ -67,7 +67,7 @@ func TestAListOfOneUniqueNameCountsAsOneRow(t *testing.T) {
 	}
 }
 
-// Ancestors within ancestors multiply: a tree may be 28 levels deep.
+// Ancestors within ancestors multiply: groups can be nested 26 levels below their organisation.
 func TestAncestorsCostTenGroups(t *testing.T) {
 	t.Parallel()
 	w := limitedWorld(t)

@@ -97,6 +97,12 @@ type Config struct {
 	deliverer *events.Deliverer // set by the server; nil if another process delivers webhooks
 }
 
+// CheckIssuer fails if a server that allows the hosts would accept no tokens of an issuer,
+// because it has plain http.
+func CheckIssuer(issuer string, allowHosts []string) error {
+	return auth.NewGuard(allowHosts).CheckIssuer(issuer)
+}
+
 // A Start describes a server that has started.
 type Start struct {
 	URL          string

@@ -26,8 +26,8 @@ func (c *healthCommand) check(f *faults) {
 	}
 }
 
-// causeOf returns the error of a request without its method and URL.
-func causeOf(err error) error {
+// findCause returns the error of a request without its method and URL.
+func findCause(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {
 		return of.Err
@@ -45,7 +45,7 @@ func (c *healthCommand) run(ctx context.Context, p program) error {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("no server answers at %s: %w", c.URL, causeOf(err))
+		return fmt.Errorf("no server answers at %s: %w", c.URL, findCause(err))
 	}
 	defer response.Body.Close()
 	var said struct{ Message string }

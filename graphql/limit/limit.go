@@ -89,13 +89,14 @@ func (l Limits) checkTokens(source *ast.Source) *gqlerror.Error {
 	}
 }
 
-// An escape is an escape in a text: a pair of surrogates, one surrogate, or any other.
-var escape = regexp.MustCompile(`(?i)\\u(d[89ab]..\\ud[c-f]..|(d[89a-f]..)|)|\\.`)
+// escapePattern matches an escape sequence in a text. A second group that is not empty is one
+// surrogate without its pair.
+var escapePattern = regexp.MustCompile(`(?i)\\u(d[89ab]..\\ud[c-f]..|(d[89a-f]..)|)|\\.`)
 
 // checkEscapes rejects the escape of half of a surrogate pair in a text, as in JSON. gqlparser
 // reads it as U+FFFD, which is another text.
 func checkEscapes(token lexer.Token, written string) *gqlerror.Error {
-	for _, found := range escape.FindAllStringSubmatch(written, -1) {
+	for _, found := range escapePattern.FindAllStringSubmatch(written, -1) {
 		if found[2] != "" {
 			err := gqlerror.ErrorLocf(token.Pos.Src.Name, token.Pos.Line, token.Pos.Column, "Invalid character escape sequence: %s.", found[0])
 			errcode.Set(err, errcode.ParseFailed)

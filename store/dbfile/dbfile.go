@@ -74,9 +74,7 @@ var ErrInUse = errors.New("another server uses it")
 // Acquire locks a database for one server until release is called or the process
 // ends. Commands that run beside the server do not need the lock.
 func Acquire(path string) (release func() error, err error) {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved // two names of one file have one lock
-	}
+	path = resolve(path) // two names of one file have one lock
 	if err := checkFolder(path); err != nil {
 		return nil, err
 	}
@@ -104,38 +102,30 @@ const lockSuffix = ".lock"
 // IsFileOf reports whether a path names a file of a database, which may not exist yet: its
 // own, one that SQLite adds, or its lock. Both paths may contain symbolic links.
 func IsFileOf(database, path string) bool {
-	names := []string{resolveFolder(path), resolve(path)}
-	for _, base := range []string{resolveFolder(database), resolve(database)} {
-		for _, s := range append(slices.Clone(sideFiles), lockSuffix) {
-			if slices.Contains(names, base+s) || isSame(base+s, path) {
-				return true
-			}
+	database, resolved := resolve(database), resolve(path)
+	for _, suffix := range append(slices.Clone(sideFiles), lockSuffix) {
+		if database+suffix == resolved || isSame(database+suffix, path) {
+			return true
 		}
 	}
 	return false
 }
 
-// resolve resolves the symbolic links of a path. The file need not exist.
+// resolve resolves the symbolic links of a path. If there is no such file, it resolves those
+// of the folder.
 func resolve(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		if absolute, err := filepath.Abs(resolved); err == nil {
-			return absolute
-		}
-	}
-	return resolveFolder(path)
-}
-
-// resolveFolder resolves the symbolic links of the folder of a path. It keeps the name of
-// the file, which may be a link itself.
-func resolveFolder(path string) string {
-	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err == nil {
-		folder, err = filepath.Abs(folder)
-	}
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return filepath.Clean(path)
+		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			folder = filepath.Dir(path)
+		}
+		resolved = filepath.Join(folder, filepath.Base(path))
 	}
-	return filepath.Join(folder, filepath.Base(path))
+	if absolute, err := filepath.Abs(resolved); err == nil {
+		return absolute
+	}
+	return resolved
 }
 
 // isSame reports whether two paths lead to one file, which may have several names.

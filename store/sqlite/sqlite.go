@@ -155,7 +155,7 @@ func (e *Engine) Pool() sqlstore.PoolState {
 
 // Write runs unit in a transaction of the only writer. Writers are served in the
 // order of arrival.
-func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
+func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) (err error) {
 	if err := e.turn.enter(ctx); err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) er
 	if err != nil {
 		return translate(err)
 	}
-	defer func() { _ = tx.Rollback() }() // if unit panics; otherwise the transaction has ended
+	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }() // also if unit panics
 	if err := unit(transaction{conn{tx}}); err != nil {
-		return errors.Join(err, ignoreDone(tx.Rollback()))
+		return err
 	}
 	return translate(tx.Commit())
 }

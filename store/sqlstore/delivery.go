@@ -132,18 +132,18 @@ func (tx *transaction) ReleaseIdle(ctx context.Context, limit int) (int, error) 
 	return int(run.Affected), err
 }
 
-// pending is the condition that a delivery has not ended. SQLite has an index of the states of
+// isPending is the condition that a delivery has not ended. SQLite has an index of the states of
 // a subscription, and PostgreSQL finds the partition by the stage.
-const pending = "d.state IN ('PENDING', 'RETRYING') AND d.stage < 4"
+const isPending = "d.state IN ('PENDING', 'RETRYING') AND d.stage < 4"
 
 // FailDeliveries ends pending deliveries of a disabled subscription as failed. The statement
-// itself looks whether the subscription is disabled, so that it cannot end a delivery that was
+// itself checks whether the subscription is disabled, so that it cannot end a delivery that was
 // made after somebody enabled the subscription.
 func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform.UID, reason string, at platform.Time, limit int) (int, error) {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET state = ?, stage = 4, last_error = ?, next_attempt_time = ?, update_time = ? WHERE stage < 4",
 		string(platform.DeliveryFailed), reason, platform.Time{}, at)
-	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.parent = ? AND "+pending, subscription)
+	q.add(" AND uid IN (SELECT d.uid FROM delivery d WHERE d.parent = ? AND "+isPending, subscription)
 	q.add(" AND EXISTS (SELECT 1 FROM subscription s WHERE s.uid = ? AND s.disable_reason <> '') LIMIT ?)", subscription, int64(limit))
 	run := q.build(nil)
 	err := tx.conn.Run(ctx, run)
@@ -152,7 +152,7 @@ func (tx *transaction) FailDeliveries(ctx context.Context, subscription platform
 
 // DisabledWithPending returns the disabled subscriptions that have pending deliveries.
 func (tx *transaction) DisabledWithPending(ctx context.Context) (found []platform.UID, err error) {
-	q := tx.dialect.statement().add("SELECT s.uid FROM subscription s WHERE s.disable_reason <> '' AND EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND " + pending + ")")
+	q := tx.dialect.statement().add("SELECT s.uid FROM subscription s WHERE s.disable_reason <> '' AND EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND " + isPending + ")")
 	err = tx.conn.Run(ctx, q.build(collectUIDs(&found)))
 	return found, err
 }

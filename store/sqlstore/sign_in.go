@@ -76,7 +76,7 @@ func addSignInOptions(q *statement, b platform.Bearer) {
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
 	}
-	q.add(" UNION ALL SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, '', '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
+	q.add(" UNION ALL SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, i.claim_match, '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?"+boundJoins+" WHERE v.issuer = ?", external, b.Issuer)
 	if len(b.Groups) == 0 {
 		return

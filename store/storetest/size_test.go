@@ -88,7 +88,7 @@ type readBar struct {
 func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[string]readBar) {
 	t.Helper()
 	began := time.Now()
-	b := newBigWorld(newWorld(t, storetest.Postgres(t)), n)
+	b := newBigWorld(newWorld(t, storetest.PostgresOrPooled(t)), n) // with long timeouts: the disk may be busy for seconds
 	t.Logf("filled %+v in %s", n, time.Since(began).Round(time.Second))
 	for _, row := range b.query(b.openDirect(), "SELECT relname, n_live_tup, round(pg_total_relation_size(relid) / n_live_tup::numeric) FROM pg_stat_user_tables WHERE n_live_tup > 10000 ORDER BY 3 * n_live_tup DESC") {
 		t.Logf("%-20s %10s rows, %5s bytes a row with all indexes", row[0], row[1], row[2])
