@@ -121,12 +121,15 @@ func (tx *transaction) RequeueLost(ctx context.Context, due platform.Time, deliv
 	return tx.conn.Run(ctx, q.build(nil))
 }
 
-// ReleaseIdle makes the first held delivery ready of subscriptions that have no others.
+// ReleaseIdle makes the first held delivery ready of subscriptions that have no others. Scalar
+// subqueries search an index for each subscription. Instead of NOT EXISTS, PostgreSQL would
+// compare each subscription with all deliveries that have just become ready, which its
+// statistics do not contain yet.
 func (tx *transaction) ReleaseIdle(ctx context.Context, limit int) (int, error) {
 	q := tx.dialect.statement()
 	q.add("UPDATE delivery SET stage = 1 WHERE stage = 0 AND uid IN (SELECT (SELECT d.uid FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 ORDER BY d.event_id LIMIT 1)"+
-		" FROM subscription s WHERE EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage = 0)"+
-		" AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2)) LIMIT ?)", int64(limit))
+		" FROM subscription s WHERE (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage = 0 LIMIT 1) = 1"+
+		" AND (SELECT 1 FROM delivery d WHERE d.parent = s.uid AND d.stage IN (1, 2) LIMIT 1) IS NULL LIMIT ?)", int64(limit))
 	run := q.build(nil)
 	err := tx.conn.Run(ctx, run)
 	return int(run.Affected), err
