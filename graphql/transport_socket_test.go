@@ -262,6 +262,21 @@ func TestAnOperationThatTheClientCompletesEnds(t *testing.T) {
 	p.expect(`{"id":"1","type":"complete"}`)
 }
 
+func TestTheResultOfAnOperationThatTheClientCompletesIsNotSent(t *testing.T) {
+	t.Parallel()
+	p := dialAs(t, serveStage(t, stageOptions{}), "ann")
+	for range 5 {
+		p.subscribe("1", "{wait}")
+		time.Sleep(50 * time.Millisecond) // The operation begins.
+		p.say(`{"id": "1", "type": "complete"}`)
+		p.subscribe("1", "{ping}")
+		p.expect(
+			`{"id":"1","type":"next","payload":{"data":{"ping":"pong"},"extensions":{"cost":{"limit":5000,"requested":0}}}}`,
+			`{"id":"1","type":"complete"}`,
+		)
+	}
+}
+
 func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
 	t.Parallel()
 	p := dialAs(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 50}}), "ann")

@@ -85,7 +85,7 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 		if !isSubscription {
 			leave() // the work is done, and the client may be slow to read
 		}
-		if !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
+		if !s.isRunning(op) || !s.send(ctx, message{ID: op.id, Type: "next", Payload: encode(response)}) {
 			return
 		}
 	}
@@ -134,6 +134,14 @@ func (s *socket) cancel(id string) {
 	if op != nil && s.release(op) {
 		op.cancel()
 	}
+}
+
+// isRunning reports whether an operation has its id. After a client has cancelled it, no
+// result of it may be sent: the id may belong to another operation.
+func (s *socket) isRunning(op *socketOperation) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.running[op.id] == op
 }
 
 // release frees the id of an operation for reuse. It reports whether the operation
