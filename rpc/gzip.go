@@ -16,13 +16,25 @@ func gzipCodec() connect.HandlerOption {
 		func() connect.Compressor { return gzip.NewWriter(io.Discard) })
 }
 
-var errGzip = errors.New("the message is not well-formed gzip")
+var (
+	errGzip     = errors.New("the message is not well-formed gzip")
+	errTooLarge = errors.New("it is not decompressed any further")
+)
 
-// An unzipper is a gzip.Reader with its own error message.
-type unzipper struct{ reader gzip.Reader }
+// An unzipper is a gzip.Reader with its own error message. It stops behind the longest
+// message. Otherwise connect would decompress a larger one to its end, only to tell its size:
+// a megabyte of gzip holds a gigabyte.
+type unzipper struct {
+	reader gzip.Reader
+	left   int
+}
 
 func (u *unzipper) Read(b []byte) (int, error) {
-	n, err := u.reader.Read(b)
+	if u.left == 0 {
+		return 0, errTooLarge
+	}
+	n, err := u.reader.Read(b[:min(len(b), u.left)])
+	u.left -= n
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = errGzip
 	}
@@ -31,6 +43,7 @@ func (u *unzipper) Read(b []byte) (int, error) {
 
 // Reset begins a new message.
 func (u *unzipper) Reset(from io.Reader) error {
+	u.left = maxMessageBytes + 1 // connect rejects a message of this length
 	if u.reader.Reset(from) != nil {
 		return errGzip
 	}

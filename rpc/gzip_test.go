@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"connectrpc.com/connect"
+
 	"atrium/rpc/gen/platform/ping/v2/pingv2connect"
 
 	pingv2 "atrium/rpc/gen/platform/ping/v2"
@@ -48,5 +50,26 @@ func TestTheErrorForBrokenGzipIsOurOwn(t *testing.T) {
 		case answer.Code != http.StatusBadRequest || !strings.Contains(answerText, errGzip.Error()) || strings.Contains(answerText, "gzip:") || strings.Contains(answerText, "EOF"):
 			t.Errorf("%s: %d %s", name, answer.Code, answerText)
 		}
+	}
+}
+
+func TestALargeMessageIsNotDecompressedToItsEnd(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	packing := gzip.NewWriter(&packed)
+	if _, err := packing.Write(make([]byte, 2*maxMessageBytes)); err != nil {
+		t.Fatal(err)
+	}
+	if err := packing.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, handler := pingv2connect.NewPingServiceHandler(answeringPing{}, gzipCodec(), connect.WithReadMaxBytes(maxMessageBytes))
+	request := httptest.NewRequest(http.MethodPost, pingv2connect.PingServicePingProcedure, &packed)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Encoding", "gzip")
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, request)
+	if text := answer.Body.String(); answer.Code != http.StatusTooManyRequests || !strings.Contains(text, errTooLarge.Error()) {
+		t.Errorf("%d %s", answer.Code, text)
 	}
 }
