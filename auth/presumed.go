@@ -3,6 +3,7 @@ package auth
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -22,11 +23,15 @@ func servePresumed(ctx context.Context, w http.ResponseWriter, r *http.Request, 
 	try := r.WithContext(ctx)
 	try.Body = body
 	next.ServeHTTP(held, try)
-	if held.release() || r.Context().Err() != nil {
+	if held.release() {
 		return
 	}
 	held.restoreHeader() // next may have changed it again
 	switch {
+	case body.failed: // net/http has ended the context, but the client may still wait for an answer
+		onError(w, r, errBody)
+	case r.Context().Err() != nil: // the client has disconnected, or only sends no more
+		panic(http.ErrAbortHandler) // net/http would send 200
 	case platform.PresumptionOf(ctx).IsRefuted():
 		platform.TraceOf(ctx).NoteRestart()
 		r.Body = body.repeat()
@@ -101,11 +106,14 @@ func (a *heldAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // maxRepeatable is how much of a body is kept until the bearer is proven.
 const maxRepeatable = 64 << 10
 
+var errBody = platform.Invalid(platform.Violation{Field: "body", Description: "could not be read completely"})
+
 // A repeatableBody keeps what was read from a body, so that it can be read again.
 type repeatableBody struct {
 	from     io.ReadCloser
 	kept     []byte
 	isProven bool // whether the bearer is proven, so nothing more is kept
+	failed   bool // whether the body could not be read, for example because the client was too slow
 	prove    func() error
 }
 
@@ -122,6 +130,7 @@ func (b *repeatableBody) Read(to []byte) (int, error) {
 		to = to[:min(len(to), maxRepeatable-len(b.kept))]
 	}
 	n, err := b.from.Read(to)
+	b.failed = b.failed || err != nil && !errors.Is(err, io.EOF)
 	if !b.isProven {
 		b.kept = append(b.kept, to[:n]...)
 	}
