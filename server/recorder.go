@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -119,8 +120,14 @@ func (e *exchange) end(seen *observed) {
 		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes), slog.String("remote", e.request.RemoteAddr))
 }
 
+// cancelled is the code of a request whose client did not wait for the answer.
+const cancelled = "CANCELLED"
+
 // code returns the result of the request as a code that all protocols share.
 func (e *exchange) code(facts platform.Facts, seen *observed) string {
+	if len(facts.Codes) > 0 && facts.Codes[0] == platform.CodeDeadlineExceeded && errors.Is(e.request.Context().Err(), context.Canceled) {
+		return cancelled // the client has disconnected, which the core cannot tell from a time limit
+	}
 	if len(facts.Codes) > 0 {
 		return facts.Codes[0].String()
 	}
@@ -133,7 +140,7 @@ func (e *exchange) code(facts platform.Facts, seen *observed) string {
 	}
 	switch status := seen.code(); {
 	case seen.status == 0 && e.request.Context().Err() != nil:
-		return "CANCELLED"
+		return cancelled
 	case status >= http.StatusInternalServerError:
 		return platform.CodeUnavailable.String()
 	case status >= http.StatusBadRequest:
