@@ -69,6 +69,9 @@ func TestStreamsOfACallerAreLimited(t *testing.T) {
 	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusTooManyRequests || !strings.Contains(string(body), `"RESOURCE_EXHAUSTED"`) {
 		t.Errorf("the third: status %d, want 429: %s", answer.StatusCode, body)
 	}
+	if wait := answer.Header.Get("Retry-After"); wait != "1" {
+		t.Errorf("the third: Retry-After %q, want 1", wait)
+	}
 }
 
 // The attack is a caller who opens more subscriptions than the process can serve, while

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -108,6 +109,9 @@ func write(w http.ResponseWriter, status int, media string, response *graphql.Re
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
+	if status >= http.StatusBadRequest && len(response.Errors) > 0 {
+		setRetryAfter(w.Header(), response.Errors[0])
+	}
 	before, data, after := encodeParts(response)
 	if n := len(before) + len(data) + len(after); n > shortBody {
 		w.Header().Set("Content-Length", strconv.Itoa(n))
@@ -116,6 +120,18 @@ func write(w http.ResponseWriter, status int, media string, response *graphql.Re
 	for _, part := range [][]byte{before, append(data, after...)} { // data has room for a short end
 		if _, err := w.Write(part); err != nil {
 			return // the client has disconnected
+		}
+	}
+}
+
+// setRetryAfter sets the header Retry-After to the time in the details of an error, unless
+// the layers before have set it.
+func setRetryAfter(h http.Header, shown *gqlerror.Error) {
+	details, _ := shown.Extensions["details"].([]map[string]any)
+	for _, detail := range details {
+		text, _ := detail["retryDelay"].(string)
+		if wait, err := time.ParseDuration(text); err == nil && h.Get("Retry-After") == "" {
+			h.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 		}
 	}
 }
