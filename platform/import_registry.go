@@ -130,11 +130,12 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 		},
 		replace: func(ctx context.Context, tx Tx, known, t *ImportedTag) error {
 			row := t.Tag // Update clears the source, which a repeated transaction needs.
-			if o.NamesOnly {
-				row.Deprecated = known.Deprecated
+			fields := []string{"digest", "source"}
+			if !o.NamesOnly {
+				fields = append(fields, "deprecated")
 			}
 			s.kind.Stamp(&row, known.UID, s.p.now())
-			if err := RowsOf[*Tag](tx).Update(ctx, &row, "digest", "deprecated", "source"); err != nil {
+			if err := RowsOf[*Tag](tx).Update(ctx, &row, fields...); err != nil {
 				return err
 			}
 			recordImported(ctx, tx, s.resources, "created", o, &row)

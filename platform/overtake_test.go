@@ -295,6 +295,30 @@ func TestAPruneKeepsATagThatACallerHasTakenOver(t *testing.T) {
 	})
 }
 
+// An import of names and digests must not undo a deprecation that comes at the same time.
+func TestAnImportOfNamesKeepsAConcurrentDeprecation(t *testing.T) {
+	onPostgres(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		repo := w.repo(acme.uid)
+		set := func(deprecated bool) error {
+			_, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "v1", "digest": %q, "deprecated": %t}`, digest(1), deprecated))
+			return err
+		}
+		must(t, set(false))
+		other, wait := w.overtake(t, "tags", platform.Options{}, func() error { return set(true) })
+		moved := &platform.ImportedTag{Repo: repo, Tag: platform.Tag{Name: "v1", Digest: digest(2), Source: "ghcr.io/a/b"}}
+		_, err := other.Tags.Import(w.operator(), []*platform.ImportedTag{moved}, platform.ImportOptions{NamesOnly: true})
+		must(t, err)
+		wait()
+		page, err := w.p.Tags.List(acme.owner, platform.ListRequest[*platform.TagFilter]{})
+		must(t, err)
+		if tag := page.Items[0]; !tag.Deprecated || tag.Digest != digest(2) {
+			t.Errorf("the tag is %+v, want digest 2, deprecated", tag)
+		}
+		w.checkCounters()
+	})
+}
+
 // The audit log says what each change has replaced, also if two come at the same time.
 func TestConcurrentChangesOfAReadmeAreRecordedInTheirOrder(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
