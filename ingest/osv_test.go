@@ -160,6 +160,33 @@ func TestExtraFieldsOfTheGoDatabaseAreRead(t *testing.T) {
 	}
 }
 
+// A range without an end after a fix means that the latest versions are affected.
+func TestAnAdvisoryWhoseLatestVersionsAreAffectedIsOpen(t *testing.T) {
+	t.Parallel()
+	const cut = `{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.2"}]}`
+	for name, c := range map[string]struct {
+		affected string // ranges of one or several entries of the same package
+		want     platform.AdvisoryState
+	}{
+		"fixed":                       {`"ranges": [` + cut + `]`, platform.AdvisoryFixed},
+		"introduced again":            {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.2"}, {"introduced": "2.0"}]}]`, platform.AdvisoryOpen},
+		"another range without end":   {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}]}]`, platform.AdvisoryOpen},
+		"another range that ends":     {`"ranges": [` + cut + `, {"type": "SEMVER", "events": [{"introduced": "2.0"}, {"last_affected": "2.1"}]}]`, platform.AdvisoryFixed},
+		"another release without fix": {`"ranges": [` + cut + `]}, {"package": {"ecosystem": "Debian:12", "name": "p"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]`, platform.AdvisoryOpen},
+		"custom ranges decide":        {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}], "ecosystem_specific": {"custom_ranges": [` + cut + `]}`, platform.AdvisoryFixed},
+		"a custom range without end":  {`"ranges": [` + cut + `], "ecosystem_specific": {"custom_ranges": [{"type": "ECOSYSTEM", "events": [{"fixed": "1"}, {"introduced": "2"}]}]}`, platform.AdvisoryOpen},
+		"commits do not decide":       {`"ranges": [` + cut + `, {"type": "GIT", "events": [{"introduced": "c0ffee"}]}]`, platform.AdvisoryFixed},
+		"commits only":                {`"ranges": [{"type": "GIT", "events": [{"introduced": "0"}, {"fixed": "abc"}, {"introduced": "c0ffee"}]}]`, platform.AdvisoryOpen},
+		"never fixed":                 {`"ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}]}]`, platform.AdvisoryOpen},
+	} {
+		core := newFakeCore()
+		importOSVFile(t, core, write(t, filepath.Join(t.TempDir(), "a.json"), `{"id": "A-1", "published": "2026-01-01T00:00:00Z", "affected": [{"package": {"ecosystem": "Debian:11", "name": "p"}, `+c.affected+`}]}`))
+		if a := core.advisories["A-1 p"]; a == nil || a.State() != c.want {
+			t.Errorf("%s: imported %+v, want the state %s", name, a, c.want)
+		}
+	}
+}
+
 func TestEveryFixOfTheGoVulnerabilityDatabaseArrives(t *testing.T) {
 	t.Parallel()
 	skipWithout(t, osvData)

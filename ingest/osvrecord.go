@@ -78,8 +78,28 @@ type osvRange struct {
 	Type   string `json:"type"`
 	Repo   string `json:"repo"` // if the range is one of commits
 	Events []struct {
-		Fixed string `json:"fixed"`
+		Introduced string `json:"introduced"`
+		Fixed      string `json:"fixed"`
 	} `json:"events"`
+}
+
+// hasNoEnd reports whether the latest versions are affected.
+func (r osvRange) hasNoEnd() bool {
+	return len(r.Events) > 0 && r.Events[len(r.Events)-1].Introduced != ""
+}
+
+// remainsAffected reports whether the latest versions of the package are affected, even if
+// earlier ones were fixed. Commits count only if the record has no versions.
+func (a osvAffected) remainsAffected() bool {
+	ranges := a.Ranges
+	if own := a.Ecosystem.value.Ranges; len(own) > 0 {
+		ranges = own
+	}
+	isGit := func(r osvRange) bool { return r.Type == "GIT" }
+	if versions := slices.DeleteFunc(slices.Clone(ranges), isGit); len(versions) > 0 {
+		ranges = versions
+	}
+	return slices.ContainsFunc(ranges, osvRange.hasNoEnd)
 }
 
 // parseOSV reads a record. Its error says why the record cannot be used.
@@ -142,6 +162,7 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 	var all []*platform.Advisory
 	byName := map[string]*platform.Advisory{}
 	parts := map[string][]string{}
+	open := map[string]bool{} // packages whose latest versions are affected
 	for _, affected := range r.Affected {
 		name := affected.Package.Name
 		a := byName[name]
@@ -159,6 +180,7 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 			parts[name] = append(parts[name], part.Path)
 		}
 		r.addFixes(a, affected)
+		open[name] = open[name] || affected.remainsAffected()
 		addSeverities(a, affected.Severity, r.Severity)
 	}
 	if word := r.Database.value.Severity; word != "" {
@@ -170,6 +192,9 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 	}
 	for _, a := range all {
 		setComponents(a, parts[a.ArtifactName])
+		if open[a.ArtifactName] { // the detection comes after the fixes, because the last event is the state
+			a.Events = append(a.Events[1:], a.Events[0])
+		}
 	}
 	return all
 }
