@@ -245,7 +245,7 @@ func (r *registryImport) importImage(ctx context.Context, at Place, line []byte)
 
 // findRepo finds a repo of the file or of the group; "" if there is none.
 func (r *registryImport) findRepo(ctx context.Context, name string) (platform.UID, error) {
-	if uid, known := r.uids[name]; known {
+	if uid, known := r.uids[name]; known || name == "" { // an empty name would find any repo
 		return uid, nil
 	}
 	uid, err := r.destination.findRepo(ctx, name)

@@ -182,6 +182,25 @@ func TestTagsMoveAndBadOnesAreNamed(t *testing.T) {
 	})
 }
 
+// A tag without a repo must not become one of any repo of the group.
+func TestTagsAndImagesWithoutARepoAreRejected(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		acme := bootstrap(t, url)
+		file := filepath.Join(t.TempDir(), "a.jsonl")
+		digest := `"sha256:` + strings.Repeat("0", 64) + `"`
+		lines := []string{`{"kind": "repo", "name": "alpine"}`, `{"kind": "tag", "name": "latest", "digest": ` + digest + `}`, `{"kind": "image", "digest": ` + digest + `}`}
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errOut, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "registry", "--group", acme, file)
+		expectSummary(t, out, "1 0 0 0 repos", "0 0 0 1 tags", "0 0 0 1 images")
+		if exitCode(err) != 1 || !strings.Contains(errOut, file+":2: repo: is required") || !strings.Contains(errOut, file+":3: repo: is required") {
+			t.Errorf("got %v\n%s, want exit code 1 and 'repo: is required' for lines 2 and 3", err, errOut)
+		}
+	})
+}
+
 func TestAnImportIntoAMissingGroupFails(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
