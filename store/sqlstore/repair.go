@@ -12,12 +12,17 @@ import (
 // events and the relay position before the present, in their order. It reports
 // whether that was necessary.
 func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
-	newest, next, err := s.newestTransaction(ctx)
+	newest, next, err := s.newestTransaction(ctx, s.conn)
 	if err != nil || newest < next {
 		return false, err
 	}
 	err = s.engine.Write(ctx, func(tx TxConn) error {
 		if err := tx.LockCounters(ctx); err != nil { // this also removes the time limit of statements
+			return err
+		}
+		// Another process may have moved them while this one waited for the lock.
+		newest, next, err := s.newestTransaction(ctx, tx)
+		if moved = err == nil && newest >= next; !moved {
 			return err
 		}
 		q := s.dialect.statement
@@ -32,17 +37,17 @@ func (s *Store) MoveEvents(ctx context.Context) (moved bool, err error) {
 			q().add("UPDATE relay SET xact = xact - ? WHERE id = 1", newest).build(nil),
 		)
 	})
-	return err == nil, err
+	return moved && err == nil, err
 }
 
 // newestTransaction returns the highest transaction id of events and the relay
 // position, and the lowest id that the next transaction can have.
-func (s *Store) newestTransaction(ctx context.Context) (newest, next int64, err error) {
+func (s *Store) newestTransaction(ctx context.Context, conn Conn) (newest, next int64, err error) {
 	if s.dialect.NextTransaction == "" {
 		return 0, math.MaxInt64, nil // transactions have no ids
 	}
 	q := s.dialect.statement()
 	q.add("SELECT GREATEST(r.xact, (SELECT max(e.xact) FROM event e WHERE e.denied = '')), " + s.dialect.NextTransaction + " FROM relay r WHERE r.id = 1")
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&newest, &next) }))
+	err = conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&newest, &next) }))
 	return newest, next, err
 }

@@ -1,9 +1,12 @@
 package storetest_test
 
 import (
+	"database/sql"
 	"testing"
+	"time"
 
 	"atrium/platform"
+	"atrium/store/storetest"
 )
 
 // A new server counts transactions from the beginning, so that restored rows have higher
@@ -46,6 +49,34 @@ func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 			t.Errorf("from the oldest event on the feed gives %d of %d (%v)", given, len(after), err)
 		}
 	})
+}
+
+// Replicas that start together after a restore all find that the order is wrong. If the
+// second one moved the position of the relay again, every event would be delivered again.
+func TestReplicasThatStartAtOnceMoveEventsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.PostgresOrPooled(t)) // SQLite has no transaction ids
+	ctx, org := w.createOrganisation("acme")
+	w.repo(ctx, org.Group.UID, "told")
+	w.relay(len(w.recordedTypes()))
+	w.exec(w.openDirect(), "UPDATE event SET xact = xact + 1000000000")
+	w.exec(w.openDirect(), "UPDATE relay SET xact = xact + 1000000000")
+	other := must[*sql.Tx](t)(w.openDirect().BeginTx(t.Context(), nil))
+	if _, err := other.ExecContext(t.Context(), "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(time.Second, func() { _ = other.Rollback() }) // until then, both have read the wrong order
+	moved := make([]bool, 2)
+	runTogether(t, len(moved), func(i int) (err error) {
+		moved[i], err = w.store.MoveEvents(t.Context())
+		return err
+	})
+	if moved[0] == moved[1] {
+		t.Errorf("moved: %v, want that one replica has", moved)
+	}
+	if n := must[int](t)(w.p.Webhooks.Relay(t.Context())); n != 0 {
+		t.Errorf("%d events are relayed again, want 0", n)
+	}
 }
 
 // relay relays events until want of them were relayed. A transaction of another test
