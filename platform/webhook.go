@@ -286,6 +286,12 @@ func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, e
 		return nil, w.failDelivery(ctx, d, s.disabledFault())
 	}
 	secrets, err := w.p.decryptSecrets(s)
+	if err != nil {
+		// The delivery waits for a server that has the new key. The sink has not failed.
+		if changed := w.p.checkEncryption(ctx, w.p.store); changed != nil {
+			return nil, changed
+		}
+	}
 	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.p.options)}
 	if err != nil {
 		dispatch.Fault, dispatch.Cause = "the service cannot read the secret of the subscription", err
