@@ -6,8 +6,9 @@
 
 FROM docker.io/library/node:20.20.2-bookworm-slim AS page
 WORKDIR /src
+COPY schema ./schema
 COPY web ./web
-RUN web/build.sh && test -e web/dist/main.js.gz
+RUN web/build.sh && test -e web/dist/main.js.gz && test -e web/dist/console/main.js.gz
 
 FROM docker.io/library/golang:1.26.8-bookworm AS files
 WORKDIR /src
