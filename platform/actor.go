@@ -153,7 +153,12 @@ func (p *Platform) Authenticate(ctx context.Context, c Claims) (*Actor, error) {
 // identify finds the identities that a token of an earlier request matches now. It records
 // nothing.
 func (p *Platform) identify(ctx context.Context, c Claims) (*Actor, error) {
-	candidates, options, err := p.store.Candidates(ctx, p.bearer(c))
+	return p.identifyIn(ctx, p.store, c)
+}
+
+// identifyIn is identify for a transaction.
+func (p *Platform) identifyIn(ctx context.Context, r Reader, c Claims) (*Actor, error) {
+	candidates, options, err := r.Candidates(ctx, p.bearer(c))
 	if err != nil {
 		return nil, err
 	}

@@ -190,7 +190,13 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 		if err := s.checkMayAccept(actor, invite); err != nil {
 			return err
 		}
-		bound, err = s.bindInvited(ctx, tx, actor, invite)
+		current := actor
+		if actor.proof != nil { // another request may have made or changed identities of the caller
+			if current, err = s.p.identifyIn(ctx, tx, actor.proof.claims); err != nil {
+				return err
+			}
+		}
+		bound, err = s.bindInvited(ctx, tx, current, invite)
 		return err
 	})
 	return bound, s.p.RoleBindings.recordIfDenied(ctx, "created", group, err)

@@ -203,3 +203,45 @@ func TestAnInviteGivesNothingToThoseWhoShareAnIdentity(t *testing.T) {
 		})
 	}
 }
+
+// A request presumes that the caller is the one of an earlier request. Since then, the identity of
+// the caller may have become one that others share, although the grants are the same.
+func TestAnInviteGivesNothingToThoseWhoShareAnIdentitySinceALittleWhile(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		staff := w.member(acme.uid, "staff-bob")
+		w.bind(acme.uid, staff, platform.ViewerRole)
+		bob := platform.Claims{Issuer: issuer, Subject: "staff-bob", ServiceAudience: true}
+		last, err := w.p.Authenticate(t.Context(), bob)
+		must(t, err)
+		before := platform.WithActor(t.Context(), last)
+		_, err = w.p.Identities.Update(acme.owner, staff, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subjectPattern": "staff-.*"}}`, issuer))
+		must(t, err)
+		if err := platform.Prove(w.p.Presume(t.Context(), bob, last)); err == nil {
+			t.Error("the presumption that the identity is personal is proven")
+		}
+		invite := w.inviteTo(acme.uid, platform.OwnerRole, `"ttl": "60s"`)
+		made, err := w.p.GroupInvites.Accept(before, invite.Code)
+		must(t, err)
+		if made.Identity.UID == staff {
+			t.Error("the role is bound to the identity that all staff share")
+		}
+		_, err = w.p.Repos.Create(w.as("staff-carol"), acme.uid, body[*platform.Repo](`{"name": "x"}`))
+		expectRefused(t, "somebody who shares an identity with bob", err, platform.CodePermissionDenied)
+	})
+}
+
+func TestTwoRequestsOfOnePersonThatAcceptAnInviteMakeOneIdentity(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		invite := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s"`)
+		one, other := w.as("newcomer"), w.as("newcomer")
+		first, err := w.p.GroupInvites.Accept(one, invite.Code)
+		must(t, err)
+		second, err := w.p.GroupInvites.Accept(other, invite.Code)
+		must(t, err)
+		if first.UID != second.UID {
+			t.Errorf("they made the bindings %s and %s, want one", first.UID, second.UID)
+		}
+	})
+}

@@ -213,9 +213,11 @@ func (x *Presumption) finish(s presumptionState, err error) error {
 	return x.err
 }
 
-// equal reports whether both actors have the same identities and grants.
+// equal reports whether both actors have the same identities, share the same ones of them
+// with others, and have the same grants.
 func (a *Actor) equal(b *Actor) bool {
-	return slices.Equal(a.Identities, b.Identities) && slices.Equal(a.grants, b.grants) && slices.Equal(a.mappedGroups, b.mappedGroups)
+	return slices.Equal(a.Identities, b.Identities) && slices.Equal(a.personal, b.personal) &&
+		slices.Equal(a.grants, b.grants) && slices.Equal(a.mappedGroups, b.mappedGroups)
 }
 
 // MemorySize estimates the memory of the actor in bytes.

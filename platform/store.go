@@ -37,13 +37,6 @@ type Store interface {
 	// the request. It always finds out from the database itself who the caller is.
 	AllowStandby(ctx context.Context) context.Context
 
-	// Candidates finds, with one indexed statement, up to MaxCandidates identities
-	// whose rule may match the token of a bearer: rules with the exact keys, and
-	// rules with patterns of organisations that have proven the issuer. The same
-	// statement finds the identity providers of the issuer that have a proof. The
-	// caller of Candidates does the exact matching.
-	Candidates(ctx context.Context, b Bearer) ([]Candidate, []SignInOption, error)
-
 	// StaticIdentities finds identities with static keys that name exactly this
 	// issuer and subject. There is a limit; the first one of each organisation
 	// precedes the second ones.
@@ -153,6 +146,13 @@ type Reader interface {
 
 	// Exists reports whether any kind has a resource uid.
 	Exists(ctx context.Context, uid UID) (bool, error)
+
+	// Candidates finds, with one indexed statement, up to MaxCandidates identities
+	// whose rule may match the token of a bearer: rules with the exact keys, and
+	// rules with patterns of organisations that have proven the issuer. The same
+	// statement finds the identity providers of the issuer that have a proof. The
+	// caller of Candidates does the exact matching.
+	Candidates(ctx context.Context, b Bearer) ([]Candidate, []SignInOption, error)
 
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, identities []UID) ([]Grant, error)
