@@ -187,3 +187,27 @@ func TestOldEventsAreDeletedOnceTheyAreRelayed(t *testing.T) {
 		left(0, 0, 0, 3)
 	})
 }
+
+// Somebody who has identities in several organisations acts in each of them as the identity of
+// that organisation. Otherwise its audit log would not find its own identity, and would show
+// those of others.
+func TestTheActorIsAnIdentityOfTheOrganisation(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		orgs := map[platform.UID]platform.UID{} // the identity in each organisation
+		for _, name := range []string{"a", "b", "c"} {
+			made := w.found(name)
+			orgs[made.uid] = w.member(made.uid, "ann")
+			w.bind(made.uid, orgs[made.uid], platform.EditorRole)
+		}
+		ann := w.as("ann")
+		for org, identity := range orgs {
+			_, err := w.p.Repos.Create(ann, org, body[*platform.Repo](`{"name": "app"}`))
+			must(t, err)
+			expectRefused(t, "a change without the right", w.p.Groups.Delete(ann, org), platform.CodePermissionDenied)
+			found := w.mustReadLog(w.operator(), platform.AuditRequest{DescendantsOf: org, Actor: string(identity)})
+			if len(found) != 2 {
+				t.Errorf("the log of %s has %d entries of its identity %s, want 2", org, len(found), identity)
+			}
+		}
+	})
+}

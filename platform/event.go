@@ -1,11 +1,13 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -104,11 +106,12 @@ func (p *Platform) event(ctx context.Context, kind, verb string, subject, group 
 	b, _ := json.Marshal(body) // cannot fail for plain data
 	return &Event{
 		ID: newEventID(now.Time), Type: eventType(kind, verb),
-		Subject: subject, Group: group, Actor: eventActor(ctx), Body: b, Time: now, Count: 1, Cause: TraceOf(ctx).traceParent(),
+		Subject: subject, Group: group, Actor: eventActor(ctx, subject), Body: b, Time: now, Count: 1, Cause: TraceOf(ctx).traceParent(),
 	}
 }
 
-func eventActor(ctx context.Context) EventActor {
+// eventActor returns the actor of a change of subject.
+func eventActor(ctx context.Context, changed UID) EventActor {
 	a := ActorOf(ctx)
 	switch {
 	case a == nil:
@@ -122,9 +125,26 @@ func eventActor(ctx context.Context) EventActor {
 	}
 	subject := truncateStorable(a.Subject, maxActorBytes) // used for a token without an identity
 	if len(a.Identities) > 0 {
-		subject = string(a.Identities[0])
+		subject = string(a.identityOn(changed))
 	}
 	return EventActor{Subject: subject, Act: act}
+}
+
+// identityOn returns the identity as which the actor acts on a resource: one that can have rights
+// on it, or else one of its organisation, or else the first. An organisation must not learn
+// identities of others, and must find its own ones in its audit log.
+func (a *Actor) identityOn(uid UID) UID {
+	closeness := func(identity UID) int {
+		switch {
+		case uid.Within(identity.Parent()):
+			return 2
+		case identity.Root() == uid.Root():
+			return 1
+		default:
+			return 0
+		}
+	}
+	return slices.MaxFunc(a.Identities, func(x, y UID) int { return cmp.Compare(closeness(x), closeness(y)) })
 }
 
 // maxActorBytes limits the subject of a token that is stored as the actor of an
