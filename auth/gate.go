@@ -7,7 +7,8 @@ import (
 	"atrium/platform"
 )
 
-// A Gate limits how many invalid tokens the client of a request may send.
+// A Gate limits how many invalid tokens the client of a request may send, and lets other
+// requests use its place while it waits for an issuer.
 type Gate interface {
 	// Admit is called for a token that no cached key verifies, before the
 	// database or an issuer is asked. It returns an error if the client has sent
@@ -17,6 +18,11 @@ type Gate interface {
 	// Failed counts an invalid token. err says why it is invalid. Failed returns
 	// the error to answer.
 	Failed(err error) error
+
+	// Wait is called before the request waits for an issuer, which can take seconds
+	// and is chosen by outsiders. The function that it returns is called afterwards. It
+	// returns an error if the request must not go on.
+	Wait() (resume func() error)
 }
 
 type gateKey struct{}
@@ -38,6 +44,7 @@ type openGate struct{}
 
 func (openGate) Admit() error           { return nil }
 func (openGate) Failed(err error) error { return err }
+func (openGate) Wait() func() error     { return func() error { return nil } }
 
 // countFailure passes err to the gate if the token is invalid or its issuer does
 // not answer: an attacker can name any issuer, also one that is unavailable. Errors

@@ -142,12 +142,22 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 	if !found {
 		slow = nil
 	}
+	isLate := false
+	resume := gateFrom(ctx).Wait()
 	select {
 	case <-running.done:
 	case <-slow:
-		return stale, nil
+		isLate = true
 	case <-ctx.Done():
+	}
+	if err := resume(); err != nil {
+		return nil, err
+	}
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case isLate:
+		return stale, nil
 	}
 	key, answered, err := s.findCached(t, now)
 	if !answered { // the next fetch has begun already

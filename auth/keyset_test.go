@@ -250,6 +250,8 @@ func (g *testGate) Admit() error {
 
 func (g *testGate) Failed(err error) error { g.left--; return err }
 
+func (g *testGate) Wait() func() error { return func() error { return nil } }
+
 func TestForgedTokensAreLimitedBeforeADatabaseQuery(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)

@@ -27,10 +27,7 @@ func (g *gate) admitRequests(refused *refuser) layer {
 				refused.refuse(w, r, limit, err)
 				return
 			}
-			if !g.isOff() {
-				r = r.WithContext(auth.WithGate(r.Context(), t))
-			}
-			next.ServeHTTP(t, r)
+			next.ServeHTTP(t, r.WithContext(auth.WithGate(r.Context(), t)))
 		})
 	}
 }

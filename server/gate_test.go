@@ -495,7 +495,7 @@ func TestACallerThatGoesAwayMakesRoom(t *testing.T) {
 // get one again afterwards.
 func TestSlowClientsHoldNoSlots(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"sender", "ignored sender", "reader"} {
+	for _, name := range []string{"sender", "ignored sender", "reader", "waits for an issuer"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -509,6 +509,10 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 						_, err = r.Body.Read(make([]byte, 1))
 					case "ignored sender":
 						err = r.Body.Close()
+					case "waits for an issuer":
+						resume := findTicket(w).Wait()
+						<-network
+						err = resume()
 					default:
 						_, err = w.Write([]byte("x"))
 					}

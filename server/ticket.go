@@ -210,6 +210,12 @@ func (t *ticket) Failed(err error) error {
 	return err
 }
 
+// Wait lets others use the slot of the request while it waits for an issuer.
+func (t *ticket) Wait() (resume func() error) {
+	t.block()
+	return t.unblock
+}
+
 // count counts the request for the quota of a caller, and for no other one.
 func (t *ticket) count(caller string) (limit string, err error) {
 	if t.gate.isOff() || t.counted == caller {
