@@ -264,16 +264,22 @@ func TestAnOperationThatTheClientCompletesEnds(t *testing.T) {
 
 func TestTheResultOfAnOperationThatTheClientCompletesIsNotSent(t *testing.T) {
 	t.Parallel()
-	p := dialAs(t, serveStage(t, stageOptions{}), "ann")
+	started := make(chan struct{}, 10)
+	admit := func(context.Context) (func(), error) {
+		started <- struct{}{}
+		return func() {}, nil
+	}
+	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	for range 5 {
 		p.subscribe("1", "{wait}")
-		time.Sleep(50 * time.Millisecond) // The operation begins.
+		<-started
 		p.say(`{"id": "1", "type": "complete"}`)
 		p.subscribe("1", "{ping}")
 		p.expect(
 			`{"id":"1","type":"next","payload":{"data":{"ping":"pong"},"extensions":{"cost":{"limit":5000,"requested":0}}}}`,
 			`{"id":"1","type":"complete"}`,
 		)
+		<-started
 	}
 }
 

@@ -1,9 +1,10 @@
 package storetest_test
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"testing"
-	"time"
 
 	"atrium/platform"
 	"atrium/store/storetest"
@@ -61,16 +62,24 @@ func TestReplicasThatStartAtOnceMoveEventsOnce(t *testing.T) {
 	w.relay(len(w.recordedTypes()))
 	w.exec(w.openDirect(), "UPDATE event SET xact = xact + 1000000000")
 	w.exec(w.openDirect(), "UPDATE relay SET xact = xact + 1000000000")
-	other := must[*sql.Tx](t)(w.openDirect().BeginTx(t.Context(), nil))
+	db := w.openDirect()
+	other := must[*sql.Tx](t)(db.BeginTx(t.Context(), nil))
 	if _, err := other.ExecContext(t.Context(), "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(time.Second, func() { _ = other.Rollback() }) // until then, both have read the wrong order
-	moved := make([]bool, 2)
-	runTogether(t, len(moved), func(i int) (err error) {
-		moved[i], err = w.store.MoveEvents(t.Context())
-		return err
+	moved, done := make([]bool, 2), make(chan []error, 1)
+	go func() {
+		done <- runAtOnce(len(moved), func(i int) (err error) {
+			moved[i], err = w.store.MoveEvents(context.WithoutCancel(t.Context()))
+			return err
+		})
+	}()
+	waitFor(t, "the replicas do not wait for the lock", func() bool { // until then, both have read the wrong order
+		return w.query(db, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0][0] == "2"
 	})
+	if err := errors.Join(other.Rollback(), errors.Join(<-done...)); err != nil {
+		t.Fatal(err)
+	}
 	if moved[0] == moved[1] {
 		t.Errorf("moved: %v, want that one replica has", moved)
 	}
