@@ -2,12 +2,14 @@ package ingest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"atrium/platform"
 )
@@ -184,6 +186,27 @@ func TestAnAdvisoryWhoseLatestVersionsAreAffectedIsOpen(t *testing.T) {
 		if a := core.advisories["A-1 p"]; a == nil || a.State() != c.want {
 			t.Errorf("%s: imported %+v, want the state %s", name, a, c.want)
 		}
+	}
+}
+
+// The time to read a record must grow with its length only.
+func TestARecordMayHaveVeryManyFixes(t *testing.T) {
+	t.Parallel()
+	const fixes = 100_000
+	var events strings.Builder
+	for i := range fixes {
+		fmt.Fprintf(&events, `{"fixed": "1.%d"}, {"fixed": "1.%[1]d"}, `, i)
+	}
+	record, err := parseOSV([]byte(`{"id": "A-1", "affected": [{"package": {"name": "p"}, "ranges": [{"events": [` + events.String() + `{"fixed": "1.0"}]}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if got := len(record.advisories()[0].Events); got != fixes+1 {
+		t.Errorf("%d events, want the detection and %d fixes", got, fixes)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("that took %v", took)
 	}
 }
 

@@ -162,7 +162,8 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 	var all []*platform.Advisory
 	byName := map[string]*platform.Advisory{}
 	parts := map[string][]string{}
-	open := map[string]bool{} // packages whose latest versions are affected
+	fixes := map[[2]string]bool{} // packages with the versions that fix them
+	open := map[string]bool{}     // packages whose latest versions are affected
 	for _, affected := range r.Affected {
 		name := affected.Package.Name
 		a := byName[name]
@@ -179,7 +180,7 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 		for _, part := range affected.Ecosystem.value.Imports {
 			parts[name] = append(parts[name], part.Path)
 		}
-		r.addFixes(a, affected)
+		r.addFixes(a, affected, fixes)
 		open[name] = open[name] || affected.remainsAffected()
 		addSeverities(a, affected.Severity, r.Severity)
 	}
@@ -252,14 +253,16 @@ func commonEcosystem(a, b string) string {
 	return a
 }
 
-// addFixes adds the versions that fix the package, each once.
-func (r *osvRecord) addFixes(a *platform.Advisory, affected osvAffected) {
+// addFixes adds the versions that fix the package, each once. known are the packages with
+// their fixes that have been added.
+func (r *osvRecord) addFixes(a *platform.Advisory, affected osvAffected, known map[[2]string]bool) {
 	for _, versions := range slices.Concat(affected.Ranges, affected.Ecosystem.value.Ranges) {
 		for _, event := range versions.Events {
-			isKnown := func(e platform.AdvisoryEvent) bool { return e.Fixed != nil && e.Fixed.FixedVersion == event.Fixed }
-			if event.Fixed == "" || slices.ContainsFunc(a.Events, isKnown) {
+			key := [2]string{a.ArtifactName, event.Fixed}
+			if event.Fixed == "" || known[key] {
 				continue
 			}
+			known[key] = true
 			fixed := &platform.Fixed{FixedVersion: event.Fixed}
 			if versions.Type == "GIT" {
 				fixed.Note = strings.TrimSpace("A commit of " + versions.Repo)
