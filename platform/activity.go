@@ -71,6 +71,8 @@ func (r ActivityRequest) intervals(now Time, v *violations) (starts []Time) {
 	switch n := int(last.Sub(first.Time)/r.Interval.length()) + 1; {
 	case n < 1:
 		v.add("to", "must not be before from")
+	case first.Year() < 1: // databases have no such years
+		v.add("to", "must be later, so that the first interval begins in the year 1 or after it")
 	case n > maxActivity:
 		v.add("from", "must select at most %d intervals; it selects %d", maxActivity, n)
 	default:

@@ -77,6 +77,9 @@ func TestTheActivityOfAdvisoriesIsCountedDayByDayAndWeekByWeek(t *testing.T) {
 				t.Errorf("%s, want %s", got, want)
 			}
 		}
+		if got := violationFields(ask(platform.ActivityRequest{Within: acme.uid, To: platform.At(time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC))})); got != "to" {
+			t.Errorf("intervals before the year 1: %s, want to", got)
+		}
 		expectRefused(t, "what is not there", ask(platform.ActivityRequest{Within: missingBelow(acme.uid)}), platform.CodeNotFound)
 		_, err = w.p.Advisories.Activity(w.as("stranger"), platform.ActivityRequest{Within: acme.uid})
 		expectRefused(t, "a stranger", err, platform.CodePermissionDenied)

@@ -26,8 +26,9 @@ func At(t time.Time) Time {
 // ParseTime reads an RFC 3339 timestamp in any zone.
 func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
-	// RFC 3339 has years 0 to 9999 only; a time zone can move a time out of this range.
-	if err != nil || t.UTC().Year() > 9999 || t.UTC().Year() < 0 {
+	// Timestamps of protobuf and PostgreSQL have no year 0. RFC 3339 has no years after 9999. A
+	// time zone can move a time out of this range.
+	if err != nil || t.UTC().Year() > 9999 || t.UTC().Year() < 1 {
 		return Time{}, fmt.Errorf("must be an RFC 3339 timestamp such as 2026-03-27T13:55:00.785Z")
 	}
 	return At(t), nil
