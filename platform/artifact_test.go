@@ -171,6 +171,7 @@ func TestViolationsOfAListOfArtifactsAreNamed(t *testing.T) {
 			"ecosystems page_size": {Filter: &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{"COBOL", "ADA"}}, PageSize: -1},
 			"ecosystems query cuda_version page_token": {Filter: &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{""}, Query: "\x00", CudaVersion: "\xff"}, PageToken: "x"},
 			"order_by": {Filter: java, OrderBy: "version"},
+			"query":    {Filter: &platform.ArtifactFilter{Ecosystems: java.Ecosystems, Query: strings.Repeat("a", 60_000)}},
 		} {
 			_, err := w.p.Artifacts.List(acme.owner, req)
 			if got := violationFields(err); got != want {
