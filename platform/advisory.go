@@ -30,7 +30,7 @@ type Advisory struct {
 	// and Inherited when it writes the advisory.
 	Severity AdvisorySeverity `json:"severity,omitzero"`
 	// Inherited are the severities of its vulnerabilities. The writer of an
-	// advisory without own severities sets them. They are not stored.
+	// advisory sets them. They are not stored.
 	Inherited []Severity `json:"-"`
 }
 

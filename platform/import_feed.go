@@ -60,14 +60,12 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 	return in.run(ctx, s.p.store, advisories)
 }
 
-// setInherited sets, with one read, the severities that advisories without own
-// ones inherit from their vulnerabilities.
+// setInherited sets, with one read, the severities that advisories inherit from their
+// vulnerabilities. They count for those without a valid CVSS severity of their own.
 func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) error {
 	var names []string
 	for _, a := range all {
-		if a.inheritsSeverity() {
-			names = append(append(names, a.AdvisoryID), a.Aliases...)
-		}
+		names = append(append(names, a.AdvisoryID), a.Aliases...)
 	}
 	if len(names) == 0 {
 		return nil
@@ -84,11 +82,9 @@ func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) e
 		}
 	}
 	for _, a := range all {
-		if a.inheritsSeverity() {
-			a.Inherited = slices.Clone(byName[a.AdvisoryID])
-			for _, alias := range a.Aliases {
-				a.Inherited = append(a.Inherited, byName[alias]...)
-			}
+		a.Inherited = slices.Clone(byName[a.AdvisoryID])
+		for _, alias := range a.Aliases {
+			a.Inherited = append(a.Inherited, byName[alias]...)
 		}
 	}
 	return err

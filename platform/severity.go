@@ -169,9 +169,3 @@ func ParseSeverityKey(key string) (rating SeverityRating, score *float64) {
 	}
 	return severityRatings[min(max(rank, 0), len(severityRatings)-1)], score
 }
-
-// inheritsSeverity reports whether the advisory has no CVSS severity of its own,
-// so that those of its vulnerabilities are used.
-func (a *Advisory) inheritsSeverity() bool {
-	return !slices.ContainsFunc(a.Severities, func(s Severity) bool { return strings.HasPrefix(s.Type, "TYPE_CVSS") })
-}

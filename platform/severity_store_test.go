@@ -61,9 +61,14 @@ func TestAnAdvisoryInheritsFromItsVulnerability(t *testing.T) {
 		const inherited, own = " SEVERITY_SOURCE_VULNERABILITY", " SEVERITY_SOURCE_ADVISORY"
 		advise(acme, platform.Advisory{AdvisoryID: "GO-1", Aliases: []string{"CVE-1"}})
 		advise(acme, platform.Advisory{AdvisoryID: "GO-2", Aliases: []string{"CVE-1"}, Severities: cvss3(lowVector)})
+		advise(acme, platform.Advisory{AdvisoryID: "GO-3", Aliases: []string{"CVE-1"}, Severities: cvss3("CVSS:3.1/AV:N")}) // This vector is cut off.
 		expect(acme, "GO-1", "0 ")
+		expect(acme, "GO-3", "0 ")
 		vulnerability("GHSA-1", cvss3(criticalVector), "CVE-1")
 		expect(acme, "GO-1", "5098"+inherited)
+		expect(acme, "GO-3", "5098"+inherited)
+		advise(acme, platform.Advisory{AdvisoryID: "GO-4", Aliases: []string{"CVE-1"}, Severities: cvss3("CVSS:3.1/AV:N")})
+		expect(acme, "GO-4", "5098"+inherited)
 		expect(acme, "GO-2", "2016"+own)
 		advise(other, platform.Advisory{AdvisoryID: "GO-1", Aliases: []string{"CVE-1"}})
 		expect(other, "GO-1", "5098"+inherited)
