@@ -28,6 +28,10 @@ type ticket struct {
 	quota      *quota   // nil if the request is not in flight for a quota
 	isAdmitted bool     // whether the request has got a slot and has not left
 
+	// isSocket is set when the request has become a websocket, whose operations run
+	// concurrently. From then on, only Admit, Failed and Wait are called until the end.
+	isSocket atomic.Bool
+
 	// blocked is 0 while the request is worked on, the tick of the gate when it began to
 	// wait for the network, or hasLent.
 	blocked atomic.Int64
@@ -115,6 +119,7 @@ func (t *ticket) unblock() error {
 func (t *ticket) WriteHeader(status int) {
 	if status == http.StatusSwitchingProtocols {
 		t.leave()
+		t.isSocket.Store(true)
 	}
 	t.ResponseWriter.WriteHeader(status)
 }
@@ -191,7 +196,9 @@ func detach(w http.ResponseWriter) {
 func (t *ticket) Admit() error {
 	left, err := t.gate.check(peer(t.remote), time.Now())
 	if err != nil {
-		t.gate.writeHeaders(t.Header(), left)
+		if !t.isSocket.Load() {
+			t.gate.writeHeaders(t.Header(), left)
+		}
 		platform.TraceOf(t.ctx).NoteLimit(limitRate)
 	}
 	return err
@@ -203,15 +210,36 @@ func (t *ticket) Failed(err error) error {
 		return err // Admit has returned this error
 	}
 	t.gate.forget(t.token)
-	if limit, exhausted := t.count(peer(t.remote)); exhausted != nil {
+	count := t.count
+	if t.isSocket.Load() {
+		count = t.countOnce
+	}
+	if limit, exhausted := count(peer(t.remote)); exhausted != nil {
 		platform.TraceOf(t.ctx).NoteLimit(limit)
 		return exhausted
 	}
 	return err
 }
 
-// Wait lets others use the slot of the request while it waits for an issuer.
+// countOnce counts an operation on a websocket for the quota of a caller. It changes nothing
+// of the ticket, which all operations share.
+func (t *ticket) countOnce(caller string) (limit string, err error) {
+	if t.gate.isOff() {
+		return "", nil
+	}
+	q, _, limit, err := t.gate.enter(caller, time.Now())
+	if err == nil {
+		t.gate.quotas.leave(q)
+	}
+	return limit, err
+}
+
+// Wait lets others use the slot of the request while it waits for an issuer. The operations
+// of a websocket have no slots.
 func (t *ticket) Wait() (resume func() error) {
+	if t.isSocket.Load() {
+		return func() error { return nil }
+	}
 	t.block()
 	return t.unblock
 }

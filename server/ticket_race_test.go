@@ -1,0 +1,33 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"atrium/platform"
+)
+
+func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
+	t.Parallel()
+	g := newGate(newQuotas(1, 1, 100), 0)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/graphql", nil)
+	opened := g.begin(httptest.NewRecorder(), r)
+	opened.WriteHeader(http.StatusSwitchingProtocols)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			for range 100 {
+				_ = opened.Failed(platform.Unauthenticated("the key of the token is gone"))
+				_ = opened.Admit()
+			}
+		})
+	}
+	all.Wait()
+	if q := g.refill(peer(r.RemoteAddr), time.Now()); q.open != 0 {
+		t.Errorf("%d requests of the address are counted as under way after all have ended", q.open)
+	}
+	opened.end()
+}
