@@ -51,7 +51,7 @@ func (v *V1) route(next http.Handler, o rest.Options) http.Handler {
 		through := &passage{w, http.NewResponseController(w)}
 		_ = through.control.SetWriteDeadline(time.Time{})
 		if r.Body != http.NoBody {
-			r.Body = &slowBody{r.Body, through.control}
+			r.Body = &slowBody{ReadCloser: r.Body, control: through.control}
 		}
 		proxy.ServeHTTP(through, r)
 	})
@@ -187,13 +187,19 @@ func (p *passage) setDeadline() (done func()) {
 func (p *passage) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // A slowBody is a request body without a time limit for the whole. Each read has a time
-// limit.
+// limit. After the end of the body there is none: net/http then waits for the client to
+// disconnect, and would take a time limit for that.
 type slowBody struct {
 	io.ReadCloser
 	control *http.ResponseController
+	end     error // why the body has ended
 }
 
-func (s *slowBody) Read(b []byte) (int, error) {
+func (s *slowBody) Read(b []byte) (n int, err error) {
+	if s.end != nil {
+		return 0, s.end
+	}
 	_ = s.control.SetReadDeadline(time.Now().Add(readTimeout))
-	return s.ReadCloser.Read(b)
+	n, s.end = s.ReadCloser.Read(b)
+	return n, s.end
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -233,5 +234,28 @@ func TestAnUnavailableOrSlowV1IsAnError(t *testing.T) {
 			!strings.Contains(body, `"domain":"registry.atrium.dev"`) || answer.Header.Get("Retry-After") != "1" || strings.Contains(body, "127.0.0.1") {
 			t.Errorf("%s: status %d, want %d: %v %s, want it to contain %q", upstream, answer.StatusCode, want.status, answer.Header, body, want.code)
 		}
+	}
+}
+
+// A deadlineCounter is a response that counts the deadlines for reading the request.
+type deadlineCounter struct {
+	http.ResponseWriter
+	deadlines int
+}
+
+func (c *deadlineCounter) SetReadDeadline(time.Time) error { c.deadlines++; return nil }
+
+// net/http takes a deadline that passes after the end of the body for a client that has
+// disconnected. The transport of the proxy reads once more after the end.
+func TestABodyForV1HasNoDeadlineAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	counter := &deadlineCounter{}
+	body := &slowBody{ReadCloser: io.NopCloser(strings.NewReader("text")), control: http.NewResponseController(counter)}
+	if text, err := io.ReadAll(body); string(text) != "text" || err != nil {
+		t.Fatalf("read %q (%v)", text, err)
+	}
+	before := counter.deadlines
+	if n, err := body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || counter.deadlines != before {
+		t.Errorf("after the end: %d, %v, and %d more deadlines", n, err, counter.deadlines-before)
 	}
 }
