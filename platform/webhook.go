@@ -318,7 +318,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 		}
 		d.finish(DeliveryFailed, w.p.now())
 		d.LastError = reason
-		if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
+		if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil || d.Attempts > 0 {
 			return err
 		}
 		return tx.ReleaseNextHeld(ctx, d.UID.Parent())
@@ -384,8 +384,10 @@ func (w Webhooks) recordAttempt(ctx context.Context, tx Tx, begun *Delivery, a A
 	if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
 		return nil, false, err
 	}
-	if err := tx.ReleaseNextHeld(ctx, s.UID); err != nil {
-		return nil, false, err
+	if d.Attempts == 1 { // it was one of those that were never attempted; a further attempt makes no room
+		if err := tx.ReleaseNextHeld(ctx, s.UID); err != nil {
+			return nil, false, err
+		}
 	}
 	if s.recordAttempt(a, now) {
 		more, err = w.updateHealth(ctx, tx, s)

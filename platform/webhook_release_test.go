@@ -68,3 +68,31 @@ func TestHeldDeliveriesAreReleasedWhenOthersEnd(t *testing.T) {
 		t.Errorf("%d of the held deliveries are made ready, want 8", n)
 	}
 }
+
+// Only the first attempt of a delivery makes room for another one. If each retry did, the
+// queue would fill with the deliveries of a sink that fails.
+func TestRetriesReleaseNoHeldDeliveries(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1")
+		for range 20 {
+			w.repo(acme.uid)
+		}
+		w.relay()
+		first := w.queuedUIDs()
+		for range 4 { // attempts of each
+			for _, uid := range first {
+				w.end(uid, platform.Attempt{Status: 500})
+			}
+		}
+		held := 0
+		for _, d := range w.deliveries(sub.UID) {
+			if d.Stage == platform.StageHeld {
+				held++
+			}
+		}
+		if want := 20 - 2*len(first); held != want {
+			t.Errorf("%d deliveries are held after the retries of %d, want %d", held, len(first), want)
+		}
+	})
+}
