@@ -90,8 +90,11 @@ func parseKeySet(document []byte) ([]publicKey, error) {
 	if err := json.Unmarshal(document, &set); err != nil {
 		return nil, err
 	}
-	if set.Keys == nil {
+	switch {
+	case set.Keys == nil:
 		return nil, errors.New("there are no keys in the document")
+	case len(set.Keys) > maxKeys:
+		return nil, fmt.Errorf("there are more than %d keys in the document", maxKeys)
 	}
 	keys := []publicKey{}
 	for _, raw := range set.Keys {

@@ -53,6 +53,11 @@ func TestAMisbehavingIssuerHasNoKeys(t *testing.T) {
 		{"an object without keys", func(i *testIssuer) {
 			i.override = answerKeys(i, func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, "{}") })
 		}, "no keys in the document"},
+		{"a thousand keys", func(i *testIssuer) {
+			i.override = answerKeys(i, func(w http.ResponseWriter) {
+				_, _ = fmt.Fprint(w, `{"keys":[`+strings.Repeat(`{"kty":"EC"},`, 999)+`{"kty":"EC"}]}`)
+			})
+		}, "more than 100 keys"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -24,6 +24,11 @@ const (
 	fetchPause = 30 * time.Second
 
 	minRSABits, maxRSABits = 2048, 8192
+
+	// These limit the memory of cached key sets, and the time to read one: anybody can
+	// have an issuer, and a document is large enough for thousands of keys.
+	maxKeys       = 100
+	maxKeyIDBytes = 256
 )
 
 // A publicKey verifies signatures of one algorithm.
@@ -49,6 +54,9 @@ func toPublicKey(jwk jose.JSONWebKey) (publicKey, bool) {
 		}
 		p.alg = jose.ES256
 	default:
+		return p, false
+	}
+	if len(jwk.KeyID) > maxKeyIDBytes {
 		return p, false
 	}
 	algorithmMatches := jwk.Algorithm == "" || jwk.Algorithm == string(p.alg)

@@ -319,6 +319,8 @@ func TestOnlyKeysOfTheTwoAlgorithmsAreUsed(t *testing.T) {
 		{"RSA for RS512", jose.JSONWebKey{Key: testKeys().rsa.Public(), Algorithm: "RS512"}, false},
 		{"RSA of 1024 bits", jose.JSONWebKey{Key: small.Public()}, false},
 		{"private", jose.JSONWebKey{Key: testKeys().ec}, false},
+		{"with the longest id", jose.JSONWebKey{Key: public, KeyID: strings.Repeat("k", maxKeyIDBytes)}, true},
+		{"with an id that is too long", jose.JSONWebKey{Key: public, KeyID: strings.Repeat("k", maxKeyIDBytes+1)}, false},
 		{"symmetric", jose.JSONWebKey{Key: []byte(strings.Repeat("k", 32))}, false},
 	} {
 		if _, ok := toPublicKey(c.key); ok != c.want {
