@@ -86,6 +86,15 @@ func (f fetcher) fetchKeys(ctx context.Context, address string) ([]publicKey, er
 
 // parseKeySet reads a JWKS and leaves out the keys that cannot verify a token.
 func parseKeySet(document []byte) ([]publicKey, error) {
+	raw, err := splitKeySet(document)
+	if err != nil {
+		return nil, err
+	}
+	return parseKeys(raw), nil
+}
+
+// splitKeySet reads a JWKS, but not its keys.
+func splitKeySet(document []byte) ([]json.RawMessage, error) {
 	var set struct{ Keys []json.RawMessage }
 	if err := json.Unmarshal(document, &set); err != nil {
 		return nil, err
@@ -96,8 +105,13 @@ func parseKeySet(document []byte) ([]publicKey, error) {
 	case len(set.Keys) > maxKeys:
 		return nil, fmt.Errorf("there are more than %d keys in the document", maxKeys)
 	}
+	return set.Keys, nil
+}
+
+// parseKeys reads keys and leaves out those that cannot verify a token.
+func parseKeys(all []json.RawMessage) []publicKey {
 	keys := []publicKey{}
-	for _, raw := range set.Keys {
+	for _, raw := range all {
 		var jwk jose.JSONWebKey
 		// A key of an unknown kind must not prevent the use of the others.
 		if json.Unmarshal(raw, &jwk) != nil {
@@ -107,7 +121,7 @@ func parseKeySet(document []byte) ([]publicKey, error) {
 			keys = append(keys, key)
 		}
 	}
-	return keys, nil
+	return keys
 }
 
 // checkIssuerURL refuses an issuer from which discovery would build a different URL.

@@ -47,3 +47,28 @@ func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
 	}
 	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com"})), platform.CodeUnauthenticated, "unknown")
 }
+
+// The attack is an identity with as many keys as fit, and forged tokens that name it. To read all
+// these keys would take some milliseconds for each token and identity.
+func TestOnlyKeysThatATokenNamesAreRead(t *testing.T) {
+	t.Parallel()
+	var many []jose.JSONWebKey
+	for n := range maxKeys {
+		many = append(many, jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: string(rune('A' + n%26))})
+	}
+	set := jwks(t, many...)
+	for _, c := range []struct {
+		kid  string
+		want int
+	}{{"A", maxStaticKeys}, {"unknown", 0}, {"", 0}} {
+		if got := len(staticKeys(set, &token{kid: c.kid})); got != c.want {
+			t.Errorf("for the kid %q, %d keys are read, want %d", c.kid, got, c.want)
+		}
+	}
+	one := jwks(t, many[0])
+	for _, kid := range []string{"A", ""} {
+		if len(staticKeys(one, &token{kid: kid})) != 1 {
+			t.Errorf("the only key is not read for the kid %q", kid)
+		}
+	}
+}
