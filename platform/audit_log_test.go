@@ -208,6 +208,14 @@ func TestTheActorIsAnIdentityOfTheOrganisation(t *testing.T) {
 			if len(found) != 2 {
 				t.Errorf("the log of %s has %d entries of its identity %s, want 2", org, len(found), identity)
 			}
+			w.bind(org, identity, platform.OwnerRole)
+			_, err = w.p.Terms.Accept(w.as("ann"), org, []string{"terms"})
+			must(t, err)
+			accepted, err := w.p.Terms.ListOf(w.as("ann"), org, platform.ListRequest[*platform.TermsFilter]{})
+			must(t, err)
+			if len(accepted.Items) != 1 || accepted.Items[0].AcceptedBy != string(identity) {
+				t.Errorf("the terms of %s are accepted by %+v, want %s", org, accepted.Items[0], identity)
+			}
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (s Terms) acceptFor(ctx context.Context, group UID, documents []string) err
 	}
 	by := actor.Subject
 	if len(actor.Identities) > 0 {
-		by = string(actor.Identities[0])
+		by = string(actor.identityOn(group))
 	}
 	return s.p.store.Write(ctx, func(tx Tx) error { return s.saveAcceptances(ctx, tx, group, documents, by) })
 }
