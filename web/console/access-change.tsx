@@ -62,7 +62,7 @@ type IdentityProps = ControlProps & { group: string; chosen?: BoundFragment; onC
 function ChooseIdentity({ value, onChange, group, chosen, onChoose, nameOfGroup, ...common }: IdentityProps) {
   const [words, setWords] = useState('');
   const found = value !== '' && chosen?.uid === value ? chosen : undefined;
-  const loaded = useData(Bindable, { uid: group, where: words ? { query: words } : null }, { pause: found !== undefined });
+  const loaded = useData(Bindable, { uid: group, where: words ? { query: words } : null }, { pause: found !== undefined, keep: true });
   if (found) return <p className="chosen-one"><Icon name="person" /><span className="two"><b>{found.name}</b><small>{found.email ?? found.description ?? nameOfGroup(homeOf(found.uid))}</small></span><button type="button" id={common.id} onClick={() => onChange('')}>Choose another</button></p>;
   const levels = loaded.data?.group ? [loaded.data.group, ...(loaded.data.group.ancestors ?? []).toReversed()] : [];
   const nodes = levels.flatMap((level) => level.identities?.nodes ?? []), total = levels.reduce((sum, level) => sum + (level.identities?.totalCount ?? 0), 0);

@@ -97,13 +97,19 @@ export function useChange<Data, Input>(document: TypedDocument<Data, { input: In
   return { run, busy };
 }
 
-export interface QueryState<Data> { data?: Data; problems: Problem[]; loading: boolean; reload: () => void }
+export interface QueryState<Data> { data?: Data; problems: Problem[]; loading: boolean; own: boolean; reload: () => void }
 
-/** Requests the data of a page. It returns cached data at once, and requests the data again each time that the page opens. */
-export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true } = {}): QueryState<Data> {
-  const [{ data, error, fetching, extensions }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
-  useShownQuery(document, variables, costOf(extensions), !pause);
-  return { data: data ?? undefined, problems: problemsOf(error), loading: fetching, reload: () => ask({ requestPolicy: 'network-only' }) };
+/**
+ * Requests the data of a page. It returns cached data at once, and requests the data again each time that the page opens. While the
+ * answer for other variables is awaited, there are no data. With keep, the data of the previous variables stay until then, and own
+ * says whether the data belong to these variables.
+ */
+export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true, keep = false } = {}): QueryState<Data> {
+  const [{ data, error, fetching, extensions, operation }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
+  // While urql requests the data of other variables, or pauses, it has the last data and the last error.
+  const own = operation !== undefined && JSON.stringify(operation.variables) === JSON.stringify(variables);
+  useShownQuery(document, variables, own ? costOf(extensions) : undefined, !pause);
+  return { data: own || keep ? data ?? undefined : undefined, problems: own ? problemsOf(error) : [], loading: fetching, own, reload: () => ask({ requestPolicy: 'network-only' }) };
 }
 
 interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }

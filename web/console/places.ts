@@ -35,10 +35,14 @@ function learn(path: string, names: string[], answer: Answer | undefined) {
 }
 
 /** Finds what is at a path: among the known places, in the first answer of the console, or with a request. */
-export function usePlace({ path, names, search }: Location, first: QueryState<ShellQuery>, firstPath: string): { place?: KnownPlace; loading: boolean; problem?: string } {
+export function usePlace({ path, names, search }: Location, shell: QueryState<ShellQuery>, firstPath: string): { place?: KnownPlace; loading: boolean; problem?: string; reload: () => void } {
   const group = search.get('group'), repo = search.get('repo');
-  if (group && !known.has(path)) known.set(path, { kind: 'group', uid: group, groupNames: names });
-  if (repo && !known.has(path)) known.set(path, { kind: 'repo', uid: repo, groupUid: repo.slice(0, repo.lastIndexOf('/')), groupNames: names.slice(0, -1) });
+  const first = { ...shell, data: shell.own ? shell.data : undefined }; // Until the answer arrives, the shell has that of the previous organisation.
+  // A uid in the address counts only for readers who may not see the names above. For all others the names decide: otherwise an
+  // address could show one group below the name of another.
+  const partial = first.data !== undefined && !first.data.org;
+  if (partial && group && !known.has(path)) known.set(path, { kind: 'group', uid: group, groupNames: names });
+  if (partial && repo && !known.has(path)) known.set(path, { kind: 'repo', uid: repo, groupUid: repo.slice(0, repo.lastIndexOf('/')), groupNames: names.slice(0, -1) });
   if (!known.has(path)) {
     if (path === firstPath) learn(path, names, first.data);
     if (names.length === 1 && first.data?.org?.name === path) known.set(path, { kind: 'group', uid: first.data.org.uid, groupNames: names });
@@ -47,8 +51,9 @@ export function usePlace({ path, names, search }: Location, first: QueryState<Sh
   const looked = useData(Place, { path, below: names.length > 1 }, { pause: !lookUp, fresh: false });
   if (lookUp) learn(path, names, looked.data);
   const place = known.get(path);
-  if (place || path === '') return { place, loading: false };
+  const reload = () => { shell.reload(); if (lookUp) looked.reload(); };
+  if (place || path === '') return { place, loading: false, reload };
   const loading = lookUp ? looked.loading : first.loading;
   const unavailable = [...first.problems, ...looked.problems].find(({ code }) => !['NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENT', ''].includes(code));
-  return { loading, problem: unavailable?.message };
+  return { loading, problem: unavailable?.message, reload };
 }

@@ -42,8 +42,8 @@ export function Shell() {
   const org = route.names[0] ?? '';
   // One request gets what the console needs once for each organisation, and what the first address there leads to.
   const first = useMemo(() => ({ org, inOrg: org !== '', path: route.path || 'none', below: route.names.length > 1 }), [org]);
-  const shell = useData(ShellDocument, first, { fresh: false });
-  const { place, loading, problem } = usePlace(route, shell, first.path);
+  const shell = useData(ShellDocument, first, { fresh: false, keep: true });
+  const { place, loading, problem, reload } = usePlace(route, shell, first.path);
   const [searching, setSearching] = useState(false), [menu, setMenu] = useState(false);
 
   const [root] = shell.data?.groups?.nodes ?? [];
@@ -82,7 +82,7 @@ export function Shell() {
       <div className="veil" onClick={() => setMenu(false)} />
       <main id="main" tabIndex={-1}>
         <Suspense fallback={<PageLines />}>{route.path === '' ? <StartPage shell={shell} redirected={Boolean(onlyRoot)} />
-          : problem ? <Empty title="The server did not answer">{problem}</Empty>
+          : problem ? <Empty title="The server did not answer">{problem} <button type="button" onClick={reload}>Try again</button></Empty>
           : loading || shell.loading && !place ? <PageLines />
           : !place ? <Empty title="Page not found">There is no group or repo “{route.path}”, or you have no access to it. <Link to="/console">Go to your groups</Link></Empty>
           : <Page place={place} view={route.view} names={route.names} />}</Suspense>
@@ -135,7 +135,7 @@ function Side({ shell, place, view, org }: { shell: QueryState<ShellQuery>; plac
           ))}</ul>
         </nav>
       )}
-      {shell.data?.org && <Tree org={shell.data.org} names={scope} view={view} />}
+      {shell.own && shell.data?.org && <Tree key={shell.data.org.uid} org={shell.data.org} names={scope} view={view} />}
       <footer>
         {viewer && <p className="viewer"><Icon name="person" /><span title={viewer.email ?? undefined}>{viewer.name}</span><button type="button" className="icon-button" onClick={() => signOut()} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}
         {!viewer && shell.data && <p className="viewer"><Icon name="person" /><span>No identity</span><button type="button" className="icon-button" onClick={() => signOut()} title="Sign out" aria-label="Sign out"><Icon name="out" /></button></p>}

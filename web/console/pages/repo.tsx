@@ -18,7 +18,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
   const { search } = useLocation();
   const query = search.get('tag') ?? '', all = search.get('all') === 'yes';
   const tags: TagFilter = { ...(query && { query }), ...(!all && !query && { includeReferrers: false, includeDates: false }) };
-  const loaded = useData(RepoDocument, { uid, tags });
+  const loaded = useData(RepoDocument, { uid, tags }, { keep: true });
   const { data, loading } = loaded, repo = data?.repo;
   if (!repo && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
   const name = repo?.name ?? names.slice(groupNames.length).join('/');
@@ -35,7 +35,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
           </div>
           {!repo ? <Lines rows={5} height={26} /> : !repo.tags ? <NotShown what="tags" /> : repo.tags.nodes.length === 0
             ? <Empty title={query ? 'No tag matches' : 'No tags yet'}>{query ? `No tag of ${name} has “${query}” in its name.` : 'Tags appear here as soon as an image is pushed or imported.'}</Empty>
-            : <Tags key={JSON.stringify(tags)} uid={uid} filter={tags} first={repo.tags} active={repo.activeTags} />}
+            : <Tags key={JSON.stringify(tags)} uid={uid} filter={tags} first={repo.tags} own={loaded.own} active={repo.activeTags} />}
         </Card>
         <Card title={<>Advisories {repo?.advisories && <span className="chip">{count(repo.advisories.totalCount)}</span>}</>} aside={repo?.advisorySummary && <SeverityBar counts={repo.advisorySummary.open} />} className="wide-12 flush">
           {!repo ? <Lines rows={2} height={34} /> : !repo.advisories ? <NotShown what="advisories" /> : repo.advisories.nodes.length === 0
@@ -64,25 +64,28 @@ function Facts({ repo, groupNames }: { repo: Repository; groupNames: string[] })
 
 interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
 
-/** Returns the rows of a list whose first page another request has read, and a button that reads the next page. */
-function useMore<Row, Data, Variables extends object>(first: Page<Row>, document: TypedDocument<Data, Variables>, variables: Omit<Variables, 'after'>, pick: (data: Data) => Page<Row> | null | undefined) {
-  const client = useClient();
-  const [further, setFurther] = useState<Row[]>([]), [page, setPage] = useState(first.pageInfo), [state, setState] = useState<'' | 'reading' | 'failed'>('');
+type More<Row> = { after: string | null; further: Row[]; page: Page<Row>['pageInfo']; state: '' | 'reading' | 'failed' };
+
+/**
+ * Returns the rows of a list whose first page another request has read, and a button that reads the next page. If the first page is
+ * read again and ends elsewhere, the further pages no longer follow it, and are forgotten.
+ */
+function useMore<Row, Data, Variables extends object>(first: Page<Row>, own: boolean, document: TypedDocument<Data, Variables>, variables: Omit<Variables, 'after'>, pick: (data: Data) => Page<Row> | null | undefined) {
+  const client = useClient(), start: More<Row> = { after: first.pageInfo.endCursor, further: [], page: first.pageInfo, state: '' };
+  const [kept, setKept] = useState(start);
+  const { after, further, page, state } = kept.after === start.after ? { ...kept, page: kept.further.length > 0 ? kept.page : first.pageInfo } : start;
   const read = async () => {
-    setState('reading');
+    setKept({ after, further, page, state: 'reading' });
     const { data } = await client.query<Data>(document, { ...variables, after: page.endCursor } as never, { requestPolicy: 'network-only' }).toPromise();
     const next = data && pick(data);
-    setState(next ? '' : 'failed');
-    if (!next) return;
-    setFurther((old) => [...old, ...next.nodes]);
-    setPage(next.pageInfo);
+    setKept((old) => old.after !== after ? old : next ? { after, further: [...further, ...next.nodes], page: next.pageInfo, state: '' } : { after, further, page, state: 'failed' });
   };
-  const button = page.hasNextPage && <p className="end"><button type="button" disabled={state === 'reading'} onClick={() => void read()}>{state === 'reading' ? 'Loading …' : state === 'failed' ? 'Loading failed. Try again' : 'Show more'}</button></p>;
+  const button = own && page.hasNextPage && <p className="end"><button type="button" disabled={state === 'reading'} onClick={() => void read()}>{state === 'reading' ? 'Loading …' : state === 'failed' ? 'Loading failed. Try again' : 'Show more'}</button></p>;
   return { rows: [...first.nodes, ...further], button };
 }
 
-function Tags({ uid, filter, first, active }: { uid: string; filter: TagFilter; first: NonNullable<Repository['tags']>; active: string[] }) {
-  const { rows, button } = useMore(first, RepoTags, { uid, tags: filter }, (data) => data.repo?.tags);
+function Tags({ uid, filter, first, own, active }: { uid: string; filter: TagFilter; first: NonNullable<Repository['tags']>; own: boolean; active: string[] }) {
+  const { rows, button } = useMore(first, own, RepoTags, { uid, tags: filter }, (data) => data.repo?.tags);
   return (
     <>
       <table className="tags">
@@ -108,7 +111,7 @@ function Tag({ tag, active }: { tag: TagRowFragment; active: boolean }) {
 }
 
 function Advisories({ uid, first }: { uid: string; first: Page<AdvisoryRowFragment> }) {
-  const { rows, button } = useMore(first, RepoAdvisories, { uid }, (data) => data.repo?.advisories);
+  const { rows, button } = useMore(first, true, RepoAdvisories, { uid }, (data) => data.repo?.advisories);
   const [open, setOpen] = useState(() => new Set<string>());
   const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
   return <>{rows.map((advisory) => <AdvisoryRow key={advisory.uid} advisory={advisory} open={open.has(advisory.uid)} onToggle={() => toggle(advisory.uid)} />)}{button}</>;

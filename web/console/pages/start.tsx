@@ -14,7 +14,7 @@ export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nod
   const bindings = data.viewer?.roleBindings?.nodes ?? [];
   const bound = new Map(bindings.filter(({ group }) => group).map(({ group, role }) => [group!.uid, { group: group!, role: role?.name ?? '' }]));
   const others = roots.filter(({ uid }) => !bound.has(uid));
-  if (bound.size + others.length === 0) return <Stranger identities={data.viewer?.identities ?? []} />;
+  if (bound.size + others.length === 0) return <Stranger identities={data.viewer?.identities ?? []} reload={loaded.reload} />;
   return (
     <div className="page">
       <div className="title"><h1>Where you have a role</h1><div className="actions"><AcceptInvite /></div></div>
@@ -33,10 +33,10 @@ export function Start({ roots }: { roots: NonNullable<ShellQuery['groups']>['nod
   );
 }
 
-const Stranger = ({ identities }: { identities: { uid: string; name: string; email: string | null }[] }) => (
+const Stranger = ({ identities, reload }: { identities: { uid: string; name: string; email: string | null }[]; reload: () => void }) => (
   <Empty title="You have no access yet">
     {identities.length > 0 ? `You are signed in as ${identities.map(({ name, email }) => email ?? name).join(', ')}, and have no role in any group.` : 'Your token is valid, but no identity matches it.'}{' '}
-    Ask an owner of your organisation for a role or an invite. A new role takes effect with your next click. The guide explains <a href="/guide/sign-in">how people get access</a>.
+    Ask an owner of your organisation for a role or an invite. A new role takes effect at once: <button type="button" className="link-button" onClick={reload}>look again</button>. The guide explains <a href="/guide/sign-in">how people get access</a>.
     <span className="after"><AcceptInvite /></span>
   </Empty>
 );

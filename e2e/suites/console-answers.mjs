@@ -1,0 +1,143 @@
+// This suite checks in Chromium that the console never shows an answer below the name of something else: on the way through the
+// tree, from one organisation to another, and while a slow answer is awaited.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { browser } from '../browser.mjs';
+import { eventually, loaded, newPage, program, text } from '../console.mjs';
+import { check, finish, run, temporaryFolder } from '../lib.mjs';
+
+const database = `sqlite:${join(temporaryFolder(), 'answers.db')}`;
+let site, bearer, server;
+process.on('exit', () => server?.kill('SIGKILL'));
+
+const ask = async (path, options) => {
+  const response = await fetch(site + path, { ...options, headers: { Authorization: 'Bearer ' + bearer, 'Content-Type': 'application/json' } });
+  assert.ok(response.ok, `${path}: ${response.status}`);
+  return response.json();
+};
+const data = async (query, variables) => {
+  const { data: answered, errors } = await ask('/graphql', { method: 'POST', body: JSON.stringify({ query, variables }) });
+  assert.equal(errors, undefined, JSON.stringify(errors));
+  return answered;
+};
+const addGroup = async (name, parent) => (await data('mutation M($i: CreateGroupInput!) { createGroup(input: $i) { group { uid } } }', { i: { name, description: `this is ${name}`, ...(parent && { parent }) } })).createGroup.group.uid;
+const addRepo = async (name, parent) => (await data('mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { name, parent } })).createRepo.repo.uid;
+const addTags = async (repo, names) => { for (const name of names) await ask(`/registry/v2/tags/${repo}`, { method: 'POST', body: JSON.stringify({ name, digest: 'sha256:' + 'ab'.repeat(32) }) }); };
+const lead = (page) => page.locator('.lead').innerText();
+const pause = (ms) => new Promise((go) => setTimeout(go, ms));
+
+/** Delays the answers to some requests of a page. */
+const delay = (page, name, ms) => page.route(site + '/graphql', async (route) => {
+  if (new RegExp(`^query ${name}\\b`).test(route.request().postDataJSON().query)) await pause(ms);
+  await route.continue().catch(() => undefined);
+});
+
+let acme;
+await check('a server starts', async () => {
+  server = spawn(program, ['serve', '--dev', '--allow-signup', '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [server.stdout, server.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
+  site = (await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said, 20))[1];
+  const { code, out, text: output } = await run(program, ['token', '--database-url', database]);
+  assert.equal(code, 0, output);
+  bearer = out.trim();
+  acme = (await data('{ group(path: "acme") { uid } }')).group.uid;
+}, 30);
+
+await check('each name on the way of a deep group leads to its own group', async () => {
+  const names = ['first', 'second', 'third', 'fourth'];
+  let parent = acme;
+  for (const name of names) parent = await addGroup(name, parent);
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/${names.join('/')}`);
+  await loaded(page);
+  for (const name of names.toReversed()) {
+    await page.locator('.breadcrumbs').getByRole('link', { name, exact: true }).click();
+    await eventually(async () => (await page.locator('h1').innerText()) === name, `the page of ${name} does not open`);
+    await loaded(page);
+    assert.equal(await lead(page), `this is ${name}`, `of ${name}`);
+  }
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('another organisation has its own page and its own tree', async () => {
+  const other = await addGroup('globex');
+  await addGroup('branch', other);
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/first/second`);
+  await loaded(page);
+  await page.locator('.switch select').selectOption('globex');
+  await page.waitForURL(/\/console\/globex$/);
+  await eventually(async () => (await page.locator('h1').innerText()) === 'globex', 'the page does not open');
+  await loaded(page);
+  assert.equal(await lead(page), 'this is globex');
+  await eventually(async () => /branch/.test(await page.locator('.tree').innerText()), async () => page.locator('.tree').innerText());
+  assert.doesNotMatch(await page.locator('.tree').innerText(), /engineering/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('a uid in the address does not show one group below the name of another', async () => {
+  const uid = await addGroup('decoy', acme), page = await newPage();
+  await page.goto(`${site}/console/acme/first?group=${uid}`);
+  await loaded(page);
+  assert.equal(await lead(page), 'this is first');
+  await page.context().close();
+});
+
+await check('tags that are filtered or read again have a button for more exactly if there are more, and none is left out', async () => {
+  const repo = await addRepo('many', acme), page = await newPage(), rows = page.locator('.tags tbody tr'), more = page.getByRole('button', { name: 'Show more' });
+  await addTags(repo, Array.from({ length: 60 }, (_, i) => `v1.${String(i).padStart(2, '0')}`));
+  await page.goto(`${site}/console/acme/many`);
+  await loaded(page);
+  assert.deepEqual([await rows.count(), await more.count()], [50, 1]);
+  await page.getByLabel('Find a tag').fill('v1.0');
+  await eventually(async () => (await rows.count()) === 10, 'the filter has no effect');
+  assert.equal(await more.count(), 0);
+  await page.getByLabel('Find a tag').fill('');
+  await eventually(async () => (await rows.count()) === 50 && (await more.count()) === 1, 'the button does not come back');
+  await page.getByRole('link', { name: 'Repos', exact: true }).click();
+  await loaded(page);
+  await addTags(repo, ['v2.0', 'v2.1', 'v2.2']);
+  await page.goBack();
+  await page.getByText('v2.2', { exact: true }).waitFor();
+  await more.click();
+  await eventually(async () => (await rows.count()) === 63, async () => `${await rows.count()} of 63 tags`);
+  assert.equal(new Set(await page.locator('.tags .name b').allInnerTexts()).size, 63);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('the answer to a question is not shown for the next question', async () => {
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/~access?do=REPO_LIST`);
+  await loaded(page);
+  assert.match(await page.locator('.verdict').innerText(), /^Yes\s*You may read repos/);
+  await delay(page, 'Can', 1500);
+  await page.getByLabel('Do what').selectOption('GROUPS_DELETE');
+  await page.waitForURL(/GROUPS_DELETE/);
+  assert.equal(await page.locator('.verdict').count(), 0, 'an answer is shown before there is one');
+  await page.locator('.verdict').waitFor();
+  assert.match(await page.locator('.verdict').innerText(), /may delete groups/);
+  await page.context().close();
+});
+
+await check('a console whose first request was refused tries again', async () => {
+  const page = await newPage();
+  page.failing = /503/;
+  let refused = true;
+  await page.route(site + '/graphql', (route) => (refused ? route.fulfill({ status: 503, json: { errors: [{ message: 'too many requests', extensions: { code: 'UNAVAILABLE' } }] } }) : route.continue()));
+  await page.goto(`${site}/console/acme/first`);
+  await page.getByText('The server did not answer').waitFor();
+  refused = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('this is first').waitFor();
+  assert.match(await text(page), /Nothing needs attention|Needs attention/);
+  await page.context().close();
+});
+
+await browser.close();
+finish();
