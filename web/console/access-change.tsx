@@ -41,7 +41,7 @@ export function BindButton({ group, mayBind, ground }: { group: string; mayBind:
 export function BindingActions({ binding, ground }: { binding: GrantFragment; ground: Ground }) {
   const { roles, nameOfGroup, seesAll, isLastOwner, onDone } = ground, group = homeOf(binding.uid), where = nameOfGroup(group), who = nameOf(binding), role = binding.role?.name ?? 'the role';
   const [open, setOpen] = useState(false);
-  const before = { uid: binding.uid, capabilities: roles.find(({ uid }) => uid === binding.role?.uid)?.capabilities ?? [] }, on = reachOf(binding) ?? group;
+  const before = { uid: binding.uid, capabilities: roles.find(({ uid }) => uid === binding.role?.uid)?.capabilities }, on = reachOf(binding) ?? group;
   const reason = binding.mayChange ? (isLastOwner(binding) ? ownerNeeded : undefined) : reasonAgainst(Rebind, { capabilities: [], on: where });
   const forecast = (after: GivenRoleFragment | undefined, revoked: boolean) => <Forecast identity={binding.identity?.uid ?? ''} on={on} before={before} after={after} revoked={revoked} nameOfGroup={nameOfGroup} seesAll={seesAll} />;
   return (
@@ -98,18 +98,21 @@ function ChooseRole({ value, onChange, roles, group, current, nameOfGroup, ...co
   );
 }
 
-interface ForecastProps { identity: string; on: string; before?: { uid: string; capabilities: readonly Capability[] }; after?: GivenRoleFragment; revoked?: boolean; nameOfGroup: (uid: string) => string; seesAll: boolean }
+interface ForecastProps { identity: string; on: string; before?: { uid: string; capabilities?: readonly Capability[] }; after?: GivenRoleFragment; revoked?: boolean; nameOfGroup: (uid: string) => string; seesAll: boolean }
 
 /** This section says what a change would give and take, before the reader makes it. */
 function Forecast({ identity, on, before, after, revoked = false, nameOfGroup, seesAll }: ForecastProps) {
   const loaded = useData(Impact, { identity, on }, { pause: identity === '' }), { data } = loaded;
-  const outcome = data?.identity && (after || revoked) ? foresee(on, data.identity.held, data.identity.roleBindings?.nodes ?? [], before, after?.capabilities ?? []) : undefined;
+  // The page knows only the first roles of each group, but this binding comes with its role.
+  const bindings = data?.identity?.roleBindings?.nodes ?? [], old = before && { ...before, capabilities: bindings.find(({ uid }) => uid === before.uid)?.role?.capabilities ?? before.capabilities };
+  const outcome = data?.identity && (after || revoked) && !(old && !old.capabilities) ? foresee(on, data.identity.held, bindings, old && { uid: old.uid, capabilities: old.capabilities! }, after?.capabilities ?? []) : undefined;
   return (
     <section className="forecast" aria-live="polite" aria-label="What it changes"><h3>What it changes</h3>
       {identity === '' ? <p className="dim">{before ? 'Your role does not let you see this identity, so the console cannot show what it would lose.' : 'Choose who gets which role.'}</p>
         : !after && !revoked ? <p className="dim">Choose a role.</p>
         : !data?.identity ? (loaded.loading ? <Lines rows={4} /> : <Problems loaded={loaded} />)
-        : <Effect outcome={outcome!} name={data.identity.name} data={data} nameOfGroup={nameOfGroup} seesAll={seesAll} self={data.viewer?.identities.some(({ uid }) => uid === identity) ?? false} />}
+        : !outcome ? <p className="dim">Your role does not let you see this role, so the console cannot show what {data.identity.name} would lose.</p>
+        : <Effect outcome={outcome} name={data.identity.name} data={data} nameOfGroup={nameOfGroup} seesAll={seesAll} self={data.viewer?.identities.some(({ uid }) => uid === identity) ?? false} />}
     </section>
   );
 }
