@@ -111,6 +111,25 @@ await check('tags that are filtered or read again have a button for more exactly
   await page.context().close();
 }, 30);
 
+await check('a form sends only what the reader changed, also if the page is read again meanwhile', async () => {
+  const uid = await addGroup('edited', acme), page = await newPage(), sent = [];
+  page.on('request', (request) => { if (request.url().endsWith('/graphql') && /^mutation/.test(request.postDataJSON().query)) sent.push(request.postDataJSON().variables.input); });
+  await page.goto(`${site}/console/acme/edited`);
+  await loaded(page);
+  await page.getByRole('link', { name: 'Repos', exact: true }).click();
+  await loaded(page);
+  await data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid, description: 'of somebody else' } });
+  await delay(page, 'Overview', 1000);
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByRole('dialog').getByLabel(/^Name$/).fill('edited-2');
+  await page.getByText('of somebody else').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.waitForURL(/edited-2$/);
+  assert.deepEqual(sent, [{ uid, name: 'edited-2' }]);
+  await page.context().close();
+}, 30);
+
 await check('the answer to a question is not shown for the next question', async () => {
   const page = await newPage();
   await page.goto(`${site}/console/acme/~access?do=REPO_LIST`);
@@ -122,6 +141,31 @@ await check('the answer to a question is not shown for the next question', async
   assert.equal(await page.locator('.verdict').count(), 0, 'an answer is shown before there is one');
   await page.locator('.verdict').waitFor();
   assert.match(await page.locator('.verdict').innerText(), /may delete groups/);
+  await page.context().close();
+});
+
+await check('nothing leads away from a form but the form itself', async () => {
+  const page = await newPage();
+  await page.goto(`${site}/console/acme`);
+  await loaded(page);
+  await page.getByRole('button', { name: 'New group' }).click();
+  await page.getByRole('dialog').getByLabel(/^Description/).fill('typed');
+  await page.keyboard.press('Control+k');
+  await pause(200);
+  assert.equal(await page.locator('dialog[open]').count(), 1, 'the search opens above the form');
+  assert.equal(await page.getByRole('dialog').getByLabel(/^Description/).inputValue(), 'typed');
+  await page.context().close();
+});
+
+await check('a form in which nothing was changed closes without a question', async () => {
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/many`);
+  await loaded(page);
+  await page.getByRole('button', { name: 'Edit', exact: true }).first().click();
+  await page.getByRole('dialog').getByLabel(/^Bundles/).focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Escape');
+  await eventually(async () => (await page.locator('dialog[open]').count()) === 0, 'the form asks about changes');
   await page.context().close();
 });
 

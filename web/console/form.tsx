@@ -156,8 +156,10 @@ export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, In
 
 type BodyProps<Data, Input> = FormProps<Data, Input> & { onClose: () => void; onDirty: (yes: boolean) => void; leaving: false | { stay: () => void; go: () => void } };
 
-function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource, start, submit, unique, affects, below, onDone, onClose, onDirty, leaving }: BodyProps<Data, Input>) {
+function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource: given, start, submit, unique, affects, below, onDone, onClose, onDirty, leaving }: BodyProps<Data, Input>) {
   const rules: Record<string, Rule> = { ...changes[nameOf(document)].fields, ...Object.fromEntries(all.flatMap(({ name, local }) => (local ? [[name, local]] : []))) }, { run, busy } = useChange(document, affects);
+  // The page may read the resource again while the form is open. The form sends what the reader changed, and nothing else.
+  const [resource] = useState(given);
   const [values, setValues] = useState<Values>(() => Object.fromEntries(all.map(({ name }) => [name, start?.[name] ?? decode(rules[name], readPath(resource, name))])));
   const [faults, setFaults] = useState<Record<string, string>>({}), [problems, setProblems] = useState<Problem[]>([]), [tries, setTries] = useState(0);
   const form = useRef<HTMLFormElement>(null), id = useId();
@@ -233,7 +235,7 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
   if (control) input = control({ ...common, value, onChange });
   else if (rule.type === 'pairs') input = <Pairs label={label} pairs={value as [string, string][]} onChange={onChange} />;
   else if (rule.type === 'list' && choices) input = <CheckBoxes choices={choices} chosen={value as string[]} onChange={onChange} />;
-  else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { onChange((value as string[]).map((line) => line.trim()).filter(Boolean)); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
+  else if (rule.type === 'list') input = <textarea {...text} value={(value as string[]).join('\n')} rows={3} placeholder={placeholder ?? 'One on each line'} onBlur={() => { const tidy = (value as string[]).map((line) => line.trim()).filter(Boolean); if (tidy.join('\n') !== (value as string[]).join('\n')) onChange(tidy); onLeave(); }} onChange={(event) => onChange(event.target.value === '' ? [] : event.target.value.split('\n'))} />;
   else if (options.length > 0) input = <select {...common} value={value as string} onChange={(event) => onChange(event.target.value)}>{(!rule.required || value === '') && <option value="">{rule.required ? 'Choose one' : 'None'}</option>}{options.map((one) => <option key={one.value} value={one.value}>{one.name}</option>)}</select>;
   else if (rule.type === 'duration') input = <Span {...common} label={label} seconds={value as string} onChange={onChange} />;
   else if (rule.type === 'time') input = <input type="datetime-local" step={1} {...text} onChange={(event) => onChange(event.target.value)} />;

@@ -55,7 +55,8 @@ export function Shell() {
       const typing = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
       if (((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') || (event.key === '/' && !typing)) {
         event.preventDefault();
-        setSearching(true);
+        // A hit would replace the page, with the dialog that the page shows: with what was typed, or a secret that is shown only once.
+        if (!document.querySelector('dialog[open]')) setSearching(true);
       }
     };
     addEventListener('keydown', press);
