@@ -144,6 +144,20 @@ await check('the answer to a question is not shown for the next question', async
   await page.context().close();
 });
 
+await check('Enter in the search waits for the answer to what was typed', async () => {
+  const page = await newPage();
+  await page.goto(`${site}/console/acme`);
+  await loaded(page);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('billing');
+  await page.getByRole('option').filter({ hasText: 'billing' }).first().waitFor();
+  await delay(page, 'Search', 1000);
+  await page.getByRole('combobox', { name: 'Search' }).fill('decoy');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/console\/acme\/decoy$/);
+  await page.context().close();
+});
+
 await check('nothing leads away from a form but the form itself', async () => {
   const page = await newPage();
   await page.goto(`${site}/console/acme`);

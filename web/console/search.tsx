@@ -15,7 +15,7 @@ export function Search({ open, onClose }: { open: boolean; onClose: () => void }
 
 function Finder({ onClose }: { onClose: () => void }) {
   const { names } = useLocation();
-  const [text, setText] = useState(''), [settled, setSettled] = useState(''), [chosen, setChosen] = useState(0);
+  const [text, setText] = useState(''), [settled, setSettled] = useState(''), [chosen, setChosen] = useState(0), [entered, setEntered] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(text.trim()), 160);
     return () => clearTimeout(timer);
@@ -24,6 +24,8 @@ function Finder({ onClose }: { onClose: () => void }) {
   const answer = useDeferredValue(settled === '' ? undefined : data as SearchQuery | undefined);
   const hits = (answer?.search?.edges ?? []).map(({ node }) => hitOf(node)).filter((hit) => hit !== undefined);
   const [problem] = problemsOf(error);
+  // Until the answer arrives, urql has that for the previous words.
+  const waiting = settled !== text.trim() || fetching || answer !== (settled === '' ? undefined : data);
   useEffect(() => setChosen(0), [answer]);
   useEffect(() => { document.getElementById('hit-' + chosen)?.scrollIntoView({ block: 'nearest' }); }, [chosen]);
 
@@ -35,15 +37,21 @@ function Finder({ onClose }: { onClose: () => void }) {
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) setChosen((old) => (hits.length ? (old + step + hits.length) % hits.length : 0));
-    else if (event.key === 'Enter') go(hits[chosen]);
+    else if (event.key === 'Enter' && !waiting) go(hits[chosen]);
+    else if (event.key === 'Enter') { setEntered(true); setChosen(0); }
     else return;
     event.preventDefault();
   };
-  const waiting = settled !== text.trim() || fetching;
+  // Enter waits for the answer, so that it never leads to a hit for the previous words.
+  useEffect(() => {
+    if (!entered || waiting) return;
+    setEntered(false);
+    go(hits[chosen]);
+  }, [entered, waiting]);
   return (
     <>
       <div className="search-line"><Icon name="search" />
-        <input autoFocus type="text" placeholder="Search groups, repos, tags and identities" value={text} onChange={(event) => setText(event.target.value)} onKeyDown={press} maxLength={512}
+        <input autoFocus type="text" placeholder="Search groups, repos, tags and identities" value={text} onChange={(event) => { setText(event.target.value); setEntered(false); }} onKeyDown={press} maxLength={512}
           role="combobox" aria-expanded={hits.length > 0} aria-controls="hits" aria-activedescendant={hits.length > 0 ? 'hit-' + chosen : undefined} aria-label="Search" aria-autocomplete="list" autoComplete="off" spellCheck={false} />
         <kbd>Esc</kbd></div>
       <ul id="hits" role="listbox" aria-label="Search results" aria-busy={waiting}>
