@@ -74,6 +74,24 @@ await check('a reload signs in again without a question, and the pages of an emp
   assert.deepEqual(page.faults, []);
 }, 40);
 
+await check('a sign-in that nobody asked for leaves nothing in the history', async () => {
+  await page.goto(other + '/console/empty');
+  await page.locator('.shell').waitFor();
+  await loaded(page);
+  await page.getByRole('link', { name: 'Repos', exact: true }).click();
+  await page.waitForURL(/~repos$/);
+  const before = await page.evaluate(() => history.length);
+  await page.reload();
+  await page.locator('.title').getByText('Repos').waitFor();
+  await loaded(page);
+  assert.equal(await page.evaluate(() => history.length), before);
+  await page.goBack();
+  await page.locator('.tiles').waitFor();
+  await loaded(page);
+  assert.equal(page.url(), other + '/console/empty');
+  assert.deepEqual(page.faults, []);
+}, 30);
+
 await check('where only trusted documents are executed, those of the console are, and others are not', async () => {
   const ask = async (query) => (await fetch(other + '/graphql', { method: 'POST', headers: { Authorization: bearer, 'Content-Type': 'application/json' }, body: JSON.stringify({ query }) })).json();
   assert.equal((await ask('query Mine { ping }')).data.ping, 'pong');
@@ -204,6 +222,25 @@ await check('a refresh token renews the token before it expires, without a loss 
   assert.deepEqual(tab.faults, []);
   await tab.close();
 }, 40);
+
+await check('where the provider no longer knows the reader, the next sign-in leads to the same page', async () => {
+  page.failing = /./;
+  await page.context().clearCookies();
+  await page.evaluate(() => sessionStorage.setItem('atrium.console.signed-in', 'yes'));
+  await page.goto(other + '/console/empty/~repos?sort=created');
+  await page.waitForURL(/sort=created/);
+  await page.getByRole('button', { name: `Continue with ${host}` }).waitFor();
+  assert.equal(page.url(), other + '/console/empty/~repos?sort=created');
+  // The endpoint of a provider may have parameters.
+  await page.route(issuer + '/.well-known/openid-configuration', async (route) => {
+    const response = await route.fetch(), found = await response.json();
+    return route.fulfill({ response, json: { ...found, authorization_endpoint: found.authorization_endpoint + '?policy=a' } });
+  });
+  await page.reload();
+  await page.getByRole('button', { name: `Continue with ${host}` }).click();
+  await page.waitForURL(issuer + '/**');
+  assert.deepEqual([page.authorization.get('policy'), page.authorization.get('response_type')], ['a', 'code']);
+}, 30);
 
 await browser.close();
 finish();

@@ -16,6 +16,7 @@ export interface Session {
 }
 
 interface Provider { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
+interface SignInUnderWay { verifier: string; state: string; back: string }
 interface Tokens { access_token: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
 let session: Session = { state: 'starting', token: '', person: 0, message: '' };
@@ -78,10 +79,12 @@ export async function refuseToken(token: string) {
 /** Finds out who is signed in. It runs when the page opens. */
 export async function start() {
   if (location.pathname === redirectPath) {
+    const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null') as SignInUnderWay | null;
+    sessionStorage.removeItem(underWay);
     try {
-      await finishSignIn();
+      await finishSignIn(kept);
     } catch (problem) {
-      history.replaceState(null, '', '/console');
+      navigate(kept?.back ?? '/console', { replace: true }); // The next sign-in leads there.
       leave(problem instanceof SignInRequired ? '' : `Sign-in failed: ${(problem as Error).message}`);
     }
     return;
@@ -113,16 +116,17 @@ export async function signIn(silently = false) {
   const verifier = makeRandom(), state = makeRandom();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   sessionStorage.setItem(underWay, JSON.stringify({ verifier, state, back: location.pathname + location.search }));
-  location.assign(authorization_endpoint + '?' + new URLSearchParams({
+  const to = new URL(authorization_endpoint); // It may have parameters of its own.
+  for (const [name, value] of Object.entries({
     response_type: 'code', client_id: settings.clientId, redirect_uri: location.origin + redirectPath, scope: 'openid profile email', state,
     code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: 'S256', ...(silently && { prompt: 'none' }),
-  }));
+  })) to.searchParams.set(name, value);
+  // If the reader did not ask for it, the visit gets no entry in the history: back would lead to it again and again.
+  if (silently) location.replace(to); else location.assign(to);
 }
 
-async function finishSignIn() {
+async function finishSignIn(kept: SignInUnderWay | null) {
   const answer = new URLSearchParams(location.search);
-  const kept = JSON.parse(sessionStorage.getItem(underWay) ?? 'null');
-  sessionStorage.removeItem(underWay);
   if (!kept || answer.get('state') !== kept.state) throw new Error('it was not started in this tab; sign in again');
   if (answer.has('error')) {
     if (/_required$/.test(answer.get('error')!)) throw new SignInRequired();
@@ -146,13 +150,23 @@ async function requestTokens(form: Record<string, string>): Promise<Tokens> {
 }
 
 /** Keeps what the next renewal needs, and returns the access token. An answer without a refresh token leaves the old one valid. */
-function keepTokens({ access_token, refresh_token, expires_in }: Tokens): string {
+function keepTokens({ access_token, refresh_token, expires_in = lifeOf(access_token) }: Tokens): string {
   refreshToken = refresh_token ?? refreshToken;
   expires = expires_in ? Date.now() + expires_in * 1000 : Infinity;
   failures = 0;
   // The token is renewed a minute before it expires.
   if (refreshToken && expires_in) renewLater(Math.max(expires_in - 60, 5) * 1000);
   return access_token;
+}
+
+/** Returns how many seconds a token is still valid, because providers need not say it in their answer. */
+function lifeOf(token: string): number | undefined {
+  try {
+    const { exp } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
+    return typeof exp === 'number' ? exp - Date.now() / 1000 : undefined;
+  } catch {
+    return undefined; // It is not a JWT.
+  }
 }
 
 function renewLater(wait: number) {
