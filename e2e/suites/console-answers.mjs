@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { browser } from '../browser.mjs';
-import { eventually, loaded, newPage, program, text } from '../console.mjs';
+import { eventually, loaded, newPage, program, text, watchPage } from '../console.mjs';
 import { check, finish, run, temporaryFolder } from '../lib.mjs';
 
 const database = `sqlite:${join(temporaryFolder(), 'answers.db')}`;
@@ -210,6 +210,25 @@ await check('what a binding takes is said also for a role that is not among the 
   await page.getByRole('dialog').getByText('loses 2 capabilities').waitFor();
   await page.context().close();
 }, 30);
+
+await check('tabs that nobody sees take no connection from the others, and continue when they are seen', async () => {
+  const pages = [await newPage()], see = (page, visibility) => page.evaluate((value) => {
+    Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, visibility);
+  for (let i = 0; i < 8; i++) {
+    const page = pages[i] ?? watchPage(await pages[0].context().newPage());
+    pages[i] = page;
+    await page.goto(`${site}/console/acme`, { timeout: 5000 });
+    await page.locator('.live.live').waitFor({ timeout: 5000 });
+    await loaded(page);
+    await see(page, 'hidden');
+  }
+  await addGroup('unseen', acme);
+  await see(pages[0], 'visible');
+  await pages[0].locator('.events').getByText('unseen').first().waitFor();
+  await pages[0].context().close();
+}, 60);
 
 await browser.close();
 finish();

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useClient } from 'urql';
 import { useShownQuery } from './client';
 import { Latest, Live, type HappeningFragment, type LatestQuery, type LiveSubscription } from './generated/graphql';
@@ -8,18 +8,25 @@ const mostKept = 200;
 /** This text tells readers who may not read the stored events why they see none. */
 export const noHistoryText = 'Changes appear here from now on. Only people who may change the group can see earlier ones.';
 
+const isHidden = () => document.visibilityState === 'hidden';
+const watchHidden = (changed: () => void) => { document.addEventListener('visibilitychange', changed); return () => document.removeEventListener('visibilitychange', changed); };
+
 /**
  * Returns what happens in a group from now on, the latest event first. If a stream ends, the next one starts after the last event
  * that arrived, so that no event is lost. While it is paused, there is no stream, and the next stream has the events of that time.
+ * The same holds while nobody sees the tab: browsers open only six connections to a host without HTTP/2, so that with six such tabs
+ * no page of this host would load.
  */
 export function useLive(uid: string, types: string[] | undefined, { paused = false, after }: { paused?: boolean; after?: string } = {}) {
   const client = useClient();
   const [events, setEvents] = useState<HappeningFragment[]>([]), [state, setState] = useState<'live' | 'waiting' | 'refused'>('live');
   const last = useRef<string | null | undefined>(after), key = JSON.stringify([uid, types]);
   if (last.current === undefined && after) last.current = after;
+  // A stream can be continued only after an event that the reader knows.
+  const asleep = useSyncExternalStore(watchHidden, isHidden) && Boolean(last.current);
   useEffect(() => setEvents([]), [key]);
   useEffect(() => {
-    if (paused) return;
+    if (paused || asleep) return;
     let timer: ReturnType<typeof setTimeout> | undefined, ended = false, stop = () => {};
     const open = (tries: number) => {
       let failed = false;
@@ -58,7 +65,7 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
     };
     open(0);
     return () => { ended = true; clearTimeout(timer); stop(); };
-  }, [client, key, paused]);
+  }, [client, key, paused, asleep]);
   useShownQuery(Live, { uid, ...(types && { types }) });
   return { events, state: paused ? 'paused' as const : state };
 }
