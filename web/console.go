@@ -118,6 +118,9 @@ func namesOfAddress(address string) []consoleName {
 			continue
 		}
 		at += "/" + url.PathEscape(name)
+		if name == "=." || name == "=.." {
+			name = name[1:] // browsers take the parts . and .. for steps
+		}
 		names = append(names, consoleName{name, at})
 	}
 	return names

@@ -197,6 +197,33 @@ await check('a console whose first request was refused tries again', async () =>
   await page.context().close();
 });
 
+await check('a group whose name is two dots has an address', async () => {
+  await addGroup('..', acme);
+  const page = await newPage();
+  await page.goto(`${site}/console/acme`);
+  await loaded(page);
+  await page.getByText('this is ..', { exact: true }).click();
+  await eventually(async () => (await page.locator('h1').innerText()) === '..', async () => page.url());
+  await page.reload();
+  await loaded(page);
+  assert.deepEqual([await lead(page), await page.locator('.breadcrumbs').innerText()], ['this is ..', 'acme\n..']);
+  await page.context().close();
+});
+
+await check('a bundle with a comma is one bundle in the address', async () => {
+  const uid = await addRepo('bundled', acme), page = await newPage();
+  await data('mutation M($i: UpdateRepoInput!) { updateRepo(input: $i) { repo { uid } } }', { i: { uid, bundles: ['alpha, 100%', 'beta'] } });
+  await page.goto(`${site}/console/acme/~repos`);
+  await loaded(page);
+  await page.locator('.toggle', { hasText: 'alpha, 100%' }).click();
+  await page.waitForURL(/bundle=/);
+  await page.reload();
+  await loaded(page);
+  assert.equal(await page.locator('.row').count(), 1);
+  assert.match(await page.locator('.row').innerText(), /bundled/);
+  await page.context().close();
+});
+
 await check('what a binding takes is said also for a role that is not among the first of its group', async () => {
   const parent = await addGroup('roles', acme), child = await addGroup('below', parent), roles = [];
   for (let i = 0; i < 52; i++) roles.push((await data('mutation M($i: CreateRoleInput!) { createRole(input: $i) { role { uid } } }', { i: { parent, name: `role-${i}`, capabilities: ['REPO_LIST', 'REPO_CREATE'] } })).createRole.role.uid);

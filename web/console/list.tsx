@@ -77,4 +77,7 @@ export function Toggles({ label, options, chosen, onChange }: { label: string; o
 }
 
 /** Returns the values of a name in the address, where commas separate them. */
-export const valuesOf = (search: URLSearchParams, name: string): string[] => search.get(name)?.split(',').filter(Boolean) ?? [];
+export const valuesOf = (search: URLSearchParams, name: string): string[] => search.get(name)?.split(',').filter(Boolean).map((value) => value.replace(/%(?:25|2C)/g, decodeURIComponent)) ?? [];
+
+/** Joins values for the address. Commas within a value are escaped. */
+export const joinValues = (values: string[]): string => values.map((value) => value.replace(/[%,]/g, encodeURIComponent)).join(',');

@@ -26,9 +26,12 @@ function read(returned: boolean): Location {
   return { key: history.state.key, names: parts, path: parts.join('/'), view, search: new URLSearchParams(location.search), returned };
 }
 
+// Browsers take the parts . and .. for steps, so these names have an equals sign, which no name contains.
+const encode = (name: string) => encodeURIComponent(name).replace(/^\.{1,2}$/, '=$&');
+
 function decode(part: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(part).replace(/^=(?=\.{1,2}$)/, '');
   } catch {
     return part; // In this case somebody typed a percent sign without a code.
   }
@@ -56,7 +59,7 @@ export const scrolledTo = (key: string): number => scrolled.get(key) ?? 0;
 
 /** Returns the address of a group or a repo, or of a page of a group. */
 export function address(names: string[], view = '', search?: Record<string, string | undefined>): string {
-  const path = [base, ...names.flatMap((name) => name.split('/')).map((name) => encodeURIComponent(name)), ...(view ? ['~' + view] : [])].join('/');
+  const path = [base, ...names.flatMap((name) => name.split('/')).map(encode), ...(view ? ['~' + view] : [])].join('/');
   const given = Object.entries(search ?? {}).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { AdvisoryRow } from '../advisory-list';
 import { usePages } from '../client';
 import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
-import { Find, List, Toggles, useNarrow, valuesOf } from '../list';
+import { Find, joinValues, List, Toggles, useNarrow, valuesOf } from '../list';
 import { narrow, useLocation } from '../router';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { count, plural, ratings } from '../words';
@@ -52,10 +52,10 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
         <span className="total" role="status">{started && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
       </div>
       <div className="filters tight">
-        <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: next.join(',') })}
+        <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
           options={ratings.filter((rating) => !['NONE', 'UNKNOWN'].includes(rating) || rated.includes(rating) || counted(rating, summary && [summary.open, summary.fixed, summary.notAffected]) > 0).map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: states ? count(counted(rating)) : undefined }))} />
         <Toggles label="Withdrawn advisories" chosen={withdrawn ? ['yes'] : []} onChange={([one]) => narrow({ withdrawn: one })} options={[{ value: 'yes', name: 'Include withdrawn' }]} />
-        {packages.length > 0 && <Toggles label="Affected packages" chosen={packages} onChange={(next) => narrow({ package: next.join(',') })} options={packages.map((value) => ({ value, name: value }))} />}
+        {packages.length > 0 && <Toggles label="Affected packages" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: value }))} />}
       </div>
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
@@ -63,7 +63,7 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
           : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
             head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="when">Published</span></div>}
-            render={(row) => <AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: one })} />} />}
+            render={(row) => <AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: joinValues([one]) })} />} />}
       {list.problems.length > 0 && rows.length > 0 && <Problems loaded={list} />}
       {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
     </div>

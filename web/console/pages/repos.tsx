@@ -1,6 +1,6 @@
 import { usePages } from '../client';
 import { Repos as ReposDocument, type CatalogTier, type ReposQuery, type ReposQueryVariables } from '../generated/graphql';
-import { Find, List, Toggles, useNarrow, valuesOf } from '../list';
+import { Find, joinValues, List, Toggles, useNarrow, valuesOf } from '../list';
 import { repoAddress } from '../places';
 import { NewRepo } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
@@ -42,8 +42,8 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         <span className="total" role="status">{started && !loading ? plural(total, 'repo') : ' '}</span>
       </div>
       {(shownTiers.length > 1 || chosen.length > 0 || shownBundles.length > 0 || bundles.length > 0) && <div className="filters tight">
-        <Toggles label="Tiers" chosen={chosen} onChange={(next) => narrow({ tier: next.join(',') })} options={withChosen(shownTiers.map(({ value, count: n }) => ({ value: value!, name: tierName(value), count: count(n) })), chosen, tierName)} />
-        <Toggles label="Bundles" chosen={bundles} onChange={(next) => narrow({ bundle: next.join(',') })} options={withChosen(shownBundles.map(({ value, count: n }) => ({ value, name: value, count: count(n) })), bundles, (name) => name)} />
+        <Toggles label="Tiers" chosen={chosen} onChange={(next) => narrow({ tier: joinValues(next) })} options={withChosen(shownTiers.map(({ value, count: n }) => ({ value: value!, name: tierName(value), count: count(n) })), chosen, tierName)} />
+        <Toggles label="Bundles" chosen={bundles} onChange={(next) => narrow({ bundle: joinValues(next) })} options={withChosen(shownBundles.map(({ value, count: n }) => ({ value, name: value, count: count(n) })), bundles, (name) => name)} />
       </div>}
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={10} height={38} /></div></div>
