@@ -210,6 +210,25 @@ await check('a group whose name is two dots has an address', async () => {
   await page.context().close();
 });
 
+await check('a group and a repo with the same path have both an address', async () => {
+  await addGroup('twin', acme);
+  await addRepo('twin', acme);
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/~repos?q=twin`);
+  await loaded(page);
+  await page.locator('.row').filter({ hasText: 'twin' }).getByRole('link').click();
+  await page.getByRole('heading', { name: 'Readme' }).waitFor();
+  await page.reload();
+  await loaded(page);
+  await page.getByRole('heading', { name: 'Readme' }).waitFor();
+  await page.locator('.tree').getByRole('link', { name: /^twin/ }).click();
+  await eventually(async () => (await lead(page)) === 'this is twin', 'the tree leads to the repo');
+  await page.getByRole('link', { name: 'a repo with this name' }).click();
+  await page.getByRole('heading', { name: 'Readme' }).waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await check('a bundle with a comma is one bundle in the address', async () => {
   const uid = await addRepo('bundled', acme), page = await newPage();
   await data('mutation M($i: UpdateRepoInput!) { updateRepo(input: $i) { repo { uid } } }', { i: { uid, bundles: ['alpha, 100%', 'beta'] } });

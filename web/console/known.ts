@@ -1,5 +1,5 @@
 /** This is what an address leads to: a group, or a repo of a group. */
-export interface KnownPlace { kind: 'group' | 'repo'; uid: string; groupUid?: string; groupNames: string[] }
+export interface KnownPlace { kind: 'group' | 'repo'; uid: string; groupUid?: string; groupNames: string[]; twin?: KnownPlace /* This is a repo with the same path as the group. */ }
 
 /** This map has the groups and repos that the reader has seen, by path. */
 export const known = new Map<string, KnownPlace>();

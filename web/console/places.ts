@@ -8,9 +8,16 @@ import { address, type Location } from './router';
 // A reader who has a role only deep in the tree does not see the names of the groups above. The address then holds the uid, too.
 const isWhole = (names: string[], uid: string) => names.length === uid.split('/').length;
 
+/** Remembers what is at a path. A group and a repo can have the same path: it then leads to the group, which has the repo as its twin. */
+function remember(path: string, place: KnownPlace) {
+  const old = known.get(path);
+  if (place.kind === 'repo' && old?.kind === 'group') known.set(path, { ...old, twin: place });
+  else known.set(path, place.kind === 'repo' || !old ? place : { ...place, twin: old.kind === 'repo' ? old : old.twin });
+}
+
 /** Returns the address of a group, and remembers the group by its path. */
 export function groupAddress(names: string[], uid: string, view = '', search?: Record<string, string | undefined>) {
-  known.set(names.join('/'), { kind: 'group', uid, groupNames: names });
+  remember(names.join('/'), { kind: 'group', uid, groupNames: names });
   return address(names, view, isWhole(names, uid) ? search : { group: uid, ...search });
 }
 
@@ -23,15 +30,16 @@ export function pageAddress(names: string[], view = '') {
 /** Returns the address of a repo, and remembers the repo by its path. */
 export function repoAddress(groupNames: string[], repo: { uid: string; name: string }, search?: Record<string, string | undefined>) {
   const names = [...groupNames, repo.name], groupUid = repo.uid.slice(0, repo.uid.lastIndexOf('/'));
-  known.set(names.join('/'), { kind: 'repo', uid: repo.uid, groupUid, groupNames });
-  return address(names, '', isWhole(groupNames, groupUid) ? search : { repo: repo.uid, ...search });
+  remember(names.join('/'), { kind: 'repo', uid: repo.uid, groupUid, groupNames });
+  const kind = known.get(names.join('/'))!.kind === 'group' ? 'repo' : undefined;
+  return address(names, '', isWhole(groupNames, groupUid) ? { kind, ...search } : { repo: repo.uid, kind, ...search });
 }
 
 type Answer = Pick<ShellQuery, 'group' | 'repo'>;
 
 function learn(path: string, names: string[], answer: Answer | undefined) {
-  if (answer?.group) known.set(path, { kind: 'group', uid: answer.group.uid, groupNames: names });
-  else if (answer?.repo) known.set(path, { kind: 'repo', uid: answer.repo.uid, groupUid: answer.repo.group?.uid, groupNames: names.slice(0, names.length - answer.repo.name.split('/').length) });
+  if (answer?.group) remember(path, { kind: 'group', uid: answer.group.uid, groupNames: names });
+  if (answer?.repo) remember(path, { kind: 'repo', uid: answer.repo.uid, groupUid: answer.repo.group?.uid, groupNames: names.slice(0, names.length - answer.repo.name.split('/').length) });
 }
 
 /** Finds what is at a path: among the known places, in the first answer of the console, or with a request. */
@@ -50,7 +58,7 @@ export function usePlace({ path, names, search }: Location, shell: QueryState<Sh
   const lookUp = Boolean(first.data) && path !== '' && path !== firstPath && names.length > 1 && !known.has(path);
   const looked = useData(Place, { path, below: names.length > 1 }, { pause: !lookUp, fresh: false });
   if (lookUp) learn(path, names, looked.data);
-  const place = known.get(path);
+  const found = known.get(path), place = search.get('kind') === 'repo' && found?.twin ? found.twin : found;
   const reload = () => { shell.reload(); if (lookUp) looked.reload(); };
   if (place || path === '') return { place, loading: false, reload };
   const loading = lookUp ? looked.loading : first.loading;

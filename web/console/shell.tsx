@@ -103,7 +103,12 @@ function Page({ place, view, names }: { place: KnownPlace; view: string; names: 
   if (place.kind === 'repo') return view ? <Empty title="Page not found">A repo has only one page. <Link to={address(names)}>Open it</Link></Empty> : <repo.page key={place.uid} uid={place.uid} names={names} groupNames={place.groupNames} />;
   const found = pages.find((one) => one.view === view);
   if (!found) return <Empty title="Page not found">A group has no page “{view}”. <Link to={address(names)}>Go to its overview</Link></Empty>;
-  return <found.page key={place.uid + view} uid={place.uid} names={names} />;
+  return (
+    <>
+      {!view && place.twin && <p className="twin">This is the group {names.at(-1)}. There is also <Link to={address(names, '', { kind: 'repo' })}>a repo with this name</Link>.</p>}
+      <found.page key={place.uid + view} uid={place.uid} names={names} />
+    </>
+  );
 }
 
 function Breadcrumbs({ names }: { names: string[] }) {
