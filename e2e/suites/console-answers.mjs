@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { browser } from '../browser.mjs';
-import { eventually, loaded, newPage, program, text, watchPage } from '../console.mjs';
+import { eventually, loaded, look, newPage, program, text, watchPage } from '../console.mjs';
 import { check, finish, run, temporaryFolder } from '../lib.mjs';
 
 const database = `sqlite:${join(temporaryFolder(), 'answers.db')}`;
@@ -256,6 +256,24 @@ await check('what a binding takes is said also for a role that is not among the 
   await page.getByRole('dialog').getByText('loses 2 capabilities').waitFor();
   await page.context().close();
 }, 30);
+
+await check('long names and texts make no page too wide', async () => {
+  const name = 'n'.repeat(255), uid = await addGroup(name, acme);
+  await data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid, description: 'D'.repeat(512) } });
+  const repo = await addRepo('r'.repeat(255), uid);
+  await data('mutation M($i: UpdateRepoInput!) { updateRepo(input: $i) { repo { uid } } }', { i: { uid: repo, description: 'D'.repeat(512), bundles: ['B'.repeat(512), 'b'], aliases: ['A'.repeat(512)] } });
+  await addTags(repo, ['t'.repeat(128)]);
+  const { createIdentity: { identity } } = await data('mutation M($i: CreateIdentityInput!) { createIdentity(input: $i) { identity { uid } } }', { i: { parent: uid, name: 'i'.repeat(255), description: 'D'.repeat(512), claimMatch: { issuer: 'https://login.example.com', subject: 's'.repeat(200) } } });
+  for (const width of [1440, 390]) {
+    const page = await newPage({ viewport: { width, height: 900 } });
+    for (const path of ['', '/~repos', '/' + 'r'.repeat(255), '/~identities', '/~access', '/~access?identity=' + identity.uid, '/~activity', '/~webhooks']) {
+      await page.goto(`${site}/console/acme/${name}${path}`);
+      await loaded(page);
+      await look(page, `long${path.slice(0, 12).replace(/\W+/g, '-')}-${width}`);
+    }
+    await page.context().close();
+  }
+}, 60);
 
 await check('tabs that nobody sees take no connection from the others, and continue when they are seen', async () => {
   const pages = [await newPage()], see = (page, visibility) => page.evaluate((value) => {
