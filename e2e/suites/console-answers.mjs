@@ -257,6 +257,32 @@ await check('what a binding takes is said also for a role that is not among the 
   await page.context().close();
 }, 30);
 
+await check('a text is copied also where the browser gives the page no clipboard', async () => {
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/many`);
+  await loaded(page);
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
+  await page.getByRole('button', { name: 'Copy the path' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  await page.evaluate(() => { delete navigator.clipboard; });
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'acme/many');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('an invite that expires soon needs attention, however many there are', async () => {
+  const parent = await addGroup('inviting', acme), roleUid = (await data('{ roles(where: {inRoot: true}) { nodes { uid name } } }')).roles.nodes.find(({ name }) => name === 'viewer').uid;
+  const invite = (email, ttl) => data('mutation M($i: CreateGroupInviteInput!) { createGroupInvite(input: $i) { groupInvite { uid } } }', { i: { parent, roleUid, email, ttl, singleUse: true } });
+  for (let i = 0; i < 120; i++) await invite(`later-${i}@example.com`, '8640000s');
+  const soon = Array.from({ length: 6 }, (_, i) => `soon-${i}@example.com`);
+  for (const email of soon) await invite(email, '3600s');
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/inviting`);
+  await loaded(page);
+  for (const email of soon) await page.locator('.concerns').getByText(email).waitFor();
+  await page.context().close();
+}, 30);
+
 await check('long names and texts make no page too wide', async () => {
   const name = 'n'.repeat(255), uid = await addGroup(name, acme);
   await data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid, description: 'D'.repeat(512) } });

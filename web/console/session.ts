@@ -112,6 +112,7 @@ const makeRandom = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
 /** Goes to the provider. With silently, the provider asks nothing, and comes back at once if it does not know the reader. */
 export async function signIn(silently = false) {
+  if (!isSecureContext) throw new Error('Browsers allow a sign-in only on pages that came by https');
   const { authorization_endpoint } = await provider();
   const verifier = makeRandom(), state = makeRandom();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));

@@ -75,6 +75,22 @@ export function Problems({ loaded: { problems, reload } }: { loaded: Pick<QueryS
 /** This text replaces a part that the reader may not see. */
 export const NotShown = ({ what }: { what: string }) => <p className="dim note">Your role does not let you see {what}.</p>;
 
+/** Copies a text. Browsers have the clipboard of navigator only where the page came by https, so there is an older way. */
+async function copyText(text: string, button: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = Object.assign(document.createElement('textarea'), { value: text, className: 'sr' });
+    button.after(area); // In an open dialog, nothing outside it can be selected.
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    button.focus();
+    return done;
+  }
+}
+
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -83,7 +99,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     return () => clearTimeout(timer);
   }, [copied]);
   return (
-    <button type="button" className="icon-button" title={copied ? 'Copied' : label} aria-label={copied ? 'Copied' : label} onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}>
+    <button type="button" className="icon-button" title={copied ? 'Copied' : label} aria-label={copied ? 'Copied' : label} onClick={({ currentTarget }) => void copyText(text, currentTarget).then(setCopied)}>
       <Icon name={copied ? 'done' : 'copy'} />
     </button>
   );

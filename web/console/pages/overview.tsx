@@ -136,11 +136,13 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
     }] : []),
   ];
   const hidden = [!group.subscriptions && 'webhooks', !group.invites && 'invites', !unseen && 'identities', !deprecated && 'tags'].filter(Boolean);
+  const unread = (group.subscriptions?.totalCount ?? 0) - (group.subscriptions?.nodes.length ?? 0);
   return (
     <>
       {concerns.length === 0 ? <Empty title="Nothing needs attention">There is no failing webhook, no expiring invite, no unused identity and no tag past its end of life{names.length > 1 ? ' below this group' : ''}.</Empty>
         : <ul className="concerns">{concerns.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
       {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
+      {unread > 0 && <p className="dim note">Of the {count(group.subscriptions!.totalCount)} webhooks only the first {count(group.subscriptions!.nodes.length)} are considered here.</p>}
     </>
   );
 }
