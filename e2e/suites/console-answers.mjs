@@ -283,6 +283,23 @@ await check('an invite that expires soon needs attention, however many there are
   await page.context().close();
 }, 30);
 
+await check('a long readme can be typed, and has no link that the server refuses', async () => {
+  const uid = await addRepo('readme', acme), page = await newPage();
+  await data('mutation M($i: UpdateRepoReadmeInput!) { updateRepoReadme(input: $i) { repo { uid } } }', { i: { uid, content: 'one\n\n'.repeat(10_000) } });
+  await page.goto(`${site}/console/acme/readme`);
+  await loaded(page);
+  await page.locator('.card', { has: page.locator('.markdown') }).getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByRole('region', { name: 'Preview' }).locator('p').first().waitFor();
+  assert.equal(await page.locator('.mutation').count(), 1);
+  await page.getByRole('dialog').locator('textarea').press('Control+Home');
+  const before = await page.locator('.preview p').first().innerText();
+  await page.keyboard.type('x');
+  assert.equal(await page.locator('.mutation').count(), 0);
+  assert.equal(await page.locator('.preview p').first().innerText(), before, 'the preview is made anew at each key');
+  await eventually(async () => (await page.locator('.preview p').first().innerText()) === 'xone', 'the preview does not follow');
+  await page.context().close();
+}, 30);
+
 await check('long names and texts make no page too wide', async () => {
   const name = 'n'.repeat(255), uid = await addGroup(name, acme);
   await data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid, description: 'D'.repeat(512) } });

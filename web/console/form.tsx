@@ -138,6 +138,8 @@ function useFirst(container: RefObject<HTMLElement | null>, selector: string) {
   useLayoutEffect(() => container.current?.querySelector(selector)?.setAttribute('autofocus', ''), []);
 }
 
+const longestAddress = 30_000; // The server refuses much longer ones, such as one with a long readme.
+
 /** A form is in a dialog, and exists while the dialog is open. It asks before it discards what the reader typed. */
 export function Form<Data, Input>({ open, onClose, ...form }: FormProps<Data, Input> & { open: boolean; onClose: () => void }) {
   const dirty = useRef(false), [leaving, setLeaving] = useState(false);
@@ -183,6 +185,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
     if (fault && !isBlank(values[name])) setFaults((old) => ({ ...old, [name]: fault }));
   };
   const input = { ...fixed, ...inputOf(all, rules, values, resource) } as Input;
+  const mutation = settings.playground && playgroundAddress(document, { input: input as object });
   const send = async (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
@@ -208,7 +211,7 @@ function Body<Data, Input>({ document, title, lead, fields: all, fixed, resource
         <Refusal problems={problems} />
       </div>
       {leaving ? <footer role="alertdialog" aria-label="Discard your changes?"><span className="grow">Your changes are not saved.</span><button type="button" autoFocus onClick={leaving.stay}>Keep editing</button><button type="button" className="danger" onClick={leaving.go}>Discard</button></footer>
-        : <footer>{settings.playground && <a className="mutation" href={playgroundAddress(document, { input: input as object })} target="_blank" rel="noreferrer">Show the mutation</a>}
+        : <footer>{mutation && mutation.length < longestAddress && <a className="mutation" href={mutation} target="_blank" rel="noreferrer">Show the mutation</a>}
           <span className="grow" /><button type="button" onClick={onClose}>Cancel</button><button type="submit" className="primary" aria-disabled={busy}>{busy ? 'Please wait …' : submit}</button></footer>}
     </form>
   );

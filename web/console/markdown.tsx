@@ -2,7 +2,7 @@
 // the web. The page may not load images, so an image is shown as a link. A readme that would take too long to parse is shown as text.
 
 import { Lexer, Tokenizer, type Token, type Tokens, type TokensList } from 'marked';
-import { createElement, Fragment, useMemo, type ReactNode } from 'react';
+import { createElement, Fragment, memo, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Boundary } from './boundary';
 
 // A unit of work is about one character that the parser reads. The most work takes 0.2 s, and is twice that of 256 KB of ordinary
@@ -115,9 +115,21 @@ function shown(token: Token): ReactNode {
   }
 }
 
-export function Markdown({ text }: { text: string }) {
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
   const tokens = useMemo(() => parse(text), [text]), raw = <pre tabIndex={0}>{text}</pre>;
   return <div className="markdown">{tokens ? <Boundary content={text} instead={raw}><Shown tokens={tokens} /></Boundary> : raw}</div>;
+});
+
+const longText = 20_000;
+
+/** This preview follows a text that the reader types. A long text takes the browser too long to show at each key. */
+export function Preview({ text }: { text: string }) {
+  const [shown, setShown] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(text), text.length > longText ? 600 : 0);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return <section className="preview" aria-label="Preview"><Markdown text={shown} /></section>;
 }
 
 const Shown = ({ tokens }: { tokens: Token[] }) => inline(tokens);

@@ -3,7 +3,7 @@
 import { ConfirmButton, FormButton, type Field, type Holding, type Values } from './form';
 import { CreateRepo, DeleteRepo, UpdateRepo, UpdateRepoReadme, type CreateRepoMutation, type RepoQuery, type UpdateRepoMutation } from './generated/graphql';
 import { forgetPlaces } from './known';
-import { Markdown } from './markdown';
+import { Preview } from './markdown';
 import { groupAddress, repoAddress } from './places';
 import { navigate } from './router';
 import { plural, tierName } from './words';
@@ -50,6 +50,6 @@ export function EditReadme({ repo }: { repo: Repository }) {
   return (
     <FormButton label={repo.readme ? 'Edit' : 'Write a readme'} icon="edit" held={{ capabilities: repo.viewerCapabilities, on: repo.name }} document={UpdateRepoReadme} title={`Readme of ${repo.name}`} submit="Save"
       fields={[{ name: 'content', label: 'Readme', code: true, hint: 'Markdown, at most 256 KiB. Without text, the repo has no readme.' }]} fixed={{ uid: repo.uid }} resource={{ content: repo.readme }} affects={['Repo']} onDone={() => {}}
-      below={({ content }) => content !== '' && <section className="preview" aria-label="Preview"><Markdown text={String(content)} /></section>} />
+      below={({ content }) => content !== '' && <Preview text={String(content)} />} />
   );
 }
