@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 )
@@ -113,6 +114,10 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 	if err := requireOperator(ctx); err != nil {
 		return Imported{}, err
 	}
+	return importIntoRepos(func() (Imported, error) { return s.importOnce(ctx, tags, o) })
+}
+
+func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptions) (Imported, error) {
 	exists, err := existingRepos(ctx, s.p.store, tags, func(t *ImportedTag) UID { return t.Repo })
 	if err != nil {
 		return Imported{}, err
@@ -198,6 +203,16 @@ type TagNames struct{ names []TagName }
 // Names lists the names.
 func (n TagNames) Names() []TagName { return n.names }
 
+// importIntoRepos runs an import of records in repos. It runs the import again if a repo was
+// deleted after the import had found it, so that only the records in this repo are rejected.
+func importIntoRepos(run func() (Imported, error)) (Imported, error) {
+	done, err := run()
+	if errors.Is(err, ErrNoParent) {
+		done, err = run()
+	}
+	return done, err
+}
+
 // existingRepos reads the repos of records. It returns a check that adds a
 // violation if a repo does not exist.
 func existingRepos[T any](ctx context.Context, r Reader, records []T, repoOf func(T) UID) (func(repo UID, v *violations), error) {
@@ -231,6 +246,10 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 	if err := requireOperator(ctx); err != nil {
 		return Imported{}, err
 	}
+	return importIntoRepos(func() (Imported, error) { return s.importOnce(ctx, images) })
+}
+
+func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, error) {
 	put := func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) }
 	exists, err := existingRepos(ctx, s.p.store, images, func(i *Image) UID { return i.Repo })
 	if err != nil {

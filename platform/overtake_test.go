@@ -66,6 +66,11 @@ func (t overtakenTx) AdvisoriesByName(ctx context.Context, names platform.Adviso
 	return t.Tx.AdvisoriesByName(ctx, names)
 }
 
+func (t overtakenTx) Images(ctx context.Context, keys platform.ImageKeys) ([]*platform.Image, error) {
+	defer t.store.reach("images")
+	return t.Tx.Images(ctx, keys)
+}
+
 func (t overtakenTx) TagsByName(ctx context.Context, names platform.TagNames) ([]*platform.Tag, error) {
 	defer t.store.reach("tags")
 	return t.Tx.TagsByName(ctx, names)
@@ -293,6 +298,33 @@ func TestAPruneKeepsATagThatACallerHasTakenOver(t *testing.T) {
 			prune(t, w.p, w, repo)
 		})
 	})
+}
+
+// The records of a repo that is deleted during an import are rejected, and the others are stored.
+func TestAnImportOutlastsTheDeletionOfARepo(t *testing.T) {
+	for step, load := range map[string]func(w *world, p *platform.Platform, repos []platform.UID) (platform.Imported, error){
+		"tags": func(w *world, p *platform.Platform, repos []platform.UID) (platform.Imported, error) {
+			tag := platform.Tag{Name: "v1", Digest: digest(1)}
+			return p.Tags.Import(w.operator(), []*platform.ImportedTag{{Repo: repos[0], Tag: tag}, {Repo: repos[1], Tag: tag}}, platform.ImportOptions{})
+		},
+		"images": func(w *world, p *platform.Platform, repos []platform.UID) (platform.Imported, error) {
+			return p.Images.Import(w.operator(), []*platform.Image{{Repo: repos[0], Digest: digest(1)}, {Repo: repos[1], Digest: digest(1)}})
+		},
+	} {
+		t.Run(step, func(t *testing.T) {
+			onPostgres(t, func(t *testing.T, w *world) {
+				acme := w.found("acme")
+				repos := []platform.UID{w.repo(acme.uid), w.repo(acme.uid)}
+				other, wait := w.overtake(t, step, platform.Options{}, func() error { return w.p.Repos.Delete(acme.owner, repos[1]) })
+				done, err := load(w, other, repos)
+				if err != nil || done.Added != 1 || len(done.Rejected) != 1 || done.Rejected[1] == nil {
+					t.Errorf("%+v, %v, want that the second record is rejected", done, err)
+				}
+				wait()
+				w.checkCounters()
+			})
+		})
+	}
 }
 
 // An import of names and digests must not undo a deprecation that comes at the same time.

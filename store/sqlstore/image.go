@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 
 	"atrium/platform"
 )
@@ -37,5 +38,9 @@ func (tx *transaction) PutImages(ctx context.Context, images []*platform.Image) 
 		q.add(" ON CONFLICT (repo, digest) DO UPDATE SET architectures = excluded.architectures, packages = excluded.packages")
 		run[n] = q.build(nil)
 	}
-	return tx.conn.Run(ctx, run...)
+	err := tx.conn.Run(ctx, run...)
+	if errors.Is(err, ErrForeignKey) {
+		return platform.ErrNoParent
+	}
+	return err
 }
