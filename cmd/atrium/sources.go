@@ -61,6 +61,9 @@ func (s *sources) Resolve(kctx *kong.Context, _ *kong.Path, flag *kong.Flag) (an
 // unset.
 func (s *sources) variable(flag *kong.Flag) any {
 	name := variable(flag.Name)
+	if negated := variable("no-" + flag.Name); flag.Tag.Has("negatable") && s.env(negated) != "" {
+		s.faults.add(flag.Name, "%s is no variable; set %s to false in its place", negated, name)
+	}
 	text, file := s.env(name), ""
 	if isSecret(flag) {
 		file = s.env(name + "_FILE")

@@ -60,6 +60,18 @@ group: for another command
 	}
 }
 
+// There is a flag --no-migrate. A server that ignored this variable would migrate the database.
+func TestTheVariableOfANegatedFlagIsRefused(t *testing.T) {
+	t.Parallel()
+	_, _, err := atrium(t, map[string]string{"ATRIUM_NO_MIGRATE": "true"}, "serve")
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "ATRIUM_NO_MIGRATE is no variable; set ATRIUM_MIGRATE to false") {
+		t.Errorf("error %v, want one that names the right variable", err)
+	}
+	if c := parseServe(t, map[string]string{"ATRIUM_MIGRATE": "false"}); c.Migrate {
+		t.Error("ATRIUM_MIGRATE=false migrates")
+	}
+}
+
 func TestAnInvalidConfigurationFileIsNamed(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
