@@ -13,6 +13,7 @@ import (
 // A post delivers in simulated time to a sink that always gives the same answer.
 type post struct {
 	t      *testing.T
+	store  platform.Store
 	p      *platform.Platform
 	ctx    context.Context // This is the context of the owner.
 	org    platform.UID
@@ -23,7 +24,8 @@ type post struct {
 
 func newPost(t *testing.T, answer platform.Attempt) *post {
 	t.Helper()
-	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})
+	store := storetest.Open(t, storetest.SQLite(t))
+	p, err := platform.New(t.Context(), store, platform.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,7 @@ func newPost(t *testing.T, answer platform.Attempt) *post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &post{t: t, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, due: map[platform.Ticket]time.Time{}}
+	d := &post{t: t, store: store, p: p, org: org.Group.UID, answer: answer, tried: map[platform.UID][]time.Time{}, due: map[platform.Ticket]time.Time{}}
 	actor, err := p.Authenticate(t.Context(), platform.Claims{Issuer: issuer, Subject: "owner", ServiceAudience: true})
 	if err != nil {
 		t.Fatal(err)

@@ -198,6 +198,9 @@ func (p *Platform) Run(ctx context.Context) {
 			acted[uid] = true
 		case <-clean.C:
 			p.purgeOrWarn(ctx)
+			if err := p.loadSealer(ctx); err != nil && ctx.Err() == nil {
+				p.options.Logger.Warn("the keys of page tokens were not read again; a new one is used later", "error", err)
+			}
 		case <-tick.C:
 			if len(acted) == 0 {
 				continue

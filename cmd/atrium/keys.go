@@ -41,7 +41,7 @@ func (c *rotateKeysCommand) run(ctx context.Context, p program) error {
 	if err := db.RotateKeys(ctx); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, "new page tokens are sealed with a new key; existing ones stay valid")
+	_, err = fmt.Fprintln(p.stdout, "running servers seal new page tokens with the new key within 10 minutes; existing ones stay valid")
 	return err
 }
 
