@@ -48,7 +48,10 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	if info, err := os.Stat(o.File); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file; name a file that `atrium backup` made", o.File)
 	}
-	copied, err := copyBackup(ctx, o.File, path)
+	// If the path is a symbolic link, the file that it leads to is replaced, and not the link. A
+	// server looks for the queue beside the link.
+	database, queue := dbfile.Resolve(path), events.QueueFile(path)
+	copied, err := copyBackup(ctx, o.File, database)
 	if err != nil {
 		return nil, fmt.Errorf("the backup cannot be restored: %w", err)
 	}
@@ -57,13 +60,13 @@ func Restore(ctx context.Context, o RestoreOptions) (*Repair, error) {
 	if err != nil {
 		return nil, err
 	}
-	suffix := dbfile.FindSuffix(time.Now().UTC().Format(".before-20060102-150405"), path, events.QueueFile(path))
-	if repair.Kept, err = dbfile.Replace(path, copied, suffix); err != nil {
+	suffix := dbfile.FindSuffix(time.Now().UTC().Format(".before-20060102-150405"), database, queue)
+	if repair.Kept, err = dbfile.Replace(database, copied, suffix); err != nil {
 		return nil, err
 	}
 	// The queue is created again from the deliveries that have not ended, because an
 	// older queue would lack some of them.
-	return repair, dbfile.SetAside(events.QueueFile(path), suffix)
+	return repair, dbfile.SetAside(queue, suffix)
 }
 
 // copyBackup copies a backup into the folder of a database. If the backup is a database with

@@ -212,6 +212,26 @@ func TestEveryRestoreKeepsTheDatabaseThatWasThere(t *testing.T) {
 	}
 }
 
+// The folder of the link may be on a small disk. The database stays where it is.
+func TestARestoreFollowsTheLinkToTheDatabase(t *testing.T) {
+	t.Parallel()
+	url, folder := storetest.SQLite(t), t.TempDir()
+	link, file := filepath.Join(folder, "link.db"), filepath.Join(folder, "backup.db")
+	path := strings.TrimPrefix(url, "sqlite:")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, url, "backup", file)
+	mustRun(t, "sqlite:"+link, "restore", "--replace", file)
+	if to, err := os.Readlink(link); to != path {
+		t.Errorf("the link leads to %q, want %q (%v)", to, path, err)
+	}
+	if kept, err := filepath.Glob(path + ".before-*"); len(kept) != 1 {
+		t.Errorf("%q are kept beside the database, want the former one (%v)", kept, err)
+	}
+	mustRun(t, url, "recount")
+}
+
 func TestARepairReportsWhatItFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

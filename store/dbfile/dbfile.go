@@ -111,6 +111,9 @@ func IsFileOf(database, path string) bool {
 	return false
 }
 
+// Resolve returns the path of the file to which a path leads through symbolic links.
+func Resolve(path string) string { return resolve(path) }
+
 // resolve resolves the symbolic links of a path. If there is no such file, it resolves those
 // of the folder.
 func resolve(path string) string {
