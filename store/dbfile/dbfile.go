@@ -74,7 +74,7 @@ var ErrInUse = errors.New("another server uses it")
 // Acquire locks a database for one server until release is called or the process
 // ends. Commands that run beside the server do not need the lock.
 func Acquire(path string) (release func() error, err error) {
-	path = resolve(path) // two names of one file have one lock
+	path = Resolve(path) // two names of one file have one lock
 	if err := checkFolder(path); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ const lockSuffix = ".lock"
 // IsFileOf reports whether a path names a file of a database, which may not exist yet: its
 // own, one that SQLite adds, or its lock. Both paths may contain symbolic links.
 func IsFileOf(database, path string) bool {
-	database, resolved := resolve(database), resolve(path)
+	database, resolved := Resolve(database), Resolve(path)
 	for _, suffix := range append(slices.Clone(sideFiles), lockSuffix) {
 		if database+suffix == resolved || isSame(database+suffix, path) {
 			return true
@@ -111,12 +111,9 @@ func IsFileOf(database, path string) bool {
 	return false
 }
 
-// Resolve returns the path of the file to which a path leads through symbolic links.
-func Resolve(path string) string { return resolve(path) }
-
-// resolve resolves the symbolic links of a path. If there is no such file, it resolves those
+// Resolve resolves the symbolic links of a path. If there is no such file, it resolves those
 // of the folder.
-func resolve(path string) string {
+func Resolve(path string) string {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		folder, err := filepath.EvalSymlinks(filepath.Dir(path))
@@ -146,7 +143,7 @@ func isSame(a, b string) bool {
 // would apply the changes to any file under the name of the database.
 func FindLog(path string) (log string, found bool) {
 	for _, s := range []string{"-wal", "-journal"} {
-		if _, err := os.Stat(resolve(path) + s); err == nil {
+		if _, err := os.Stat(Resolve(path) + s); err == nil {
 			return path + s, true
 		}
 	}
