@@ -92,7 +92,7 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	}
 	p.denials.p = p
 	p.broadcast.callers.identify = p.identify
-	if err := store.SyncBuiltInRoles(ctx, builtInRoles()); err != nil {
+	if err := store.SyncBuiltInRoles(ctx, BuiltInRoles()); err != nil {
 		return nil, fmt.Errorf("built-in roles: %w", err)
 	}
 	if err := p.openEncryption(ctx); err != nil {

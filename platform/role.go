@@ -76,9 +76,7 @@ func IsBuiltInRole(uid UID) bool {
 }
 
 // BuiltInRoles returns the roles that every organisation can use.
-func BuiltInRoles() []*Role { return builtInRoles() }
-
-func builtInRoles() []*Role {
+func BuiltInRoles() []*Role {
 	roles := make([]*Role, len(builtInRoleData))
 	for i := range builtInRoleData {
 		r := builtInRoleData[i]
