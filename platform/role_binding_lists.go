@@ -5,12 +5,6 @@ import (
 	"slices"
 )
 
-// ListEffectiveOn lists the bindings that apply to a group.
-func (s RoleBindings) ListEffectiveOn(ctx context.Context, group UID, capability Capability, req ListRequest[*RoleBindingFilter]) (Page[*RoleBinding], error) {
-	pages, errs := s.ListEffective(ctx, []UID{group}, capability, req)
-	return pages[0], errs[0]
-}
-
 // ListEffective reads, with one read, the same page of the bindings that apply to
 // each group, including inherited ones. If a capability is given, it lists only
 // bindings whose role has it.

@@ -218,7 +218,8 @@ func TestEffectiveBindingsAreThoseOfTheGroupAndAllAboveIt(t *testing.T) {
 			counts := filterCase[*platform.RoleBinding, *platform.RoleBindingFilter]{matches: func(b *platform.RoleBinding) bool { return g.UID.Within(b.Group.UID) }}
 			order := platform.Order{Field: "create_time", Desc: true}
 			want := k.uids(k.expectedRows(c, platform.UIDFilter{}, counts, order))
-			page, err := f.p.RoleBindings.ListEffectiveOn(f.contextAs(c.subject), g.UID, "", platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 200})
+			pages, errs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), []platform.UID{g.UID}, "", platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 200})
+			page, err := pages[0], errs[0]
 			if err != nil || !slices.Equal(k.uids(page.Items), want) || page.TotalCount != int64(len(want)) {
 				t.Fatalf("%s: got %v of %d (%v), want %v", g.UID, k.uids(page.Items), page.TotalCount, err, want)
 			}
@@ -240,8 +241,8 @@ func TestEffectiveBindingsOfManyGroupsAreThoseOfEach(t *testing.T) {
 				req := platform.ListRequest[*platform.RoleBindingFilter]{PageSize: 3}
 				pages, errs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), groups, capability, req)
 				for i, g := range groups {
-					alone, err := f.p.RoleBindings.ListEffectiveOn(f.contextAs(c.subject), g, capability, req)
-					together := pages[i]
+					single, singleErrs := f.p.RoleBindings.ListEffective(f.contextAs(c.subject), []platform.UID{g}, capability, req)
+					together, alone, err := pages[i], single[0], singleErrs[0]
 					if fmt.Sprint(errs[i]) != fmt.Sprint(err) || together.TotalCount != alone.TotalCount || together.HasNext != alone.HasNext || !slices.EqualFunc(together.Items, alone.Items, func(a, b *platform.RoleBinding) bool { return a.UID == b.UID }) {
 						t.Fatalf("%s with %q: together %d of %d (%v), alone %d of %d (%v)", g, capability, len(together.Items), together.TotalCount, errs[i], len(alone.Items), alone.TotalCount, err)
 					}

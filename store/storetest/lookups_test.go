@@ -23,8 +23,8 @@ func (r *readList) addBindings() {
 	r.add("bindings by uid", page, askList(p.RoleBindings.List, request{UIDP: all, OrderBy: "uid"}))
 	r.add("bindings in the root by uid", page, askList(p.RoleBindings.List, request{UIDP: childrenOf(r.b.root), OrderBy: "uid"}))
 	effective := r.add("effective bindings", 5*page, func(ctx context.Context) error {
-		_, err := p.RoleBindings.ListEffectiveOn(ctx, r.b.deep[4], "", request{})
-		return err
+		_, errs := p.RoleBindings.ListEffective(ctx, []platform.UID{r.b.deep[4]}, "", request{})
+		return errs[0]
 	})
 	effective.maxTotalBuffers, effective.sorts = 5*totalBuffers, true
 
