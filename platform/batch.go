@@ -14,8 +14,8 @@ import (
 // names the index of the request that failed. The events are those of single
 // changes.
 
-// MaxBatchRequests is the maximum number of changes in a batch.
-const MaxBatchRequests = 100
+// maxBatchRequests is the maximum number of changes in a batch.
+const maxBatchRequests = 100
 
 // A BatchRequest is one change of a batch. UID names the resource, or the parent
 // of a resource to create.
@@ -31,8 +31,8 @@ func checkBatch(ctx context.Context, list string, n int, accept func(i int) erro
 	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}
-	if n == 0 || n > MaxBatchRequests {
-		return Invalid(Violation{list, fmt.Sprintf("must be 1 to %d", MaxBatchRequests)})
+	if n == 0 || n > maxBatchRequests {
+		return Invalid(Violation{list, fmt.Sprintf("must be 1 to %d", maxBatchRequests)})
 	}
 	var all violations
 	for i := range n {

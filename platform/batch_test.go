@@ -25,7 +25,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 			want string
 		}{
 			{"none", nil, "requests"},
-			{"too many", make([]platform.Input[*platform.RoleBinding], platform.MaxBatch+1), "requests"},
+			{"too many", make([]platform.Input[*platform.RoleBinding], platform.MaxBatchBindings+1), "requests"},
 			{"one that is nothing", []platform.Input[*platform.RoleBinding]{body[*platform.RoleBinding](`{}`)}, "requests[0].roleBinding.identityUid requests[0].roleBinding.roleUid"},
 			{"the second", []platform.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)}, "requests[1].roleBinding.identityUid"},
 			{"several", []platform.Input[*platform.RoleBinding]{body[*platform.RoleBinding](`{"identityUid": 1, "nope": 1}`), good, binding(a, "")},

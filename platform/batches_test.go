@@ -32,7 +32,7 @@ func TestABatchOfTagsIsAllOrNothing(t *testing.T) {
 			want     string
 		}{
 			"none":                 {nil, "requests"},
-			"too many":             {make([]platform.BatchRequest[*platform.Tag], platform.MaxBatchRequests+1), "requests"},
+			"too many":             {make([]platform.BatchRequest[*platform.Tag], 101), "requests"},
 			"several wrong":        {append(requests[*platform.Tag](repo, tagBody("a", 1), `{"name": ".b", "digest": "x"}`), requests[*platform.Tag]("x", tagBody("c", 1))...), "requests[1].name requests[1].digest requests[2].parent"},
 			"the same name twice":  {requests[*platform.Tag](repo, tagBody("a", 1), tagBody("a", 2)), "requests[1].name"},
 			"what is not a field":  {requests[*platform.Tag](repo, tagBody("a", 1), `{"name": "b", "digest": "`+digest(1)+`", "nope": 1}`), "requests[1].nope"},

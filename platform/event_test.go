@@ -113,15 +113,15 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		var ins []platform.Input[*platform.RoleBinding]
-		for range platform.MaxBatch {
+		for range platform.MaxBatchBindings {
 			ins = append(ins, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
 		}
 		before := w.events()
 		made, err := w.p.RoleBindings.CreateBatch(acme.owner, acme.uid, ins)
 		must(t, err)
 		events := since(w.events(), before)
-		if len(made) != platform.MaxBatch || len(events) != platform.MaxBatch {
-			t.Fatalf("%d bindings, want %d, %d events, want %d", len(made), platform.MaxBatch, len(events), platform.MaxBatch)
+		if len(made) != platform.MaxBatchBindings || len(events) != platform.MaxBatchBindings {
+			t.Fatalf("%d bindings, want %d, %d events, want %d", len(made), platform.MaxBatchBindings, len(events), platform.MaxBatchBindings)
 		}
 		for i, e := range events {
 			if e.kind != "iam.rolebindings.created.batch" || e.subject != made[i].UID || !strings.Contains(e.body, string(made[i].Identity.UID)) {

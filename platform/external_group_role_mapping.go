@@ -110,8 +110,8 @@ func (s ExternalGroupRoleMappings) Delete(ctx context.Context, uid UID) error {
 	return s.remove(ctx, uid)
 }
 
-// MaxBatchDelete is the maximum number of mappings in one batchDelete.
-const MaxBatchDelete = 200
+// maxBatchMappings is the maximum number of mappings in one batchDelete.
+const maxBatchMappings = 200
 
 // DeleteBatch removes mappings below parent, which is an identity provider or a
 // group: all or none. It returns the removed mappings in the order of uids.
@@ -126,10 +126,10 @@ func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, 
 	}
 	var v violations
 	v.checkRequiredUID("parent", parent)
-	if len(uids) == 0 || len(uids) > MaxBatchDelete {
-		v.add("names", "must be 1 to %d", MaxBatchDelete)
+	if len(uids) == 0 || len(uids) > maxBatchMappings {
+		v.add("names", "must be 1 to %d", maxBatchMappings)
 	}
-	for i, uid := range uids[:min(len(uids), MaxBatchDelete)] { // the limit also bounds the comparisons below
+	for i, uid := range uids[:min(len(uids), maxBatchMappings)] { // the limit also bounds the comparisons below
 		field := fmt.Sprintf("names[%d]", i)
 		switch {
 		case !uid.Valid():

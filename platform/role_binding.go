@@ -104,8 +104,8 @@ func (v *violations) checkRequiredUID(field string, u UID) {
 	v.checkUID(field, u)
 }
 
-// MaxBatch is the maximum number of bindings in one batchCreate.
-const MaxBatch = 25
+// MaxBatchBindings is the maximum number of bindings in one batchCreate.
+const MaxBatchBindings = 25
 
 // RoleBindings are the operations on role bindings.
 type RoleBindings struct {
@@ -132,13 +132,13 @@ func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[*RoleBind
 	return bindings[0], nil
 }
 
-// CreateBatch makes up to MaxBatch bindings on one group: all or none.
+// CreateBatch makes up to MaxBatchBindings bindings on one group: all or none.
 func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[*RoleBinding]) ([]*RoleBinding, error) {
-	if len(ins) == 0 || len(ins) > MaxBatch {
+	if len(ins) == 0 || len(ins) > MaxBatchBindings {
 		if _, err := requireCaller(ctx); err != nil {
 			return nil, err
 		}
-		return nil, s.kind.addArea(Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatch)}))
+		return nil, s.kind.addArea(Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatchBindings)}))
 	}
 	bindings, err := s.createAll(ctx, parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
 	if err != nil {

@@ -53,7 +53,7 @@ func decodeBatch(body []byte) (platform.UID, []platform.Input[*platform.RoleBind
 		d.add("requests", "must be a list")
 	}
 	inputs := make([]platform.Input[*platform.RoleBinding], len(requests))
-	if len(requests) > platform.MaxBatch {
+	if len(requests) > platform.MaxBatchBindings {
 		return parent, inputs, d.malformed // the operation rejects so many without reading them
 	}
 	for i, raw := range requests {

@@ -143,7 +143,7 @@ func TestViolationsAreThoseOfREST(t *testing.T) {
 		},
 		"requests": func() error {
 			_, err := c.bindings.BatchCreateRoleBindings(t.Context(), &iamv2.BatchCreateRoleBindingsRequest{
-				Parent: w.org, Requests: make([]*iamv2.CreateRoleBindingRequest, platform.MaxBatch+1),
+				Parent: w.org, Requests: make([]*iamv2.CreateRoleBindingRequest, platform.MaxBatchBindings+1),
 			})
 			return err
 		},

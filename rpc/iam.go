@@ -152,7 +152,7 @@ func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.Batc
 // readBatch returns the inputs of a batch. Bindings without a role get the role of the batch.
 func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) (inputs []platform.Input[*platform.RoleBinding], malformed []platform.Violation) {
 	inputs = make([]platform.Input[*platform.RoleBinding], len(r.GetRequests()))
-	if len(inputs) > platform.MaxBatch {
+	if len(inputs) > platform.MaxBatchBindings {
 		return inputs, nil // the operation rejects so many without reading them
 	}
 	for i, one := range r.GetRequests() {
