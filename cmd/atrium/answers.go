@@ -4,8 +4,8 @@ import "atrium/platform"
 
 // answerFlags limit the memory that answers use.
 type answerFlags struct {
-	AnswerBytes  int64 `default:"16777216" placeholder:"BYTES" help:"Largest size of one answer, both of its body and of what is read for it; 0 is no limit."`
-	AnswerMemory int64 `default:"268435456" placeholder:"BYTES" help:"Memory that all concurrent answers may use together; those of one caller may use half of it. 0 is no limit."`
+	AnswerBytes  int64 `default:"${answer_bytes}" placeholder:"BYTES" help:"Largest size of one answer, both of its body and of what is read for it; 0 is no limit."`
+	AnswerMemory int64 `default:"${answer_memory}" placeholder:"BYTES" help:"Memory that all concurrent answers may use together; those of one caller may use half of it. 0 is no limit."`
 }
 
 // minAnswers is the number of largest answers that must fit into the memory of all,

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"atrium/platform"
 )
 
 // A commandLine holds all commands with their flags.
@@ -102,10 +104,14 @@ func parse(args []string, p program) (picked command, err error) {
 const errHelpPrinted = "help was printed"
 
 func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
+	limits := platform.DefaultAnswerLimits()
 	return kong.New(&commandLine{},
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
-		kong.Vars{"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency), "version": describeVersion()},
+		kong.Vars{
+			"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency), "version": describeVersion(),
+			"answer_bytes": strconv.FormatInt(limits.PerAnswer, 10), "answer_memory": strconv.FormatInt(limits.Total, 10),
+		},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(errHelpPrinted) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
