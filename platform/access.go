@@ -6,8 +6,8 @@ import (
 )
 
 // Access is decided from paths alone, before anything is read. A caller who
-// lacks a capability learns nothing about what exists. The access model is in
-// capabilities.md and in the comments of each operation.
+// lacks a capability learns nothing about what exists. docs/concepts.md explains the
+// access model. The comment of each operation says what it needs.
 
 // require returns the caller if it holds every capability on uid, and
 // PERMISSION_DENIED otherwise.

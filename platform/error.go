@@ -52,7 +52,7 @@ type Error struct {
 	Code    Code
 	Reason  string // a reason for programs: the name of the code, or a more specific one
 	Message string
-	Area    string // the service area: iam, registry, vulnerabilities, advisory or events; "" means iam
+	Area    string // the service area, such as registry; "" means iam
 
 	Violations    []Violation       // all violations of the request, in field order, for INVALID_ARGUMENT
 	Preconditions []Precondition    // the preconditions that fail, for FAILED_PRECONDITION

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Sizes of a page (specification, Limits).
+// Sizes of a page.
 const (
 	DefaultPageSize = 50
 	MaxPageSize     = 200

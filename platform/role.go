@@ -36,7 +36,8 @@ const (
 	EditorRole UID = "e39bd869953ef09043c4560eed5eba4b2e482cdf"
 )
 
-// builtInRoleData defines the built-in roles (reference/capabilities.md).
+// builtInRoleData defines the built-in roles. internal/cases compares it with
+// testdata/capabilities.md.
 var builtInRoleData = []Role{
 	{UID: ViewerRole, Name: "viewer", Description: "Reads every resource.", Capabilities: readingCapabilities()},
 	{UID: EditorRole, Name: "editor", Description: "Reads every resource; writes repos and event subscriptions.", Capabilities: []Capability{

@@ -14,7 +14,7 @@ import (
 )
 
 // tokenLifetime is the lifetime of a page token. An expired token is not an error:
-// the list restarts from the beginning (specification, Limits).
+// the list restarts from the beginning.
 const tokenLifetime = 3 * 24 * time.Hour
 
 // A token is the content of a page token. It is sealed, so that clients can

@@ -13,8 +13,8 @@ import (
 	"atrium/platform"
 )
 
-// A wireRoute is an operation in testdata/wire.txt. The file has the routes of
-// reference/wire.txt, and the requests whose fields are query parameters.
+// A wireRoute is an operation in testdata/wire.txt. The file has the routes of the
+// API, and the requests whose fields are query parameters.
 type wireRoute struct {
 	name, method, pattern string
 	capabilities          []string
