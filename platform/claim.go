@@ -82,7 +82,7 @@ func (m *ClaimMatch) check(v *violations) {
 func (v *violations) checkClaimText(field, text string) {
 	switch {
 	case len(text) > maxRuleBytes:
-		v.add(field, "must be at most %d bytes, and its name too", maxRuleBytes)
+		v.add(field, "must have a name and a value of at most %d bytes each", maxRuleBytes)
 	case strings.ContainsFunc(text, unicode.IsControl):
 		v.add(field, "must not hold control characters")
 	}
@@ -118,7 +118,7 @@ func (v *violations) checkIssuer(field, s string) {
 	if len(s) > maxRuleBytes {
 		v.add(field, "must be at most %d bytes", maxRuleBytes)
 	} else if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		v.add(field, "must be an https URL without query and fragment")
+		v.add(field, "must be an https URL without a user, a query and a fragment")
 	}
 }
 

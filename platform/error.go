@@ -155,6 +155,11 @@ func permissionDenied(capability Capability, on UID) *Error {
 	}
 }
 
+// newRefusal returns the error for a caller whom no capability would help.
+func newRefusal(because string) *Error {
+	return &Error{Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Message: "Permission denied: " + because}
+}
+
 func failedPrecondition(kind, subject, description string) *Error {
 	return &Error{
 		Code: CodeFailedPrecondition, Reason: "FAILED_PRECONDITION",

@@ -168,7 +168,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding
 	code, ok := parseInviteCode(told)
 	switch {
 	case actor.operator != "":
-		return nil, permissionDenied("", "") // an operator has no identity
+		return nil, newRefusal("an operator has no identity; accept the invite with a token")
 	case told == "":
 		return nil, Invalid(Violation{"code", "is required"})
 	case !ok:

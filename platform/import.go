@@ -117,7 +117,7 @@ func (in importPlan[T, K]) validate(batch []T) (rows []T, rejected map[int]error
 func requireOperator(ctx context.Context) error {
 	actor, err := requireCaller(ctx)
 	if err == nil && actor.operator == "" {
-		err = permissionDenied("", "")
+		err = newRefusal("only a command of the operator may do this")
 	}
 	return err
 }

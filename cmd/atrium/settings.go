@@ -28,7 +28,7 @@ func checkAddress(f *faults, flag, address string) {
 func checkIssuer(f *faults, flag, issuer string) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		f.add(flag, "%.200q must be an https URL without query and fragment", issuer)
+		f.add(flag, "%.200q must be an https URL without a user, a query and a fragment", issuer)
 	}
 }
 
