@@ -9,7 +9,7 @@ import (
 func noteFixTimes(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	update := withPlaceholders(dialect, "UPDATE advisory SET fix_time = ? WHERE uid = ?")
 	for after := []byte{}; ; {
-		some, err := unratedAfter(ctx, tx, dialect, after)
+		some, err := readAdvisoriesAfter(ctx, tx, dialect, after)
 		if err != nil {
 			return err
 		}
@@ -23,7 +23,7 @@ func noteFixTimes(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 				return err
 			}
 		}
-		if len(some) < unratedAtOnce {
+		if len(some) < advisoriesAtOnce {
 			return nil
 		}
 	}

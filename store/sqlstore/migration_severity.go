@@ -9,14 +9,14 @@ import (
 	"atrium/platform"
 )
 
-// An unratedAdvisory is a row that migration 12 has not rated yet.
-type unratedAdvisory struct {
+// A storedAdvisory is a row that migrations 12 and 17 read.
+type storedAdvisory struct {
 	key []byte
 	platform.Advisory
 }
 
-// unratedAtOnce is how many advisories the migration holds at once.
-const unratedAtOnce = 1000
+// advisoriesAtOnce is how many advisories a migration holds at once.
+const advisoriesAtOnce = 1000
 
 // rateAdvisories is migration 12. It computes the severities of the existing advisories,
 // and counts the advisories by their classes.
@@ -28,7 +28,7 @@ func rateAdvisories(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 	counted := deltas{}
 	update := withPlaceholders(dialect, "UPDATE advisory SET severity = ?, severity_vector = ?, severity_version = ?, severity_source = ?, count_class = ? WHERE uid = ?")
 	for after := []byte{}; ; {
-		some, err := unratedAfter(ctx, tx, dialect, after)
+		some, err := readAdvisoriesAfter(ctx, tx, dialect, after)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func rateAdvisories(ctx context.Context, tx *sql.Tx, dialect *Dialect) error {
 				counted.count(number, uid, false, 0, 1)
 			}
 		}
-		if len(some) < unratedAtOnce {
+		if len(some) < advisoriesAtOnce {
 			return insertCounters(ctx, tx, dialect, counted)
 		}
 	}
@@ -70,16 +70,16 @@ func withPlaceholders(dialect *Dialect, text string) string {
 	return s.add(text, make([]any, strings.Count(text, "?"))...).sql.String()
 }
 
-// unratedAfter reads the next batch of advisories after a UID.
-func unratedAfter(ctx context.Context, tx *sql.Tx, dialect *Dialect, after []byte) (some []*unratedAdvisory, err error) {
+// readAdvisoriesAfter reads the next batch of advisories after a UID.
+func readAdvisoriesAfter(ctx context.Context, tx *sql.Tx, dialect *Dialect, after []byte) (some []*storedAdvisory, err error) {
 	query := withPlaceholders(dialect, "SELECT uid, advisory_id, aliases, events, severities, delete_time FROM advisory WHERE uid > ? ORDER BY uid LIMIT ?")
-	rows, err := tx.QueryContext(ctx, query, after, unratedAtOnce)
+	rows, err := tx.QueryContext(ctx, query, after, advisoriesAtOnce)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		a := &unratedAdvisory{}
+		a := &storedAdvisory{}
 		if err := rows.Scan(&a.key, &a.AdvisoryID, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.DeleteTime}); err != nil {
 			return nil, err
 		}
