@@ -106,7 +106,7 @@ type AccountAssociationFilter struct {
 func (f *AccountAssociationFilter) check(v *violations) { v.checkFilter("name", f.Name) }
 
 var accountAssociationKind = Kind[*AccountAssociation]{
-	Name: "AccountAssociation", Plural: "accountAssociations", Area: "iam", Number: 11, Event: "iam.account_associations", Parent: "Group",
+	Name: "AccountAssociation", Plural: "accountAssociations", Area: areaIAM, Number: 11, Event: "iam.account_associations", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapAccountAssociationsList, Create: CapAccountAssociationsCreate, Update: CapAccountAssociationsUpdate, Delete: CapAccountAssociationsDelete,
 	SharesUID: true,

@@ -177,7 +177,7 @@ type EventActivity struct {
 // changes that were denied. It needs groups.update on the group.
 func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {
 	activity, err := s.activity(ctx, req, types)
-	return activity, inArea("events", err)
+	return activity, inArea(areaEvents, err)
 }
 
 func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {

@@ -335,7 +335,7 @@ func (f *AdvisoryFilter) check(v *violations) {
 }
 
 var advisoryKind = Kind[*Advisory]{
-	Name: "Advisory", Plural: "advisories", Area: "vulnerabilities", Number: 7, Event: "vulnerabilities.advisory", Parent: "Group", LevelsInside: 1,
+	Name: "Advisory", Plural: "advisories", Area: areaVulnerabilities, Number: 7, Event: "vulnerabilities.advisory", Parent: "Group", LevelsInside: 1,
 	List: CapAdvisoriesList,
 	Orders: []OrderField[*Advisory]{
 		{"advisory_id", []string{"advisoryId"}, func(a *Advisory) any { return a.AdvisoryID }},

@@ -124,7 +124,7 @@ type DocumentRequest struct {
 // advisories.
 func (s AdvisoryDocuments) List(ctx context.Context, req DocumentRequest) ([]*AdvisoryDocument, error) {
 	documents, err := s.list(ctx, req)
-	return documents, inArea(advisoryArea, err)
+	return documents, inArea(areaAdvisory, err)
 }
 
 func (s AdvisoryDocuments) list(ctx context.Context, req DocumentRequest) ([]*AdvisoryDocument, error) {
@@ -204,7 +204,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
 			errs[i] = newNotFound(advisoryDocument, UID(truncateForMessage(id)))
 		}
-		errs[i] = inArea(advisoryArea, errs[i])
+		errs[i] = inArea(areaAdvisory, errs[i])
 	}
 	return documents, errs
 }

@@ -75,7 +75,7 @@ func (f *ArtifactFilter) check(v *violations) {
 }
 
 var artifactKind = Kind[*Artifact]{
-	Name: "Artifact", Plural: "artifacts", Area: "libraries", Number: 15, List: CapLibrariesArtifactsList, Shared: true,
+	Name: "Artifact", Plural: "artifacts", Area: areaLibraries, Number: 15, List: CapLibrariesArtifactsList, Shared: true,
 	Orders: []OrderField[*Artifact]{
 		{"name", nil, func(a *Artifact) any { return a.Name }},
 		{"create_time", createTimeSpellings, func(a *Artifact) any { return a.CreateTime }},

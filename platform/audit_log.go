@@ -54,7 +54,7 @@ type AuditQuery struct {
 // reads the log of all groups on which the caller holds groups.update.
 func (s AuditLog) List(ctx context.Context, req AuditRequest) (AuditPage, error) {
 	page, err := s.list(ctx, req)
-	return page, inArea("events", err)
+	return page, inArea(areaEvents, err)
 }
 
 func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error) {
@@ -97,9 +97,9 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, fields Costl
 	for i, id := range ids {
 		switch {
 		case err != nil:
-			errs[i] = inArea("events", err)
+			errs[i] = inArea(areaEvents, err)
 		case !IsEventID(id):
-			errs[i] = inArea("events", Invalid(Violation{"id", "is not the id of an event"}))
+			errs[i] = inArea(areaEvents, Invalid(Violation{"id", "is not the id of an event"}))
 		default:
 			q.IDs = append(q.IDs, id)
 		}
@@ -115,7 +115,7 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, fields Costl
 		if at := slices.IndexFunc(found, func(e *Event) bool { return e.ID == id }); at >= 0 {
 			events[i] = found[at]
 		} else if errs[i] = err; err == nil {
-			errs[i] = inArea("events", newNotFound("Event", UID(id)))
+			errs[i] = inArea(areaEvents, newNotFound("Event", UID(id)))
 		}
 	}
 	return events, errs

@@ -77,7 +77,7 @@ type DeliveryFilter struct {
 func (f *DeliveryFilter) check(v *violations) { v.checkFilter("event_id", f.Event) }
 
 var deliveryKind = Kind[*Delivery]{
-	Name: "Delivery", Plural: "deliveries", Area: "events", Number: 17, Parent: "Subscription",
+	Name: "Delivery", Plural: "deliveries", Area: areaEvents, Number: 17, Parent: "Subscription",
 	List: CapSubscriptionsList, Create: CapSubscriptionsCreate,
 	Fields: []Field{
 		{"uid", OutputOnly}, {"eventId", OutputOnly}, {"eventType", OutputOnly}, {"state", OutputOnly}, {"attempts", OutputOnly},

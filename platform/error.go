@@ -184,7 +184,7 @@ const typeURL = "type.googleapis.com/google.rpc."
 func (e *Error) Status(serviceDomain, requestID string) Status {
 	area := e.Area
 	if area == "" {
-		area = "iam"
+		area = areaIAM
 	}
 	domain := area + "." + serviceDomain
 	info := map[string]any{"@type": typeURL + "ErrorInfo", "reason": e.Reason, "domain": domain}

@@ -47,7 +47,7 @@ func (a *eventAnchor) forget() {
 }
 
 // errEventsLost is the error of a feed that may have delivered events which are lost.
-var errEventsLost = inArea("events", Unavailable("the database was replaced by a copy that lacks the newest events, which this feed may have delivered; continue after the last event that is still stored", nil))
+var errEventsLost = inArea(areaEvents, Unavailable("the database was replaced by a copy that lacks the newest events, which this feed may have delivered; continue after the last event that is still stored", nil))
 
 // holds reports whether the newest event is still stored where it was.
 func (a *eventAnchor) holds(ctx context.Context) (bool, error) {

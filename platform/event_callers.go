@@ -107,7 +107,7 @@ func (a *Actor) feedKey() string {
 }
 
 // errSignedOut ends the feeds of a token that has lost an identity.
-var errSignedOut = inArea("events", Unauthenticated("the token no longer stands for the identity that opened the feed"))
+var errSignedOut = inArea(areaEvents, Unauthenticated("the token no longer stands for the identity that opened the feed"))
 
 // confirm returns the callers whose tokens no longer stand for their identities, also if it
 // returns an error. It reads the identities of a token only if their rules can have changed.

@@ -38,7 +38,7 @@ type Feed struct {
 // needs any grant at, above or below the scope.
 func (s Events) Open(ctx context.Context, req EventRequest) (*Feed, error) {
 	feed, err := s.open(ctx, req)
-	return feed, inArea("events", err)
+	return feed, inArea(areaEvents, err)
 }
 
 func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
@@ -104,7 +104,7 @@ func (s Events) positionAfter(ctx context.Context, id string) (EventPosition, er
 }
 
 var (
-	errExpired = inArea("events", Unauthenticated("the token has expired"))
+	errExpired = inArea(areaEvents, Unauthenticated("the token has expired"))
 	errEnough  = errors.New("the requested number of events has been delivered")
 )
 

@@ -35,7 +35,7 @@ func (f *ExternalGroupRoleMappingFilter) check(v *violations) {
 }
 
 var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
-	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: "iam", Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
+	Name: "ExternalGroupRoleMapping", Plural: "externalGroupRoleMappings", Area: areaIAM, Number: 13, Event: "iam.external_group_role_mappings", Parent: "IdentityProvider",
 	Verbs: []string{"created", "deleted", "deleted.batch"},
 	List:  CapIdentityProvidersList, Create: CapIdentityProvidersCreate, Delete: CapIdentityProvidersDelete, HandsOut: true,
 	Fields: []Field{

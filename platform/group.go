@@ -69,7 +69,7 @@ func (f *GroupFilter) check(v *violations) {
 }
 
 var groupKind = Kind[*Group]{
-	Name: "Group", Plural: "groups", Area: "iam", Number: 1, Event: "iam.group", Parent: "Group", LevelsInside: 2,
+	Name: "Group", Plural: "groups", Area: areaIAM, Number: 1, Event: "iam.group", Parent: "Group", LevelsInside: 2,
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapGroupsList, Create: CapGroupsCreate, Update: CapGroupsUpdate, Delete: CapGroupsDelete,
 	Blocked: "RESOURCE_NOT_EMPTY",

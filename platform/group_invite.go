@@ -47,7 +47,7 @@ func (f *GroupInviteFilter) check(v *violations) { v.checkFilter("key_id", f.Key
 const maxInviteTTL = 365 * 24 * time.Hour
 
 var groupInviteKind = Kind[*GroupInvite]{
-	Name: "GroupInvite", Plural: "groupInvites", Area: "iam", Number: 12, Event: "iam.group_invite", Parent: "Group",
+	Name: "GroupInvite", Plural: "groupInvites", Area: areaIAM, Number: 12, Event: "iam.group_invite", Parent: "Group",
 	Verbs: []string{"created", "deleted"},
 	List:  CapGroupInvitesList, Create: CapGroupInvitesCreate, Delete: CapGroupInvitesDelete, HandsOut: true,
 	Fields: []Field{

@@ -56,7 +56,7 @@ func (f *IdentityFilter) check(v *violations) {
 }
 
 var identityKind = Kind[*Identity]{
-	Name: "Identity", Plural: "identities", Area: "iam", Number: 2, Event: "iam.identity", Parent: "Group",
+	Name: "Identity", Plural: "identities", Area: areaIAM, Number: 2, Event: "iam.identity", Parent: "Group",
 	Verbs: []string{"created", "updated", "deleted"},
 	List:  CapIdentityList, Create: CapIdentityCreate, Update: CapIdentityUpdate, Delete: CapIdentityDelete,
 	Blocked: "RESOURCE_IN_USE",

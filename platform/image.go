@@ -134,7 +134,7 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 			continue
 		}
 		if images[i] = byKey[key]; images[i] == nil {
-			errs[i] = inArea(registry, newNotFound("Image", key.Repo+"@"+UID(key.Digest)))
+			errs[i] = inArea(areaRegistry, newNotFound("Image", key.Repo+"@"+UID(key.Digest)))
 		}
 		if err != nil {
 			errs[i] = err
@@ -153,10 +153,10 @@ func (s Images) checkReadable(ctx context.Context, key ImageKey) error {
 	v.checkUID("repoUid", key.Repo)
 	v.checkDigest(key.Digest)
 	if err := v.err(); err != nil {
-		return inArea(registry, err)
+		return inArea(areaRegistry, err)
 	}
 	_, err := require(ctx, key.Repo, CapRepoList, CapManifestMetadataList)
-	return inArea(registry, err)
+	return inArea(areaRegistry, err)
 }
 
 // Size reads an image and returns its size for an architecture (see Image.Size).
@@ -167,7 +167,7 @@ func (s Images) Size(ctx context.Context, key ImageKey, architecture string) (Im
 	}
 	size, known := image.Size(architecture)
 	if !known {
-		return ImageSize{}, inArea(registry, newNotFound("Size", key.Repo+"@"+UID(key.Digest)))
+		return ImageSize{}, inArea(areaRegistry, newNotFound("Size", key.Repo+"@"+UID(key.Digest)))
 	}
 	return size, nil
 }

@@ -109,6 +109,17 @@ func (r *resources[T, F]) Kind() *Kind[T] { return r.kind }
 // addArea sets the area of an error that has none to that of the kind.
 func (k *Kind[T]) addArea(err error) error { return inArea(k.Area, err) }
 
+// The areas of the API. A path in REST begins with one.
+const (
+	areaIAM             = "iam"
+	areaRegistry        = "registry"
+	areaVulnerabilities = "vulnerabilities"
+	areaAdvisory        = "advisory"
+	areaLibraries       = "libraries"
+	areaEvents          = "events"
+)
+
+// inArea sets the area of an error that has none.
 func inArea(area string, err error) error {
 	if err == nil {
 		return nil

@@ -64,7 +64,7 @@ func (f *RoleBindingFilter) check(v *violations) {
 }
 
 var roleBindingKind = Kind[*RoleBinding]{
-	Name: "RoleBinding", Plural: "roleBindings", Area: "iam", Number: 4, Event: "iam.rolebindings", Parent: "Group",
+	Name: "RoleBinding", Plural: "roleBindings", Area: areaIAM, Number: 4, Event: "iam.rolebindings", Parent: "Group",
 	Verbs: []string{"created", "created.batch", "updated", "deleted"},
 	List:  CapRoleBindingsList, Create: CapRoleBindingsCreate, Update: CapRoleBindingsUpdate, Delete: CapRoleBindingsDelete,
 	Fields: []Field{

@@ -41,7 +41,7 @@ type SubscriptionFilter struct {
 func (f *SubscriptionFilter) check(v *violations) { v.checkFilter("sink", f.Sink) }
 
 var subscriptionKind = Kind[*Subscription]{
-	Name: "Subscription", Plural: "subscriptions", Area: "events", Number: 9, Event: "events.subscription", Parent: "Group", LevelsInside: 1,
+	Name: "Subscription", Plural: "subscriptions", Area: areaEvents, Number: 9, Event: "events.subscription", Parent: "Group", LevelsInside: 1,
 	Verbs: []string{"created", "updated", "deleted", "test", "disabled"},
 	List:  CapSubscriptionsList, Create: CapSubscriptionsCreate, Delete: CapSubscriptionsDelete,
 	Fields: []Field{

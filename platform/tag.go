@@ -77,7 +77,7 @@ func (f *TagFilter) check(v *violations) {
 }
 
 var tagKind = Kind[*Tag]{
-	Name: "Tag", Plural: "tags", Area: "registry", Number: 6, Event: "platform.registry.tag", Parent: "Repo",
+	Name: "Tag", Plural: "tags", Area: areaRegistry, Number: 6, Event: "platform.registry.tag", Parent: "Repo",
 	Verbs: []string{"created", "deleted"}, // moving a tag is recorded as created
 	List:  CapTagList, Create: CapTagCreate, Update: CapTagUpdate, Delete: CapTagDelete,
 	Fields: []Field{

@@ -40,7 +40,7 @@ type TermsFilter struct {
 func (f *TermsFilter) check(v *violations) { v.checkFilter("doc_ids", f.DocIDs...) }
 
 var termsKind = Kind[*TermsAcceptance]{
-	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: "iam", Number: 14, Event: "iam.terms", Parent: "Group",
+	Name: "TermsAcceptance", Plural: "termsAcceptances", Area: areaIAM, Number: 14, Event: "iam.terms", Parent: "Group",
 	Verbs: []string{"accepted"}, EventBody: "iam.AcceptedTerms", // one event for all documents; the body is the response
 	List: CapTermsList, Create: CapTermsAccept,
 	Orders: []OrderField[*TermsAcceptance]{
