@@ -213,7 +213,7 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Even
 // IsEventID reports whether id has the form of an event id.
 func IsEventID(id string) bool {
 	return len(id) == len(FirstEventID(Time{})) && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
-		lowerHex(strings.ReplaceAll(id, "-", ""))
+		isLowerHex(strings.ReplaceAll(id, "-", ""))
 }
 
 // EventTime returns the time in the id of an event, or zero if id does not have that form.

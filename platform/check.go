@@ -58,7 +58,7 @@ func (v *violations) checkName(s string, pattern *regexp.Regexp) {
 // checkDigest checks a digest against DigestPattern, faster than a regular expression: an
 // import checks many.
 func (v *violations) checkDigest(s string) {
-	if digits, found := strings.CutPrefix(s, "sha256:"); !found || len(digits) != 64 || !lowerHex(digits) {
+	if digits, found := strings.CutPrefix(s, "sha256:"); !found || len(digits) != 64 || !isLowerHex(digits) {
 		v.add("digest", "must match %s", DigestPattern)
 	}
 }

@@ -45,7 +45,7 @@
 //	actor.go       a caller: identities and grants; presumption.go proves the caller
 //	               together with the statements of the request
 //	claim.go       which tokens act as an identity; rule_key.go finds claim rules by an
-//	               index, pattern.go limits their patterns; sign_in.go admits new people
+//	               index, pattern.go limits their patterns; sign_in.go admits new users
 //	issuer.go      which organisations may decide about callers of an issuer:
 //	               issuer_proof.go checks a proof, issuer_operator.go is for the operator
 //	access.go      what a caller may see and do, decided from paths; viewer.go answers

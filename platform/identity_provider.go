@@ -168,7 +168,7 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[*Ide
 			return err
 		}
 		proof, err := s.readProof(ctx, tx, made)
-		made.IssuerVerified, made.IssuerVerifyTime = proof.Method.AdmitsNewcomers(), proof.VerifyTime
+		made.IssuerVerified, made.IssuerVerifyTime = proof.Method.AdmitsNewUsers(), proof.VerifyTime
 		return err
 	})
 }

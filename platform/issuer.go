@@ -25,8 +25,8 @@ const (
 	ProofUpgrade  ProofMethod = "upgrade"
 )
 
-// AdmitsNewcomers reports whether new users can sign in too.
-func (m ProofMethod) AdmitsNewcomers() bool { return m != "" && m != ProofUpgrade }
+// AdmitsNewUsers reports whether new users can sign in too.
+func (m ProofMethod) AdmitsNewUsers() bool { return m != "" && m != ProofUpgrade }
 
 // An IssuerProof allows an organisation to decide about callers of an issuer.
 type IssuerProof struct {
@@ -101,7 +101,7 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 		return nil
 	}
 	proof, err := p.readProof(ctx, tx, root, key.Issuer)
-	if err != nil || proof.Method.AdmitsNewcomers() {
+	if err != nil || proof.Method.AdmitsNewUsers() {
 		return err
 	}
 	return unprovenError(m, root)
@@ -137,7 +137,7 @@ func unprovenError(m *ClaimMatch, root UID) error {
 // operator and in development mode, it stores a proof if there is none.
 func (p *Platform) readProof(ctx context.Context, tx Tx, root UID, issuer string) (*IssuerProof, error) {
 	found, err := tx.IssuerProof(ctx, root, issuer)
-	if err != nil || found.Method.AdmitsNewcomers() {
+	if err != nil || found.Method.AdmitsNewUsers() {
 		return found, err
 	}
 	if a := ActorOf(ctx); p.options.AllowIssuers || a != nil && a.operator != "" {

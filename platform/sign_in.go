@@ -115,7 +115,7 @@ func (found *recognition) addSignIn(c Claims, e *SignInOption) {
 		found.actor.addIdentity(e.Provisioned[at].Candidate)
 		found.seen = append(found.seen, e.Provisioned[at].Identity)
 		found.actor.addMapped(c, e)
-	case e.Proof.AdmitsNewcomers():
+	case e.Proof.AdmitsNewUsers():
 		found.firstSignIns = append(found.firstSignIns, e)
 	}
 }

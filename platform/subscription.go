@@ -252,7 +252,7 @@ func (v *violations) checkSink(sink string, o *Options) {
 	case u.Scheme != "https" && (u.Scheme != "http" || !named):
 		v.add("sink", "must be an https URL")
 	case named:
-	case !publicHost(u.Hostname()):
+	case !isPublicHost(u.Hostname()):
 		v.add("sink", "must be a host that is reachable from the internet")
 	case port != "443" && !slices.Contains(o.SinkPorts, port):
 		v.add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
@@ -271,8 +271,8 @@ func isListed(host, port string, list []string) bool {
 	})
 }
 
-// publicHost reports whether a host can be public, judged by its name alone.
-func publicHost(host string) bool {
+// isPublicHost reports whether a host can be public, judged by its name alone.
+func isPublicHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return IsPublicAddress(ip)
 	}

@@ -24,11 +24,11 @@ const (
 
 // Valid reports whether u is well formed. The resource need not exist.
 func (u UID) Valid() bool {
-	if len(u) < rootDigits || len(u) > maxUIDLength || !lowerHex(string(u[:rootDigits])) {
+	if len(u) < rootDigits || len(u) > maxUIDLength || !isLowerHex(string(u[:rootDigits])) {
 		return false
 	}
 	for rest := u[rootDigits:]; rest != ""; rest = rest[1+segmentDigits:] {
-		if len(rest) < 1+segmentDigits || rest[0] != '/' || !lowerHex(string(rest[1:1+segmentDigits])) {
+		if len(rest) < 1+segmentDigits || rest[0] != '/' || !isLowerHex(string(rest[1:1+segmentDigits])) {
 			return false
 		}
 	}
@@ -71,18 +71,18 @@ func AppendUID(text, packed []byte) ([]byte, bool) {
 	return text, true
 }
 
-func lowerHex(s string) bool {
+func isLowerHex(s string) bool {
 	for i := range len(s) {
-		if !isLowerHex[s[i]] {
+		if !lowerHexDigits[s[i]] {
 			return false
 		}
 	}
 	return true
 }
 
-// isLowerHex holds true for hexadecimal digits. Comparisons would cost more, because the
+// lowerHexDigits holds true for hexadecimal digits. Comparisons would cost more, because the
 // processor cannot predict whether the next digit is a letter.
-var isLowerHex = func() (is [256]bool) {
+var lowerHexDigits = func() (is [256]bool) {
 	for _, c := range "0123456789abcdef" {
 		is[c] = true
 	}

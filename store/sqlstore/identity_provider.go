@@ -46,7 +46,7 @@ func (c verifiedColumn) Scan(src any) error {
 
 // ScanBytes reads the name of a method.
 func (c verifiedColumn) ScanBytes(method []byte) error {
-	*c.to = platform.ProofMethod(method).AdmitsNewcomers()
+	*c.to = platform.ProofMethod(method).AdmitsNewUsers()
 	return nil
 }
 
