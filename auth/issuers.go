@@ -24,7 +24,7 @@ type issuers struct {
 	now       func() time.Time
 	logger    *slog.Logger
 
-	mu   sync.Mutex
+	lock sync.Mutex
 	sets map[string]*usedKeySet
 }
 
@@ -90,8 +90,8 @@ func (i *issuers) checkKnown(ctx context.Context, issuer string) error {
 
 // lookup returns the cached key set of issuer, or nil, and records its use.
 func (i *issuers) lookup(issuer string) *keySet {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	i.lock.Lock()
+	defer i.lock.Unlock()
 	set, ok := i.sets[issuer]
 	if !ok {
 		return nil
@@ -102,8 +102,8 @@ func (i *issuers) lookup(issuer string) *keySet {
 
 // add returns the key set of issuer. If there is none, it caches one without keys.
 func (i *issuers) add(issuer string) *keySet {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	i.lock.Lock()
+	defer i.lock.Unlock()
 	if set, ok := i.sets[issuer]; ok {
 		return set.keySet
 	}
@@ -122,8 +122,8 @@ func (i *issuers) add(issuer string) *keySet {
 }
 
 func (i *issuers) forget(issuer string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	i.lock.Lock()
+	defer i.lock.Unlock()
 	delete(i.sets, issuer)
 }
 

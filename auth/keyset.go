@@ -81,7 +81,7 @@ func findKey(keys []publicKey, t *token) (crypto.PublicKey, bool) {
 type keySet struct {
 	fetchKeys func(context.Context) ([]publicKey, error)
 
-	mu      sync.Mutex
+	lock    sync.Mutex
 	keys    []publicKey
 	fetched time.Time // time at which the last successful fetch began; zero if none has succeeded
 	tried   time.Time // time at which the last fetch began
@@ -108,8 +108,8 @@ type issuerUnavailableError struct{ error }
 // findCached answers from the cached keys. It reports answered as false if a fetch is
 // due or running.
 func (s *keySet) findCached(t *token, now time.Time) (key crypto.PublicKey, answered bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lock.Lock()
+	defer s.lock.Unlock()
 	key, found := findKey(s.keys, t)
 	age := now.Sub(s.fetched)
 	switch {
@@ -130,8 +130,8 @@ func (s *keySet) findCached(t *token, now time.Time) (key crypto.PublicKey, answ
 
 // findStale returns the key that t names if it was fetched within staleTime.
 func (s *keySet) findStale(t *token, now time.Time) (crypto.PublicKey, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lock.Lock()
+	defer s.lock.Unlock()
 	key, found := findKey(s.keys, t)
 	return key, found && now.Sub(s.fetched) < staleTime
 }
@@ -176,8 +176,8 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 
 // startFetch returns the running fetch, and starts one if there is none.
 func (s *keySet) startFetch(ctx context.Context, now time.Time) *fetch {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lock.Lock()
+	defer s.lock.Unlock()
 	if s.running != nil {
 		return s.running
 	}
@@ -188,8 +188,8 @@ func (s *keySet) startFetch(ctx context.Context, now time.Time) *fetch {
 		// Other requests wait for this fetch, so it does not end with its request.
 		keys, err := s.fetchKeys(context.WithoutCancel(ctx))
 		timer.Stop()
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.lock.Lock()
+		defer s.lock.Unlock()
 		if s.running, s.err = nil, err; err == nil {
 			s.keys, s.fetched = keys, now
 		}

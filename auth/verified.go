@@ -38,7 +38,7 @@ type verifiedToken struct {
 // were refused are not cached. Neither are tokens that static keys of identities
 // verified, because the database is asked for those keys each time.
 type verifiedTokens struct {
-	mu    sync.Mutex
+	lock  sync.Mutex
 	bytes int
 	used  *simplelru.LRU[[sha256.Size]byte, *verifiedToken]
 }
@@ -50,8 +50,8 @@ func newVerifiedTokens() *verifiedTokens {
 }
 
 func (v *verifiedTokens) find(hash [sha256.Size]byte) (*verifiedToken, bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.lock.Lock()
+	defer v.lock.Unlock()
 	return v.used.Get(hash)
 }
 
@@ -60,8 +60,8 @@ func (v *verifiedTokens) add(hash [sha256.Size]byte, t *token, claims platform.C
 	// The token itself is a secret and is not stored.
 	withoutRaw := &token{alg: t.alg, kid: t.kid, claims: t.claims}
 	entry := &verifiedToken{token: withoutRaw, claims: claims, key: key, bytes: verifiedBytes + estimateSize(t.claims)}
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.lock.Lock()
+	defer v.lock.Unlock()
 	v.used.Remove(hash) // removes an entry with an older key from the count of bytes
 	v.bytes += entry.bytes
 	v.used.Add(hash, entry)
@@ -76,8 +76,8 @@ func (v *verifiedTokens) keepBearer(hash [sha256.Size]byte, bearer *platform.Act
 	if len(bearer.Identities) == 0 {
 		return
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.lock.Lock()
+	defer v.lock.Unlock()
 	t, found := v.used.Peek(hash)
 	if !found {
 		return
@@ -94,8 +94,8 @@ func (v *verifiedTokens) keepBearer(hash [sha256.Size]byte, bearer *platform.Act
 }
 
 func (v *verifiedTokens) remove(hash [sha256.Size]byte) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.lock.Lock()
+	defer v.lock.Unlock()
 	v.used.Remove(hash)
 }
 

@@ -27,7 +27,7 @@ type issuer struct {
 	now      func() time.Time
 	readKeys KeyReader
 
-	mu         sync.Mutex
+	lock       sync.Mutex
 	signer     jose.Signer
 	signerTime time.Time // time at which the key of signer was read
 }
@@ -73,8 +73,8 @@ func (i *issuer) token(ctx context.Context, group platform.UID, data []byte) (st
 
 // newestSigner returns the signer of the newest key, at most signerLifetime old.
 func (i *issuer) newestSigner(ctx context.Context) (jose.Signer, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	i.lock.Lock()
+	defer i.lock.Unlock()
 	if i.signer != nil && i.now().Sub(i.signerTime) < signerLifetime {
 		return i.signer, nil
 	}

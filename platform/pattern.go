@@ -73,7 +73,7 @@ func (c *compiledPattern) memory() int { return len(c.text) + c.size*instruction
 // patterns is a cache of compiled patterns that evicts the least recently used
 // ones. It is safe for concurrent use.
 type patterns struct {
-	mu     sync.Mutex
+	lock   sync.Mutex
 	byText map[string]*list.Element
 	used   *list.List // the list of each *compiledPattern, the latest first
 	memory int
@@ -85,16 +85,16 @@ func newPatterns() *patterns {
 
 // get returns a compiled pattern from the cache, or compiles it and adds it to the cache.
 func (p *patterns) get(text string) *compiledPattern {
-	p.mu.Lock()
+	p.lock.Lock()
 	if at, ok := p.byText[text]; ok {
 		p.used.MoveToFront(at)
-		p.mu.Unlock()
+		p.lock.Unlock()
 		return at.Value.(*compiledPattern) //nolint:forcetypeassert // nothing else is put in
 	}
-	p.mu.Unlock()
+	p.lock.Unlock()
 	c := compile(text) // compile without the lock, so that others need not wait
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.lock.Lock()
+	defer p.lock.Unlock()
 	if _, ok := p.byText[text]; ok {
 		return c
 	}

@@ -20,7 +20,7 @@ const (
 type logBuffer struct {
 	out io.Writer
 
-	mu      sync.Mutex
+	lock    sync.Mutex
 	waiting []byte
 	timer   *time.Timer // flushes the waiting lines
 }
@@ -33,8 +33,8 @@ func newLogBuffer(out io.Writer) *logBuffer {
 
 // Write adds one line.
 func (b *logBuffer) Write(line []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock.Lock()
+	defer b.lock.Unlock()
 	if len(b.waiting) == 0 {
 		b.timer.Reset(logPause)
 	}
@@ -48,8 +48,8 @@ func (b *logBuffer) Write(line []byte) (int, error) {
 // flush writes the waiting lines. It ignores errors, because the server must continue
 // without a log.
 func (b *logBuffer) flush() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock.Lock()
+	defer b.lock.Unlock()
 	_ = b.write()
 }
 
