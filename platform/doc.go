@@ -48,7 +48,7 @@
 //	               index, pattern.go limits their patterns; sign_in.go admits new users
 //	issuer.go      which organisations may decide about callers of an issuer:
 //	               issuer_proof.go checks a proof, issuer_operator.go is for the operator
-//	access.go      what a caller may see and do, decided from paths; viewer.go answers
+//	access.go      what a caller may see and do, decided from paths; caller.go answers
 //	               that for one object
 //	capability.go  all capabilities
 //

@@ -16,7 +16,7 @@
 //	node.go        node, nodes and the entities of federation
 //	embedded.go    answers from role bindings without a second read
 //	input.go       inputs and payloads of mutations; batch.go has those of batches
-//	viewed.go      what the caller may do on an object; holder.go lists who else may
+//	caller.go      what the caller may do on an object; holder.go lists who else may
 //	measure.go     counts the memory of responses; long.go lists fields that can be long or cost much to read
 //	error.go       conversion of errors for clients, and their logging;
 //	               field_message.go makes one sentence for each invalid field

@@ -10,6 +10,7 @@
 //
 //	rpc.go         the handler: all services, health and reflection
 //	request.go     conversion of messages into list requests and inputs
+//	unary.go       calls with one request and one response
 //	answer.go      conversion of results into messages
 //	codec.go       reading of messages, which rejects unknown fields
 //	codec_json.go  reading of messages in JSON
