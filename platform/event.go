@@ -82,12 +82,7 @@ func (e *Event) NodeID() UID { return UID(e.ID) }
 // BodyType returns the area and the kind of Body, such as iam.Group, or "" if the
 // kind of the event is unknown.
 func (e *Event) BodyType() string {
-	for _, k := range eventKinds {
-		if k.matches(e) {
-			return k.body
-		}
-	}
-	return ""
+	return e.kind().body
 }
 
 // IdentityProvider returns the provider of the mapping that the event is about,

@@ -53,6 +53,17 @@ func (k eventKind) matches(e *Event) bool {
 	return ours && slices.Contains(k.verbs, strings.TrimSuffix(verb, eventVersion))
 }
 
+// kind returns the kind that the event belongs to. All of its fields are empty if this
+// version does not know the type of the event.
+func (e *Event) kind() eventKind {
+	for _, k := range eventKinds {
+		if k.matches(e) {
+			return k
+		}
+	}
+	return eventKind{}
+}
+
 // EventTypes lists the types of all events.
 func EventTypes() []string {
 	var types []string
@@ -117,16 +128,11 @@ func fullEventTypes(types []string) []string {
 // Resource returns the kind and the UID of the resource that the event is about.
 // For a denied creation, this is the parent. The kind is "" if it is unknown.
 func (e *Event) Resource() (kind string, uid UID) {
-	for _, k := range eventKinds {
-		switch {
-		case !k.matches(e):
-		case e.Denied != "" && k.isAboutParent(e):
-			return k.parent, e.Subject
-		default:
-			return k.resource, e.Subject
-		}
+	k := e.kind()
+	if e.Denied != "" && k.isAboutParent(e) {
+		return k.parent, e.Subject
 	}
-	return "", e.Subject
+	return k.resource, e.Subject
 }
 
 // isAboutParent reports whether a denied change is about the parent, because its
@@ -138,10 +144,6 @@ func (k eventKind) isAboutParent(e *Event) bool {
 
 // maySeeEvent reports whether the actor may read the resource of an event.
 func (a *Actor) maySeeEvent(e *Event) bool {
-	for _, k := range eventKinds {
-		if k.matches(e) {
-			return a.Can(k.list, e.Subject)
-		}
-	}
-	return false
+	k := e.kind()
+	return k.list != "" && a.Can(k.list, e.Subject)
 }
