@@ -211,10 +211,7 @@ func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*G
 		return nil, err
 	}
 	if len(found.Items) == 0 || subtle.ConstantTimeCompare(found.Items[0].Hash, code.hash()) != 1 {
-		e := newNotFound(s.kind.Name, UID(code.keyID))
-		e.Message = "Not found: no invite has this code"
-		e.Resource.Description = "no invite has this code"
-		return nil, e
+		return nil, newNotFoundBecause(s.kind.Name, code.keyID, "no invite has this code")
 	}
 	return found.Items[0], nil
 }

@@ -184,10 +184,7 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 	}
 	uid, err := s.p.store.LookupIdentity(ctx, issuer, subject)
 	if err == nil && uid == "" {
-		e := newNotFound("Identity", "")
-		e.Message = "Not found: no identity matches this issuer and subject"
-		e.Resource.Name, e.Resource.Description = truncateForMessage(subject), "no identity matches this issuer and subject"
-		return "", e
+		return "", newNotFoundBecause("Identity", truncateForMessage(subject), "no identity matches this issuer and subject")
 	}
 	return uid, err
 }

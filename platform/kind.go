@@ -138,10 +138,15 @@ func (k *Kind[T]) notFound(uid UID) error { return k.addArea(newNotFound(k.Name,
 // newNotFound returns the error for a missing resource, for a caller who may know that it
 // is missing.
 func newNotFound(kind string, uid UID) *Error {
-	description := fmt.Sprintf("%s %s does not exist", spellKind(kind), uid)
+	return newNotFoundBecause(kind, string(uid), fmt.Sprintf("%s %s does not exist", spellKind(kind), uid))
+}
+
+// newNotFoundBecause returns the error for a resource that a request names in another way
+// than by its UID.
+func newNotFoundBecause(kind, name, description string) *Error {
 	return &Error{
 		Code: CodeNotFound, Reason: "NOT_FOUND", Message: "Not found: " + description,
-		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: string(uid), Description: description},
+		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: name, Description: description},
 	}
 }
 
