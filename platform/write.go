@@ -103,20 +103,18 @@ func (r *resources[T, F]) getLocked(ctx context.Context, tx Tx, uid UID) (zero T
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return zero, err
 	}
-	found, err := r.table(tx).Get(ctx, Keys{uids: []UID{uid}})
-	if err != nil {
-		return zero, err
-	}
-	if len(found) == 0 {
-		return zero, r.kind.notFound(uid)
-	}
-	return found[0], nil
+	return r.getRow(ctx, tx, uid)
 }
 
 // getCurrent reads a resource that the caller has been authorised for. It is the
 // response to an update that changes nothing.
-func (r *resources[T, F]) getCurrent(ctx context.Context, uid UID) (zero T, _ error) {
-	rows, err := r.table(r.p.store).Get(ctx, Keys{uids: []UID{uid}})
+func (r *resources[T, F]) getCurrent(ctx context.Context, uid UID) (T, error) {
+	return r.getRow(ctx, r.p.store, uid)
+}
+
+// getRow reads a resource. It does not check the rights of the caller.
+func (r *resources[T, F]) getRow(ctx context.Context, from Reader, uid UID) (zero T, _ error) {
+	rows, err := r.table(from).Get(ctx, Keys{uids: []UID{uid}})
 	if err != nil {
 		return zero, err
 	}
