@@ -24,13 +24,7 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([
 	if err != nil {
 		return nil, s.kind.addArea(err)
 	}
-	made, err := s.saveAll(ctx, tags, names)
-	for range 3 { // a concurrent request made or deleted some tags; try again
-		if !errors.Is(err, ErrDuplicate) && !errors.Is(err, ErrNotFound) {
-			break
-		}
-		made, err = s.saveAll(ctx, tags, names)
-	}
+	made, err := retryTags(func() ([]*Tag, error) { return s.saveAll(ctx, tags, names) })
 	if errors.Is(err, ErrNoParent) {
 		err = s.findMissingRepo(ctx, names)
 	}
