@@ -163,6 +163,9 @@ func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID, check fun
 // allowChange accepts every change.
 func allowChange[T any](Tx, *change[T]) error { return nil }
 
+// allowDeletion accepts every deletion.
+func allowDeletion(Tx, UID) error { return nil }
+
 // UpdateBatch updates several repos: all or none.
 func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) ([]*Repo, error) {
 	return s.updateBatch(ctx, requests, repoKeyFilter)
@@ -170,7 +173,7 @@ func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) 
 
 // DeleteBatch deletes several tags: all or none.
 func (s Tags) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids, func(Tx, UID) error { return nil })
+	return s.removeBatch(ctx, uids, allowDeletion)
 }
 
 // DeleteBatch deletes several role bindings: all or none.

@@ -233,7 +233,7 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 	group := &Group{Name: name}
 	owner := &ClaimMatch{Issuer: issuer, Subject: subject}
 	var v violations
-	s.kind.Check(group, func(string) bool { return true }, &v)
+	s.kind.Check(group, alwaysTrue, &v)
 	owner.check(&v)
 	if err := v.err(); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, same fu
 
 // update is the complete Update of a kind without special rules.
 func (r *resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same func(T) F) (T, error) {
-	return r.updateChecked(ctx, uid, in, same, func(Tx, *change[T]) error { return nil })
+	return r.updateChecked(ctx, uid, in, same, allowChange)
 }
 
 // updateChecked writes the fields that in names. It calls check before, in the
@@ -239,7 +239,7 @@ func (r *resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *cha
 
 // remove is the complete Delete of a kind without special rules.
 func (r *resources[T, F]) remove(ctx context.Context, uid UID) error {
-	return r.removeChecked(ctx, uid, func(Tx, UID) error { return nil })
+	return r.removeChecked(ctx, uid, allowDeletion)
 }
 
 // removeChecked deletes a resource. It calls check before, in the same
