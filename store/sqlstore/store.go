@@ -178,14 +178,8 @@ func (s *Store) Write(ctx context.Context, unit func(platform.Tx) error) error {
 	if err := platform.Prove(ctx); err != nil {
 		return err
 	}
-	release, err := s.engine.acquire(ctx)
-	defer release()
-	if err != nil {
-		return err
-	}
 	recorded := 0
-	err = s.engine.Engine.Write(ctx, func(conn TxConn) error {
-		conn = observedTx{conn, s.engine}
+	err := s.engine.Write(ctx, func(conn TxConn) error {
 		tx := &transaction{tables: tables{conn, conn, s.dialect}, conn: conn, slot: randomSlot(s.dialect), deltas: deltas{}}
 		if err := unit(tx); err != nil {
 			return err
