@@ -194,9 +194,13 @@ func (s *Store) purge(ctx context.Context, sql string, args ...any) (removed int
 }
 
 // RelayPosition returns the position of the last relayed event.
-func (tx *transaction) RelayPosition(ctx context.Context) (at platform.EventPosition, err error) {
-	q := tx.dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
-	err = tx.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
+func (tx *transaction) RelayPosition(ctx context.Context) (platform.EventPosition, error) {
+	return readRelayPosition(ctx, tx.conn, tx.dialect)
+}
+
+func readRelayPosition(ctx context.Context, conn Conn, dialect *Dialect) (at platform.EventPosition, err error) {
+	q := dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
+	err = conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
 	return at, err
 }
 

@@ -268,9 +268,7 @@ func (s *Store) dropOldestEvents(ctx context.Context, conn TxConn, oldest eventP
 
 // isRelayed reports whether all events before an id have been relayed.
 func (s *Store) isRelayed(ctx context.Context, conn Conn, before string) (bool, error) {
-	var at platform.EventPosition
-	position := s.dialect.statement().add("SELECT r.xact, r.seq FROM relay r WHERE r.id = 1")
-	err := conn.Run(ctx, position.build(func(scan func(...any) error) error { return scan(&at.Transaction, &at.Number) }))
+	at, err := readRelayPosition(ctx, conn, s.dialect)
 	if err != nil {
 		return false, err
 	}

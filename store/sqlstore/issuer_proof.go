@@ -76,10 +76,7 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer string) ([]platform.UID, error) {
 	var uids []platform.UID
 	q := s.dialect.statement().add("SELECT uid FROM identity_provider WHERE issuer = ? AND root = ? ORDER BY uid", issuer, root)
-	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		uids = append(uids, "")
-		return scan(keyOf(&uids[len(uids)-1]))
-	}))
+	err := s.conn.Run(ctx, q.build(collectUIDs(&uids)))
 	return uids, err
 }
 

@@ -95,12 +95,7 @@ func (tx *transaction) LockTagsOfSource(ctx context.Context, from platform.RepoS
 	var found []platform.UID
 	q := tx.dialect.statement()
 	q.add("SELECT t.uid FROM tag t WHERE t.uid ? AND t.parent = ? AND t.source = ?"+tx.dialect.KeepRow, uidKeyList(uids), from.Repo, from.Source)
-	err := tx.conn.Run(ctx, q.build(func(scan func(...any) error) error {
-		var uid platform.UID
-		err := scan(keyOf(&uid))
-		found = append(found, uid)
-		return err
-	}))
+	err := tx.conn.Run(ctx, q.build(collectUIDs(&found)))
 	return found, err
 }
 
