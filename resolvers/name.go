@@ -22,7 +22,7 @@ func byUIDOrPath[V any](ctx context.Context, l *loader[platform.UID, V], uid *pl
 
 // readByName reads, for each scope, the one object that matches a filter by name. An
 // object is nil if there is none.
-func readByName[T, F any](ctx context.Context, read func(context.Context, platform.ListRequest[F], []platform.UIDFilter) ([]platform.Page[T], []error), scopes []platform.UIDFilter, filter F) ([]T, error) {
+func readByName[T, F any](ctx context.Context, read listEach[T, F], scopes []platform.UIDFilter, filter F) ([]T, error) {
 	pages, errs := read(ctx, platform.ListRequest[F]{Filter: filter, PageSize: 1, Parts: platform.PartItems}, scopes)
 	found := make([]T, len(scopes))
 	for i, page := range pages {

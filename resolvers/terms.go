@@ -13,10 +13,8 @@ func (r *reads) terms() *loader[platform.TermsKey, *platform.TermsAcceptance] {
 }
 
 func (q queries) TermsAcceptances(ctx context.Context, group platform.UID, orderBy *scalar.Order, first *int, after *string, last *int, before *string, skip *int) (*scalar.TermsAcceptanceConnection, error) {
-	accepted := func(ctx context.Context, req platform.ListRequest[*platform.TermsFilter]) (platform.Page[*platform.TermsAcceptance], error) {
-		return q.p.Terms.ListOf(ctx, group, req)
-	}
-	return newConnection(accepted(ctx, request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})))
+	req := request(ctx, platform.UIDFilter{}, &platform.TermsFilter{}, window{orderBy, first, after, last, before, skip})
+	return newConnection(q.p.Terms.ListOf(ctx, group, req))
 }
 
 func (m mutations) AcceptTerms(ctx context.Context, input graph.AcceptTermsInput) (*platform.AcceptedTerms, error) {

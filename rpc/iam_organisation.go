@@ -118,8 +118,8 @@ func accountAssociation(a *platform.AccountAssociation) *iamv2.AccountAssociatio
 
 func gitHub(g *platform.GitHubAccount) *iamv2.AccountAssociation_GitHub {
 	m := &iamv2.AccountAssociation_GitHub{AppInstallations: make(map[int64]*iamv2.AccountAssociation_GitHubAppInstallations, len(g.AppInstallations))}
-	for app, operations := range g.AppInstallations {
-		m.AppInstallations[app] = &iamv2.AccountAssociation_GitHubAppInstallations{Installations: convertValues(operations.Installations, gitHubInstallation)}
+	for app, installed := range g.AppInstallations {
+		m.AppInstallations[app] = &iamv2.AccountAssociation_GitHubAppInstallations{Installations: convertValues(installed.Installations, gitHubInstallation)}
 	}
 	return m
 }

@@ -59,7 +59,7 @@ func (e *endpoint) stream(ctx context.Context, end func(), w http.ResponseWriter
 	var alive sync.WaitGroup
 	defer alive.Wait()
 	defer end()
-	w.Header().Set("Content-Type", mediaEvents+"; charset=utf-8")
+	w.Header().Set("Content-Type", mediaEvents+utf8Charset)
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
 	w.WriteHeader(http.StatusOK)
 	if out.write(comment) != nil { // immediately, so that the client sees that the stream is open

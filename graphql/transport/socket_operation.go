@@ -100,8 +100,7 @@ func (s *socket) admitOperation(ctx context.Context) (leave func(), err error) {
 	if s.Admit == nil {
 		return func() {}, nil
 	}
-	leave, err = s.Admit(ctx)
-	return leave, err
+	return s.Admit(ctx)
 }
 
 // fail ends an operation that was not executed.
