@@ -24,10 +24,13 @@ func (c *eventsExportCommand) check(f *faults) {
 	if c.Group != "" {
 		checkUID(f, "group", c.Group)
 	}
-	for flag, text := range map[string]string{"since": c.Since, "until": c.Until} {
-		if _, err := parseTime(text); err != nil {
-			f.add(flag, "must be a time such as 2026-11-21T00:00:00Z")
-		}
+	checkTime(f, "since", c.Since)
+	checkTime(f, "until", c.Until)
+}
+
+func checkTime(f *faults, flag, text string) {
+	if _, err := parseTime(text); err != nil {
+		f.add(flag, "must be a time such as 2026-11-21T00:00:00Z")
 	}
 }
 
@@ -63,10 +66,7 @@ func (c *eventsExportCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	defer db.close()
-	req := platform.AuditRequest{DescendantsOf: platform.UID(c.Group)}
-	for _, t := range c.Type {
-		req.Types = append(req.Types, fullType(t))
-	}
+	req := platform.AuditRequest{DescendantsOf: platform.UID(c.Group), Types: c.Type}
 	if c.Denied {
 		req.Denied = &c.Denied
 	}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strings"
 	"time"
 )
 
@@ -51,37 +49,11 @@ func (c *eventsTailCommand) run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	t := &tail{client: server, log: p.stderr, after: c.After, first: c.First, group: c.Group, print: newPrinter(c.Output, p)}
-	for _, short := range c.Type {
-		t.types = append(t.types, fullType(short))
-	}
+	t := &tail{client: server, log: p.stderr, after: c.After, first: c.First, group: c.Group, types: c.Type, print: newPrinter(c.Output, p)}
 	if err := t.follow(ctx); ctx.Err() == nil {
 		return err
 	}
 	return nil // the user or the reader of the output ended it
-}
-
-const (
-	eventPrefix  = "dev.atrium.api."
-	eventVersion = ".v1"
-)
-
-var versioned = regexp.MustCompile(`\.v[0-9]+$`)
-
-// fullType converts a short type into the full one.
-func fullType(short string) string {
-	if !strings.HasPrefix(short, eventPrefix) {
-		short = eventPrefix + short
-	}
-	if !versioned.MatchString(short) {
-		short += eventVersion
-	}
-	return short
-}
-
-// shortType removes from a type the prefix that all types have.
-func shortType(full string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(full, eventPrefix), eventVersion)
 }
 
 // A change is an event as a GraphQL response contains it.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"atrium/platform"
 )
 
 // newPrinter returns a function that prints an event as one line, as JSON or in columns.
@@ -31,7 +33,7 @@ type eventLines struct {
 const eventTime = "2006-01-02T15:04:05.000Z"
 
 func (l *eventLines) write(c *change) error {
-	kind := shortType(c.Type)
+	kind, _ := platform.ShortEventType(c.Type)
 	cells := [...]string{c.Time.UTC().Format(eventTime), kind, c.Subject, who(c), nameOf(c.Body)}
 	styles := [...]string{"2", verbStyle(kind), "", "", "1"}
 	var line strings.Builder

@@ -318,16 +318,3 @@ func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
 		t.Errorf("printed %q, want a text with %q", &out, "\x1b[31mx.deleted\x1b[0m")
 	}
 }
-
-func TestTypesAreAcceptedShortAndInFull(t *testing.T) {
-	t.Parallel()
-	for given, want := range map[string]string{
-		"iam.group.created":                   "dev.atrium.api.iam.group.created.v1",
-		"iam.group.created.v2":                "dev.atrium.api.iam.group.created.v2",
-		"dev.atrium.api.iam.group.created.v1": "dev.atrium.api.iam.group.created.v1",
-	} {
-		if got := fullType(given); got != want {
-			t.Errorf("%s is %s, want %s", given, got, want)
-		}
-	}
-}
