@@ -53,8 +53,7 @@ func (c *configCommand) describe(parsed *kong.Context, from map[string]string) {
 		}
 		value.LineComment = source
 		if value.Kind != yaml.ScalarNode {
-			name.HeadComment, value.LineComment, value.Style = "", "", yaml.FlowStyle
-			value.LineComment = source
+			value.Style = yaml.FlowStyle
 		}
 		c.settings.Content = append(c.settings.Content, name, value)
 	}
@@ -95,13 +94,12 @@ func hidePassword(text string) string {
 	if err != nil {
 		return hidden
 	}
-	if query := u.Query(); query.Has("password") || query.Has("sslpassword") {
-		for _, name := range []string{"password", "sslpassword"} {
-			if query.Has(name) {
-				query.Set(name, "xxxxx")
-			}
+	query := u.Query()
+	for _, name := range []string{"password", "sslpassword"} {
+		if query.Has(name) {
+			query.Set(name, "xxxxx")
+			u.RawQuery = query.Encode()
 		}
-		u.RawQuery = query.Encode()
 	}
 	return u.Redacted()
 }
