@@ -1,6 +1,7 @@
 // Command atrium serves the platform API, and has the other commands that operators and
-// users need. There is one file per command; `atrium --help` lists them. A command reads
-// its flags, calls one function of another package, and prints the result.
+// users need; `atrium --help` lists them. A command and the commands that belong to it share
+// a file. A command reads its flags, calls one function of another package, and prints the
+// result.
 package main
 
 import (

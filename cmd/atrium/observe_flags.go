@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"time"
 
@@ -79,9 +78,4 @@ func (o *observeFlags) logger(to *logBuffer, terminal bool) *slog.Logger {
 		handler = newTextHandler(to, o.level, terminal)
 	}
 	return slog.New(promptHandler{handler, to})
-}
-
-// newTextHandler returns a handler that writes lines for people.
-func newTextHandler(out io.Writer, level slog.Leveler, colours bool) slog.Handler {
-	return &textHandler{out: out, level: level, colours: colours}
 }

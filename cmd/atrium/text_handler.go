@@ -19,6 +19,11 @@ type textHandler struct {
 	before  string // attributes of every line
 }
 
+// newTextHandler returns a handler that writes lines for people.
+func newTextHandler(out io.Writer, level slog.Leveler, colours bool) slog.Handler {
+	return &textHandler{out: out, level: level, colours: colours}
+}
+
 // Enabled reports whether a level is logged.
 func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= h.level.Level()
@@ -26,10 +31,10 @@ func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool {
 
 // Colour codes of terminals.
 const (
-	red    = "\x1b[31m"
-	yellow = "\x1b[33m"
-	dim    = "\x1b[2m"
-	plainC = "\x1b[0m"
+	red         = "\x1b[31m"
+	yellow      = "\x1b[33m"
+	dim         = "\x1b[2m"
+	resetColour = "\x1b[0m"
 )
 
 // Handle writes one line.
@@ -57,7 +62,7 @@ func (h *textHandler) colour(colour, text string) string {
 	if !h.colours || colour == "" {
 		return text
 	}
-	return colour + text + plainC
+	return colour + text + resetColour
 }
 
 // add writes an attribute. The name of a group becomes a prefix of the names in it.
