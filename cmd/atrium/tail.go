@@ -56,8 +56,8 @@ func (c *eventsTailCommand) run(ctx context.Context, p program) error {
 	return nil // the user or the reader of the output ended it
 }
 
-// A change is an event as a GraphQL response contains it.
-type change struct {
+// A receivedEvent is an event as a GraphQL response contains it.
+type receivedEvent struct {
 	ID      string
 	Type    string
 	Subject string
@@ -81,7 +81,7 @@ type tail struct {
 	types  []string
 	after  *string // id after which the next connection continues; nil means new events only
 	first  int     // how many events remain to be printed; 0 means no limit
-	print  func(raw json.RawMessage, c *change) error
+	print  func(raw json.RawMessage, c *receivedEvent) error
 
 	begun time.Time // when the first connection began, by the server's clock; zero before that
 	since time.Time // older events are not printed; zero means none
@@ -160,7 +160,7 @@ func (t *tail) take(a *answer) error {
 		return err
 	}
 	var data struct{ Events json.RawMessage }
-	var c change
+	var c receivedEvent
 	if err := json.Unmarshal(a.Data, &data); err != nil {
 		return err
 	}

@@ -11,15 +11,15 @@ import (
 )
 
 // newPrinter returns a function that prints an event as one line, as JSON or in columns.
-func newPrinter(output string, p program) func(json.RawMessage, *change) error {
+func newPrinter(output string, p program) func(json.RawMessage, *receivedEvent) error {
 	if output == "json" {
-		return func(raw json.RawMessage, _ *change) error { return writeLine(p.stdout, raw) }
+		return func(raw json.RawMessage, _ *receivedEvent) error { return writeLine(p.stdout, raw) }
 	}
 	lines := &eventLines{
 		out: p.stdout, colour: isTerminal(p.stdout) && p.env("NO_COLOR") == "",
 		widths: [...]int{len(eventTime), 30, 57, 8, 0},
 	}
-	return func(_ json.RawMessage, c *change) error { return lines.write(c) }
+	return func(_ json.RawMessage, c *receivedEvent) error { return lines.write(c) }
 }
 
 // eventLines writes events in columns. A column is as wide as the widest value so far, and
@@ -32,7 +32,7 @@ type eventLines struct {
 
 const eventTime = "2006-01-02T15:04:05.000Z"
 
-func (l *eventLines) write(c *change) error {
+func (l *eventLines) write(c *receivedEvent) error {
 	kind, _ := platform.ShortEventType(c.Type)
 	cells := [...]string{c.Time.UTC().Format(eventTime), kind, c.Subject, who(c), nameOf(c.Body)}
 	styles := [...]string{"2", verbStyle(kind), "", "", "1"}
@@ -74,7 +74,7 @@ func verbStyle(kind string) string {
 }
 
 // who returns the email of an actor, or else its subject.
-func who(c *change) string {
+func who(c *receivedEvent) string {
 	for _, claim := range []string{"email", "sub"} {
 		if name := c.Actor.Act[claim]; name != "" {
 			return name

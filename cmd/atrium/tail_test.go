@@ -292,7 +292,7 @@ func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	lines := &eventLines{out: &out, widths: [...]int{len(eventTime), 20, 3, 8, 0}}
-	for _, c := range []change{
+	for _, c := range []receivedEvent{
 		{Type: "dev.atrium.api.iam.group.created.v1", Subject: "s", Body: json.RawMessage(`{"name":"one"}`)},
 		{Type: "dev.atrium.api.iam.group.deleted.v1", Subject: "ä/subject", Body: json.RawMessage(`[]`)},
 		{Type: "dev.atrium.api.iam.group.updated.v1", Body: json.RawMessage(`{"name":"two"}`)},
@@ -311,7 +311,7 @@ func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
 	}
 	out.Reset()
 	lines.colour = true
-	if err := lines.write(&change{Type: "x.deleted", Body: json.RawMessage(`{"name":"n"}`)}); err != nil {
+	if err := lines.write(&receivedEvent{Type: "x.deleted", Body: json.RawMessage(`{"name":"n"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\x1b[31mx.deleted\x1b[0m") {
