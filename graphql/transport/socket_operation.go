@@ -24,7 +24,7 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	op := &socketOperation{received.ID, cancel}
-	free, err := s.admit(op)
+	free, err := s.register(op)
 	if !free {
 		cancel()
 		return &closure{closeDuplicate, "Subscriber already exists"}
@@ -49,7 +49,7 @@ func (s *socket) subscribe(ctx context.Context, received message) *closure {
 
 // execute sends the responses of an operation until they end or the client cancels it.
 func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.RawParams) {
-	leave, err := s.admitOperation(ctx)
+	leave, err := s.admit(ctx)
 	if err != nil {
 		s.fail(ctx, op, gqlerror.List{s.Present(ctx, err)})
 		return
@@ -95,8 +95,8 @@ func (s *socket) execute(ctx context.Context, op *socketOperation, raw *graphql.
 	}
 }
 
-// admitOperation asks Options.Admit whether the operation may run.
-func (s *socket) admitOperation(ctx context.Context) (leave func(), err error) {
+// admit asks Options.Admit whether the operation may run.
+func (s *socket) admit(ctx context.Context) (leave func(), err error) {
 	if s.Admit == nil {
 		return func() {}, nil
 	}
@@ -110,9 +110,9 @@ func (s *socket) fail(ctx context.Context, op *socketOperation, errs gqlerror.Li
 	}
 }
 
-// admit registers an operation if its id is free. It returns an error if there are too
-// many operations.
-func (s *socket) admit(op *socketOperation) (free bool, err error) {
+// register adds an operation to the running ones, if its id is free. It returns an error
+// if there are too many operations.
+func (s *socket) register(op *socketOperation) (free bool, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.running[op.id] != nil {
