@@ -39,42 +39,53 @@ func (r *resources[T, F]) read(ctx context.Context, req ListRequest[F], q Query[
 // the order of scopes and are those of List. The resources of the scopes must
 // exist.
 func (r *resources[T, F]) ListEach(ctx context.Context, req ListRequest[F], scopes []UIDFilter) ([]Page[T], []error) {
-	pages, errs := make([]Page[T], len(scopes)), make([]error, len(scopes))
 	if req.PageToken != "" {
 		// A token belongs to one scope, so the scopes cannot be read together.
+		pages, errs := make([]Page[T], len(scopes)), make([]error, len(scopes))
 		for i, scope := range scopes {
 			req.UIDP = scope
 			pages[i], errs[i] = r.List(ctx, req)
 		}
 		return pages, errs
 	}
-	var q Query[F]
-	var read []Scope
+	return r.readEach(ctx, len(scopes), func(i int) (ListRequest[F], Query[F], error) {
+		req.UIDP = scopes[i]
+		q, err := r.query(ctx, req)
+		return req, q, err
+	})
+}
+
+// readEach reads the same page of n lists, whose queries differ only in their scopes. The
+// function prepare returns the request and the query of the i-th list. All pages need one
+// read, except those of requests with a page token: a token belongs to one list.
+func (r *resources[T, F]) readEach(ctx context.Context, n int, prepare func(i int) (ListRequest[F], Query[F], error)) ([]Page[T], []error) {
+	pages, errs := make([]Page[T], n), make([]error, n)
+	requests := make([]ListRequest[F], n)
+	var shared Query[F]
+	var scopes []Scope
 	var indices []int
-	for i, scope := range scopes {
-		req.UIDP = scope
-		scoped, err := r.query(ctx, req)
-		if err != nil {
+	for i := range n {
+		req, q, err := prepare(i)
+		switch {
+		case err != nil:
 			errs[i] = r.kind.addArea(err)
-			continue
+		case req.PageToken != "" || q.isEmpty():
+			pages[i], err = r.read(ctx, req, q)
+			errs[i] = r.kind.addArea(err)
+		default:
+			requests[i], shared = req, q
+			scopes, indices = append(scopes, q.Scope), append(indices, i)
 		}
-		if q = scoped; q.isEmpty() {
-			pages[i] = r.newPage(req, scoped, Rows[T]{})
-			continue
-		}
-		read, indices = append(read, scoped.Scope), append(indices, i)
 	}
-	if len(read) == 0 {
+	if len(scopes) == 0 {
 		return pages, errs
 	}
-	found, err := r.table(r.p.store).ListEach(ctx, q, read)
-	for n, i := range indices {
-		if err != nil {
-			errs[i] = r.kind.addArea(err)
-			continue
+	found, err := r.table(r.p.store).ListEach(ctx, shared, scopes)
+	for at, i := range indices {
+		if errs[i] = r.kind.addArea(err); err == nil {
+			shared.Scope = scopes[at]
+			pages[i] = r.newPage(requests[i], shared, found[at])
 		}
-		req.UIDP, q.Scope = scopes[i], read[n]
-		pages[i] = r.newPage(req, q, found[n])
 	}
 	return pages, errs
 }

@@ -9,35 +9,12 @@ import (
 // each group, including inherited ones. If a capability is given, it lists only
 // bindings whose role has it.
 func (s RoleBindings) ListEffective(ctx context.Context, groups []UID, capability Capability, req ListRequest[*RoleBindingFilter]) ([]Page[*RoleBinding], []error) {
-	pages, errs := make([]Page[*RoleBinding], len(groups)), make([]error, len(groups))
 	req.Filter = changeFilter(req.Filter, func(f *RoleBindingFilter) { f.Capability = capability })
-	var q Query[*RoleBindingFilter]
-	var read []Scope
-	var indices []int
-	for i, group := range groups {
-		req.UIDP = UIDFilter{AncestorsOf: group} // part of the page tokens; it is not the scope
-		scoped, err := s.effectiveQuery(ctx, group, req)
-		switch {
-		case err != nil:
-			errs[i] = s.kind.addArea(err)
-		case req.PageToken != "": // a token belongs to one group, so the groups cannot be read together
-			pages[i], err = s.read(ctx, req, scoped)
-			errs[i] = s.kind.addArea(err)
-		default:
-			q, read, indices = scoped, append(read, scoped.Scope), append(indices, i)
-		}
-	}
-	if len(read) == 0 {
-		return pages, errs
-	}
-	found, err := s.table(s.p.store).ListEach(ctx, q, read)
-	for n, i := range indices {
-		if errs[i] = s.kind.addArea(err); err == nil {
-			req.UIDP = UIDFilter{AncestorsOf: groups[i]}
-			pages[i] = s.newPage(req, q, found[n])
-		}
-	}
-	return pages, errs
+	return s.readEach(ctx, len(groups), func(i int) (ListRequest[*RoleBindingFilter], Query[*RoleBindingFilter], error) {
+		req.UIDP = UIDFilter{AncestorsOf: groups[i]} // part of the page tokens; it is not the scope
+		q, err := s.effectiveQuery(ctx, groups[i], req)
+		return req, q, err
+	})
 }
 
 // effectiveQuery checks and authorises a request for the bindings that apply to a

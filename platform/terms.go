@@ -166,33 +166,16 @@ func tokenRequest(group UID, req ListRequest[*TermsFilter]) ListRequest[*TermsFi
 // ListOfEach reads the same page for many existing groups with one read. The
 // results are in the order of groups and are those of ListOf.
 func (s Terms) ListOfEach(ctx context.Context, req ListRequest[*TermsFilter], groups []UID) ([]Page[*TermsAcceptance], []error) {
-	pages, errs := make([]Page[*TermsAcceptance], len(groups)), make([]error, len(groups))
-	var q Query[*TermsFilter]
-	var scopes []Scope
-	var places []int
-	for i, group := range groups {
-		if req.PageToken != "" { // a token belongs to one group, so the groups cannot be read together
-			pages[i], errs[i] = s.ListOf(ctx, group, req)
-			continue
+	return s.readEach(ctx, len(groups), func(i int) (ListRequest[*TermsFilter], Query[*TermsFilter], error) {
+		req := tokenRequest(groups[i], req)
+		scope, err := s.acceptanceScope(ctx, groups[i])
+		if err != nil {
+			return req, Query[*TermsFilter]{}, err
 		}
-		scope, err := s.acceptanceScope(ctx, group)
-		if err == nil {
-			q, err = s.buildQuery(ctx, req)
-		}
-		if errs[i] = s.kind.addArea(err); err == nil {
-			scopes, places = append(scopes, scope), append(places, i)
-		}
-	}
-	if len(scopes) == 0 {
-		return pages, errs
-	}
-	found, err := s.table(s.p.store).ListEach(ctx, q, scopes)
-	for n, i := range places {
-		if errs[i] = s.kind.addArea(err); err == nil {
-			pages[i] = s.newPage(tokenRequest(groups[i], req), q, found[n])
-		}
-	}
-	return pages, errs
+		q, err := s.buildQuery(ctx, req)
+		q.Scope = scope
+		return req, q, err
+	})
 }
 
 // acceptanceScope authorises a read and returns the scope of the acceptances that
