@@ -137,7 +137,7 @@ type AdvisoryNames struct {
 func (n AdvisoryNames) Names() (group UID, names []AdvisoryName) { return n.group, n.names }
 
 // isOlder reports whether a record is older than the stored one.
-func isOlder(record, there Time) bool { return !record.IsZero() && record.Before(there.Time) }
+func isOlder(record, stored Time) bool { return !record.IsZero() && record.Before(stored.Time) }
 
 func (a *Advisory) check(v *violations) {
 	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {

@@ -86,19 +86,19 @@ func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArt
 	if err := tx.Lock(ctx, librariesLock); err != nil {
 		return nil, err
 	}
-	there, err := l.readByName(ctx, tx, rows)
+	stored, err := l.readByName(ctx, tx, rows)
 	if err != nil {
 		return nil, err
 	}
-	byName := make(map[artifactName]*ImportedArtifact, len(there))
-	for _, a := range there {
+	byName := make(map[artifactName]*ImportedArtifact, len(stored))
+	for _, a := range stored {
 		byName[artifactNameOf(a)] = a
 	}
 	l.changes, l.versions = make(map[*ImportedArtifact]*artifactChange, len(rows)), Imported{}
 	for _, a := range rows {
 		l.changes[a] = l.compare(byName[artifactNameOf(a)], a)
 	}
-	return there, nil
+	return stored, nil
 }
 
 // readByName reads the artifacts with the names of records, and all of their versions.
@@ -111,20 +111,20 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for _, e := range ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
-	there, err := TableOf[*Artifact, *ArtifactFilter](tx).List(ctx, q)
-	if err != nil || len(there.Items) == 0 {
+	stored, err := TableOf[*Artifact, *ArtifactFilter](tx).List(ctx, q)
+	if err != nil || len(stored.Items) == 0 {
 		return nil, err
 	}
-	scopes := make([]Scope, len(there.Items))
-	for i, a := range there.Items {
+	scopes := make([]Scope, len(stored.Items))
+	for i, a := range stored.Items {
 		scopes[i] = newScope(Branch{Relation: Children, UID: a.UID})
 	}
 	versions, err := TableOf[*ArtifactVersion, *ArtifactVersionFilter](tx).ListEach(ctx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*ImportedArtifact, len(there.Items))
-	for i, a := range there.Items {
+	found := make([]*ImportedArtifact, len(stored.Items))
+	for i, a := range stored.Items {
 		found[i] = &ImportedArtifact{*a, versions[i].Items}
 	}
 	return found, nil
@@ -137,13 +137,13 @@ func (l *libraries) compare(known, a *ImportedArtifact) *artifactChange {
 		known = &ImportedArtifact{Artifact: Artifact{UID: newRootUID(), CreateTime: l.now}}
 	}
 	a.UID, a.CreateTime, a.UpdateTime = known.UID, known.CreateTime, l.now
-	there := make(map[string]*ArtifactVersion, len(known.Versions))
+	stored := make(map[string]*ArtifactVersion, len(known.Versions))
 	for _, v := range known.Versions {
-		there[v.Version] = v
+		stored[v.Version] = v
 	}
 	c := &artifactChange{artifact: a.Description != known.Description || a.Remediated != known.Remediated || a.CudaVersion != known.CudaVersion}
 	for _, v := range a.Versions {
-		switch old := there[v.Version]; {
+		switch old := stored[v.Version]; {
 		case old == nil:
 			c.added = append(c.added, l.newVersion(a, v))
 		case !v.completeFrom(old, l.now):

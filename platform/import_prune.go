@@ -39,11 +39,11 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 	if err := invalidUID("repo", from.Repo); err != nil {
 		return 0, err
 	}
-	there, err := TableOf[*Repo, *RepoFilter](s.p.store).Get(ctx, Keys{uids: []UID{from.Repo}})
+	stored, err := TableOf[*Repo, *RepoFilter](s.p.store).Get(ctx, Keys{uids: []UID{from.Repo}})
 	if err != nil {
 		return 0, err
 	}
-	if len(there) == 0 {
+	if len(stored) == 0 {
 		return 0, newNotFound("Repo", from.Repo)
 	}
 	gone, err := s.listExcept(ctx, from, keep)

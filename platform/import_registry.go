@@ -79,16 +79,16 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 	for i, r := range like {
 		names[i] = r.Name
 	}
-	there, err := TableOf[*Repo, *RepoFilter](tx).List(ctx, Query[*RepoFilter]{
+	stored, err := TableOf[*Repo, *RepoFilter](tx).List(ctx, Query[*RepoFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RepoFilter{Names: names},
 		Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
 		return nil, err
 	}
-	found, uids := make([]*ImportedRepo, len(there.Items)), make([]UID, len(there.Items))
+	found, uids := make([]*ImportedRepo, len(stored.Items)), make([]UID, len(stored.Items))
 	byUID := map[UID]*ImportedRepo{}
-	for i, r := range there.Items {
+	for i, r := range stored.Items {
 		found[i], uids[i] = &ImportedRepo{Repo: *r}, r.UID
 		byUID[r.UID] = found[i]
 	}
@@ -183,9 +183,9 @@ func (s Tags) readImported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*
 	for i, t := range like {
 		names[i] = t.Key()
 	}
-	there, err := tx.TagsByName(ctx, TagNames{names})
-	found := make([]*ImportedTag, len(there))
-	for i, t := range there {
+	stored, err := tx.TagsByName(ctx, TagNames{names})
+	found := make([]*ImportedTag, len(stored))
+	for i, t := range stored {
 		found[i] = &ImportedTag{t.UID.Parent(), *t}
 	}
 	return found, err
@@ -217,7 +217,7 @@ func importIntoRepos(run func() (Imported, error)) (Imported, error) {
 // violation if a repo does not exist.
 func existingRepos[T any](ctx context.Context, r Reader, records []T, repoOf func(T) UID) (func(repo UID, v *violations), error) {
 	var keys Keys
-	there := map[UID]bool{}
+	stored := map[UID]bool{}
 	for _, record := range records {
 		if uid := repoOf(record); uid.Valid() {
 			keys.uids = append(keys.uids, uid)
@@ -231,11 +231,11 @@ func existingRepos[T any](ctx context.Context, r Reader, records []T, repoOf fun
 			return nil, err
 		}
 		for _, repo := range found {
-			there[repo.UID] = true
+			stored[repo.UID] = true
 		}
 	}
 	return func(repo UID, v *violations) {
-		if v.checkUID("repo", repo); repo.Valid() && !there[repo] {
+		if v.checkUID("repo", repo); repo.Valid() && !stored[repo] {
 			v.add("repo", "does not exist")
 		}
 	}, nil

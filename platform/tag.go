@@ -150,7 +150,7 @@ func retryTags[T any](save func() (T, error)) (T, error) {
 // save makes a tag, or moves the existing one with its name.
 func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		there, err := TableOf[*Tag, *TagFilter](tx).List(ctx, Query[*TagFilter]{
+		stored, err := TableOf[*Tag, *TagFilter](tx).List(ctx, Query[*TagFilter]{
 			Scope: newScope(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 			Filter: &TagFilter{Name: tag.Name},
 		})
@@ -158,8 +158,8 @@ func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err erro
 		switch made = &row; {
 		case err != nil:
 			return err
-		case len(there.Items) > 0:
-			made.UID = there.Items[0].UID
+		case len(stored.Items) > 0:
+			made.UID = stored.Items[0].UID
 			err = s.rows(tx).Update(ctx, made, "digest", "deprecated", "bundles", "source")
 		default:
 			err = s.rows(tx).Insert(ctx, made)

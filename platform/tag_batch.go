@@ -34,7 +34,7 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([
 // saveAll moves the existing tags and makes the others.
 func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made []*Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		there, err := tx.TagsByName(ctx, TagNames{names})
+		stored, err := tx.TagsByName(ctx, TagNames{names})
 		if err != nil {
 			return err
 		}
@@ -44,12 +44,12 @@ func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made [
 		for i, tag := range tags {
 			row := *tag
 			made[i] = &row
-			known := slices.IndexFunc(there, func(t *Tag) bool { return t.UID.Parent() == names[i].Repo && t.Name == names[i].Name })
+			known := slices.IndexFunc(stored, func(t *Tag) bool { return t.UID.Parent() == names[i].Repo && t.Name == names[i].Name })
 			if known < 0 {
 				added = append(added, made[i])
 				continue
 			}
-			made[i].UID = there[known].UID
+			made[i].UID = stored[known].UID
 			uids[i] = made[i].UID
 		}
 		for _, i := range sortIndices(uids) {

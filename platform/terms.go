@@ -115,12 +115,12 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 	for i, id := range documents {
 		keys[i] = TermsKey{group, id}
 	}
-	there, err := tx.TermsOf(ctx, TermsKeys{keys})
+	stored, err := tx.TermsOf(ctx, TermsKeys{keys})
 	if err != nil {
 		return err
 	}
-	accepted := make([]string, len(there))
-	for i, t := range there {
+	accepted := make([]string, len(stored))
+	for i, t := range stored {
 		accepted[i] = t.DocID
 	}
 	var added []*TermsAcceptance
