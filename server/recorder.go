@@ -67,7 +67,7 @@ func protocolOf(r *http.Request) string {
 			return "grpc"
 		}
 		return "connect"
-	case path == "/graphql":
+	case path == graphPath:
 		return "graphql"
 	case path == "/livez" || path == "/readyz":
 		return "health"

@@ -101,8 +101,7 @@ func newGraphQLErrorWriter(o rest.Options) errorWriter {
 	return func(w http.ResponseWriter, r *http.Request, err error) {
 		shown := edge.Show(err, "")
 		h := w.Header()
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Content-Type-Options", "nosniff")
+		h["Cache-Control"], h["X-Content-Type-Options"] = noStore, noSniff
 		edge.SetHeaders(h, shown)
 		transport.WriteError(w, r, edge.HTTPStatus(shown.Code), presenter.Present(r.Context(), err))
 	}
@@ -118,7 +117,7 @@ func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "This path supports only GET.", http.StatusMethodNotAllowed)
+			http.Error(w, "This path supports GET and HEAD only.", http.StatusMethodNotAllowed)
 			return
 		}
 		next.ServeHTTP(w, r)
