@@ -76,6 +76,16 @@ func IsBuiltInRole(uid UID) bool {
 	return slices.ContainsFunc(builtInRoleData, func(r Role) bool { return r.UID == uid })
 }
 
+// Outline returns what REST and gRPC show of a role: of a built-in one only the UID, the name
+// and the description, as the specification requires. Other roles are shown completely, so
+// that their creators can read them back.
+func (r *Role) Outline() *Role {
+	if r == nil || !IsBuiltInRole(r.UID) {
+		return r
+	}
+	return &Role{UID: r.UID, Name: r.Name, Description: r.Description}
+}
+
 // BuiltInRoles returns the roles that every organisation can use.
 func BuiltInRoles() []*Role {
 	roles := make([]*Role, len(builtInRoleData))

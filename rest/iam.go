@@ -122,26 +122,18 @@ func lookup(operations platform.Identities) operation {
 	}
 }
 
-// roles shows only the uid, name and description of a built-in role, as the specification
-// requires. Other roles are shown completely, so that their creators can read them back.
+// roles shows the outlines of roles.
 type roles struct{ platform.Roles }
 
 func (s roles) Get(ctx context.Context, uid platform.UID) (*platform.Role, error) {
 	role, err := s.Roles.Get(ctx, uid)
-	return roleForClients(role), err
+	return role.Outline(), err
 }
 
 func (s roles) List(ctx context.Context, req platform.ListRequest[*platform.RoleFilter]) (platform.Page[*platform.Role], error) {
 	page, err := s.Roles.List(ctx, req)
 	for i, role := range page.Items {
-		page.Items[i] = roleForClients(role)
+		page.Items[i] = role.Outline()
 	}
 	return page, err
-}
-
-func roleForClients(r *platform.Role) *platform.Role {
-	if r == nil || !platform.IsBuiltInRole(r.UID) {
-		return r
-	}
-	return &platform.Role{UID: r.UID, Name: r.Name, Description: r.Description}
 }

@@ -230,16 +230,12 @@ func staticKeys(k *platform.StaticKeys) *iamv2.Identity_StaticKeys {
 	}
 }
 
-// role shows only the uid, name and description of a built-in role, as the specification
-// requires. Other roles are shown completely, so that their creators can read them back.
 func role(r *platform.Role) *iamv2.Role {
-	m := &iamv2.Role{Uid: string(r.UID), Name: r.Name, Description: r.Description}
-	if platform.IsBuiltInRole(r.UID) {
-		return m
+	r = r.Outline()
+	return &iamv2.Role{
+		Uid: string(r.UID), Name: r.Name, Description: r.Description, Capabilities: capabilities(r.Capabilities),
+		CreateTime: timestamp(r.CreateTime), UpdateTime: timestamp(r.UpdateTime),
 	}
-	m.Capabilities = capabilities(r.Capabilities)
-	m.CreateTime, m.UpdateTime = timestamp(r.CreateTime), timestamp(r.UpdateTime)
-	return m
 }
 
 func capabilities(all []platform.Capability) []iamv2.Capability {

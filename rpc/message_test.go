@@ -169,7 +169,7 @@ func TestBuiltInRolesShowWhatTheSpecificationShows(t *testing.T) {
 	got := role(&platform.Role{
 		UID: platform.ViewerRole, Name: "viewer", Description: "Reads.", Capabilities: platform.Capabilities(), CreateTime: platform.Time{},
 	})
-	if got.GetName() != "viewer" || got.GetDescription() != "Reads." || got.GetCapabilities() != nil {
+	if got.GetName() != "viewer" || got.GetDescription() != "Reads." || len(got.GetCapabilities()) > 0 {
 		t.Errorf("it shows %v, want Name 'viewer', Description 'Reads.' and no Capabilities", got)
 	}
 }
