@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -67,10 +68,16 @@ func New(address string, o Options) (*Client, error) {
 
 // newHTTP2Client returns a client that speaks only HTTP/2, with and without TLS.
 func newHTTP2Client() *http.Client {
+	const maxDial, pingInterval = 10 * time.Second, 15 * time.Second
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
-	return &http.Client{Transport: &http.Transport{Protocols: protocols, Proxy: http.ProxyFromEnvironment}}
+	return &http.Client{Transport: &http.Transport{
+		Protocols: protocols, Proxy: http.ProxyFromEnvironment,
+		DialContext: (&net.Dialer{Timeout: maxDial}).DialContext, TLSHandshakeTimeout: maxDial,
+		// The server answers a ping at once, so that a call does not wait for a server that is gone.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: pingInterval, PingTimeout: pingInterval},
+	}}
 }
 
 // tokenInterceptor adds the token to each call.

@@ -43,3 +43,13 @@ func TestEveryRootFieldHasAnArea(t *testing.T) {
 		}
 	}
 }
+
+// Clients choose the names of claims, so an error does not spell them as arguments.
+func TestAnErrorKeepsTheNamesOfClaims(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.askAs(theOwner, `mutation($org: ID!) { createIdentity(input: {parent: $org, name: "x", claimMatch: {issuer: "https://issuer.example.com", subjectPattern: ".*", claimPatterns: {event_id: "("}}}) { identity { uid } } }`, "org", w.org)
+	if field, want := got.violations(), "claimMatch.claimPatterns.event_id"; field != want {
+		t.Errorf("the error names %q, want %q", field, want)
+	}
+}

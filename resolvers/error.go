@@ -139,7 +139,9 @@ func spellFields(ctx context.Context, e *platform.Error) *platform.Error {
 	}
 	violations := make([]platform.Violation, len(e.Violations))
 	for i, v := range e.Violations {
-		violations[i] = platform.Violation{Field: names.Replace(v.Field), Description: names.Replace(v.Description)}
+		if violations[i] = v; !strings.Contains(v.Field, "claimMatch.") { // in which clients choose the names of claims
+			violations[i] = platform.Violation{Field: names.Replace(v.Field), Description: names.Replace(v.Description)}
+		}
 	}
 	return withViolations(violations, e)
 }

@@ -96,14 +96,18 @@ var escapePattern = regexp.MustCompile(`(?i)\\u(d[89ab]..\\ud[c-f]..|(d[89a-f]..
 // checkEscapes rejects the escape of half of a surrogate pair in a text, as in JSON. gqlparser
 // reads it as U+FFFD, which is another text.
 func checkEscapes(token lexer.Token, written string) *gqlerror.Error {
-	for _, found := range escapePattern.FindAllStringSubmatch(written, -1) {
-		if found[2] != "" {
-			err := gqlerror.ErrorLocf(token.Pos.Src.Name, token.Pos.Line, token.Pos.Column, "Invalid character escape sequence: %s.", found[0])
+	for { // one at a time: all of them could take hundreds of times the memory of the text
+		found := escapePattern.FindStringSubmatchIndex(written)
+		if found == nil {
+			return nil
+		}
+		if single := found[4:6]; single[0] < single[1] {
+			err := gqlerror.ErrorLocf(token.Pos.Src.Name, token.Pos.Line, token.Pos.Column, "Invalid character escape sequence: %s.", written[found[0]:found[1]])
 			errcode.Set(err, errcode.ParseFailed)
 			return err
 		}
+		written = written[found[1]:]
 	}
-	return nil
 }
 
 func exceeds(n, limit int) bool { return limit > 0 && n > limit }
