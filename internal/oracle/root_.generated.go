@@ -447,7 +447,7 @@ input AccountAssociationFilter {
   uids: [ID!]
   "Only those strictly above this uid."
   ancestorsOf: ID
-  "Only those of organizations, whose uids have no parent."
+  "Only those of organisations, whose uids have no parent."
   inRoot: Boolean
 }
 
@@ -1237,7 +1237,7 @@ type DocumentFix {
     "Its uid."
     uid: ID!
   ): Artifact
-  "Artifacts of some ecosystems, the same for every organization. PERMISSION_DENIED without libraries.artifacts.list on any group."
+  "Artifacts of some ecosystems, the same for every organisation. PERMISSION_DENIED without libraries.artifacts.list on any group."
   artifacts(
     "Filter, with at least one ecosystem; all given conditions must match."
     where: ArtifactFilter!
@@ -1261,7 +1261,7 @@ type DocumentFix {
   ): [ArtifactCount!]
 }
 
-"A software library of the catalog, the same for every organization. It comes from imports."
+"A software library of the catalog, the same for every organisation. It comes from imports."
 type Artifact implements Node @key(fields: "uid") {
   "Global id."
   id: ID!
@@ -1882,7 +1882,7 @@ enum EventKind {
   EVENTS_SUBSCRIPTION_TEST
   "A subscription was disabled, because its sink kept failing."
   EVENTS_SUBSCRIPTION_DISABLED
-  "An operator allowed an organization to decide about the callers of an issuer."
+  "An operator allowed an organisation to decide about the callers of an issuer."
   IAM_GROUP_ISSUER_ALLOWED
   "An operator revoked that."
   IAM_GROUP_ISSUER_REVOKED
@@ -2099,7 +2099,7 @@ type BatchDeleteExternalGroupRoleMappingsPayload {
   group(
     "Its uid."
     uid: ID
-    "The names of all groups from the organization down to it, with a slash between them: ` + "`" + `acme/engineering` + "`" + `."
+    "The names of all groups from the organisation down to it, with a slash between them: ` + "`" + `acme/engineering` + "`" + `."
     path: String
   ): Group
   "Groups that the caller may see. PERMISSION_DENIED without groups.list anywhere in the scope."
@@ -2144,7 +2144,7 @@ extend type Mutation {
 }
 
 """
-A node of the tree in which every resource has its place. A root group is an organization. Permissions granted on a
+A node of the tree in which every resource has its place. A root group is an organisation. Permissions granted on a
 group hold for everything below it.
 
 The connections show what is anywhere below this group, the same as the root field with ` + "`" + `descendantsOf` + "`" + `.
@@ -2158,11 +2158,11 @@ type Group implements Node @key(fields: "uid") {
   name: String!
   "One line of text."
   description: String
-  "What kind of organization this is."
+  "What kind of organisation this is."
   kind: OrgKind
-  "How far the organization is set up."
+  "How far the organisation is set up."
   status: OrgStatus
-  "Whether the operator has verified the organization."
+  "Whether the operator has verified the organisation."
   verified: Boolean!
   "How many of certain resources the group may hold. What is not listed has no limit."
   resourceLimits: [ResourceLimit!]!
@@ -2176,7 +2176,7 @@ type Group implements Node @key(fields: "uid") {
   "The groups above, the root first, as far as the caller may see them."
   ancestors: [Group!]
   """
-  The names of all groups from the organization down to this one, with a slash between them, as ` + "`" + `group(path:)` + "`" + ` takes them. Null
+  The names of all groups from the organisation down to this one, with a slash between them, as ` + "`" + `group(path:)` + "`" + ` takes them. Null
   where the caller may not see all groups above.
   """
   path: String
@@ -2489,7 +2489,7 @@ type ResourceLimit {
   limit: Int!
 }
 
-"What kind of organization a root group is."
+"What kind of organisation a root group is."
 enum OrgKind {
   "Trying the service out."
   STARTER
@@ -2501,7 +2501,7 @@ enum OrgKind {
   INFRA
 }
 
-"How far an organization is set up."
+"How far an organisation is set up."
 enum OrgStatus {
   "Being set up."
   INITIALIZING
@@ -3488,7 +3488,7 @@ type ImageSize {
     "Its uid."
     uid: ID
     """
-    The names of all groups from the organization down, and its own, with a slash between them: ` + "`" + `acme/shop/checkout` + "`" + `. A
+    The names of all groups from the organisation down, and its own, with a slash between them: ` + "`" + `acme/shop/checkout` + "`" + `. A
     name may hold slashes: of several repos that a path could mean it is the one in the deepest group.
     """
     path: String
@@ -3575,7 +3575,7 @@ type Repo implements Node @key(fields: "uid") {
   "The group that contains it."
   group: Group
   """
-  The names of all groups from the organization down to it and its own, with a slash between them, as ` + "`" + `repo(path:)` + "`" + ` takes them.
+  The names of all groups from the organisation down to it and its own, with a slash between them, as ` + "`" + `repo(path:)` + "`" + ` takes them.
   Null where the caller may not see all of these groups.
   """
   path: String
@@ -4184,19 +4184,19 @@ extend type Mutation {
     "The new bindings."
     input: BatchCreateRoleBindingsInput!
   ): BatchCreateRoleBindingsPayload
-  "Gives a binding another identity or role. Needs role_bindings.update and every capability of the role. FAILED_PRECONDITION (LAST_OWNER) for an organization's last owner."
+  "Gives a binding another identity or role. Needs role_bindings.update and every capability of the role. FAILED_PRECONDITION (LAST_OWNER) for an organisation's last owner."
   updateRoleBinding(
     "The fields to change."
     input: UpdateRoleBindingInput!
   ): UpdateRoleBindingPayload
-  "Deletes a role binding; this takes effect with the next request. Needs role_bindings.delete. FAILED_PRECONDITION (LAST_OWNER) for an organization's last owner."
+  "Deletes a role binding; this takes effect with the next request. Needs role_bindings.delete. FAILED_PRECONDITION (LAST_OWNER) for an organisation's last owner."
   deleteRoleBinding(
     "Its key."
     input: DeleteRoleBindingInput!
   ): DeleteRoleBindingPayload
   """
   Deletes up to 100 role bindings: all of them or, on any error, none. Needs role_bindings.delete on each. FAILED_PRECONDITION
-  (LAST_OWNER) where an organization would be left without an owner.
+  (LAST_OWNER) where an organisation would be left without an owner.
   """
   batchDeleteRoleBindings(
     "Which ones."
@@ -5058,7 +5058,7 @@ type TermsAcceptance implements Node @key(fields: "orgUid docId") {
   docId: String!
   "Who accepted it first: the uid of an identity, or the subject of a token without one."
   acceptedBy: String
-  "Uid of the group that it was accepted for, an organization or a group in one."
+  "Uid of the group that it was accepted for, an organisation or a group in one."
   orgUid: ID!
   "When it was accepted."
   createTime: DateTime!
@@ -5159,7 +5159,7 @@ type Viewer {
 }
 `, BuiltIn: false},
 	{Name: "../../schema/vulnerability.graphqls", Input: `extend type Query {
-  "Metadata of vulnerabilities, the same for every organization. Any caller with an identity may read it."
+  "Metadata of vulnerabilities, the same for every organisation. Any caller with an identity may read it."
   vulnerabilityMetadata(
     "Filter; all given conditions must match."
     where: VulnerabilityMetadataFilter

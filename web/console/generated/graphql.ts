@@ -341,14 +341,14 @@ export type EventKind =
   | 'EVENTS_SUBSCRIPTION_TEST'
   /** A subscription was disabled, because its sink kept failing. */
   | 'EVENTS_SUBSCRIPTION_DISABLED'
-  /** An operator allowed an organization to decide about the callers of an issuer. */
+  /** An operator allowed an organisation to decide about the callers of an issuer. */
   | 'IAM_GROUP_ISSUER_ALLOWED'
   /** An operator revoked that. */
   | 'IAM_GROUP_ISSUER_REVOKED'
   /** A delivery was queued again. */
   | 'EVENTS_SUBSCRIPTION_REDELIVERED';
 
-/** How far an organization is set up. */
+/** How far an organisation is set up. */
 export type OrgStatus =
   /** Being set up. */
   | 'INITIALIZING'
