@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -52,6 +53,27 @@ func TestMessagesAreLimitedAfterDecompression(t *testing.T) {
 		request.Header().Set("X-Subject", theOwner)
 		_, err := groups.CallUnary(t.Context(), request)
 		_ = expectError(t, err, connect.CodeResourceExhausted)
+	}
+}
+
+func TestAGetWithABrokenMessageIsNoFaultOfTheServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for message, want := range map[string]int{"%25%25": http.StatusBadRequest, "e30": http.StatusOK, "eyJwYWdlU2l6ZSI6MX0=": http.StatusOK, "e30=": http.StatusOK, "e30=%3D": http.StatusBadRequest} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.server.URL+"/platform.registry.v2.ReposService/ListRepos?connect=v1&encoding=json&base64=1&message="+message, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Subject", theOwner)
+		answer, err := newHTTP2Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode != want || want != http.StatusOK && !strings.Contains(string(body), "message: must be base64url") {
+			t.Errorf("%s: got %d %s, want %d", message, answer.StatusCode, body, want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -112,6 +113,10 @@ func (o Options) guard(s service) http.Handler {
 			o.WriteError(w, r, err)
 			return
 		}
+		if err := checkQuery(r); err != nil {
+			o.WriteError(w, r, err)
+			return
+		}
 		if r.ProtoMajor < 2 { // net/http sends the trailers of a short answer only if connect has flushed it
 			s.handler.ServeHTTP(w, r)
 			return
@@ -120,6 +125,26 @@ func (o Options) guard(s service) http.Handler {
 		s.handler.ServeHTTP(answer, r)
 		_ = answer.end() // fails only if the client has disconnected
 	})
+}
+
+// checkQuery rejects a GET of Connect whose message is not base64. connect would answer it
+// as a fault of the server.
+func checkQuery(r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return nil
+	}
+	query := r.URL.Query()
+	if query.Get("base64") != "1" {
+		return nil
+	}
+	message, encoding := query.Get("message"), base64.RawURLEncoding
+	if len(message)%4 == 0 { // connect expects padding then
+		encoding = base64.URLEncoding
+	}
+	if _, err := encoding.DecodeString(message); err != nil {
+		return platform.Invalid(platform.Violation{Field: "message", Description: "must be base64url"})
+	}
+	return nil
 }
 
 // currentName returns the v2 name of a service of v2beta1. Both behave the same.
