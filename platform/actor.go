@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -99,14 +100,21 @@ func ActorOf(ctx context.Context) *Actor {
 // runs, such as an import. It needs no capabilities.
 func NewOperator(name string) *Actor { return &Actor{Subject: name, operator: name} }
 
-// requireOwnIssuer fails if the token was signed with keys of an identity. Such a token
-// acts as this identity only, so no new identity may get the rights of its issuer and
-// subject: it would belong to somebody else.
-func (a *Actor) requireOwnIssuer() error {
+// ownRule returns the rule of a new identity that belongs to the bearer of the token. It
+// fails if the token was signed with keys of an identity. Such a token acts as this
+// identity only, so no new identity may get the rights of its issuer and subject: it would
+// belong to somebody else. It also fails if no identity may have the rule. A subject with
+// control characters could look like a pattern in the key of the rule.
+func (a *Actor) ownRule() (*ClaimMatch, error) {
 	if a.hasStaticKeys {
-		return failedPrecondition("STATIC_KEYS", a.Key(), "the token is signed with keys of an identity and acts as that identity only; use a token of its issuer")
+		return nil, failedPrecondition("STATIC_KEYS", a.Key(), "the token is signed with keys of an identity and acts as that identity only; use a token of its issuer")
 	}
-	return nil
+	own := &ClaimMatch{Issuer: a.Issuer, Subject: a.Subject, Audience: a.audience}
+	var v violations
+	if own.check(&v); len(v) > 0 {
+		return nil, failedPrecondition("TOKEN_UNSUITABLE", v[0].Field, "no identity can have a rule for this token, because its "+strings.TrimPrefix(v[0].Field, "claimMatch.")+" "+v[0].Description+"; use a token of another user")
+	}
+	return own, nil
 }
 
 // RequireAuthenticated fails if the request has no valid token, with the same

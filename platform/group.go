@@ -205,7 +205,8 @@ func (s Groups) signUp(ctx context.Context, in Input[*Group]) (*Group, error) {
 	if !s.p.options.AllowSignup || !slices.ContainsFunc(actor.Identities, isRoot) {
 		return nil, actor.permissionError(CapGroupsCreate, "")
 	}
-	if err := actor.requireOwnIssuer(); err != nil {
+	owner, err := actor.ownRule()
+	if err != nil {
 		return nil, err
 	}
 	var v violations
@@ -213,7 +214,7 @@ func (s Groups) signUp(ctx context.Context, in Input[*Group]) (*Group, error) {
 	if err := v.sortByField(s.kind.fieldNames()).err(); err != nil {
 		return nil, err
 	}
-	made, err := s.createOrganisation(ctx, group, &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience})
+	made, err := s.createOrganisation(ctx, group, owner)
 	if err != nil {
 		return nil, err
 	}

@@ -272,14 +272,12 @@ func (s GroupInvites) findInvitedIdentity(ctx context.Context, tx Tx, actor *Act
 			return identity, nil
 		}
 	}
-	if err := actor.requireOwnIssuer(); err != nil {
+	own, err := actor.ownRule()
+	if err != nil {
 		return "", err
 	}
-	made := &Identity{
-		Name:       identityName(actor.Email, actor.Subject),
-		ClaimMatch: &ClaimMatch{Issuer: actor.Issuer, Subject: actor.Subject, Audience: actor.audience},
-	}
+	made := &Identity{Name: identityName(actor.Email, actor.Subject), ClaimMatch: own}
 	made.setEmail(actor.Email, actor.EmailVerified)
-	err := s.p.Identities.insertRecorded(ctx, tx, group, made)
+	err = s.p.Identities.insertRecorded(ctx, tx, group, made)
 	return made.UID, err
 }

@@ -245,3 +245,36 @@ func TestTwoRequestsOfOnePersonThatAcceptAnInviteMakeOneIdentity(t *testing.T) {
 		}
 	})
 }
+
+// The subject of a token goes into the rule of a new identity. A rule that no API accepts must not
+// be stored this way: one that begins with the mark of patterns matches nobody, and uses the invite
+// up for nothing.
+func TestNobodyGetsARuleThatCannotBeCreated(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		_, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](`{"name": "all", "claimMatch": {"issuer": %q, "subjectPattern": "(?s).*"}}`, issuer))
+		must(t, err)
+		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
+		invite := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s", "singleUse": true`)
+		before := len(w.events())
+		for _, subject := range []string{"\x01abc", "a\nb", strings.Repeat("x", 2000)} {
+			caller := w.as(subject)
+			_, err := w.p.GroupInvites.Accept(caller, invite.Code)
+			e := refusal(t, "an invite", err, platform.CodeFailedPrecondition, "TOKEN_UNSUITABLE")
+			if len(e.Preconditions) != 1 || e.Preconditions[0].Subject != "claimMatch.subject" || len(e.Message) > 500 {
+				t.Errorf("got %+v, want the subject claimMatch.subject", e)
+			}
+			if len(platform.ActorOf(caller).Identities) == 0 {
+				continue // No pattern matches such a long subject.
+			}
+			_, err = open.Groups.Create(caller, "", body[*platform.Group](`{"name": %q}`, w.name()))
+			expectRefused(t, "a new organisation", err, platform.CodeFailedPrecondition, "TOKEN_UNSUITABLE")
+		}
+		if made := w.events()[before:]; len(made) != 0 {
+			t.Errorf("the refusals recorded %s, want nothing", types(made))
+		}
+		if _, err := w.p.GroupInvites.Accept(w.as("bob"), invite.Code); err != nil {
+			t.Errorf("after the refusals, the invite is used up: %v", err)
+		}
+	})
+}
