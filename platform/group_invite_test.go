@@ -278,3 +278,29 @@ func TestNobodyGetsARuleThatCannotBeCreated(t *testing.T) {
 		}
 	})
 }
+
+// Of the identities of an organisation with one rule, only some are read for a token. A further one
+// would give nothing, and its owner could not change it.
+func TestAnInviteObeysTheLimitOfRules(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		var last *platform.RoleBinding
+		for range 20 {
+			var err error
+			last, err = w.p.GroupInvites.Accept(w.as("bob"), w.inviteTo(w.group(acme.uid), platform.EditorRole, `"ttl": "60s"`).Code)
+			must(t, err)
+		}
+		invite := w.inviteTo(w.group(acme.uid), platform.EditorRole, `"ttl": "60s", "singleUse": true`)
+		before := len(w.events())
+		_, err := w.p.GroupInvites.Accept(w.as("bob"), invite.Code)
+		expectRefused(t, "an invite to the 21st group", err, platform.CodeFailedPrecondition, "TOO_MANY_RULES")
+		if made := w.events()[before:]; len(made) != 0 {
+			t.Errorf("the refusal recorded %s, want nothing", types(made))
+		}
+		_, err = w.p.Identities.Update(acme.owner, last.Identity.UID, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "bob"}}`, issuer))
+		must(t, err)
+		if _, err = w.p.GroupInvites.Accept(w.as("alice"), invite.Code); err != nil {
+			t.Errorf("after the refusal, the invite is used up: %v", err)
+		}
+	})
+}

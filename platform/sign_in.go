@@ -241,9 +241,13 @@ func (p *Platform) readProvisioned(ctx context.Context, c Claims, provider *Iden
 	return Candidate{}, err
 }
 
-// insertRecorded stores a new identity and records its event.
+// insertRecorded stores a new identity and records its event. It fails unless the
+// organisation may have the rule of the identity.
 func (s Identities) insertRecorded(ctx context.Context, tx Tx, group UID, i *Identity) error {
 	s.kind.Stamp(i, group.newChild(), s.p.now())
+	if err := s.p.admitRule(ctx, tx, i.UID, i); err != nil {
+		return err
+	}
 	if err := s.rows(tx).Insert(ctx, i); err != nil {
 		return err
 	}
