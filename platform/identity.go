@@ -130,8 +130,24 @@ func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*
 		if err := s.requireAllBound(ctx, tx, uid); err != nil {
 			return err
 		}
+		if err := s.checkMayDisable(ctx, tx, uid, change); err != nil {
+			return err
+		}
 		return s.p.admitRule(ctx, tx, uid, change.row)
 	})
+}
+
+// checkMayDisable fails if the change leaves an identity without a rule, and the organisation
+// without an owner who could sign in.
+func (s Identities) checkMayDisable(ctx context.Context, tx Tx, uid UID, change *change[*Identity]) error {
+	if change.row.ClaimMatch != nil || change.row.StaticKeys != nil {
+		return nil
+	}
+	current, err := s.getLocked(ctx, tx, uid)
+	if err != nil || current.ClaimMatch != nil && !change.writes("claimMatch") || current.StaticKeys != nil && !change.writes("staticKeys") {
+		return err
+	}
+	return s.p.checkOwnerStays(ctx, tx, uid.Root(), uid)
 }
 
 // addOtherRule adds the other type of rule to the changed fields, because an identity

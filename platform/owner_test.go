@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"fmt"
 	"testing"
 
 	"atrium/platform"
@@ -169,5 +170,55 @@ func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
 		if actor, err = open.Authenticate(t.Context(), claims); err != nil || actor.Can(platform.CapGroupsList, mine.UID) {
 			t.Errorf("a token for yet another service acts as %v (%v)", actor.Identities, err)
 		}
+	})
+}
+
+// An owner whose identity has no rule cannot sign in.
+func TestAnOrganisationKeepsTheRuleOfItsLastOwner(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		change := func(identity platform.UID, to string, mask ...string) error {
+			_, err := w.p.Identities.Update(w.operator(), identity, inputWithMask[*platform.Identity](to, mask...))
+			return err
+		}
+		keep := func(what string, err error) {
+			t.Helper()
+			if e := refusal(t, what, err, platform.CodeFailedPrecondition, "LAST_OWNER"); e.Preconditions == nil || e.Preconditions[0].Subject != string(acme.uid) {
+				t.Errorf("%s: got %+v, want the subject %s", what, e, acme.uid)
+			}
+		}
+		first := acme.Identity.UID
+		keep("the rule of the only owner", change(first, `{"claimMatch": null}`, "claimMatch"))
+		keep("both rules of the only owner", change(first, `{}`, "claimMatch", "staticKeys"))
+		must(t, change(first, `{"staticKeys": null}`, "staticKeys")) // It has none.
+		keys := fmt.Sprintf(`{"staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}"}}`, issuer)
+		must(t, change(first, keys, "staticKeys"))
+		keep("the keys of the only owner", change(first, `{"staticKeys": null}`, "staticKeys"))
+
+		// An owner without a rule does not count, and neither does one of a group below.
+		idle, err := w.p.Identities.Create(w.operator(), acme.uid, body[*platform.Identity](`{"name": "idle"}`))
+		must(t, err)
+		spare := w.bind(acme.uid, idle.UID, platform.OwnerRole)
+		w.bind(w.group(acme.uid), w.member(acme.uid, "below"), platform.OwnerRole)
+		keep("the keys beside an owner without a rule", change(first, `{"staticKeys": null}`, "staticKeys"))
+		keep("the role beside an owner without a rule", w.p.RoleBindings.Delete(w.operator(), acme.Binding.UID))
+		must(t, change(idle.UID, `{"claimMatch": null}`, "claimMatch"))
+		must(t, w.p.RoleBindings.Delete(w.operator(), spare))
+
+		// Whoever is not an owner, or not the only one, may lose the rule.
+		second := w.member(acme.uid, "second")
+		must(t, change(second, `{"claimMatch": null}`, "claimMatch"))
+		must(t, change(second, `{"claimMatch": {"issuer": "`+issuer+`", "subjectPattern": "second"}}`, "claimMatch"))
+		w.bind(acme.uid, second, platform.OwnerRole)
+		must(t, change(first, `{"staticKeys": null}`, "staticKeys"))
+		keep("then the rule of the other", change(second, `{"claimMatch": null}`, "claimMatch"))
+
+		// A user of an identity provider needs no rule.
+		w.providerOf(acme.uid, workplace, platform.ViewerRole)
+		alice, _ := w.enter(visitor("alice", nil))
+		w.bind(acme.uid, alice.Identities[0], platform.OwnerRole)
+		must(t, change(second, `{"claimMatch": null}`, "claimMatch"))
+		must(t, change(alice.Identities[0], `{"claimMatch": {"issuer": "`+issuer+`", "subject": "alice"}}`, "claimMatch"))
+		must(t, change(alice.Identities[0], `{"claimMatch": null}`, "claimMatch"))
 	})
 }

@@ -354,8 +354,27 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBindi
 		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: &RoleBindingFilter{Group: root},
 		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})
-	if err != nil || len(owners.Items) > 1 {
+	switch {
+	case err != nil:
+		return err
+	case len(owners.Items) > 1:
+		return s.p.checkOwnerStays(ctx, tx, root, b.UID)
+	}
+	return lastOwnerError(root)
+}
+
+// checkOwnerStays fails if an organisation loses the last owner who could sign in, because it
+// loses a role binding, or the rule of an identity.
+func (p *Platform) checkOwnerStays(ctx context.Context, tx Tx, root, lost UID) error {
+	if stays, err := tx.HasOwner(ctx, root, lost); err != nil || stays {
 		return err
 	}
-	return failedPrecondition("LAST_OWNER", string(root), "an organisation needs at least one owner; bind the owner role to another identity first")
+	if had, err := tx.HasOwner(ctx, root, ""); err != nil || !had {
+		return err
+	}
+	return lastOwnerError(root)
+}
+
+func lastOwnerError(root UID) error {
+	return failedPrecondition("LAST_OWNER", string(root), "an organisation needs at least one owner who can sign in; bind the owner role to another identity with a rule first")
 }

@@ -184,6 +184,11 @@ type Reader interface {
 	// static keys for its issuer and subject, except one identity.
 	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)
 
+	// HasOwner reports whether an owner of an organisation has a rule or static keys, or is
+	// a user of an identity provider. It leaves out one role binding, or the rule and the
+	// keys of one identity; "" leaves out nothing.
+	HasOwner(ctx context.Context, root, without UID) (bool, error)
+
 	// TermsOf reads acceptances by group and document; missing ones are left
 	// out.
 	TermsOf(ctx context.Context, keys TermsKeys) ([]*TermsAcceptance, error)

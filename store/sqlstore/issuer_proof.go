@@ -90,6 +90,16 @@ func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.
 	return int(n), err
 }
 
+// HasOwner reports whether an organisation has an owner who could sign in. The UID without is
+// that of a role binding or of an identity.
+func (s tables) HasOwner(ctx context.Context, root, without platform.UID) (bool, error) {
+	has := false
+	q := s.dialect.statement().add("SELECT 1 FROM role_binding b JOIN identity i ON i.uid = b.identity WHERE b.parent = ? AND b.role = ? AND b.uid <> ?", root, platform.OwnerRole, without)
+	q.add(" AND (i.provider IS NOT NULL OR i.uid <> ? AND (i.match_rule <> '' OR i.static_rule <> '')) LIMIT 1", without)
+	err := s.conn.Run(ctx, q.build(func(func(...any) error) error { has = true; return nil }))
+	return has, err
+}
+
 // PutIssuerProof stores a proof.
 func (tx *transaction) PutIssuerProof(ctx context.Context, p *platform.IssuerProof) error {
 	q := tx.dialect.statement().add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
