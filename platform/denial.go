@@ -16,7 +16,8 @@ import (
 // without rights must not be able to slow down the writes of others. Therefore
 // denials need few writes: denials that arrive while others are being stored are
 // stored together, in one transaction at a time, and equal denials within a
-// minute share one row with a count.
+// minute share one row with a count. The row has the subject, the body and the
+// message of the first one.
 
 // recordIfDenied records a change that failed because the caller lacks a
 // capability, and returns the error for the client. It returns other errors, and
@@ -45,7 +46,7 @@ func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject 
 	if entry.Denied = denial.Message; len(denial.Metadata) == 0 {
 		entry.Body = json.RawMessage("{}")
 	}
-	entry.Denial = entry.denialKey()
+	entry.Denial = entry.denialKey(actor)
 	if err := p.denials.record(entry); err != nil {
 		p.options.Logger.Error("recording a denied change failed; the client got UNAVAILABLE", "error", err, "type", entry.Type, "subject", subject)
 		return Unavailable("the request is not permitted, and the denial could not be recorded in the audit log; try again", err)
@@ -56,10 +57,16 @@ func (p *Platform) recordDenial(ctx context.Context, kind, verb string, subject 
 // DenialInterval is the interval in which equal denials are counted together.
 const DenialInterval = time.Minute
 
-// denialKey returns a key that equal denials of the same interval share.
-func (e *Event) denialKey() string {
-	same, _ := json.Marshal([]any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(DenialInterval)}) // cannot fail for plain data
-	sum := sha256.Sum256(same)
+// denialKey returns a key that equal denials of the same interval share. All denials of one
+// type are equal in an organisation in which the caller holds nothing. Otherwise anybody with a
+// token could fill the audit log of any organisation, with one row for each UID.
+func (e *Event) denialKey(caller *Actor) string {
+	same := []any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(DenialInterval)}
+	if root := e.Subject.Root(); !slices.ContainsFunc(caller.grants, func(g grant) bool { return g.scope.Root() == root }) {
+		same = []any{caller.Key(), caller.Issuer, caller.Subject, e.Type, root, e.Time.Truncate(DenialInterval)}
+	}
+	b, _ := json.Marshal(same) // cannot fail for plain data
+	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -312,8 +312,47 @@ func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 		for _, subject := range []string{strings.Repeat("ü7", 4000), "a\x00b"} {
 			expectRefused(t, "a change", w.p.Groups.Delete(w.as(subject), acme.uid), platform.CodePermissionDenied)
 		}
-		if made := w.denials(); len(made) != 2 || len(made[0].actor.Subject) > 1024 || made[1].actor.Subject != "a\uFFFDb" {
+		if made := w.denials(); len(made) != 2 || len(made[0].actor.Subject) > 1024 || len(made[0].actor.Act["sub"]) > 1024 || made[1].actor.Subject != "a\uFFFDb" {
 			t.Errorf("%d are recorded, want 2", len(made))
+		}
+	})
+}
+
+// Whoever holds nothing in an organisation needs no rights to be refused there. Such a caller must
+// not be able to fill its audit log.
+func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team := w.group(acme.uid)
+		refuse := func(caller context.Context) {
+			for n := range 5 {
+				uid := platform.UID(fmt.Sprintf("%s/%016x", team, n))
+				expectRefused(t, "a deletion", w.p.Repos.Delete(caller, uid), platform.CodePermissionDenied)
+				_, err := w.p.Repos.Update(caller, uid, body[*platform.Repo](`{"description": "x"}`))
+				expectRefused(t, "a change", err, platform.CodePermissionDenied)
+			}
+		}
+		for what, caller := range map[string]context.Context{"a stranger": w.as("stranger"), "an owner of another organisation": other.owner} {
+			w.pass(time.Minute) // All that follows is within one minute.
+			before := len(w.denials())
+			refuse(caller)
+			made := w.denials()[before:]
+			if len(made) != 2 || made[0].count != 5 || made[1].count != 5 || made[0].kind == made[1].kind {
+				t.Errorf("%s made the %d rows %s, want 2 with a count of 5", what, len(made), types(made))
+			}
+			w.pass(time.Minute)
+			expectRefused(t, "in another organisation", w.p.Repos.Delete(w.as("stranger"), missingBelow(other.uid)), platform.CodePermissionDenied)
+			refuse(caller)
+			if made := w.denials()[before:]; len(made) != 5 {
+				t.Errorf("%s made %d rows in two minutes and organisations, want 5", what, len(made))
+			}
+		}
+		// The denials of somebody with rights tell what was tried.
+		w.pass(time.Minute)
+		before := len(w.denials())
+		refuse(w.with(platform.ViewerRole, team, team))
+		if made := w.denials()[before:]; len(made) != 10 {
+			t.Errorf("a viewer made %d rows, want 10", len(made))
 		}
 	})
 }

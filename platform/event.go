@@ -114,11 +114,11 @@ func eventActor(ctx context.Context, changed UID) EventActor {
 	case a.operator != "":
 		return EventActor{Subject: a.Subject}
 	}
-	act := map[string]string{"iss": a.Issuer, "sub": a.Subject}
-	if a.Email != "" {
-		act["email"] = a.Email
-	}
 	subject := truncateStorable(a.Subject, maxActorBytes) // used for a token without an identity
+	act := map[string]string{"iss": a.Issuer, "sub": subject}
+	if a.Email != "" {
+		act["email"] = truncateStorable(a.Email, maxActorBytes)
+	}
 	if len(a.Identities) > 0 {
 		subject = string(a.identityOn(changed))
 	}
@@ -142,8 +142,9 @@ func (a *Actor) identityOn(uid UID) UID {
 	return slices.MaxFunc(a.Identities, func(x, y UID) int { return cmp.Compare(closeness(x), closeness(y)) })
 }
 
-// maxActorBytes limits the subject of a token that is stored as the actor of an
-// event, because the actor is indexed. The whole subject is in EventActor.Act.
+// maxActorBytes limits the subject and the email address of a token that are stored
+// with an event. The subject of an actor without an identity is indexed, and nobody
+// should fill an audit log with long texts.
 const maxActorBytes = 1024
 
 // newEventID returns a UUID of version 7, which sorts by time.
