@@ -78,20 +78,24 @@ func Discovery(issuer string) http.Handler {
 	return allowGet(func(w http.ResponseWriter, _ *http.Request) { writeDocument(w, document) })
 }
 
-// KeySet serves the public half of every key at KeySetPath. It includes the keys
-// that no longer sign, because their tokens must still verify. writeError answers
-// the request when the keys cannot be read.
-func KeySet(read KeyReader, writeError func(http.ResponseWriter, *http.Request, error)) http.Handler {
+// PublicKeys reads the keys and returns the public half of each as a JWKS. It includes the
+// keys that no longer sign, because their tokens must still verify.
+func (read KeyReader) PublicKeys(ctx context.Context) ([]byte, error) {
+	keys, err := read.privateKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range keys {
+		keys[i] = k.Public()
+	}
+	return json.Marshal(jose.JSONWebKeySet{Keys: keys})
+}
+
+// KeySet serves a JWKS, as PublicKeys returns it, at KeySetPath. writeError answers the
+// request when the keys cannot be read.
+func KeySet(read func(context.Context) ([]byte, error), writeError func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return allowGet(func(w http.ResponseWriter, r *http.Request) {
-		keys, err := read.privateKeys(r.Context())
-		if err != nil {
-			writeError(w, r, err)
-			return
-		}
-		for i, k := range keys {
-			keys[i] = k.Public()
-		}
-		document, err := json.Marshal(jose.JSONWebKeySet{Keys: keys})
+		document, err := read(r.Context())
 		if err != nil {
 			writeError(w, r, err)
 			return

@@ -46,7 +46,7 @@ func newService(t *testing.T, client *http.Client) *service {
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	mux.Handle(DiscoveryPath, Discovery(s.URL))
-	mux.Handle(KeySetPath, KeySet(s.readKeys, func(w http.ResponseWriter, _ *http.Request, _ error) {
+	mux.Handle(KeySetPath, KeySet(KeyReader(s.readKeys).PublicKeys, func(w http.ResponseWriter, _ *http.Request, _ error) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	s.Sender = NewSender(SenderOptions{Client: client, Keys: s.readKeys, Issuer: s.URL, UserAgent: "atrium/test", Now: s.clock})

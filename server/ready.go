@@ -8,37 +8,48 @@ import (
 const (
 	// readyTimeout is shorter than the usual timeouts of health checks.
 	readyTimeout = 2 * time.Second
-	// readyKept is how long the result of a check is kept. It is shorter than the usual
-	// intervals of health checks.
-	readyKept = time.Second
+	// sharedFor is how long the result of a shared read is kept. It is shorter than the
+	// usual intervals of health checks.
+	sharedFor = time.Second
 )
 
-// shareCheck returns a check that anyone may ask for, as often as they like: requests share
-// one run of check, and its result is kept for readyKept. Once draining is closed, check is
-// called at once; it must not use the database then.
+// shareCheck returns a check that anyone may ask for, as often as they like: see shareRead.
+// Once draining is closed, check is called at once; it must not use the database then.
 func shareCheck(check func(context.Context) error, draining <-chan struct{}) func(context.Context) error {
-	turn := make(chan struct{}, 1) // holds the request that reads or changes what follows
-	var result error
-	var until time.Time
+	shared := shareRead(func(ctx context.Context) (struct{}, error) { return struct{}{}, check(ctx) })
 	return func(ctx context.Context) error {
 		select {
 		case <-draining:
 			return check(ctx)
 		default:
 		}
+		_, err := shared(ctx)
+		return err
+	}
+}
+
+// shareRead returns a function that anyone may call as often as they like: requests share one
+// run of read, and its result, which nobody may change, is kept for sharedFor.
+func shareRead[T any](read func(context.Context) (T, error)) func(context.Context) (T, error) {
+	turn := make(chan struct{}, 1) // holds the request that reads or changes what follows
+	var result T
+	var failure error
+	var until time.Time
+	return func(ctx context.Context) (T, error) {
 		select {
 		case turn <- struct{}{}:
 			defer func() { <-turn }()
 		case <-ctx.Done():
-			return ctx.Err()
+			var none T
+			return none, ctx.Err()
 		}
 		if time.Now().Before(until) {
-			return result
+			return result, failure
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout) // others wait for the result, even if the client disconnects
 		defer cancel()
-		result = check(ctx)
-		until = time.Now().Add(readyKept)
-		return result
+		result, failure = read(ctx)
+		until = time.Now().Add(sharedFor)
+		return result, failure
 	}
 }

@@ -2,13 +2,22 @@ package server
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"atrium/events"
 	"atrium/platform"
+	"atrium/rest"
 )
 
 // The attack is many requests that arrive together. If each of them ran the check, they
@@ -117,4 +126,46 @@ func TestADrainingServerIsNotReadyAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The keys of webhooks are public, and requests for them pass no gate. The attack is many of them.
+func TestRequestsForThePublicKeysShareOneRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		material := func() []byte {
+			key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			der, err := x509.MarshalPKCS8PrivateKey(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return der
+		}
+		reads, stored := 0, []platform.Key{{ID: 1, Material: material()}}
+		served := wellKnown(func(context.Context) ([]platform.Key, error) { reads++; return stored, nil }, "https://atrium.example.com", rest.Options{})[events.KeySetPath]
+		count := func() int {
+			answer := httptest.NewRecorder()
+			served.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, events.KeySetPath, nil))
+			return strings.Count(answer.Body.String(), `"kid"`)
+		}
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if n := count(); n != 1 {
+					t.Errorf("the document has %d keys, want 1", n)
+				}
+			})
+		}
+		all.Wait()
+		if reads != 1 {
+			t.Errorf("the keys were read %d times, want 1", reads)
+		}
+		stored = append(stored, platform.Key{ID: 2, Material: material()})
+		time.Sleep(sharedFor)
+		if n := count(); n != 2 || reads != 2 {
+			t.Errorf("after a second the document has %d keys after %d reads, want 2 and 2", n, reads)
+		}
+	})
 }

@@ -56,7 +56,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 		"/livez":          health(func(context.Context) error { return nil }),
 		"/readyz":         health(ready),
 	}
-	maps.Copy(byPath, wellKnown(p, issuer, options))
+	maps.Copy(byPath, wellKnown(p.Webhooks.Keys, issuer, options))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler := byPath[r.URL.Path]
 		switch {

@@ -52,9 +52,10 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 
 // wellKnown returns the public handlers where receivers of events find the keys of the
 // service. They exist even without --webhooks, because another replica may deliver.
-func wellKnown(p *platform.Platform, issuer string, options rest.Options) map[string]http.Handler {
+// Requests share the keys, because they pass no gate.
+func wellKnown(keys events.KeyReader, issuer string, options rest.Options) map[string]http.Handler {
 	return map[string]http.Handler{
 		events.DiscoveryPath: events.Discovery(issuer),
-		events.KeySetPath:    events.KeySet(p.Webhooks.Keys, options.WriteError),
+		events.KeySetPath:    events.KeySet(shareRead(keys.PublicKeys), options.WriteError),
 	}
 }
