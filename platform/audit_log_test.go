@@ -219,3 +219,75 @@ func TestTheActorIsAnIdentityOfTheOrganisation(t *testing.T) {
 		}
 	})
 }
+
+// A logReader is a store that keeps the queries of the audit log that do not name ids.
+type logReader struct {
+	platform.Store
+	scans []platform.AuditQuery
+}
+
+func (s *logReader) EventLog(ctx context.Context, q platform.AuditQuery) ([]*platform.Event, error) {
+	if q.IDs == nil {
+		s.scans = append(s.scans, q)
+	}
+	return s.Store.EventLog(ctx, q)
+}
+
+// No index has the rare events of all groups. A statement that asks for them reads every event
+// until it has found enough, and exceeds the time limit of statements in a large log.
+func TestAnExportOfRareEventsReadsALimitedNumberOfThemAtOnce(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team := w.group(acme.uid)
+		for i, other := range []platform.UID{acme.uid, team, acme.uid} {
+			w.namedRepo(other, fmt.Sprint("of-", i))
+			expectRefused(t, "a change", w.p.Groups.Delete(w.as(fmt.Sprint("stranger-", i)), team), platform.CodePermissionDenied)
+		}
+		// There are more events than one statement of an export reads.
+		_, err := w.raw().ExecContext(w.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+			INSERT INTO event (id, type, root, subject, grp, actor, actor_subject, body, time, denied, changes)
+			SELECT '`+platform.FirstEventID(platform.At(epoch))[:24]+`' || CAST(100000000000 + n.i AS text), 'dev.atrium.api.iam.group.updated.v1',
+				e.root, e.subject, e.grp, e.actor, e.actor_subject, e.body, e.time, '', '' FROM n, event e WHERE e.id = '`+w.events()[0].id+`'`)
+		must(t, err)
+		all := w.readEvents("1 = 1")
+		slices.SortFunc(all, func(x, y event) int { return strings.Compare(y.id, x.id) })
+		s := &logReader{Store: w.store}
+		p := w.replica(s, platform.Options{AllowIssuers: true})
+		yes, no := true, false
+		const created, updated = "platform.registry.repo.created", "iam.group.updated"
+		for name, c := range map[string]struct {
+			req  platform.AuditRequest
+			want func(event) bool
+			n    int
+		}{
+			"a rare type":              {platform.AuditRequest{Types: []string{created}}, func(e event) bool { return e.kind == created }, 3},
+			"a frequent type":          {platform.AuditRequest{Types: []string{updated}}, func(e event) bool { return e.kind == updated }, 2500},
+			"no type":                  {platform.AuditRequest{Types: []string{}}, func(event) bool { return false }, 0},
+			"denials of a group":       {platform.AuditRequest{Denied: &yes, DescendantsOf: acme.uid}, func(e event) bool { return e.denied != "" }, 3},
+			"denials":                  {platform.AuditRequest{Denied: &yes}, func(e event) bool { return e.denied != "" }, 3},
+			"a rare type that is made": {platform.AuditRequest{Types: []string{created}, Denied: &no}, func(e event) bool { return e.kind == created && e.denied == "" }, 3},
+		} {
+			var exported, want []string
+			s.scans = nil
+			must(t, p.AuditLog.Export(w.operator(), c.req, func(e *platform.Event) error {
+				if exported = append(exported, e.ID); len(e.Body) == 0 && e.Denied == "" {
+					t.Errorf("%s: the event %s has no body", name, e.ID)
+				}
+				return nil
+			}))
+			for _, e := range all {
+				if c.want(e) {
+					want = append(want, e.id)
+				}
+			}
+			if !slices.Equal(exported, want) || len(want) != c.n {
+				t.Errorf("%s: exported %d events, want %d, which are %d", name, len(exported), c.n, len(want))
+			}
+			for _, q := range s.scans {
+				if q.Types != nil || q.Denied != nil && c.req.DescendantsOf == "" || q.Limit > 2000 {
+					t.Errorf("%s: a statement looks for types %q and denied %v, and for at most %d events", name, q.Types, q.Denied, q.Limit)
+				}
+			}
+		}
+	})
+}
