@@ -82,6 +82,10 @@ type Store interface {
 	EventActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
 	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
 
+	// OldestWaiting returns the time of the first event that has not been relayed, and
+	// the time at which the first delivery is due that has not ended and is not held.
+	// They are zero if there is none.
+	OldestWaiting(ctx context.Context) (event, delivery Time, err error)
 	// ReadyDeliveries returns the tickets of deliveries at StageReady, oldest
 	// first.
 	ReadyDeliveries(ctx context.Context, limit int) ([]Ticket, error)

@@ -80,6 +80,33 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	return events, err
 }
 
+// A Backlog says how late the delivery of events is. A duration is 0 if nothing waits.
+type Backlog struct {
+	// Event is the age of the first recorded event that has not been relayed. It grows
+	// while no process relays, and while a running transaction holds up the feed.
+	Event time.Duration
+	// Delivery is the time since the first delivery was due that has not been
+	// attempted since. Held deliveries wait for older ones of their subscription, which
+	// are due too.
+	Delivery time.Duration
+}
+
+// Backlog reads the backlog of all processes.
+func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) {
+	event, delivery, err := w.p.store.OldestWaiting(ctx)
+	if err != nil {
+		return Backlog{}, err
+	}
+	now := w.p.now()
+	waited := func(since Time) time.Duration {
+		if since.IsZero() {
+			return 0
+		}
+		return max(now.Sub(since.Time), 0) // clocks differ, and a delivery may be due later
+	}
+	return Backlog{waited(event), waited(delivery)}, nil
+}
+
 // releaseHeld moves held deliveries of a subscription to StageReady, up to
 // maxQueued. Each delivery that ends releases one, but the deliveries that Relay
 // counted may have ended before the held ones were stored.

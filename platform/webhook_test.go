@@ -369,3 +369,70 @@ func TestReplicasRelayEachEventOnce(t *testing.T) {
 		}
 	})
 }
+
+// Nobody observes how late an event is that nobody reads, so the database is asked for it.
+func TestTheBacklogIsOfTheOldestEventAndDeliveryThatWait(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		expect := func(when string, event, delivery int) {
+			t.Helper()
+			got, err := w.p.Webhooks.Backlog(t.Context())
+			must(t, err)
+			if int(got.Event.Hours()) != event || int(got.Delivery.Hours()) != delivery {
+				t.Errorf("%s: an event waits for %s and a delivery for %s, want %d and %d hours", when, got.Event, got.Delivery, event, delivery)
+			}
+		}
+		w.relay()
+		w.pass(5 * time.Hour)
+		expect("everything is relayed", 0, 0)
+		sub := w.subscribe(acme.uid, "platform.registry.repo.created").UID
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("stranger"), acme.uid), platform.CodePermissionDenied)
+		w.relay()
+		w.pass(time.Hour)
+		expect("the newest event is a denial", 0, 0)
+		for range 12 {
+			w.repo(acme.uid)
+		}
+		w.pass(time.Hour)
+		w.repo(acme.uid)
+		w.pass(time.Hour)
+		expect("nobody relays", 2, 0)
+		w.relay()
+		w.pass(time.Hour)
+		expect("nobody delivers", 0, 1)
+		tickets, err := w.p.Webhooks.ListReady(t.Context(), 100)
+		must(t, err)
+		must(t, w.p.Webhooks.MarkQueued(t.Context(), tickets))
+		w.pass(time.Hour)
+		expect("deliveries are queued", 0, 2)
+		queued := make([]platform.UID, len(tickets))
+		for i, ticket := range tickets {
+			queued[i] = ticket.Delivery
+		}
+		for ; len(queued) > 0; queued = w.queuedUIDs() {
+			for _, d := range queued {
+				w.end(d, platform.Attempt{Status: 200})
+			}
+		}
+		if n := len(w.deliveries(sub)); n != 13 {
+			t.Errorf("there are %d deliveries, want 13", n)
+		}
+		w.pass(time.Hour)
+		expect("everything is delivered", 0, 0)
+		if w.isSQLite() {
+			return
+		}
+		long, err := w.raw().BeginTx(t.Context(), nil)
+		must(t, err)
+		defer func() { _ = long.Rollback() }()
+		for _, sql := range []string{"SELECT pg_current_xact_id()", "UPDATE grp SET name = name WHERE 1 = 0"} {
+			_, err := long.ExecContext(t.Context(), sql)
+			must(t, err)
+		}
+		w.repo(acme.uid)
+		w.pass(3 * time.Hour)
+		_, err = w.p.Webhooks.Relay(t.Context())
+		must(t, err)
+		expect("a long transaction holds the feed up", 3, 0)
+	})
+}

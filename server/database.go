@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"atrium/auth"
 	"atrium/demo"
@@ -66,7 +67,20 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
+	c.Metrics.WatchBacklog(func() (telemetry.Backlog, error) { return backlog(p) })
 	return s, p, nil
+}
+
+// backlogTimeout limits how long a scrape waits for the backlog.
+const backlogTimeout = 2 * time.Second
+
+// backlog reads the backlog for the metrics. Every server does, because the one that should
+// deliver may be missing.
+func backlog(p *platform.Platform) (telemetry.Backlog, error) {
+	ctx, cancel := context.WithTimeout(platform.InBackground(context.Background()), backlogTimeout)
+	defer cancel()
+	found, err := p.Webhooks.Backlog(ctx)
+	return telemetry.Backlog(found), err
 }
 
 // standbys returns the states of the standbys and the fallbacks for the metrics.

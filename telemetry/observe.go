@@ -154,6 +154,42 @@ func (m *Metrics) counter(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
 }
 
+// A Backlog says how late the delivery of events is.
+type Backlog struct {
+	Event    time.Duration // age of the first event that has not been relayed
+	Delivery time.Duration // time since the first delivery was due
+}
+
+// WatchBacklog adds the age of the events and deliveries that wait. Each scrape calls backlog;
+// if that fails, the scrape omits these metrics.
+func (m *Metrics) WatchBacklog(backlog func() (Backlog, error)) {
+	if m != nil {
+		m.registry.MustRegister(backlogCollector{backlog})
+	}
+}
+
+type backlogCollector struct {
+	backlog func() (Backlog, error)
+}
+
+var (
+	eventWait    = prometheus.NewDesc("atrium_event_waiting_seconds", "The age of the first event that has not been relayed to subscriptions; 0 if there is none.", nil, nil)
+	deliveryWait = prometheus.NewDesc("atrium_delivery_waiting_seconds", "The time since the first delivery was due that has not been attempted since; 0 if there is none.", nil, nil)
+)
+
+// Describe sends the descriptions of the metrics.
+func (backlogCollector) Describe(to chan<- *prometheus.Desc) { to <- eventWait; to <- deliveryWait }
+
+// Collect calls backlog and sends its result.
+func (c backlogCollector) Collect(to chan<- prometheus.Metric) {
+	backlog, err := c.backlog()
+	if err != nil {
+		return
+	}
+	to <- prometheus.MustNewConstMetric(eventWait, prometheus.GaugeValue, backlog.Event.Seconds())
+	to <- prometheus.MustNewConstMetric(deliveryWait, prometheus.GaugeValue, backlog.Delivery.Seconds())
+}
+
 // WatchQueue adds the number of queued deliveries by state. Each scrape calls depth;
 // if that fails, the scrape omits this metric.
 func (m *Metrics) WatchQueue(depth func() (map[string]int, error)) {

@@ -122,6 +122,22 @@ func TestTheLogForPeopleIsText(t *testing.T) {
 	}
 }
 
+// The server that should deliver may be missing, so all others say how long events wait.
+func TestMetricsOfAServerWithoutWebhooksShowWhatWaits(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		server := start(t, url, "--dev", "--no-webhooks", "--metrics-addr", "127.0.0.1:0")
+		server.await(func() bool { return strings.Contains(server.stderr.String(), `"msg":"metrics"`) })
+		server.url = regexp.MustCompile(`"msg":"metrics","url":"([^"]+)/metrics"`).FindStringSubmatch(server.stderr.String())[1]
+		_, text := server.get("", "/metrics")
+		for _, sample := range []string{"\natrium_event_waiting_seconds ", "\natrium_delivery_waiting_seconds 0\n"} {
+			if !strings.Contains(text, sample) {
+				t.Errorf("no %q", sample)
+			}
+		}
+	})
+}
+
 func TestMetricsCountRequestsAndStatements(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -54,6 +54,37 @@ func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Tick
 	return ready, err
 }
 
+// OldestWaiting reads the oldest of what waits. Each statement is one look-up in an index. SQLite
+// would compare (xact, seq) with a position only by xact, which is the same for all its events.
+func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Time, err error) {
+	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
+	var run []*Statement
+	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
+		q := s.dialect.statement().add("SELECT e.time FROM event e WHERE e.denied = '' AND " + after).notPassed(xact)
+		run = append(run, q.add(" ORDER BY e.xact, e.seq LIMIT 1").build(func(scan func(...any) error) error {
+			var recorded platform.Time
+			err := scan(timeColumn{&recorded})
+			if event.IsZero() {
+				event = recorded
+			}
+			return err
+		}))
+	}
+	for _, stages := range []string{"= 1", "IN (2, 3)"} {
+		q := s.dialect.statement().add("SELECT d.next_attempt_time FROM delivery d WHERE d.stage " + stages + " ORDER BY d.next_attempt_time LIMIT 1")
+		run = append(run, q.build(func(scan func(...any) error) error {
+			var due platform.Time
+			err := scan(timeColumn{&due})
+			if delivery.IsZero() || due.Before(delivery.Time) {
+				delivery = due
+			}
+			return err
+		}))
+	}
+	err = s.conn.Run(ctx, run...)
+	return event, delivery, err
+}
+
 // CountWaiting counts the deliveries that have not been attempted and are not held.
 func (tx *transaction) CountWaiting(ctx context.Context, subscriptions []platform.UID) (map[platform.UID]int, error) {
 	q := tx.dialect.statement()
