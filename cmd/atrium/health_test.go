@@ -42,3 +42,36 @@ func TestTheHealthCommandReportsReadiness(t *testing.T) {
 		t.Errorf("a faulty URL: %v, want exit code 2", err)
 	}
 }
+
+// A container has no other settings than those of the server. The certificate of the server is
+// for its public name, and rarely signed by somebody whom the container trusts.
+func TestTheHealthCommandFindsTheServerByTheSettingsOfTheServer(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		pair := newPair(t, "atrium")
+		secure := start(t, url, "--tls-cert", pair.certFile, "--tls-key", pair.keyFile)
+		plain := start(t, storetest.SQLite(t))
+		port := func(r *running) string { return r.url[strings.LastIndex(r.url, ":"):] }
+		other := newPair(t, "other")
+		for name, c := range map[string]struct {
+			addr, cert string
+			code       int
+			says       string
+		}{
+			"with TLS":               {"0.0.0.0" + port(secure), pair.certFile, 0, ""},
+			"with TLS, on all":       {port(secure), pair.certFile, 0, ""},
+			"with TLS, by IPv6":      {"[::]" + port(secure), pair.certFile, 0, ""},
+			"with TLS, on loopback":  {"127.0.0.1" + port(secure), pair.certFile, 0, ""},
+			"without TLS":            {"0.0.0.0" + port(plain), "", 0, ""},
+			"of another certificate": {"0.0.0.0" + port(secure), other.certFile, 1, "another certificate"},
+			"without its setting":    {"0.0.0.0" + port(secure), "", 1, "http://127.0.0.1" + port(secure)},
+			"with a key instead":     {"0.0.0.0" + port(secure), pair.keyFile, 2, "contains no certificate"},
+			"of no address":          {"x", "", 2, "--addr"},
+		} {
+			out, _, err := atrium(t, map[string]string{"ATRIUM_ADDR": c.addr, "ATRIUM_TLS_CERT": c.cert}, "health")
+			if exitCode(err) != c.code || err == nil && out != "ready\n" || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v %q, want exit code %d and %q", name, err, out, c.code, c.says)
+			}
+		}
+	})
+}
