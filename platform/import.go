@@ -30,14 +30,17 @@ type ImportOptions struct {
 
 // An importPlan defines how records of one kind are imported.
 type importPlan[T any, K comparable] struct {
-	key         func(T) K                                               // identifies a record
-	check       func(T, *violations)                                    // makes the same checks as a creation
-	existing    func(ctx context.Context, tx Tx, rows []T) ([]T, error) // reads the existing rows of these keys; it may return more
-	isUnchanged func(known, row T) bool                                 // reports whether row needs no change
-	replace     func(ctx context.Context, tx Tx, known T, row T) error  // replaces known by row
-	insert      func(ctx context.Context, tx Tx, rows []T) error        // inserts new rows
-	markSource  func(ctx context.Context, tx Tx, kept []T) error        // records the source of unchanged rows; nil means that sources are not recorded
+	key         func(T) K                                                 // identifies a record
+	check       func(T, *violations)                                      // makes the same checks as a creation
+	existing    func(ctx context.Context, tx Tx, rows []T) ([]T, error)   // reads the existing rows of these keys; it may return more
+	isUnchanged func(known, row T) bool                                   // reports whether row needs no change
+	replace     func(ctx context.Context, tx Tx, known T, row T) error    // replaces known by row
+	insert      func(ctx context.Context, tx Tx, rows []T) error          // inserts new rows
+	markKept    func(ctx context.Context, tx Tx, kept []keptRow[T]) error // records the source of unchanged rows, or its time; nil means that neither is recorded
 }
+
+// A keptRow is a record that changes nothing, with the row that is known.
+type keptRow[T any] struct{ known, row T }
 
 // run imports one batch.
 func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []T) (Imported, error) {
@@ -68,13 +71,14 @@ func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Impor
 	for _, row := range stored {
 		known[in.key(row)] = row
 	}
-	var added, kept []T
+	var added []T
+	var kept []keptRow[T]
 	for _, row := range rows {
 		switch old, found := known[in.key(row)]; {
 		case !found:
 			added = append(added, row)
 		case in.isUnchanged(old, row):
-			kept = append(kept, row)
+			kept = append(kept, keptRow[T]{old, row})
 		default:
 			done.Updated++
 			if err := in.replace(ctx, tx, old, row); err != nil {
@@ -88,10 +92,10 @@ func (in importPlan[T, K]) put(ctx context.Context, tx Tx, rows []T) (done Impor
 			return done, err
 		}
 	}
-	if in.markSource == nil || done.Unchanged == 0 {
+	if in.markKept == nil || done.Unchanged == 0 {
 		return done, nil
 	}
-	return done, in.markSource(ctx, tx, kept)
+	return done, in.markKept(ctx, tx, kept)
 }
 
 // validate rejects records that are invalid or occur twice.

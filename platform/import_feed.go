@@ -56,6 +56,11 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			}
 			return RowsOf[*Advisory](tx).Insert(ctx, added...)
 		},
+		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Advisory]) error {
+			return raiseTimes(kept, func(a *Advisory) SourceTime { return SourceTime{a.UID, a.SourceTime} }, func(times []SourceTime) error {
+				return tx.RaiseAdvisoryTimes(ctx, times)
+			})
+		},
 	}
 	return in.run(ctx, s.p.store, advisories)
 }
@@ -135,6 +140,29 @@ type AdvisoryNames struct {
 
 // Names returns the group and the names.
 func (n AdvisoryNames) Names() (group UID, names []AdvisoryName) { return n.group, n.names }
+
+// A SourceTime is the time of the last change of a row by its feed.
+type SourceTime struct {
+	UID  UID
+	Time Time
+}
+
+// raiseTimes calls raise with the known rows whose records have a later time than they have. A
+// record between both times is older than what the feed has confirmed. raiseTimes does not
+// call raise if there is no such row.
+func raiseTimes[T any](kept []keptRow[T], timeOf func(T) SourceTime, raise func([]SourceTime) error) error {
+	var later []SourceTime
+	for _, k := range kept {
+		known, time := timeOf(k.known), timeOf(k.row).Time
+		if known.Time.Before(time.Time) {
+			later = append(later, SourceTime{known.UID, time})
+		}
+	}
+	if len(later) == 0 {
+		return nil
+	}
+	return raise(later)
+}
 
 // isOlder reports whether a record is older than the stored one.
 func isOlder(record, stored Time) bool { return !record.IsZero() && record.Before(stored.Time) }
@@ -259,6 +287,11 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, added)
+		},
+		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Vulnerability]) error {
+			return raiseTimes(kept, func(vuln *Vulnerability) SourceTime { return SourceTime{UID(vuln.ID), vuln.UpdateTime} }, func(times []SourceTime) error {
+				return tx.RaiseVulnerabilityTimes(ctx, times)
+			})
 		},
 	}
 	return in.run(ctx, s.p.store, vulnerabilities)

@@ -156,16 +156,16 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 			recordImported(ctx, tx, s.resources, "created", o, rows...)
 			return RowsOf[*Tag](tx).Insert(ctx, rows...)
 		},
-		markSource: claimTags,
+		markKept: claimTags,
 	}
 	return in.run(ctx, s.p.store, tags)
 }
 
 // claimTags records the sources of unchanged tags.
-func claimTags(ctx context.Context, tx Tx, kept []*ImportedTag) error {
+func claimTags(ctx context.Context, tx Tx, kept []keptRow[*ImportedTag]) error {
 	brought := map[string][]*Tag{}
-	for _, t := range kept {
-		if t.Source != "" {
+	for _, k := range kept {
+		if t := k.row; t.Source != "" {
 			brought[t.Source] = append(brought[t.Source], &t.Tag)
 		}
 	}

@@ -343,6 +343,11 @@ type Tx interface {
 	// are until the transaction ends.
 	LockTagsOfSource(ctx context.Context, from RepoSource, tags []UID) ([]UID, error)
 
+	// RaiseAdvisoryTimes and RaiseVulnerabilityTimes replace the source times of rows by later
+	// ones. They keep times that are later already, and everything else of the rows.
+	RaiseAdvisoryTimes(ctx context.Context, times []SourceTime) error
+	RaiseVulnerabilityTimes(ctx context.Context, times []SourceTime) error
+
 	// PutImages stores images, replacing those of the same repo and digest.
 	PutImages(ctx context.Context, images []*Image) error
 

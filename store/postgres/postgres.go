@@ -50,6 +50,9 @@ var dialect = sqlstore.Dialect{
 	Intervals: func(column, origin, seconds string) string {
 		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + column + " - CAST(" + origin + " AS timestamptz)) / " + seconds + ") AS bigint)"
 	},
+	ReadTime: func(millis string) string {
+		return "timestamptz 'epoch' + CAST(" + millis + " AS bigint) * interval '1 millisecond'"
+	},
 	NextTransaction: "pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
 	Slots:           16, // a total reads all slots, from as many pages in the worst case
 	Pipelines:       true,

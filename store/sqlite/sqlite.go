@@ -57,6 +57,7 @@ var dialect = sqlstore.Dialect{
 	Intervals: func(column, origin, seconds string) string {
 		return "(" + column + " - " + origin + ") / (" + seconds + " * 1000)"
 	},
+	ReadTime:    func(millis string) string { return "CAST(" + millis + " AS INTEGER)" },
 	Slots:       1,
 	TableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
 	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{uid}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),

@@ -42,6 +42,9 @@ type Dialect struct {
 	// and a column of times.
 	Intervals func(column, origin, seconds string) string
 
+	// ReadTime returns the time of a column with milliseconds since 1970 as a text.
+	ReadTime func(millis string) string
+
 	// NextTransaction is the lowest id that the next transaction can have. It is "" if
 	// transactions have no ids.
 	NextTransaction string

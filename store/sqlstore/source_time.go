@@ -1,0 +1,40 @@
+package sqlstore
+
+import (
+	"context"
+	"strconv"
+
+	"atrium/platform"
+)
+
+// RaiseAdvisoryTimes replaces the source times of advisories by later ones.
+func (tx *transaction) RaiseAdvisoryTimes(ctx context.Context, times []platform.SourceTime) error {
+	uids := make([][]byte, len(times))
+	for i, t := range times {
+		uids[i] = packUID(t.UID)
+	}
+	return tx.raiseTimes(ctx, "advisory", "source_time", ParentColumn{Name: "k", Bytes: uids}, times)
+}
+
+// RaiseVulnerabilityTimes replaces the source times of vulnerabilities by later ones.
+func (tx *transaction) RaiseVulnerabilityTimes(ctx context.Context, times []platform.SourceTime) error {
+	ids := make([]string, len(times))
+	for i, t := range times {
+		ids[i] = string(t.UID)
+	}
+	return tx.raiseTimes(ctx, "vulnerability", "update_time", ParentColumn{Name: "k", Texts: ids}, times)
+}
+
+// raiseTimes replaces the times of a column by later ones, with one statement.
+func (tx *transaction) raiseTimes(ctx context.Context, table, column string, keys ParentColumn, times []platform.SourceTime) error {
+	texts := make([]string, len(times))
+	for i, t := range times {
+		texts[i] = strconv.FormatInt(StoredTime(t.Time).UnixMilli(), 10)
+	}
+	later := tx.dialect.ReadTime("p.inside")
+	q := tx.dialect.statement()
+	q.add("UPDATE " + table + " SET " + column + " = " + later + " FROM ")
+	q.sql.WriteString(tx.dialect.Parents(q.arg, keys, ParentColumn{Name: "inside", Texts: texts}))
+	q.add(" WHERE " + table + ".uid = p.k AND " + table + "." + column + " < " + later)
+	return tx.conn.Run(ctx, q.build(nil))
+}
