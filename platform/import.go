@@ -54,11 +54,30 @@ func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []T) (Imp
 		done.Rejected = rejected
 		return err
 	}
-	err := store.Write(ctx, put)
+	err := writePatiently(ctx, store, put)
 	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNotFound) {
-		err = store.Write(ctx, put) // the same record was added or deleted concurrently; now this is found
+		err = writePatiently(ctx, store, put) // the same record was added or deleted concurrently; now this is found
 	}
 	return done, err
+}
+
+// maxLockTries limits how often a batch waits for a lock. One wait takes the time that a request
+// may wait, which is two seconds unless the URL of the database says otherwise.
+const maxLockTries = 150
+
+// writePatiently runs unit in a transaction. It runs unit again while another transaction has a
+// lock that the unit needs, because an import waits for other imports longer than a request
+// waits for other requests.
+func writePatiently(ctx context.Context, store Store, unit func(Tx) error) error {
+	for try := 1; ; try++ {
+		err := store.Write(ctx, unit)
+		switch {
+		case ctx.Err() != nil || !errors.Is(err, ErrLocked):
+			return err
+		case try == maxLockTries:
+			return Unavailable("another import has locked these records for too long; wait until it has ended, and run the same command again", nil)
+		}
+	}
 }
 
 // put writes new and changed rows.

@@ -405,4 +405,5 @@ var (
 	ErrDuplicate  = errors.New("a row with this unique key exists")
 	ErrNoParent   = errors.New("a row that this one needs does not exist")
 	ErrReferenced = errors.New("other rows need this one")
+	ErrLocked     = errors.New("another transaction locks what the statement needs") // the statement has waited too long
 )

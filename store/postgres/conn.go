@@ -223,7 +223,7 @@ func translateCode(e *pgconn.PgError) error {
 	case code == "57014": // statement_timeout
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, e)
 	case code == "55P03": // lock_timeout
-		return fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, sqlstore.ErrLocked, e)
+		return fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, platform.ErrLocked, e)
 	case code == "25P03", code == "25P04": // idle or under way for too long
 		return platform.Unavailable("the database has ended a transaction that took too long", e)
 	case code == readOnly:

@@ -14,8 +14,8 @@ import (
 // at the first one that fails. Arguments are string, []string, int64, bool, []byte,
 // [][]byte and platform.Time.
 //
-// The errors of Run include platform.ErrDuplicate, ErrForeignKey, ErrLocked and
-// platform.Unavailable.
+// The errors of Run include platform.ErrDuplicate, ErrForeignKey,
+// platform.ErrLocked and platform.Unavailable.
 type Conn interface {
 	Run(ctx context.Context, statements ...*Statement) error
 }
@@ -72,9 +72,6 @@ type PoolState struct {
 	Waits           int64         // number of statements that had to wait for a connection
 	Waited          time.Duration // total waiting time
 }
-
-// ErrLocked is the error of a statement that has waited too long for a lock.
-var ErrLocked = errors.New("another transaction locks what the statement needs")
 
 // ErrForeignKey is the error of a write of a row that refers to a missing row, and of
 // a delete of a row that another row refers to.

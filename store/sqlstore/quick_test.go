@@ -67,7 +67,7 @@ func (e *slowEngine) Run(ctx context.Context, statements ...*Statement) error {
 		case s.SQL == "bad":
 			return errBad
 		case s.SQL == "locked":
-			return fmt.Errorf("%w: %w", context.DeadlineExceeded, ErrLocked)
+			return fmt.Errorf("%w: %w", context.DeadlineExceeded, platform.ErrLocked)
 		case s.SQL == "lost":
 			return errAway
 		}

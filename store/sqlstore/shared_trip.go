@@ -92,7 +92,7 @@ func conclude(calls []*quickCall, err error) {
 	hasFailed := func(s *Statement) bool { return s.Failed }
 	isAnswered := slices.ContainsFunc(calls, func(c *quickCall) bool { return slices.ContainsFunc(c.statements, isDone) })
 	isForAll := errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) && (!isAnswered || errors.Is(err, context.DeadlineExceeded))
-	isLocked := errors.Is(err, ErrLocked)
+	isLocked := errors.Is(err, platform.ErrLocked)
 	for _, c := range calls {
 		switch {
 		case len(listUndone(c.statements)) == 0:

@@ -1,0 +1,136 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// A watchedStore calls onWrite before each transaction, and onLocked after one that has waited too
+// long for a lock.
+type watchedStore struct {
+	platform.Store
+	onWrite, onLocked func()
+}
+
+func (s *watchedStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	s.onWrite()
+	err := s.Store.Write(ctx, unit)
+	if errors.Is(err, platform.ErrLocked) {
+		s.onLocked()
+	}
+	return err
+}
+
+// impatientStore returns a store of the same database with a short limit for waits. SQLite has
+// no limit.
+func (w *world) impatientStore(t *testing.T) platform.Store {
+	if w.isSQLite() {
+		return w.store
+	}
+	u, err := url.Parse(w.url)
+	must(w, err)
+	query := u.Query()
+	query.Set("lock_timeout", "20ms")
+	u.RawQuery = query.Encode()
+	return storetest.Open(t, u.String())
+}
+
+func TestAnImportWaitsForAnotherOneLongerThanARequest(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		impatient := w.impatientStore(t)
+		for lock, put := range map[platform.UID]func(p *platform.Platform) (platform.Imported, error){
+			"feed": func(p *platform.Platform) (platform.Imported, error) {
+				return p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+			},
+			"libraries": func(p *platform.Platform) (platform.Imported, error) {
+				done, _, err := p.Artifacts.Import(w.operator(), []*platform.ImportedArtifact{{Artifact: platform.Artifact{Ecosystem: "ECOSYSTEM_JAVA", Name: "a:b"}}})
+				return done, err
+			},
+		} {
+			store := &watchedStore{Store: impatient, onWrite: func() {}}
+			p := w.replica(store, platform.Options{})
+			var once sync.Once
+			held, released, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+			release := func() { once.Do(func() { close(released) }) }
+			go func() {
+				ended <- w.store.Write(w.Context(), func(tx platform.Tx) error {
+					err := tx.Lock(w.Context(), lock)
+					close(held)
+					<-released
+					return err
+				})
+			}()
+			<-held
+			locked := 0
+			store.onLocked = func() {
+				if locked++; locked == 2 {
+					release()
+				}
+			}
+			if w.isSQLite() {
+				store.onWrite = release
+			}
+			done, err := put(p)
+			release()
+			must(t, <-ended)
+			expectImported(t, string(lock), done, err, mustSucceed(1, 0, 0, 0))
+			if !w.isSQLite() && locked < 2 {
+				t.Errorf("%s: the import was locked %d times, want 2", lock, locked)
+			}
+		}
+	})
+}
+
+// A lockedStore has a lock that is never free once onWrite is set. It calls onWrite with the
+// number of the try.
+type lockedStore struct {
+	platform.Store
+	onWrite func(try int)
+	tries   int
+}
+
+func (s *lockedStore) Write(ctx context.Context, unit func(platform.Tx) error) error {
+	if s.onWrite == nil {
+		return s.Store.Write(ctx, unit)
+	}
+	s.tries++
+	s.onWrite(s.tries)
+	return platform.ErrLocked
+}
+
+func TestAnImportEndsIfALockIsNeverFree(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		store := &lockedStore{Store: w.store}
+		p := w.replica(store, platform.Options{})
+		store.onWrite = func(int) {}
+		put := func(ctx context.Context) error {
+			store.tries = 0
+			_, err := p.Advisories.Import(ctx, acme.uid, []*platform.Advisory{{AdvisoryID: "GO-1", ArtifactName: "a"}})
+			return err
+		}
+		err := put(w.operator())
+		expectRefused(t, "a lock that is never free", err, platform.CodeUnavailable)
+		const want = "Unavailable: another import has locked these records for too long; wait until it has ended, and run the same command again"
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		ctx, interrupt := context.WithCancel(w.operator())
+		defer interrupt()
+		store.onWrite = func(try int) {
+			if try == 3 {
+				interrupt()
+			}
+		}
+		if err := put(ctx); err == nil || store.tries != 3 {
+			t.Errorf("%v after %d tries, want an error after 3", err, store.tries)
+		}
+	})
+}
