@@ -3,7 +3,7 @@
 // decide what a record may contain: the core checks every one.
 //
 //	osv.go       OSV records: from files, folders and archives
-//	osvrecord.go the format of an OSV record
+//	osvrecord.go the format of an OSV record; elements.go limits the lengths of its lists
 //	archive.go   reads the documents of a folder, a tar or a zip, one at a time
 //	yaml.go      converts a YAML document to JSON
 //	registry.go  JSON lines of repos, tags and images

@@ -75,12 +75,14 @@ func (l *lenient[T]) UnmarshalJSON(b []byte) error {
 }
 
 type osvRange struct {
-	Type   string `json:"type"`
-	Repo   string `json:"repo"` // if the range is one of commits
-	Events []struct {
-		Introduced string `json:"introduced"`
-		Fixed      string `json:"fixed"`
-	} `json:"events"`
+	Type   string     `json:"type"`
+	Repo   string     `json:"repo"` // if the range is one of commits
+	Events []osvEvent `json:"events"`
+}
+
+type osvEvent struct {
+	Introduced string `json:"introduced"`
+	Fixed      string `json:"fixed"`
 }
 
 // hasNoEnd reports whether the latest versions are affected.
@@ -107,6 +109,9 @@ func parseOSV(document []byte) (*osvRecord, error) {
 	if containsNUL(document) {
 		return nil, errNUL
 	}
+	if err := checkElements(document); err != nil {
+		return nil, err
+	}
 	var r osvRecord
 	if err := json.Unmarshal(document, &r); err != nil {
 		return nil, describeJSONError(err)
@@ -132,13 +137,20 @@ func parseOSV(document []byte) (*osvRecord, error) {
 	}
 	// A record may affect code that is in no package. Its metadata is imported.
 	r.Affected = slices.DeleteFunc(r.Affected, func(a osvAffected) bool { return a.Package == nil })
+	severities := 0
 	for i, a := range r.Affected {
 		if a.Package.Name == "" {
 			return nil, fmt.Errorf("affected[%d].package has no name", i)
 		}
+		severities += len(r.severitiesOf(a))
+	}
+	if severities > maxElements {
+		return nil, errTooManySeverities
 	}
 	return &r, nil
 }
+
+var errTooManySeverities = fmt.Errorf("has more than %d severities for all of its packages together; those of the record count for each package that has none", maxElements)
 
 // describeJSONError returns err as a text that names the byte or the field.
 func describeJSONError(err error) error {
@@ -162,8 +174,9 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 	var all []*platform.Advisory
 	byName := map[string]*platform.Advisory{}
 	parts := map[string][]string{}
-	fixes := map[[2]string]bool{} // packages with the versions that fix them
-	open := map[string]bool{}     // packages whose latest versions are affected
+	fixes := map[[2]string]bool{}                     // packages with the versions that fix them
+	scores := map[string]map[platform.Severity]bool{} // packages with their severities
+	open := map[string]bool{}                         // packages whose latest versions are affected
 	for _, affected := range r.Affected {
 		name := affected.Package.Name
 		a := byName[name]
@@ -182,7 +195,10 @@ func (r *osvRecord) advisories() []*platform.Advisory {
 		}
 		r.addFixes(a, affected, fixes)
 		open[name] = open[name] || affected.remainsAffected()
-		addSeverities(a, affected.Severity, r.Severity)
+		if scores[name] == nil {
+			scores[name] = map[platform.Severity]bool{}
+		}
+		addSeverities(a, r.severitiesOf(affected), scores[name])
 	}
 	if word := r.Database.value.Severity; word != "" {
 		for _, a := range all {
@@ -272,14 +288,19 @@ func (r *osvRecord) addFixes(a *platform.Advisory, affected osvAffected, known m
 	}
 }
 
-// addSeverities adds the scores of the package, or those of the record if the
-// package has none.
-func addSeverities(a *platform.Advisory, own, general []osvSeverity) {
-	if len(own) == 0 {
-		own = general
+// severitiesOf returns the scores of a package, or those of the record if the package has none.
+func (r *osvRecord) severitiesOf(affected osvAffected) []osvSeverity {
+	if len(affected.Severity) == 0 {
+		return r.Severity
 	}
-	for _, s := range toSeverities(own) {
-		if !slices.Contains(a.Severities, s) {
+	return affected.Severity
+}
+
+// addSeverities adds the scores of the package, each once. known are those that have been added.
+func addSeverities(a *platform.Advisory, scores []osvSeverity, known map[platform.Severity]bool) {
+	for _, s := range toSeverities(scores) {
+		if !known[s] {
+			known[s] = true
 			a.Severities = append(a.Severities, s)
 		}
 	}
