@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,6 +85,21 @@ func (v *violations) checkLabel(field, s string) {
 		v.add(field, "must be at most %d bytes", maxNameBytes)
 	default:
 		v.checkLine(field, s)
+	}
+}
+
+// checkLabelList checks a list of short lines of text, none of which may be empty. It reports only
+// the first invalid one.
+func (v *violations) checkLabelList(field string, list []string, most int) {
+	if len(list) > most {
+		v.add(field, "must be at most %d", most)
+		return
+	}
+	before := len(*v)
+	for i, s := range list {
+		if v.checkLabel(fmt.Sprintf("%s[%d]", field, i), s); len(*v) > before {
+			return
+		}
 	}
 }
 

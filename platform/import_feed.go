@@ -171,6 +171,13 @@ func (a *Advisory) check(v *violations) {
 	for _, x := range []struct{ field, s string }{{"advisoryId", a.AdvisoryID}, {"artifactName", a.ArtifactName}} {
 		v.checkLabel(x.field, x.s)
 	}
+	for _, x := range []struct{ field, s string }{
+		{"artifactType", a.ArtifactType}, {"artifactArchitecture", a.ArtifactArchitecture}, {"componentName", a.ComponentName},
+		{"componentLocation", a.ComponentLocation}, {"componentType", a.ComponentType}, {"legacyAdvisoryId", a.LegacyAdvisoryID},
+		{"author", a.Author}, {"origin", a.Origin},
+	} {
+		v.checkLine(x.field, x.s)
+	}
 	for i := range a.Events {
 		a.Events[i].check(fmt.Sprintf("events[%d]", i), v)
 	}
@@ -178,17 +185,26 @@ func (a *Advisory) check(v *violations) {
 	checkAliases(a.Aliases, v)
 }
 
+// Limits of a record of a feed. Real records have far fewer: at most a dozen aliases, 3 KB of
+// details and 300 bytes of summary.
+const (
+	maxAliases      = 2000
+	maxSeverities   = 1000
+	maxSummaryBytes = 4 << 10
+	maxDetailsBytes = 256 << 10
+)
+
 // checkAliases checks aliases, which are indexed. PostgreSQL refuses long index entries, and
 // thereby the whole batch.
 func checkAliases(all []string, v *violations) {
-	for i, alias := range all {
-		if len(alias) > maxNameBytes {
-			v.add(fmt.Sprintf("aliases[%d]", i), "must be at most %d bytes", maxNameBytes)
-		}
-	}
+	v.checkLabelList("aliases", all, maxAliases)
 }
 
 func checkSeverities(all []Severity, v *violations) {
+	if len(all) > maxSeverities {
+		v.add("severities", "must be at most %d", maxSeverities)
+		return
+	}
 	for i, s := range all {
 		checkOneOf(v, fmt.Sprintf("severities[%d].type", i), s.Type, severityTypes)
 	}
@@ -253,9 +269,9 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 	in := importPlan[*Vulnerability, string]{
 		key: func(vuln *Vulnerability) string { return vuln.ID },
 		check: func(vuln *Vulnerability, v *violations) {
-			if vuln.ID == "" || len(vuln.ID) > maxNameBytes {
-				v.add("id", "must be 1 to %d bytes", maxNameBytes)
-			}
+			v.checkLabel("id", vuln.ID)
+			v.checkText("summary", vuln.Summary, maxSummaryBytes)
+			v.checkText("details", vuln.Details, maxDetailsBytes)
 			for i, r := range vuln.References {
 				checkOneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
 			}

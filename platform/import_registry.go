@@ -284,4 +284,15 @@ func (i *Image) check(v *violations) {
 		i.Architectures = nil // the store returns nil for an empty list
 	}
 	v.checkDigest(i.Digest)
+	v.checkLabelList("architectures", i.ArchitectureNames(), maxArchitectures)
+	if slices.ContainsFunc(i.Architectures, func(a Architecture) bool { return a.Size < 0 }) {
+		v.add("architectures", "must have no negative size")
+	}
+	v.checkLabelList("packages", i.Packages, maxPackages)
 }
+
+// Limits of an image.
+const (
+	maxArchitectures = 1000
+	maxPackages      = 20_000
+)
