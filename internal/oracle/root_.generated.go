@@ -1785,7 +1785,8 @@ type Event implements Node @key(fields: "id") {
   denied: String
   """
   How often it happened. Refusals of the same change of the same resource to the same caller within a minute are one
-  event, of the time of the first, and so are all of one type to a caller without any role in the organization; every change that was made is an event of its own, whose count is 1.
+  event, of the time of the first. So are all refusals of one type to a caller without any role in the organisation. Every
+  change that was made is an event of its own, whose count is 1.
   """
   count: Int!
 }
