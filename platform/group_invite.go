@@ -253,6 +253,13 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	case err != nil:
 		return nil, err
 	}
+	bound, err := resolve(ctx, identityReference.kind, identity, TableOf[*Identity, *IdentityFilter](tx).Get)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkBindings(ctx, tx, identity, bound.ruleKey()); err != nil {
+		return nil, err
+	}
 	if err := s.p.RoleBindings.recordBound(ctx, tx, bindings, "created"); err != nil || !invite.SingleUse {
 		return bindings[0], err
 	}

@@ -80,10 +80,7 @@ const rulesOfKey = 20
 // admitRule fails unless the organisation may have the rule of i, which will be the
 // identity uid. It must be called in the transaction that writes the rule.
 func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) error {
-	m, key, root := i.ClaimMatch, i.ClaimMatch.Key(), uid.Root()
-	if k := i.StaticKeys; k != nil {
-		key = RuleKey{k.Issuer, k.Subject}
-	}
+	m, key, root := i.ClaimMatch, i.ruleKey(), uid.Root()
 	if key == (RuleKey{}) {
 		return nil
 	}
@@ -97,6 +94,9 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 	if n >= rulesOfKey {
 		return failedPrecondition("TOO_MANY_RULES", i.subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
 	}
+	if err := checkBindings(ctx, tx, uid, key); err != nil {
+		return err
+	}
 	if !key.HasPattern() || p.namesTenant(m) {
 		return nil
 	}
@@ -105,6 +105,32 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 		return err
 	}
 	return unprovenError(m, root)
+}
+
+// bindingsOfKey limits the role bindings of the identities of an organisation with the same
+// RuleKey. Each request of a caller who has the rule reads them, and the rule may be about
+// somebody who knows nothing of the organisation.
+const bindingsOfKey = 1000
+
+// checkBindings fails if the identity uid, whose rule has a key, has too many role bindings
+// together with the others that have the key.
+func checkBindings(ctx context.Context, tx Tx, uid UID, key RuleKey) error {
+	if key == (RuleKey{}) {
+		return nil // no token reads the bindings
+	}
+	n, err := tx.CountBindings(ctx, uid.Root(), key, uid, bindingsOfKey+1)
+	if err != nil || n <= bindingsOfKey {
+		return err
+	}
+	return failedPrecondition("TOO_MANY_BINDINGS", string(uid), fmt.Sprintf("an organisation may have %d role bindings for identities with the same issuer and subject, or with the same issuer and start of a subject pattern; bind roles on groups further up, or delete bindings", bindingsOfKey))
+}
+
+// ruleKey returns the key of the rule or of the static keys.
+func (i *Identity) ruleKey() RuleKey {
+	if k := i.StaticKeys; k != nil {
+		return RuleKey{k.Issuer, k.Subject}
+	}
+	return i.ClaimMatch.Key()
 }
 
 func (i *Identity) subjectField() string {

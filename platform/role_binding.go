@@ -157,15 +157,23 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[*Ro
 	var made []*RoleBinding
 	err = s.p.store.Write(ctx, func(tx Tx) error {
 		made = make([]*RoleBinding, len(bindings))
+		keys := map[UID]RuleKey{}
 		for i, b := range bindings {
 			row := *b // b stays unchanged, because the transaction can be retried
 			made[i] = &row
-			if err := s.checkMayBind(ctx, tx, parent, b); err != nil {
+			bound, err := s.checkMayBind(ctx, tx, parent, b)
+			if err != nil {
 				return err
 			}
+			keys[bound.UID] = bound.ruleKey()
 		}
 		if err := s.rows(tx).Insert(ctx, made...); err != nil {
 			return err
+		}
+		for identity, key := range keys {
+			if err := checkBindings(ctx, tx, identity, key); err != nil {
+				return err
+			}
 		}
 		return s.recordBound(ctx, tx, made, verb)
 	})
@@ -241,16 +249,17 @@ func (b *RoleBinding) checkReach(group UID, prefix string, v *violations) {
 }
 
 // checkMayBind fails unless the identity and the role exist and the caller holds
-// what the role grants.
-func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding) error {
+// what the role grants. It returns the identity.
+func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *RoleBinding) (*Identity, error) {
 	// The lock must precede the reads, so that their results stay valid until commit.
 	if err := tx.Lock(ctx, group.Root()); err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := resolve(ctx, identityReference.kind, b.IdentityUID, TableOf[*Identity, *IdentityFilter](tx).Get); err != nil {
-		return err
+	identity, err := resolve(ctx, identityReference.kind, b.IdentityUID, TableOf[*Identity, *IdentityFilter](tx).Get)
+	if err != nil {
+		return nil, err
 	}
-	return requireMayGrantRole(ctx, tx, "roleUid", b.RoleUID, group)
+	return identity, requireMayGrantRole(ctx, tx, "roleUid", b.RoleUID, group)
 }
 
 // findDuplicate returns the error that names the binding which exists already.
@@ -298,12 +307,18 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[*RoleBinding
 		if next.checkReach(uid.Parent(), "", &v); len(v) > 0 {
 			return v.err()
 		}
-		if err := s.checkMayBind(ctx, tx, uid.Parent(), next); err != nil {
+		bound, err := s.checkMayBind(ctx, tx, uid.Parent(), next)
+		if err != nil {
 			return err
 		}
 		wanted = *next
 		if err := s.rows(tx).Update(ctx, next, change.fields...); err != nil {
 			return err
+		}
+		if next.IdentityUID != current.Identity.UID {
+			if err := checkBindings(ctx, tx, bound.UID, bound.ruleKey()); err != nil {
+				return err
+			}
 		}
 		row = next
 		if err := s.readBack(ctx, tx, []*RoleBinding{row}); err != nil {

@@ -1,6 +1,8 @@
 package platform_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,5 +224,74 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 			expectRefused(t, "by the operator", w.p.Roles.Delete(w.operator(), uid), platform.CodeFailedPrecondition, "BUILT_IN_ROLE")
 		}
 		expectRefused(t, "nobody", w.p.Roles.Delete(t.Context(), platform.ViewerRole), platform.CodeUnauthenticated)
+	})
+}
+
+// Any organisation can name the issuer and the subject of somebody else. Each request of that person
+// reads all role bindings of the identities that do.
+func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		team, next := w.group(acme.uid), w.group(acme.uid)
+		one, twin, other := w.member(acme.uid, "victim"), w.member(acme.uid, "victim"), w.member(acme.uid, "other")
+		keyed, err := w.p.Identities.Create(w.operator(), acme.uid, body[*platform.Identity](`{"name": "keyed", "staticKeys": {"issuer": %q, "subject": "victim", "issuerKeys": "{\"keys\": [{}]}"}}`, issuer))
+		must(t, err)
+		roles := make([]platform.UID, 0, 999)
+		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error { // This is faster than 999 requests.
+			roles = roles[:0]
+			for n := range cap(roles) {
+				uid := platform.UID(fmt.Sprintf("%s/%016x", acme.uid, n))
+				if err := platform.RowsOf[*platform.Role](tx).Insert(t.Context(), &platform.Role{UID: uid, Name: fmt.Sprintf("r%d", n), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}); err != nil {
+					return err
+				}
+				roles = append(roles, uid)
+			}
+			return nil
+		}))
+		bindMany := func(identity platform.UID, roles []platform.UID) {
+			t.Helper()
+			for part := range slices.Chunk(roles, platform.MaxBatch) {
+				ins := make([]platform.Input[*platform.RoleBinding], len(part))
+				for i, role := range part {
+					ins[i] = binding(identity, role)
+				}
+				_, err := w.p.RoleBindings.CreateBatch(acme.owner, team, ins)
+				must(t, err)
+			}
+		}
+		bindMany(one, roles[:500])
+		bindMany(twin, roles[500:])
+		last := w.bind(team, keyed.UID, platform.ViewerRole)
+		free := w.bind(team, other, platform.ViewerRole)
+		refused := func(what string, err error) {
+			t.Helper()
+			expectRefused(t, what, err, platform.CodeFailedPrecondition, "TOO_MANY_BINDINGS")
+		}
+		for what, identity := range map[string]platform.UID{"one": one, "its twin": twin, "one with keys": keyed.UID} {
+			_, err := w.p.RoleBindings.Create(acme.owner, next, binding(identity, platform.ViewerRole))
+			refused("a binding of "+what, err)
+		}
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, next, []platform.Input[*platform.RoleBinding]{binding(other, platform.ViewerRole), binding(one, platform.ViewerRole)})
+		refused("a batch", err)
+		_, err = w.p.RoleBindings.Update(acme.owner, free, body[*platform.RoleBinding](`{"identityUid": %q}`, one))
+		refused("a binding that is given to it", err)
+		_, err = w.p.Identities.Update(acme.owner, other, body[*platform.Identity](`{"claimMatch": {"issuer": %q, "subject": "victim"}}`, issuer))
+		refused("the rule for an identity with a binding", err)
+		invite := w.inviteTo(next, platform.ViewerRole, `"ttl": "60s", "singleUse": true`)
+		_, err = w.p.GroupInvites.Accept(w.as("victim"), invite.Code)
+		refused("an invite", err)
+
+		_, err = w.p.RoleBindings.Update(acme.owner, last, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		must(t, err) // The number stays the same.
+		must(t, w.p.RoleBindings.Delete(acme.owner, last))
+		if _, err = w.p.GroupInvites.Accept(w.as("victim"), invite.Code); err != nil {
+			t.Errorf("after the refusal, the invite is used up: %v", err)
+		}
+		elsewhere := w.found("elsewhere")
+		w.bind(elsewhere.uid, w.member(elsewhere.uid, "victim"), platform.ViewerRole) // Another organisation has its own thousand.
+		w.bind(next, other, platform.ViewerRole)
+		idle, err := w.p.Identities.Create(w.operator(), acme.uid, body[*platform.Identity](`{"name": "idle"}`))
+		must(t, err)
+		w.bind(next, idle.UID, platform.ViewerRole)
 	})
 }

@@ -90,6 +90,16 @@ func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.
 	return int(n), err
 }
 
+// CountBindings counts the role bindings of an identity, and of those with a key.
+func (s tables) CountBindings(ctx context.Context, root platform.UID, key platform.RuleKey, identity platform.UID, most int) (int, error) {
+	var n int64
+	q := s.dialect.statement().add("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), root)
+	q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", ruleText(key), root, identity)
+	q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
+	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
+	return int(n), err
+}
+
 // HasOwner reports whether an organisation has an owner who could sign in. The UID without is
 // that of a role binding or of an identity.
 func (s tables) HasOwner(ctx context.Context, root, without platform.UID) (bool, error) {
