@@ -250,7 +250,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 		}))
 		bindMany := func(identity platform.UID, roles []platform.UID) {
 			t.Helper()
-			for part := range slices.Chunk(roles, platform.MaxBatch) {
+			for part := range slices.Chunk(roles, platform.MaxBatchBindings) {
 				ins := make([]platform.Input[*platform.RoleBinding], len(part))
 				for i, role := range part {
 					ins[i] = binding(identity, role)

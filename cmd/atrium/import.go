@@ -33,6 +33,27 @@ type importOSVCommand struct {
 	Path []string `arg:"" help:"OSV records: .json and .yaml files, folders, .tar, .tar.gz and .zip."`
 }
 
+// Help returns the detailed help.
+func (c *importOSVCommand) Help() string {
+	return `Each record (https://ossf.github.io/osv-schema) is a document, in JSON or YAML. It becomes the metadata of a vulnerability and
+one advisory for each package that it names. An older record does not replace a newer one.
+
+  id                              name of the vulnerability; required
+  modified, published, withdrawn  times
+  aliases                         other names, such as CVE-2026-12345
+  summary, details                a line, and Markdown
+  severity                        CVSS vectors
+  affected                        packages, with the versions that fix them; each can have a severity of its own
+  references                      links
+
+Example of a record:
+  {"id": "GO-2026-1", "modified": "2026-03-27T13:55:00Z", "aliases": ["CVE-2026-12345"], "summary": "A parser reads too far", "affected": [{"package": {"ecosystem": "Go", "name": "example.com/parser"}, "ranges": [{"type": "SEMVER", "events": [{"introduced": "0"}, {"fixed": "1.4.2"}]}]}]}
+
+Examples:
+  atrium import osv --group UID advisories.json
+  atrium import osv --group UID all.zip feeds/`
+}
+
 func (c *importOSVCommand) run(ctx context.Context, p program) error {
 	return c.importInto(ctx, p, "osv", ingest.Options{}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportOSV(ctx, to, c.Path, o)
@@ -45,6 +66,24 @@ type importRegistryCommand struct {
 	File string `arg:"" help:"JSON lines, plain or gzip."`
 }
 
+// Help returns the detailed help.
+func (c *importRegistryCommand) Help() string {
+	return `Each line of the file is a JSON object of one kind. The lines may be in any order. A tag or an image names a repo of the file
+or of the group. Without --no-events, each changed repo and tag makes an event.
+
+  repo:   name; description, readme (Markdown)
+  tag:    repo, name, digest (sha256: and 64 hex digits); deprecated
+  image:  repo, digest; architectures (names, or objects with a name and a size in bytes), packages (names)
+
+The fields after a semicolon are optional. One line of each kind:
+  {"kind": "repo", "name": "shop/api", "description": "Takes orders", "readme": "# Shop"}
+  {"kind": "tag", "repo": "shop/api", "name": "1.4.2", "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111", "deprecated": false}
+  {"kind": "image", "repo": "shop/api", "digest": "sha256:1111111111111111111111111111111111111111111111111111111111111111", "architectures": [{"name": "amd64", "size": 52428800}, "arm64"], "packages": ["bash"]}
+
+Example:
+  atrium import registry --group UID registry.jsonl.gz`
+}
+
 func (c *importRegistryCommand) run(ctx context.Context, p program) error {
 	return c.importInto(ctx, p, "registry", ingest.Options{NoEvents: c.NoEvents}, func(ctx context.Context, to *platform.Platform, o ingest.Options) (ingest.Summary, error) {
 		return ingest.ImportRegistry(ctx, to, c.File, o)
@@ -54,6 +93,20 @@ func (c *importRegistryCommand) run(ctx context.Context, p program) error {
 type importArtifactsCommand struct {
 	importRun
 	File string `arg:"" help:"JSON lines, plain or gzip."`
+}
+
+// Help returns the detailed help.
+func (c *importArtifactsCommand) Help() string {
+	return `Each line of the file is a JSON object: a library with its versions. Versions that are stored and that a line does not name stay.
+
+  library:  ecosystem (JAVA or PYTHON), name (of Maven, group:artifact); description, remediated, cudaVersion, versions
+  version:  version; sizeBytes, time (of its publication)
+
+The fields after a semicolon are optional. A line:
+  {"ecosystem": "JAVA", "name": "com.example:parser", "description": "Reads archives", "remediated": false, "versions": [{"version": "1.4.2", "sizeBytes": 30423, "time": "2026-04-14T20:30:00Z"}]}
+
+Example:
+  atrium import artifacts libraries.jsonl.gz`
 }
 
 func (c *importArtifactsCommand) run(ctx context.Context, p program) error {
