@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -54,13 +55,13 @@ func TestElementsOfEveryListCount(t *testing.T) {
 		`{"id": "A", "affects": {"ranges": [%s]}}`, `{"id": "A", "affected": [{"ecosystem_specific": {"imports": [%s]}}]}`,
 	} {
 		for _, element := range []string{"{}", "null", `""`, "1", "[]"} {
-			if _, err := parseOSV([]byte(fmt.Sprintf(form, repeatElements(element, maxElements+1)))); err != errTooManyElements {
+			if _, err := parseOSV([]byte(fmt.Sprintf(form, repeatElements(element, maxElements+1)))); !errors.Is(err, errTooManyElements) {
 				t.Errorf("%s of %s: %v, want %v", form, element, err, errTooManyElements)
 			}
 		}
 	}
 	lists := `{"id": "A", "affected": [{"ranges": [` + repeatElements(`{"events": [{}]}`, maxElements/2) + `]}]}`
-	if _, err := parseOSV([]byte(lists)); err != errTooManyElements {
+	if _, err := parseOSV([]byte(lists)); !errors.Is(err, errTooManyElements) {
 		t.Errorf("many lists: %v, want %v", err, errTooManyElements)
 	}
 	if _, err := parseOSV([]byte(`{"id": "A", "affected": [` + repeatElements("{}", maxElements) + `]}`)); err != nil {
@@ -73,7 +74,7 @@ func TestARecordWithMillionsOfElementsTakesLittleMemory(t *testing.T) {
 	document := []byte(`{"id": "A", "affected": [` + repeatElements("{}", 5_000_000) + `]}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := parseOSV(document); err != errTooManyElements {
+	if _, err := parseOSV(document); !errors.Is(err, errTooManyElements) {
 		t.Errorf("%v, want %v", err, errTooManyElements)
 	}
 	runtime.ReadMemStats(&after)

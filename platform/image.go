@@ -143,8 +143,6 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	return images, errs
 }
 
-const registry = "registry"
-
 func (s Images) checkReadable(ctx context.Context, key ImageKey) error {
 	if _, err := requireCaller(ctx); err != nil {
 		return err
