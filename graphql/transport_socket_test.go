@@ -305,7 +305,7 @@ func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
 func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	t.Parallel()
 	var open, came atomic.Int32
-	started := make(chan struct{}, 1)
+	started, left := make(chan struct{}, 1), make(chan struct{}, 2)
 	admit := func(ctx context.Context) (func(), error) {
 		defer func() {
 			select {
@@ -317,7 +317,10 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 			return nil, &platform.Error{Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", Message: "enough"}
 		}
 		open.Add(1)
-		return sync.OnceFunc(func() { open.Add(-1) }), nil
+		return sync.OnceFunc(func() {
+			open.Add(-1)
+			left <- struct{}{}
+		}), nil
 	}
 	p := dialAs(t, serveStage(t, stageOptions{Admit: admit}), "ann")
 	p.subscribe("stream", "subscription{countdown(n: 1, delayMs: 60000)}")
@@ -333,6 +336,9 @@ func TestAdmitCountsOperationsOfAWebsocket(t *testing.T) {
 	p.subscribe("too many", "{ping}") // The id is free again.
 	if got := p.listen(); !strings.Contains(got, `"RESOURCE_EXHAUSTED"`) {
 		t.Errorf("again: %s, want it to contain %q", got, `"RESOURCE_EXHAUSTED"`)
+	}
+	for range 2 { // The stream has limits of its own, so it leaves too.
+		<-left
 	}
 	if n := open.Load(); n != 0 {
 		t.Errorf("%d are under way, want 0", n)

@@ -234,7 +234,7 @@ func TestAWriteReadsItsCallerAndNothingElseForItsAuthority(t *testing.T) {
 				_, err := w.p.Roles.Update(ctx, role, body[*platform.Role](`{"description": %q, "capabilities": ["tag.list"]}`, w.name()))
 				return err
 			}},
-			{"a new binding", 7, func(ctx context.Context) error {
+			{"a new binding", 8, func(ctx context.Context) error {
 				made, err := w.p.RoleBindings.Create(ctx, acme.uid, binding(member, role))
 				if err == nil {
 					bound = made.UID
