@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"fmt"
 	"math"
 	"time"
 
@@ -128,8 +129,12 @@ func (m *Migrator) MakeSearchIndexes(ctx context.Context) error {
 	if m.dialect.Trigrams {
 		return nil
 	}
-	_, err := m.db.ExecContext(ctx, makeSearchIndexes)
-	return err
+	for _, sql := range searchIndexes() {
+		if _, err := m.db.ExecContext(ctx, sql); err != nil {
+			return fmt.Errorf("make the search index; those that exist remain, and the next migrate up makes the others: %w", err)
+		}
+	}
+	return nil
 }
 
 // MigrationState describes one migration.

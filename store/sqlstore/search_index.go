@@ -1,20 +1,24 @@
 package sqlstore
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // On PostgreSQL the search index needs two extensions from contrib, which not every
 // server has and not every role may create.
 
-// makeSearchIndexes creates the indexes if the extensions exist or can be created. It
-// runs at every start that migrates, because an operator may have created the
-// extensions. It looks up the schema of an extension, which need not be in the search
-// path. The pending list of the index is kept small, because every search reads it.
-const makeSearchIndexes = `DO $$
-DECLARE trigrams text; organisations text; indexed record;
-BEGIN
-	PERFORM set_config('lock_timeout', '0', true); -- other replicas may be making them, which takes what it takes
+// The lock of the statements in this file is that of other replicas, which may be making the
+// indexes, and takes what it takes.
+const lockSearchIndexes = `	PERFORM set_config('lock_timeout', '0', true);
 	PERFORM pg_advisory_xact_lock(hashtext('atrium search index'));
-	IF to_regclass('tag_search') IS NOT NULL THEN
+`
+
+// makeSearchExtensions creates the extensions if the role may do that, unless the last index
+// exists.
+const makeSearchExtensions = `DO $$
+BEGIN
+` + lockSearchIndexes + `	IF to_regclass('tag_search') IS NOT NULL THEN
 		RETURN;
 	END IF;
 	BEGIN
@@ -23,14 +27,35 @@ BEGIN
 	EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN
 		RETURN;
 	END;
-	SELECT quote_ident(n.nspname) INTO trigrams FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
-	SELECT quote_ident(n.nspname) INTO organisations FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'btree_gin';
-	FOR indexed IN SELECT * FROM (VALUES ('grp', 'search'), ('identity', 'search'), ('role', 'search'), ('repo', 'search'),
-		('tag', '(''  '' || lower(name) || E''\n'')')) AS v(name, content) LOOP
-		EXECUTE format('CREATE INDEX IF NOT EXISTS %I ON %I USING gin (root %s.bytea_ops, %s %s.gin_trgm_ops) WITH (gin_pending_list_limit = 128)',
-			indexed.name || '_search', indexed.name, organisations, indexed.content, trigrams);
-	END LOOP;
 END $$`
+
+// makeSearchIndex creates one index if the extensions exist. It looks up the schema of an
+// extension, which need not be in the search path. The pending list of the index is kept
+// small, because every search reads it.
+const makeSearchIndex = `DO $$
+DECLARE trigrams text; organisations text;
+BEGIN
+` + lockSearchIndexes + `	SELECT quote_ident(n.nspname) INTO trigrams FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
+	SELECT quote_ident(n.nspname) INTO organisations FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'btree_gin';
+	IF to_regclass('{table}_search') IS NULL AND trigrams IS NOT NULL AND organisations IS NOT NULL THEN
+		EXECUTE format('CREATE INDEX {table}_search ON {table} USING gin (root %s.bytea_ops, {content} %s.gin_trgm_ops) WITH (gin_pending_list_limit = 128)',
+			organisations, trigrams);
+	END IF;
+END $$`
+
+// searchIndexes returns the statements that create the indexes, the last one that of tags. They
+// run at every start that migrates, because an operator may have created the extensions.
+// Each is a transaction, because making an index blocks writes to its table until the
+// transaction ends.
+func searchIndexes() []string {
+	run := []string{makeSearchExtensions}
+	for _, t := range []struct{ table, content string }{
+		{"grp", "search"}, {"identity", "search"}, {"role", "search"}, {"repo", "search"}, {"tag", `(''  '' || lower(name) || E''\n'')`},
+	} {
+		run = append(run, strings.NewReplacer("{table}", t.table, "{content}", t.content).Replace(makeSearchIndex))
+	}
+	return run
+}
 
 // IsSearchIndexed reports whether searches use an index. Without it, a search reads
 // all rows of some kinds, limited by statement_timeout.

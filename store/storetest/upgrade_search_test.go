@@ -79,6 +79,28 @@ func TestASearchNeedsNoIndex(t *testing.T) {
 	})
 }
 
+// Making an index blocks the writes to its table until its transaction ends, so each has its own.
+// Therefore the others remain if one fails.
+func TestEachSearchIndexIsMadeInATransactionOfItsOwn(t *testing.T) {
+	eachForest(t, func(t *testing.T, f *forest) {
+		if f.onSQLite() {
+			return // It has no such indexes.
+		}
+		made := func() int {
+			return len(f.query(f.openDirect(), "SELECT c.relname FROM pg_class c WHERE c.relkind = 'i' AND c.relname IN ('grp_search', 'identity_search', 'role_search', 'repo_search', 'tag_search')"))
+		}
+		f.exec(f.openDirect(), "DROP INDEX grp_search, identity_search, role_search, repo_search, tag_search")
+		f.exec(f.openDirect(), "ALTER TABLE tag RENAME COLUMN name TO title")
+		if err := store.Migrate(t.Context(), f.url); err == nil || made() != 4 {
+			t.Errorf("without the last one, %d indexes exist (%v), want 4", made(), err)
+		}
+		f.exec(f.openDirect(), "ALTER TABLE tag RENAME COLUMN title TO name")
+		if err := store.Migrate(t.Context(), f.url); err != nil || made() != 5 {
+			t.Errorf("in the end, %d indexes exist (%v), want 5", made(), err)
+		}
+	})
+}
+
 // A role that may create tables but no extensions gets a database without the index. It
 // gets the index as soon as somebody else has created the extensions.
 func TestARoleThatMayMakeNoExtensionCanMigrate(t *testing.T) {
