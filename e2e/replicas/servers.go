@@ -146,6 +146,8 @@ var (
 	errUnstored = errors.New("after is not the id of a stored event")
 	// errAway is the error of a request whose result is not known, or that can succeed later.
 	errAway = errors.New("away")
+	// errBusy is the errAway of a request that a busy server has refused.
+	errBusy = fmt.Errorf("%w: the server is busy", errAway)
 )
 
 // classify returns the error of an answer, or nil.
@@ -164,6 +166,8 @@ func classify(request string, status int, content []byte, failed bool) error {
 		return errMissing
 	case has("IS_NOT_THE_ID_OF_A_STORED_EVENT"):
 		return errUnstored
+	case has("SERVER_IS_BUSY"):
+		return errBusy
 	case has("UNAVAILABLE"), has("DEADLINE_EXCEEDED"), has("ABORTED"):
 		return fmt.Errorf("%w: %s", errAway, reasonIn(content))
 	default:
