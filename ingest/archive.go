@@ -3,6 +3,7 @@ package ingest
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -208,7 +209,7 @@ func (d *documentReader) readDocument(ctx context.Context, at Place, r io.Reader
 			return true, nil
 		}
 	}
-	return true, d.handle(at, b)
+	return true, d.handle(at, bytes.TrimPrefix(b, byteOrderMark))
 }
 
 // countReads returns a reader of r that adds the bytes it reads to the progress.

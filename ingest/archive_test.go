@@ -16,7 +16,7 @@ import (
 func TestArchivesAreReadLikeFolders(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	members := [][2]string{{"osv/LICENSE", "text"}, {"osv/1.json", `{"id": "A-1"}`}, {"osv/bad\x1b.json", `{}`}, {"osv/2.json", `{"id": "A-2"}`}}
+	members := [][2]string{{"osv/LICENSE", "text"}, {"osv/1.json", `{"id": "A-1"}`}, {"osv/bad\x1b.json", `{}`}, {"osv/2.json", "\ufeff" + `{"id": "A-2"}`}}
 	archives := []string{
 		write(t, filepath.Join(dir, "a.tar"), tarOf(t, members)),
 		write(t, filepath.Join(dir, "b.tar.gz"), gzipOf(t, tarOf(t, members))),

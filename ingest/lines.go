@@ -46,7 +46,7 @@ func forEachLine(r io.Reader, f func(number int, line []byte) error) (number int
 		if err != nil && !last {
 			return number, err
 		}
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // byte order mark
+		line = bytes.TrimPrefix(line, byteOrderMark)
 		if tooLarge || len(bytes.TrimSpace(line)) > 0 {
 			if err := f(number, line); err != nil {
 				return number, err
@@ -58,6 +58,9 @@ func forEachLine(r io.Reader, f func(number int, line []byte) error) (number int
 		number, line, tooLarge = number+1, line[:0], false
 	}
 }
+
+// byteOrderMark is what some programs of Windows write before a text in UTF-8.
+var byteOrderMark = []byte("\ufeff")
 
 // readLines calls f with every line of a file that is not blank. passes is how
 // often the import reads the file in all. Lines that cannot be read are passed to

@@ -39,7 +39,7 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "folder", "1.yaml"), pysec)
-	write(t, filepath.Join(dir, "folder", "2.YML"), "{id: PYSEC-2, \"aliases\": []}")
+	write(t, filepath.Join(dir, "folder", "2.YML"), "\ufeff{id: PYSEC-2, \"aliases\": []}")
 	paths := []string{
 		filepath.Join(dir, "folder"),
 		write(t, filepath.Join(dir, "a.tgz"), gzipOf(t, tarOf(t, [][2]string{{"1.yaml", pysec}, {"2.yml", "id: PYSEC-2"}}))),

@@ -91,6 +91,11 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			"until, exclusive":       {acme.owner, request{Until: at}, func(e event) bool { return lies(acme.uid)(e) && e.id[:13] < middle.id[:13] }},
 			"of types": {acme.owner, request{Types: []string{"dev.atrium.api.iam.group.created.v1", "dev.atrium.api.iam.group.deleted.v1"}},
 				func(e event) bool { return lies(acme.uid)(e) && strings.HasPrefix(e.kind, "iam.group.") }},
+			"of types, one twice": {acme.owner, request{Types: []string{"iam.group.created", "iam.rolebindings.created", "dev.atrium.api.iam.group.created.v1"}},
+				func(e event) bool {
+					return lies(acme.uid)(e) && (e.kind == "iam.group.created" || e.kind == "iam.rolebindings.created")
+				}},
+			"of a type in a group": {acme.owner, request{DescendantsOf: side, Types: []string{"iam.group.created"}}, func(e event) bool { return lies(side)(e) && e.kind == "iam.group.created" }},
 		} {
 			got, expected := ids(w.mustReadLog(c.as, c.req)), want(c.keep)
 			if fmt.Sprint(got) != fmt.Sprint(expected) || len(got) == 0 {

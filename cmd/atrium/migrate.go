@@ -41,6 +41,12 @@ func (c *migrateStatusCommand) run(ctx context.Context, p program) error {
 
 type recountCommand struct{ databaseFlags }
 
+// Help returns the detailed help.
+func (c *recountCommand) Help() string {
+	return `Counts all rows, and corrects the counters that give the totals of lists. Servers may run meanwhile, but what creates or
+deletes rows waits until the command has ended, and may be refused with 503. On SQLite, all changes wait.`
+}
+
 func (c *recountCommand) run(ctx context.Context, p program) error {
 	db, err := c.openExisting(ctx, platform.Options{NoSecrets: true})
 	if err != nil {

@@ -59,6 +59,7 @@ var onlineMigrations = map[int64]func(file string, dialect *Dialect) *goose.GoFu
 	32: addScopeKeys,
 	33: partitionEvents,
 	34: partitionDeliveries,
+	36: indexEventTypes,
 }
 
 // migrations reads the SQL files, adapted to a dialect.

@@ -201,8 +201,16 @@ func (r *readList) addSingleReads() {
 		"the log of a group on the third level": {DescendantsOf: r.b.deep[2]},
 		"the log of a group further down":       {DescendantsOf: r.b.deep[3]},
 		"the log of an actor in a group":        {DescendantsOf: r.b.deep[1], Actor: string(r.b.identities[0])},
+		"a rare type in an organisation":        {DescendantsOf: r.b.root, Types: []string{rareEvent}},
+		"a rare type in a group":                {DescendantsOf: r.b.deep[1], Types: []string{rareEvent}},
+		"a rare type on the third level":        {DescendantsOf: r.b.deep[2], Types: []string{rareEvent}},
+		"a frequent and a rare type":            {DescendantsOf: r.b.root, Types: []string{frequentEvent, rareEvent}},
+		"several types, some without events":    {DescendantsOf: r.b.root, Types: []string{rareEvent, "iam.roles.created", "iam.roles.updated"}},
 	} {
-		r.add(name, 3*pageBuffers, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
+		list := r.add(name, 3*pageBuffers, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
+		if len(req.Types) > 1 { // the pages of the types are merged
+			list.sorts, list.maxBuffers = true, 4*pageBuffers
+		}
 	}
 }
 
