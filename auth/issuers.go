@@ -23,6 +23,7 @@ type issuers struct {
 	fetcher   fetcher
 	now       func() time.Time
 	logger    *slog.Logger
+	staleWait time.Duration
 
 	lock sync.Mutex
 	sets map[string]*usedKeySet
@@ -110,7 +111,7 @@ func (i *issuers) add(issuer string) *keySet {
 	if len(i.sets) >= maxKeySets {
 		i.dropOldest()
 	}
-	set := newKeySet(func(ctx context.Context) ([]publicKey, error) {
+	set := newKeySet(i.staleWait, func(ctx context.Context) ([]publicKey, error) {
 		keys, err := i.fetcher.fetch(ctx, issuer)
 		if err != nil {
 			i.logger.WarnContext(ctx, "could not fetch the keys of an issuer", "issuer", issuer, "error", err)

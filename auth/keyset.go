@@ -80,6 +80,7 @@ func findKey(keys []publicKey, t *token) (crypto.PublicKey, bool) {
 // A keySet caches the keys of one issuer. It is safe for concurrent use.
 type keySet struct {
 	fetchKeys func(context.Context) ([]publicKey, error)
+	staleWait time.Duration
 
 	lock    sync.Mutex
 	keys    []publicKey
@@ -95,11 +96,11 @@ type fetch struct {
 	slow chan struct{} // closed after staleWait
 }
 
-// staleWait is how long a request that could use a stale key waits for the issuer.
-const staleWait = 300 * time.Millisecond
+// defaultStaleWait is how long a request that could use a stale key waits for the issuer.
+const defaultStaleWait = 300 * time.Millisecond
 
-func newKeySet(fetchKeys func(context.Context) ([]publicKey, error)) *keySet {
-	return &keySet{fetchKeys: fetchKeys}
+func newKeySet(staleWait time.Duration, fetchKeys func(context.Context) ([]publicKey, error)) *keySet {
+	return &keySet{staleWait: staleWait, fetchKeys: fetchKeys}
 }
 
 // An issuerUnavailableError says why the keys of an issuer could not be fetched.
@@ -183,7 +184,7 @@ func (s *keySet) startFetch(ctx context.Context, now time.Time) *fetch {
 	}
 	running := &fetch{make(chan struct{}), make(chan struct{})}
 	s.running, s.tried = running, now
-	timer := time.AfterFunc(staleWait, func() { close(running.slow) })
+	timer := time.AfterFunc(s.staleWait, func() { close(running.slow) })
 	go func() {
 		// Other requests wait for this fetch, so it does not end with its request.
 		keys, err := s.fetchKeys(context.WithoutCancel(ctx))

@@ -157,7 +157,7 @@ func TestTheDirectorysErrorIsNotABadToken(t *testing.T) {
 func TestARequestThatWaitsForKeysCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
-	set := newKeySet(func(context.Context) ([]publicKey, error) {
+	set := newKeySet(defaultStaleWait, func(context.Context) ([]publicKey, error) {
 		close(entered)
 		<-release
 		return nil, nil
@@ -178,7 +178,7 @@ func TestARequestThatWaitsForKeysCanBeCancelled(t *testing.T) {
 func TestAFetchOutlivesItsRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	set := newKeySet(func(ctx context.Context) ([]publicKey, error) {
+	set := newKeySet(defaultStaleWait, func(ctx context.Context) ([]publicKey, error) {
 		cancel()
 		return []publicKey{{alg: jose.ES256, key: testKeys().ec.Public()}}, ctx.Err()
 	})
@@ -192,6 +192,7 @@ func TestAFetchOutlivesItsRequest(t *testing.T) {
 func TestAStaleKeyIsUsedWhileItsIssuerHangs(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
+	f.verifier.issuers.staleWait = defaultStaleWait
 	f.accept(f.token(nil))
 	release, hanging := make(chan struct{}), make(chan struct{}, 9)
 	t.Cleanup(func() { close(release) })

@@ -93,6 +93,7 @@ func New(o Options) *Verifier {
 			fetcher:   fetcher{guard, guard.Client(fetchTimeout, maxDocument)},
 			now:       o.Clock,
 			logger:    o.Logger,
+			staleWait: defaultStaleWait,
 			sets:      map[string]*usedKeySet{},
 		},
 	}

@@ -7,6 +7,15 @@ import (
 	"atrium/platform"
 )
 
+// newBatch returns a batch of role bindings.
+func newBatch(parent platform.UID, ins []platform.Input[*platform.RoleBinding]) platform.BindingBatch {
+	batch := platform.BindingBatch{Parent: parent}
+	for _, in := range ins {
+		batch.Requests = append(batch.Requests, platform.BatchRequest[*platform.RoleBinding]{Input: in})
+	}
+	return batch
+}
+
 func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
@@ -15,7 +24,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		taken := w.bind(team, b, platform.EditorRole)
 		before := len(w.events())
 		batch := func(ins ...platform.Input[*platform.RoleBinding]) error {
-			_, err := w.p.RoleBindings.CreateBatch(acme.owner, team, ins)
+			_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, ins))
 			return err
 		}
 		good := binding(a, platform.ViewerRole)
@@ -36,9 +45,19 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 				t.Errorf("%s: %s, want %s", x.what, got, x.want)
 			}
 		}
-		_, err := w.p.RoleBindings.CreateBatch(acme.owner, "nonsense", []platform.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)})
+		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch("nonsense", []platform.Input[*platform.RoleBinding]{good, binding("x", platform.ViewerRole)}))
 		if got := violationFields(err); got != "parent requests[1].roleBinding.identityUid" {
 			t.Errorf("got %v, want 'parent requests[1].roleBinding.identityUid'", got)
+		}
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, platform.BindingBatch{Parent: team, RoleUID: "x", Requests: []platform.BatchRequest[*platform.RoleBinding]{
+			{UID: team, Input: good}, {Input: body[*platform.RoleBinding](`{"identityUid": %q}`, a)},
+		}})
+		if got := violationFields(err); got != "requests[1].roleBinding.roleUid" { // good names a role
+			t.Errorf("a wrong role of the batch: got %v, want 'requests[1].roleBinding.roleUid'", got)
+		}
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, platform.BindingBatch{Parent: team, Requests: []platform.BatchRequest[*platform.RoleBinding]{{Input: good}, {UID: acme.uid, Input: good}}})
+		if got := violationFields(err); got != "requests[1].parent" {
+			t.Errorf("another parent: got %v, want 'requests[1].parent'", got)
 		}
 		e := refusal(t, "one that is there", batch(good, binding(b, platform.EditorRole)), platform.CodeAlreadyExists)
 		if e.Resource.Name != string(taken) || e.Resource.Kind != "RoleBinding" {
@@ -46,9 +65,9 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		}
 		expectRefused(t, "the same twice", batch(good, good), platform.CodeAlreadyExists)
 		expectRefused(t, "a missing identity", batch(good, binding(missingBelow(acme.uid), platform.ViewerRole)), platform.CodeNotFound)
-		_, err = w.p.RoleBindings.CreateBatch(w.as("a stranger"), team, []platform.Input[*platform.RoleBinding]{good})
+		_, err = w.p.RoleBindings.CreateBatch(w.as("a stranger"), newBatch(team, []platform.Input[*platform.RoleBinding]{good}))
 		expectRefused(t, "a stranger", err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
-		_, err = w.p.RoleBindings.CreateBatch(t.Context(), team, nil)
+		_, err = w.p.RoleBindings.CreateBatch(t.Context(), newBatch(team, nil))
 		expectRefused(t, "nobody", err, platform.CodeUnauthenticated)
 
 		page, err := w.p.RoleBindings.List(acme.owner, platform.ListRequest[*platform.RoleBindingFilter]{UIDP: platform.UIDFilter{ChildrenOf: team}})
@@ -56,7 +75,7 @@ func TestABatchMakesAllBindingsOrNone(t *testing.T) {
 		if n := len(w.events()) - before; n != 0 || page.TotalCount != 1 {
 			t.Errorf("refused batches left %d events and %d bindings", n, page.TotalCount-1)
 		}
-		made, err := w.p.RoleBindings.CreateBatch(acme.owner, team, []platform.Input[*platform.RoleBinding]{good, binding(b, platform.ViewerRole)})
+		made, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []platform.Input[*platform.RoleBinding]{good, binding(b, platform.ViewerRole)}))
 		must(t, err)
 		for i, name := range []platform.UID{a, b} {
 			m := made[i]

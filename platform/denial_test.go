@@ -153,7 +153,7 @@ func TestGrantingWithoutHoldingIsRecordedAsADenial(t *testing.T) {
 		team := w.group(acme.uid)
 		binder := w.with(w.role(acme.uid, platform.CapRoleBindingsCreate), team, acme.uid)
 		ins := []platform.Input[*platform.RoleBinding]{binding(w.member(team, "a"), platform.ViewerRole), binding(w.member(team, "b"), platform.OwnerRole)}
-		_, err := w.p.RoleBindings.CreateBatch(binder, team, ins)
+		_, err := w.p.RoleBindings.CreateBatch(binder, newBatch(team, ins))
 		expectRefused(t, "a batch", err, platform.CodePermissionDenied)
 		made := w.denials()
 		if len(made) != 1 || made[0].kind != "iam.rolebindings.created.batch" || made[0].subject != team || !strings.Contains(made[0].denied, "cannot grant") {

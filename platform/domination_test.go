@@ -41,7 +41,7 @@ func TestBindingARoleNeedsEverythingItHolds(t *testing.T) {
 		expectDominated(t, "viewer", err, platform.CapGroupInvitesList)
 		_, err = create(friend, deleter)
 		expectDominated(t, "one capability more", err, platform.CapRepoDelete)
-		_, err = w.p.RoleBindings.CreateBatch(binder, team, []platform.Input[*platform.RoleBinding]{binding(friend, reader), binding(other, deleter)})
+		_, err = w.p.RoleBindings.CreateBatch(binder, newBatch(team, []platform.Input[*platform.RoleBinding]{binding(friend, reader), binding(other, deleter)}))
 		expectDominated(t, "the second of a batch", err, platform.CapRepoDelete)
 		made, err := create(friend, reader)
 		must(t, err)

@@ -117,7 +117,7 @@ func TestABatchRecordsOneEventForEachBinding(t *testing.T) {
 			ins = append(ins, binding(w.member(acme.uid, w.name()), platform.ViewerRole))
 		}
 		before := w.events()
-		made, err := w.p.RoleBindings.CreateBatch(acme.owner, acme.uid, ins)
+		made, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(acme.uid, ins))
 		must(t, err)
 		events := since(w.events(), before)
 		if len(made) != platform.MaxBatchBindings || len(events) != platform.MaxBatchBindings {

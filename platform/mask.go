@@ -41,6 +41,7 @@ type Input[T any] struct {
 	given     []string
 	mask      []string
 	malformed []Violation
+	defaults  []rawMember // values of fields that the body leaves out
 }
 
 // JSONInput makes an input from a JSON object with the fields of a kind in
@@ -54,6 +55,13 @@ func JSONInput[T any](body []byte, mask []string) Input[T] {
 // reported together with those of validation.
 func (in Input[T]) Malformed(found ...Violation) Input[T] {
 	in.malformed = append(slices.Clone(in.malformed), found...)
+	return in
+}
+
+// setDefault sets the value of a field that the body leaves out.
+func (in Input[T]) setDefault(name string, value any) Input[T] {
+	encoded, _ := json.Marshal(value) // cannot fail for plain data
+	in.defaults = append(slices.Clone(in.defaults), rawMember{name, encoded})
 	return in
 }
 
@@ -186,7 +194,7 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 		v.add("body", "%s", err)
 		return c
 	}
-	for _, m := range body {
+	for _, m := range append(body, in.listDefaults(fields, body)...) {
 		f := findField(fields, m.name)
 		switch {
 		case listed.partial && f != nil && c.writesPart(f.Name):
@@ -215,6 +223,14 @@ func (in Input[T]) decode(fields []Field, listed maskedFields, v *violations) *c
 		c.merge(newValue[T](), newValue[T](), v)
 	}
 	return c
+}
+
+// listDefaults returns the defaults of the fields that the body leaves out.
+func (in Input[T]) listDefaults(fields []Field, body []rawMember) []rawMember {
+	return slices.DeleteFunc(slices.Clone(in.defaults), func(d rawMember) bool {
+		f := findField(fields, d.name)
+		return slices.ContainsFunc(body, func(m rawMember) bool { return findField(fields, m.name) == f })
+	})
 }
 
 // members returns the given fields as JSON. For a typed resource, these are the

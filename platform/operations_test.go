@@ -79,7 +79,7 @@ func (w *world) operations(group platform.UID) map[string]operation {
 			return binding(member(), role())
 		}), nil},
 		"BatchCreateRoleBindings": {parent, func(ctx context.Context, uid platform.UID) (bool, error) {
-			_, err := p.RoleBindings.CreateBatch(ctx, uid, []platform.Input[*platform.RoleBinding]{binding(member(), role())})
+			_, err := p.RoleBindings.CreateBatch(ctx, newBatch(uid, []platform.Input[*platform.RoleBinding]{binding(member(), role())}))
 			return false, err
 		}, nil},
 		"UpdateRoleBinding": {bound, func(ctx context.Context, uid platform.UID) (bool, error) {

@@ -132,19 +132,46 @@ func (s RoleBindings) Create(ctx context.Context, parent UID, in Input[*RoleBind
 	return bindings[0], nil
 }
 
+// A BindingBatch is a request for several role bindings on one group.
+type BindingBatch struct {
+	Parent    UID
+	RoleUID   UID                          // role of the bindings that name none
+	Requests  []BatchRequest[*RoleBinding] // their UIDs are the parent, or ""
+	Malformed []Violation                  // what could not be decoded
+}
+
 // CreateBatch makes up to MaxBatchBindings bindings on one group: all or none.
-func (s RoleBindings) CreateBatch(ctx context.Context, parent UID, ins []Input[*RoleBinding]) ([]*RoleBinding, error) {
-	if len(ins) == 0 || len(ins) > MaxBatchBindings {
-		if _, err := requireCaller(ctx); err != nil {
-			return nil, err
-		}
-		return nil, s.kind.addArea(Invalid(Violation{"requests", fmt.Sprintf("must be 1 to %d", MaxBatchBindings)}))
+func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*RoleBinding, error) {
+	if _, err := requireCaller(ctx); err != nil {
+		return nil, err
 	}
-	bindings, err := s.createAll(ctx, parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
+	ins, err := batch.inputs()
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created.batch", parent, err)
+		return nil, s.kind.addArea(err)
+	}
+	bindings, err := s.createAll(ctx, batch.Parent, ins, "created.batch", func(i int) string { return fmt.Sprintf("requests[%d].roleBinding.", i) })
+	if err != nil {
+		return nil, s.recordIfDenied(ctx, "created.batch", batch.Parent, err)
 	}
 	return bindings, nil
+}
+
+// inputs checks the form of a batch, and returns the inputs of its bindings.
+func (b BindingBatch) inputs() ([]Input[*RoleBinding], error) {
+	v := violations(slices.Clone(b.Malformed))
+	if len(v) == 0 && (len(b.Requests) == 0 || len(b.Requests) > MaxBatchBindings) {
+		v.add("requests", "must be 1 to %d", MaxBatchBindings)
+	}
+	ins := make([]Input[*RoleBinding], len(b.Requests))
+	for i, r := range b.Requests {
+		if r.UID != "" && r.UID != b.Parent {
+			v.add(fmt.Sprintf("requests[%d].parent", i), "must be the parent of the batch")
+		}
+		if ins[i] = r.Input; b.RoleUID != "" {
+			ins[i] = r.Input.setDefault("roleUid", b.RoleUID)
+		}
+	}
+	return ins, v.err()
 }
 
 // createAll makes bindings on a group. place returns the prefix of the fields of

@@ -255,7 +255,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 				for i, role := range part {
 					ins[i] = binding(identity, role)
 				}
-				_, err := w.p.RoleBindings.CreateBatch(acme.owner, team, ins)
+				_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, ins))
 				must(t, err)
 			}
 		}
@@ -271,7 +271,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 			_, err := w.p.RoleBindings.Create(acme.owner, next, binding(identity, platform.ViewerRole))
 			refused("a binding of "+what, err)
 		}
-		_, err = w.p.RoleBindings.CreateBatch(acme.owner, next, []platform.Input[*platform.RoleBinding]{binding(other, platform.ViewerRole), binding(one, platform.ViewerRole)})
+		_, err = w.p.RoleBindings.CreateBatch(acme.owner, newBatch(next, []platform.Input[*platform.RoleBinding]{binding(other, platform.ViewerRole), binding(one, platform.ViewerRole)}))
 		refused("a batch", err)
 		_, err = w.p.RoleBindings.Update(acme.owner, free, body[*platform.RoleBinding](`{"identityUid": %q}`, one))
 		refused("a binding that is given to it", err)

@@ -2,8 +2,6 @@ package resolvers
 
 import (
 	"context"
-	"fmt"
-	"maps"
 
 	"atrium/graph"
 	"atrium/graph/scalar"
@@ -55,11 +53,7 @@ func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.R
 }
 
 func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error) {
-	inputs, malformed := decodeBatch(input)
-	if len(malformed) > 0 {
-		return nil, platform.Invalid(malformed...)
-	}
-	made, err := m.p.RoleBindings.CreateBatch(ctx, input.Parent, inputs)
+	made, err := m.p.RoleBindings.CreateBatch(ctx, decodeBatch(input))
 	if err != nil {
 		return nil, err
 	}
@@ -68,19 +62,14 @@ func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.Batc
 	}, nil
 }
 
-// decodeBatch converts the requests of a batch into inputs of single bindings, with
-// the role of the batch unless they name one. Another parent is a violation.
-func decodeBatch(input graph.BatchCreateRoleBindingsInput) (inputs []platform.Input[*platform.RoleBinding], malformed []platform.Violation) {
-	for i, r := range input.Requests {
-		if r.Parent != nil && *r.Parent != input.Parent {
-			malformed = append(malformed, platform.Violation{Field: fmt.Sprintf("requests[%d].parent", i), Description: "must be the parent of the batch"})
-		}
-		binding := map[string]any{"roleUid": input.RoleUID}
-		maps.Copy(binding, r.RoleBinding)
-		_, in := decodeInput[*platform.RoleBinding](binding)
-		inputs = append(inputs, in)
+// decodeBatch converts a batch.
+func decodeBatch(input graph.BatchCreateRoleBindingsInput) platform.BindingBatch {
+	batch := platform.BindingBatch{Parent: input.Parent, RoleUID: valueOrZero(input.RoleUID)}
+	for _, r := range input.Requests {
+		_, in := decodeInput[*platform.RoleBinding](r.RoleBinding)
+		batch.Requests = append(batch.Requests, platform.BatchRequest[*platform.RoleBinding]{UID: valueOrZero(r.Parent), Input: in})
 	}
-	return inputs, malformed
+	return batch
 }
 
 func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {

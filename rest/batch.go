@@ -30,56 +30,39 @@ func batchCreate(operations platform.RoleBindings) operation {
 		if err != nil {
 			return nil, err
 		}
-		parent, inputs, malformed := decodeBatch(body)
-		if len(malformed) > 0 {
-			return nil, platform.Invalid(malformed...)
-		}
-		made, err := operations.CreateBatch(r.Context(), parent, inputs)
+		made, err := operations.CreateBatch(r.Context(), decodeBatch(body))
 		return batchAnswer{made}, err
 	}
 }
 
-// decodeBatch decodes a batch and reports all violations of its form. The operation
-// checks the role bindings themselves.
-func decodeBatch(body []byte) (platform.UID, []platform.Input[*platform.RoleBinding], []platform.Violation) {
+// decodeBatch decodes a batch.
+func decodeBatch(body []byte) platform.BindingBatch {
 	var d decoding
 	if !d.isJSON(body) {
-		return "", nil, d.malformed
+		return platform.BindingBatch{Malformed: d.malformed}
 	}
 	top := d.object("", body, "parent", "requests", "roleUid")
-	parent, role := d.uid("parent", top["parent"]), d.uid("roleUid", top["roleUid"])
+	made := platform.BindingBatch{Parent: d.uid("parent", top["parent"]), RoleUID: d.uid("roleUid", top["roleUid"])}
 	var requests []json.RawMessage
 	if raw := top["requests"]; raw != nil && json.Unmarshal(raw, &requests) != nil {
 		d.add("requests", "must be a list")
 	}
-	inputs := make([]platform.Input[*platform.RoleBinding], len(requests))
-	if len(requests) > platform.MaxBatchBindings {
-		return parent, inputs, d.malformed // the operation rejects so many without reading them
-	}
-	for i, raw := range requests {
-		at := fmt.Sprintf("requests[%d].", i)
-		one := d.object(at, raw, "parent", "roleBinding")
-		if own := d.uid(at+"parent", one["parent"]); own != "" && own != parent {
-			d.add(at+"parent", "must be the parent of the batch")
+	made.Requests = make([]platform.BatchRequest[*platform.RoleBinding], len(requests))
+	if len(requests) <= platform.MaxBatchBindings { // the operation rejects more without reading them
+		for i, raw := range requests {
+			made.Requests[i] = d.request(fmt.Sprintf("requests[%d].", i), raw)
 		}
-		binding := d.withRole(at+"roleBinding", one["roleBinding"], role)
-		inputs[i] = platform.JSONInput[*platform.RoleBinding](binding, nil)
 	}
-	return parent, inputs, d.malformed
+	made.Malformed = d.malformed
+	return made
 }
 
-// withRole sets the role of the batch in a role binding without a role.
-func (d *decoding) withRole(field string, raw json.RawMessage, role platform.UID) []byte {
-	binding, ok := d.allMembers(field+".", raw)
-	if !ok {
-		return nil
+// request decodes a request of a batch. prefix begins the names of its fields in violations.
+func (d *decoding) request(prefix string, raw json.RawMessage) platform.BatchRequest[*platform.RoleBinding] {
+	members := d.object(prefix, raw, "parent", "roleBinding")
+	binding := members["roleBinding"]
+	if fields, _ := d.allMembers(prefix+"roleBinding.", binding); len(fields) == 0 {
+		binding = []byte("{}") // for null and a binding that is absent
 	}
-	if binding == nil { // null
-		binding = map[string]json.RawMessage{}
-	}
-	if binding["roleUid"] == nil && binding["role_uid"] == nil && role != "" {
-		binding["roleUid"], _ = json.Marshal(role)
-	}
-	merged, _ := json.Marshal(binding) // valid JSON cannot fail
-	return merged
+	return platform.BatchRequest[*platform.RoleBinding]{UID: d.uid(prefix+"parent", members["parent"]), Input: platform.JSONInput[*platform.RoleBinding](binding, nil)}
 }

@@ -82,8 +82,8 @@ func TestABatchIsDecoded(t *testing.T) {
 		`{"parent":"p","requests":[{"parent":"p","roleBinding":null},{"parent":null},null]}`: 3,
 		`{"requests":[` + strings.Repeat(`5,`, 25) + `5]}`:                                   26, // The items after the 26th are not read.
 	} {
-		if _, inputs, malformed := decodeBatch([]byte(body)); len(inputs) != want || malformed != nil {
-			t.Errorf("%s: %d requests %v, want %d", body, len(inputs), malformed, want)
+		if batch := decodeBatch([]byte(body)); len(batch.Requests) != want || batch.Malformed != nil {
+			t.Errorf("%s: %d requests %v, want %d", body, len(batch.Requests), batch.Malformed, want)
 		}
 	}
 }
@@ -100,11 +100,10 @@ func TestAllViolationsOfABatchAreReportedAtOnce(t *testing.T) {
 		`{"roleUid":"a","role_uid":"b"}`:                                                   "roleUid",
 		`{"parent":"a","parent":"a","x":1,"x":1}`:                                          "parent x x",
 		`{"parent":"p","requests":[{"roleBinding":{"roleUid":"a","roleUid":"b"}}]}`:        "requests[0].roleBinding.roleUid",
-		`{"parent":"p","requests":[{"parent":"q","z":1,"roleBinding":[]},7,{"parent":2}]}`: "requests[0].z requests[0].parent requests[0].roleBinding requests[1] requests[2].parent",
+		`{"parent":"p","requests":[{"parent":"q","z":1,"roleBinding":[]},7,{"parent":2}]}`: "requests[0].z requests[0].roleBinding requests[1] requests[2].parent",
 	} {
-		_, _, malformed := decodeBatch([]byte(body))
 		var fields []string
-		for _, v := range malformed {
+		for _, v := range decodeBatch([]byte(body)).Malformed {
 			fields = append(fields, v.Field)
 		}
 		if got := strings.Join(fields, " "); got != want {

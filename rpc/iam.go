@@ -2,10 +2,8 @@ package rpc
 
 import (
 	"context"
-	"fmt"
 
 	"connectrpc.com/connect"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"atrium/platform"
@@ -141,31 +139,23 @@ func (s roleBindings) UpdateRoleBinding(ctx context.Context, r *iamv2.UpdateRole
 }
 
 func (s roleBindings) BatchCreateRoleBindings(ctx context.Context, r *iamv2.BatchCreateRoleBindingsRequest) (*iamv2.BatchCreateRoleBindingsResponse, error) {
-	inputs, malformed := readBatch(r)
-	if len(malformed) > 0 {
-		return nil, platform.Invalid(malformed...)
-	}
-	made, err := s.operations.CreateBatch(ctx, platform.UID(r.GetParent()), inputs)
+	made, err := s.operations.CreateBatch(ctx, readBatch(r))
 	return &iamv2.BatchCreateRoleBindingsResponse{RoleBindings: convertEach(made, roleBinding)}, err
 }
 
-// readBatch returns the inputs of a batch. Bindings without a role get the role of the batch.
-func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) (inputs []platform.Input[*platform.RoleBinding], malformed []platform.Violation) {
-	inputs = make([]platform.Input[*platform.RoleBinding], len(r.GetRequests()))
-	if len(inputs) > platform.MaxBatchBindings {
-		return inputs, nil // the operation rejects so many without reading them
+// readBatch converts a batch.
+func readBatch(r *iamv2.BatchCreateRoleBindingsRequest) platform.BindingBatch {
+	batch := platform.BindingBatch{
+		Parent: platform.UID(r.GetParent()), RoleUID: platform.UID(r.GetRoleUid()),
+		Requests: make([]platform.BatchRequest[*platform.RoleBinding], len(r.GetRequests())),
+	}
+	if len(batch.Requests) > platform.MaxBatchBindings {
+		return batch // the operation rejects so many without reading them
 	}
 	for i, one := range r.GetRequests() {
-		if own := one.GetParent(); own != "" && own != r.GetParent() {
-			malformed = append(malformed, platform.Violation{
-				Field: fmt.Sprintf("requests[%d].parent", i), Description: "must be the parent of the batch",
-			})
-		}
-		binding := &iamv2.RoleBinding{RoleUid: r.GetRoleUid()}
-		proto.Merge(binding, one.GetRoleBinding())
-		inputs[i] = input[*platform.RoleBinding](binding, nil)
+		batch.Requests[i] = platform.BatchRequest[*platform.RoleBinding]{UID: platform.UID(one.GetParent()), Input: input[*platform.RoleBinding](one.GetRoleBinding(), nil)}
 	}
-	return inputs, malformed
+	return batch
 }
 
 func group(g *platform.Group) *iamv2.Group {
