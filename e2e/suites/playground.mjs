@@ -34,6 +34,19 @@ for (const [name, path] of [['GraphiQL', '/'], ['the small page', '/playground/s
     await run(page, /"events": \{/);
   }), 30);
 
+  await check(`${name} shows the newest of many events`, () => open(`${path}?query=${encodeURIComponent('subscription { events(after: "") { id } }')}`, async (page) => {
+    const streamed = Array.from({ length: 4000 }, (_, i) => `event: next\ndata: {"data":{"events":{"id":"${i}","padding":"${'x'.repeat(400)}"}}}\n\n`);
+    await page.route('**/graphql', (route) => (route.request().postDataJSON().query.startsWith('subscription')
+      ? route.fulfill({ contentType: 'text/event-stream', body: streamed.join('') + 'event: complete\n\n' })
+      : route.continue()));
+    const shown = await run(page, /"id": "3999"/);
+    if (path === '/') assert.match(shown, /"received": 4000/);
+    else {
+      assert.deepEqual([...shown.matchAll(/"id": "(\d+)"/g)].map(([, id]) => Number(id)), Array.from({ length: 100 }, (_, i) => 3999 - i));
+      assert.match(await page.locator('#status').innerText(), /^4000 events, the newest 100 are shown/);
+    }
+  }), 60);
+
   await check(`${name} answers every example except those that change something`, () => open(path, async (page) => {
     await page.locator(tabs).first().waitFor();
     const names = await page.locator(tabs).allInnerTexts();

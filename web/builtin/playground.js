@@ -1,6 +1,6 @@
 // This is the built-in playground page: the reader writes a query, runs it, and reads the answer. It needs no framework or build.
 
-import { events } from './events.js';
+import { newestEvents } from './events.js';
 import { noteRefusal, settings, showPane, token } from './token.js';
 
 const $ = (id) => document.getElementById(id);
@@ -210,14 +210,14 @@ async function run() {
     });
     const outcome = response.status + ' ' + response.statusText;
     if (response.headers.get('Content-Type')?.startsWith('text/event-stream')) {
-      let count = 0;
-      for await (const data of events(response.body)) {
-        count++;
-        noteRefusal(JSON.parse(data));
-        put((tab.answer ? tab.answer + '\n\n' : '') + pretty(data));
-        say(count + (count === 1 ? ' event' : ' events') + ' …', 'good');
+      let count = 'no events';
+      for await (const { received, shown } of newestEvents(response.body)) {
+        noteRefusal(shown[0]);
+        put(shown.map((event) => JSON.stringify(event, null, 2)).join('\n\n'));
+        count = received + (received === 1 ? ' event' : ' events') + (received > shown.length ? `, the newest ${shown.length} are shown` : '');
+        say(count + ' …', 'good');
       }
-      say(`${count} ${count === 1 ? 'event' : 'events'}, then the stream ended · ${took()}`, 'good');
+      say(`${count}, then the stream ended · ${took()}`, 'good');
     } else {
       const text = await response.text();
       put(pretty(text));

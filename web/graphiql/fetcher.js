@@ -1,7 +1,7 @@
 // This file sends the requests of GraphiQL to the server with POST. The answer to a subscription is a stream of server-sent events.
 
 import { buildSchema, getOperationAST, introspectionFromSchema, parse } from 'graphql';
-import { events } from '../builtin/events.js';
+import { newestEvents } from '../builtin/events.js';
 import { noteRefusal } from '../builtin/token.js';
 
 /** Makes a fetcher for GraphiQL, which calls token at each request. */
@@ -55,20 +55,12 @@ async function* subscribe(request) {
     yield answer(response);
     return;
   }
-  // GraphiQL shows only the last value, so each value has all events, with the newest first.
-  const received = [];
-  let count = 0;
-  for await (const data of events(response.body)) {
-    const event = JSON.parse(data);
-    noteRefusal(event);
-    received.unshift(event);
-    received.length = Math.min(received.length, mostEvents);
-    count++;
-    yield { received: count, shown: [...received] };
+  // GraphiQL shows only the last value, so each value has all events that are shown.
+  for await (const value of newestEvents(response.body)) {
+    noteRefusal(value.shown[0]);
+    yield value;
   }
 }
-
-const mostEvents = 100;
 
 // The return() of a generator would wait for the next event. This return() aborts the request, and the failure that follows is not
 // reported as an error.
