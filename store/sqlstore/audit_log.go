@@ -39,8 +39,8 @@ type logPart struct {
 	branch platform.Branch
 }
 
-// splitLog splits a query by branches, and by types if one statement can read all parts: each
-// part reads its first rows from an index, which a condition on several types does not allow.
+// splitLog splits a query by branches. It also splits it by types if one statement can read all
+// parts, because the indexes have the events of one type in order, but not those of several.
 func splitLog(a platform.AuditQuery) (parts []logPart) {
 	branches, types := a.Scope.Branches(), [][]string{a.Types}
 	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); len(each) > 1 && len(each)*len(branches) <= maxBranches {
@@ -94,9 +94,9 @@ func longOfEvents(without platform.CostlyFields) string {
 	return body + ", " + changes
 }
 
-// selectByID builds a statement that reads the events with ids that belong to one of the branches. It
-// forces a plan that starts with the ids, because a plan that starts with a branch
-// may read millions of rows. The lowest and the highest id exclude partitions.
+// selectByID builds a statement that reads the events with the ids of a query, if they belong to
+// one of the branches. It forces a plan that starts with the ids, because a plan that starts
+// with a branch may read millions of rows. The lowest and the highest id exclude partitions.
 func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *statement {
 	q := s.dialect.statement()
 	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", valueList(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
@@ -127,7 +127,7 @@ func addEventBranch(q *statement, b platform.Branch) {
 }
 
 // frequentEvent is the type of most events, because imports record one for each tag. The
-// indexes of types leave it out: the index of all events finds it soon enough.
+// indexes of types leave it out: a page of this type is soon found among all events.
 const frequentEvent = "dev.atrium.api.platform.registry.tag.created.v1"
 
 // addLogConditions adds the conditions of a query, and that the subject of an event is in

@@ -9,9 +9,9 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// indexEventTypes is migration 36. To make an index blocks writes to its table. Therefore each
-// partition of PostgreSQL gets its indexes in a transaction of its own. The file then makes
-// those of the whole table, for which PostgreSQL uses what the partitions have.
+// indexEventTypes is migration 36. Making an index blocks writes to its table. Therefore each
+// partition of PostgreSQL gets its indexes in a transaction of its own. The file then makes the
+// indexes of the whole table. They consist of those that the partitions have already.
 func indexEventTypes(file string, dialect *Dialect) *goose.GoFunc {
 	text := dialect.DDL.Replace(file)
 	if !dialect.Partitions {

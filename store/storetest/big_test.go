@@ -114,14 +114,14 @@ func (b *bigWorld) randomGroup() platform.UID {
 	return pick(b.d, b.groups)
 }
 
-// Almost all events of a large organisation are of the frequent type.
+// These are the types of the events. Almost all are of the frequent one.
 const (
 	frequentEvent = "dev.atrium.api.platform.registry.tag.created.v1"
 	rareEvent     = "dev.atrium.api.iam.roles.deleted.v1"
 )
 
 // recordEvents stores events of three months, in partitions of a week if the engine has
-// any. Most of them belong to the large organisation. 50 are of a rare type.
+// any. Most of them belong to the large organisation. It has 50 of a rare type.
 func (b *bigWorld) recordEvents(n int) {
 	const perTransaction, months = 200, 90 * 24 * time.Hour
 	recorded := 0
@@ -134,12 +134,12 @@ func (b *bigWorld) recordEvents(n int) {
 					root = b.d.root()
 				}
 				at := platform.At(epoch.Add(months / time.Duration(n) * time.Duration(recorded)))
-				kind := frequentEvent
-				if recorded%(n/50) == 0 {
-					kind = rareEvent
+				eventType := frequentEvent
+				if recorded%(n/50) == 1 {
+					eventType = rareEvent
 				}
 				recorded++
-				e := &platform.Event{ID: platform.FirstEventID(at)[:14] + b.d.eventID()[14:], Type: kind, Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: at}
+				e := &platform.Event{ID: platform.FirstEventID(at)[:14] + b.d.eventID()[14:], Type: eventType, Subject: b.d.below(root), Group: root, Body: []byte("{}"), Time: at}
 				if len(b.eventIDs) < ordinarySizes.events {
 					b.eventIDs = append(b.eventIDs, e.ID)
 				}

@@ -206,10 +206,11 @@ func (r *readList) addSingleReads() {
 		"a rare type on the third level":        {DescendantsOf: r.b.deep[2], Types: []string{rareEvent}},
 		"a frequent and a rare type":            {DescendantsOf: r.b.root, Types: []string{frequentEvent, rareEvent}},
 		"several types, some without events":    {DescendantsOf: r.b.root, Types: []string{rareEvent, "iam.roles.created", "iam.roles.updated"}},
+		"most types":                            {DescendantsOf: r.b.root, Types: platform.EventTypes()[:30]},
 	} {
 		list := r.add(name, 3*pageBuffers, func(ctx context.Context) error { _, err := p.AuditLog.List(ctx, req); return err })
-		if len(req.Types) > 1 { // the pages of the types are merged
-			list.sorts, list.maxBuffers = true, 4*pageBuffers
+		if n := len(req.Types); n > 1 { // Each type is looked up in each partition, and the pages of the types are merged.
+			list.sorts, list.maxBuffers = true, 4*pageBuffers+n*typeBuffers
 		}
 	}
 }

@@ -16,6 +16,7 @@ const (
 	totalBuffers  = 25    // A counter costs the same at any size.
 	eachBuffers   = 1_000 // There are 50 parents with 10 rows each.
 	twentyBuffers = 300   // There are 20 branches: the keys of a page are read first, then its rows.
+	typeBuffers   = 20    // The log looks up each type in each partition of the test.
 )
 
 var errNothing = errors.New("found nothing")

@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 
@@ -40,4 +41,22 @@ func TestEachPartitionOfEventsHasTheIndexesOfTypes(t *testing.T) {
 	if err := rows.Err(); err != nil || partitions < 3 {
 		t.Errorf("%d partitions, %v, want event_past, event_future and another", partitions, err)
 	}
+}
+
+// A server may drop a partition of old events while the migration makes the indexes.
+func TestAPartitionIsDroppedWhileTheIndexesOfTypesAreMade(t *testing.T) {
+	t.Parallel()
+	url := storetest.EmptyPostgres(t)
+	w := emptyVersion(t, url, 35)
+	db := w.openDirect()
+	drop := must[*sql.Tx](t)(db.BeginTx(t.Context(), nil))
+	defer func() { _ = drop.Rollback() }()
+	must[sql.Result](t)(drop.ExecContext(t.Context(), "DROP TABLE event_past"))
+	migrated := make(chan error, 1)
+	go func() { migrated <- store.Migrate(t.Context(), url) }()
+	waitFor(t, "the migration does not wait for the partition", func() bool {
+		return w.query(db, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0][0] == "1"
+	})
+	must[any](t)(nil, drop.Commit())
+	must[any](t)(nil, <-migrated)
 }
