@@ -145,7 +145,7 @@ func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*R
 	if _, err := requireCaller(ctx); err != nil {
 		return nil, err
 	}
-	ins, err := batch.inputs()
+	ins, err := batch.listInputs()
 	if err != nil {
 		return nil, s.kind.addArea(err)
 	}
@@ -156,8 +156,8 @@ func (s RoleBindings) CreateBatch(ctx context.Context, batch BindingBatch) ([]*R
 	return bindings, nil
 }
 
-// inputs checks the form of a batch, and returns the inputs of its bindings.
-func (b BindingBatch) inputs() ([]Input[*RoleBinding], error) {
+// listInputs checks the form of a batch, and lists the inputs of its bindings.
+func (b BindingBatch) listInputs() ([]Input[*RoleBinding], error) {
 	v := violations(slices.Clone(b.Malformed))
 	if len(v) == 0 && (len(b.Requests) == 0 || len(b.Requests) > MaxBatchBindings) {
 		v.add("requests", "must be 1 to %d", MaxBatchBindings)

@@ -50,15 +50,15 @@ func decodeBatch(body []byte) platform.BindingBatch {
 	made.Requests = make([]platform.BatchRequest[*platform.RoleBinding], len(requests))
 	if len(requests) <= platform.MaxBatchBindings { // the operation rejects more without reading them
 		for i, raw := range requests {
-			made.Requests[i] = d.request(fmt.Sprintf("requests[%d].", i), raw)
+			made.Requests[i] = d.decodeRequest(fmt.Sprintf("requests[%d].", i), raw)
 		}
 	}
 	made.Malformed = d.malformed
 	return made
 }
 
-// request decodes a request of a batch. prefix begins the names of its fields in violations.
-func (d *decoding) request(prefix string, raw json.RawMessage) platform.BatchRequest[*platform.RoleBinding] {
+// decodeRequest decodes a request of a batch. prefix begins the names of its fields in violations.
+func (d *decoding) decodeRequest(prefix string, raw json.RawMessage) platform.BatchRequest[*platform.RoleBinding] {
 	members := d.object(prefix, raw, "parent", "roleBinding")
 	binding := members["roleBinding"]
 	if fields, _ := d.allMembers(prefix+"roleBinding.", binding); len(fields) == 0 {

@@ -43,8 +43,8 @@ type recountCommand struct{ databaseFlags }
 
 // Help returns the detailed help.
 func (c *recountCommand) Help() string {
-	return `Counts all rows, and corrects the counters that give the totals of lists. Servers may run meanwhile, but what creates or
-deletes rows waits until the command has ended, and may be refused with 503. On SQLite, all changes wait.`
+	return `Counts all rows, and corrects the counters that give the totals of lists. Servers may run meanwhile. Requests that create
+or delete rows wait until the command has ended, and fail if they have waited too long. On SQLite, all changes wait.`
 }
 
 func (c *recountCommand) run(ctx context.Context, p program) error {
