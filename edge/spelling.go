@@ -21,13 +21,15 @@ func AreaOf(path string) string {
 	return ""
 }
 
-// SnakeCase converts updateTime into update_time, and leaves snake_case unchanged.
+// SnakeCase converts updateTime and UpdateTime into update_time, and leaves snake_case unchanged.
 // platform.CamelCase does the reverse.
 func SnakeCase(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
 		if 'A' <= c && c <= 'Z' {
-			b.WriteByte('_')
+			if b.Len() > 0 {
+				b.WriteByte('_')
+			}
 			c += 'a' - 'A'
 		}
 		b.WriteByte(c)

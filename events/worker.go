@@ -106,8 +106,6 @@ func (d *Deliverer) attempt(ctx context.Context, dispatch *platform.Dispatch) pl
 	if dispatch.Fault != "" {
 		return platform.Attempt{Error: dispatch.Fault}
 	}
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
-	defer cancel()
 	return d.send(ctx, dispatch)
 }
 

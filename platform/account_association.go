@@ -163,7 +163,7 @@ func (v *violations) checkLabels(field string, m map[string]string) {
 	case len(m) > maxAccounts:
 		v.add(field, "must be at most %d", maxAccounts)
 	default:
-		for _, name := range sortedKeys(m) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
 			v.checkLabel(field+"."+truncateForMessage(name), m[name])
 			v.checkLine(field, name)
 		}
@@ -207,12 +207,12 @@ func (s AccountAssociations) Create(ctx context.Context, parent UID, in Input[*A
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, association, associationKeyFilter, func(tx Tx) error { return s.checkServiceBindings(ctx, tx, parent, association) })
+	return s.insert(ctx, parent, association, func(tx Tx) error { return s.checkServiceBindings(ctx, tx, parent, association) })
 }
 
 // Update changes the association of a group.
 func (s AccountAssociations) Update(ctx context.Context, uid UID, in Input[*AccountAssociation]) (*AccountAssociation, error) {
-	return s.updateChecked(ctx, uid, in, associationKeyFilter, func(tx Tx, change *change[*AccountAssociation]) error {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*AccountAssociation]) error {
 		return s.checkServiceBindings(ctx, tx, uid, change.row)
 	})
 }
@@ -226,7 +226,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	}
 	var v violations
 	var identities []UID
-	for _, service := range sortedKeys(a.Platform.ServiceBindings) {
+	for _, service := range slices.Sorted(maps.Keys(a.Platform.ServiceBindings)) {
 		if identity := UID(a.Platform.ServiceBindings[service]); identity.Valid() {
 			identityReference.checkReach(&v, "platform.serviceBindings."+truncateForMessage(service), identity, group)
 			identities = append(identities, identity)
@@ -237,7 +237,7 @@ func (s AccountAssociations) checkServiceBindings(ctx context.Context, tx Tx, gr
 	}
 	for _, identity := range identities {
 		if identity.IsRoot() { // no identity has the UID of a root group
-			return newNotFound(identityReference.kind, identity)
+			return newNotFound(identityKind.Name, identity)
 		}
 		err := s.p.Identities.requireAllBound(ctx, tx, identity)
 		if errors.Is(err, &Error{Code: CodePermissionDenied}) {

@@ -52,12 +52,6 @@ type ActivityQuery struct {
 	Types    []string      // event types; nil means all
 }
 
-// An ActivityCount holds the two counts of one interval.
-type ActivityCount struct {
-	Interval      int   // position of the interval, from 0
-	First, Second int64 // opened and fixed advisories, or changes and denials
-}
-
 // intervals checks a request and returns the start times of its intervals.
 func (r ActivityRequest) intervals(now Time, v *violations) (starts []Time) {
 	if v.checkUID("within", r.Within); r.To.IsZero() {
@@ -96,6 +90,12 @@ type AdvisoryActivity struct {
 	Opened, Fixed int64
 }
 
+// An AdvisoryCount is what the store counts of advisories in one interval.
+type AdvisoryCount struct {
+	Interval      int // position of the interval, from 0
+	Opened, Fixed int64
+}
+
 // Activity counts, per interval, the advisories of a group or a repo that were
 // opened, and those that were fixed.
 func (s Advisories) Activity(ctx context.Context, req ActivityRequest) ([]AdvisoryActivity, error) {
@@ -121,8 +121,8 @@ func (s Advisories) activity(ctx context.Context, req ActivityRequest) ([]Adviso
 		activity[i].Time = start
 	}
 	for _, c := range counts {
-		activity[c.Interval].Opened += c.First
-		activity[c.Interval].Fixed += c.Second
+		activity[c.Interval].Opened += c.Opened
+		activity[c.Interval].Fixed += c.Fixed
 	}
 	return activity, err
 }
@@ -173,6 +173,12 @@ type EventActivity struct {
 	Denials int64
 }
 
+// An EventCount is what the store counts of events in one interval.
+type EventCount struct {
+	Interval         int // position of the interval, from 0
+	Changes, Denials int64
+}
+
 // Activity counts, per interval, the changes in a group and below it, and the
 // changes that were denied. It needs groups.update on the group.
 func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {
@@ -199,8 +205,8 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []str
 	q.Types = fullEventTypes(types)
 	counts, err := s.p.store.EventActivity(ctx, q)
 	for _, c := range counts {
-		activity[c.Interval].Changes += c.First
-		activity[c.Interval].Denials += c.Second
+		activity[c.Interval].Changes += c.Changes
+		activity[c.Interval].Denials += c.Denials
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the audit log cannot be counted: %w", err)

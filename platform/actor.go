@@ -227,7 +227,7 @@ func (a *Actor) addKeys(k *StaticKeys) {
 // proven, or the rule needs no proof.
 func (p *Platform) mayAdmit(c Candidate) bool {
 	rule := c.Identity.ClaimMatch
-	return c.Proven || !rule.Key().HasPattern() || p.namesTenant(rule)
+	return c.Proven || !rule.Key().hasPattern() || p.namesTenant(rule)
 }
 
 // addIdentity adds an identity and its grants to the actor. An identity is personal unless
@@ -238,7 +238,7 @@ func (a *Actor) addIdentity(c Candidate) {
 		return // both its rule and a provider match
 	}
 	a.Identities = append(a.Identities, identity.UID)
-	if !identity.ClaimMatch.Key().HasPattern() {
+	if !identity.ClaimMatch.Key().hasPattern() {
 		a.personal = append(a.personal, identity.UID)
 	}
 	a.grants = append(a.grants, limitToHome(c.Grants)...)

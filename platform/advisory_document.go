@@ -99,11 +99,8 @@ func (q FeedQuery) Limit() int { return q.limit }
 // with an identity may read them.
 type AdvisoryDocuments struct{ p *Platform }
 
-// The area and the kind that errors about documents name.
-const (
-	advisoryArea     = "advisory"
-	advisoryDocument = "AdvisoryDocument"
-)
+// advisoryDocument is the kind that errors about documents name.
+const advisoryDocument = "AdvisoryDocument"
 
 // maxDocumentAdvisories limits the advisories of one response, because documents
 // are not paged.
@@ -202,7 +199,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	}
 	for i, id := range ids {
 		if documents[i], errs[i] = byID[id], err; documents[i] == nil && err == nil {
-			errs[i] = newNotFound(advisoryDocument, UID(truncateForMessage(id)))
+			errs[i] = newNotFound(advisoryDocument, truncateForMessage(id))
 		}
 		errs[i] = inArea(areaAdvisory, errs[i])
 	}

@@ -3,9 +3,7 @@ package platform
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // AuditLog are the operations on the audit log: the recorded events of changes
@@ -115,7 +113,7 @@ func (s AuditLog) GetManyWithout(ctx context.Context, ids []string, fields Costl
 		if at := slices.IndexFunc(found, func(e *Event) bool { return e.ID == id }); at >= 0 {
 			events[i] = found[at]
 		} else if errs[i] = err; err == nil {
-			errs[i] = inArea(areaEvents, newNotFound("Event", UID(id)))
+			errs[i] = inArea(areaEvents, newNotFound("Event", id))
 		}
 	}
 	return events, errs
@@ -252,27 +250,4 @@ func yieldEach(events []*Event, yield func(*Event) error) error {
 		}
 	}
 	return nil
-}
-
-// IsEventID reports whether id has the form of an event id.
-func IsEventID(id string) bool {
-	return len(id) == len(FirstEventID(Time{})) && id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
-		isLowerHex(strings.ReplaceAll(id, "-", ""))
-}
-
-// EventTime returns the time in the id of an event, or zero if id does not have that form.
-func EventTime(id string) Time {
-	if !IsEventID(id) {
-		return Time{}
-	}
-	ms, _ := strconv.ParseInt(id[:8]+id[9:13], 16, 64) // 12 digits always fit
-	return At(time.UnixMilli(ms))
-}
-
-// FirstEventID returns the smallest id of events recorded at t or later.
-func FirstEventID(t Time) string {
-	ms := max(t.UnixMilli(), 0)
-	return eventIDOf([16]byte{
-		byte(ms >> 40), byte(ms >> 32), byte(ms >> 24), byte(ms >> 16), byte(ms >> 8), byte(ms),
-	})
 }

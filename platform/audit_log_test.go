@@ -172,7 +172,7 @@ func TestOldEventsAreDeletedOnceTheyAreRelayed(t *testing.T) {
 		left := func(after time.Duration, events, denials, deliveries int) {
 			t.Helper()
 			w.pass(after)
-			must(t, w.p.Purge(t.Context()))
+			must(t, w.p.Maintain(t.Context()))
 			page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
 			must(t, err)
 			if e, d := len(w.events()), len(w.denials()); e != events || d != denials || len(page.Items) != deliveries {

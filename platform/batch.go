@@ -94,7 +94,7 @@ func rejectDuplicate(field string, uids []UID, i int) error {
 }
 
 // sortIndices returns the indices of a batch sorted by UID. All batches write in
-// this order, so that two of them cannot deadlock.
+// this order, so that two of them do not wait for each other.
 func sortIndices(uids []UID) []int {
 	indices := make([]int, len(uids))
 	for i := range indices {
@@ -105,7 +105,7 @@ func sortIndices(uids []UID) []int {
 }
 
 // updateBatch updates several resources: all or none.
-func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T], same func(T) F) ([]T, error) {
+func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchRequest[T]) ([]T, error) {
 	changes, uids := make([]*change[T], len(requests)), make([]UID, len(requests))
 	for i, request := range requests {
 		uids[i] = request.UID
@@ -129,7 +129,7 @@ func (r *resources[T, F]) updateBatch(ctx context.Context, requests []BatchReque
 		return nil
 	})
 	if err != nil {
-		err = r.updateError(ctx, uids[failing], changes[failing], same, err)
+		err = r.updateError(ctx, uids[failing], changes[failing], err)
 		return nil, r.kind.addArea(addIndex(err, listOfRequests, failing))
 	}
 	return rows, nil
@@ -165,18 +165,3 @@ func allowChange[T any](Tx, *change[T]) error { return nil }
 
 // allowDeletion accepts every deletion.
 func allowDeletion(Tx, UID) error { return nil }
-
-// UpdateBatch updates several repos: all or none.
-func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) ([]*Repo, error) {
-	return s.updateBatch(ctx, requests, repoKeyFilter)
-}
-
-// DeleteBatch deletes several tags: all or none.
-func (s Tags) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids, allowDeletion)
-}
-
-// DeleteBatch deletes several role bindings: all or none.
-func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID) error {
-	return s.removeBatch(ctx, uids, s.checkMayUnbind(ctx))
-}

@@ -162,8 +162,27 @@ func textsOf[E ~string](values []E) []string {
 	return texts
 }
 
-// parentOf returns a function that finds the group of a row: the parent of its
-// UID. Most kinds use it.
-func parentOf[T any](uid func(T) UID) func(T) UID {
-	return func(row T) UID { return uid(row).Parent() }
+func (v *violations) checkUID(field string, u UID) {
+	if !u.Valid() {
+		v.add(field, "must be a UID: 40 lower-case hex digits, then /-separated segments of 16")
+	}
+}
+
+// checkRequiredUID checks a UID that must be given.
+func (v *violations) checkRequiredUID(field string, u UID) {
+	if u == "" {
+		v.add(field, "is required")
+		return
+	}
+	v.checkUID(field, u)
+}
+
+// checkText checks an optional text of several lines.
+func (v *violations) checkText(field, s string, most int) {
+	switch {
+	case len(s) > most:
+		v.add(field, "must be at most %d bytes", most)
+	default:
+		v.checkFilter(field, s)
+	}
 }

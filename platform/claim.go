@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -61,13 +62,13 @@ func (m *ClaimMatch) check(v *violations) {
 		v.add("claimMatch.claims", "must be at most %d, patterns included", maxClaims)
 	}
 	size := 0
-	for _, name := range sortedKeys(m.Claims) {
+	for _, name := range slices.Sorted(maps.Keys(m.Claims)) {
 		field := "claimMatch.claims." + truncateForMessage(name)
 		v.checkClaimText(field, name)
 		v.checkClaimText(field, m.Claims[name])
 		size += len(name) + len(m.Claims[name])
 	}
-	for _, name := range sortedKeys(m.ClaimPatterns) {
+	for _, name := range slices.Sorted(maps.Keys(m.ClaimPatterns)) {
 		field := "claimMatch.claimPatterns." + truncateForMessage(name)
 		v.checkClaimText(field, name)
 		v.checkPattern(field, m.ClaimPatterns[name])

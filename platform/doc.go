@@ -54,14 +54,18 @@
 //
 // Events:
 //
-//	event.go       the record of a change; event_type.go lists the types,
-//	               event_change.go the changed fields, denial.go records rejected changes
+//	event.go       the record of a change; event_id.go makes ids, event_type.go lists
+//	               the types, event_change.go the changed fields, denial.go records
+//	               rejected changes
 //	event_feed.go  live events; event_broadcast.go reads them once for all feeds,
-//	               event_callers.go keeps the grants of their callers
+//	               event_callers.go keeps the grants of their callers,
+//	               event_anchor.go notices a database that lacks the newest events
 //	audit_log.go   recorded events and denials; activity.go counts events by day or week,
 //	               retention.go deletes old ones
-//	webhook.go     events on their way to sinks; delivery_attempt.go decides what follows
-//	               an attempt, replica.go which processes deliver
+//	webhook.go     events on their way to sinks: webhook_relay.go makes deliveries of
+//	               them, webhook_queue.go is for the queue, webhook_attempt.go for attempts;
+//	               delivery_attempt.go decides what follows an attempt, replica.go which
+//	               processes deliver, sink.go where they may deliver to
 //
 // The database and the process:
 //
@@ -104,10 +108,10 @@
 // (store/sqlstore/write.go), and records its event. The event and the counters are
 // written last, in one round trip, before the commit.
 //
-// An event on its way to a webhook. Webhooks.Relay (webhook.go) reads new events and
+// An event on its way to a webhook. Webhooks.Relay (webhook_relay.go) reads new events and
 // writes a delivery for each subscription that wants one. relayEvents
 // (events/relay.go) puts deliveries that are ready into the queue. The queue calls
-// Work (events/worker.go): BeginAttempt (webhook.go) reads what to send, Send
+// Work (events/worker.go): BeginAttempt (webhook_attempt.go) reads what to send, Send
 // (events/sender.go) signs and sends it, and EndAttempt records what came of it and
 // says when to try again.
 //
@@ -119,7 +123,8 @@
 //
 //	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[*Widget]{Own: true, ...}:
 //	                        name, area, capabilities, fields, what is required, orders,
-//	                        the verbs of its events; type Widgets of its operations
+//	                        the verbs of its events; widgetKeyFilter, which finds the widget
+//	                        with the same unique key; type Widgets of its operations
 //	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
 //	platform/capability.go  its capabilities, with names and numbers; role.go has the
 //	                        built-in roles: owner holds all, viewer those that only read

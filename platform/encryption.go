@@ -143,7 +143,7 @@ func (p *Platform) establishEncryption(ctx context.Context, tx Tx) (*encryption,
 	case present && !same:
 		return nil, wrongKey("the database was encrypted with another --encryption-key; start with that key, or run `atrium change-encryption-key` with both keys")
 	case present:
-		return e, resealKeys(ctx, tx, e)
+		return e, sealPlainKeys(ctx, tx, e)
 	}
 	return e, p.firstCheck(ctx, tx, e, own)
 }
@@ -196,8 +196,8 @@ func deleteKeys(ctx context.Context, tx Tx, keys []Key) error {
 	return nil
 }
 
-// resealKeys encrypts the keys that are not encrypted yet.
-func resealKeys(ctx context.Context, tx Tx, e *encryption) error {
+// sealPlainKeys encrypts the keys that are not encrypted yet.
+func sealPlainKeys(ctx context.Context, tx Tx, e *encryption) error {
 	for _, purpose := range sealedKeys {
 		keys, err := tx.Keys(ctx, purpose)
 		if err != nil {

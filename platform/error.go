@@ -233,12 +233,6 @@ func (v *violations) add(field, format string, args ...any) {
 	*v = append(*v, Violation{Field: field, Description: fmt.Sprintf(format, args...)})
 }
 
-func (v *violations) checkUID(field string, u UID) {
-	if !u.Valid() {
-		v.add(field, "must be a UID: 40 lower-case hex digits, then /-separated segments of 16")
-	}
-}
-
 func (v violations) has(field string) bool {
 	return slices.ContainsFunc(v, func(x Violation) bool {
 		top, _, _ := strings.Cut(x.Field, ".")

@@ -3,12 +3,8 @@ package platform
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
-	"time"
 )
 
 // eventPrefix is the reverse-DNS prefix of every event type.
@@ -56,7 +52,6 @@ func (p EventPosition) before(q EventPosition) bool {
 type EventActor struct {
 	Subject string            `json:"subject"` // the UID of an identity, or the name of an operator's command
 	Act     map[string]string `json:"act,omitempty"`
-	Burst   *Burst            `json:"-"` // the burst of the event
 }
 
 // size estimates the size of the event's content in bytes.
@@ -146,18 +141,3 @@ func (a *Actor) identityOn(uid UID) UID {
 // with an event. The subject of an actor without an identity is indexed, and nobody
 // should fill an audit log with long texts.
 const maxActorBytes = 1024
-
-// newEventID returns a UUID of version 7, which sorts by time.
-func newEventID(now time.Time) string {
-	var b [16]byte
-	_, _ = rand.Read(b[6:])
-	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16|uint64(b[6])<<8|uint64(b[7]))
-	b[6] = b[6]&0x0f | 0x70
-	b[8] = b[8]&0x3f | 0x80
-	return eventIDOf(b)
-}
-
-func eventIDOf(b [16]byte) string {
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -66,24 +65,4 @@ func (a *eventAnchor) holds(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	return false, nil
-}
-
-// A relayProgress is the position up to which this process knows that events were relayed.
-// The position itself is in the database, and a promoted standby has the one that fits to
-// its events. Therefore the relay skips nothing, and only logs what has happened.
-type relayProgress struct {
-	lock    sync.Mutex
-	at      EventPosition
-	isKnown bool // whether this process has relayed events
-}
-
-// advance notes that events were relayed. It logs a warning if the relay began at an earlier
-// position than where it ended before.
-func (r *relayProgress) advance(from, upTo EventPosition, logger *slog.Logger) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if r.isKnown && from.before(r.at) {
-		logger.Warn("the database was replaced by a copy that lacks the newest events; sinks may have received them, and deliveries continue with the events of the copy")
-	}
-	r.at, r.isKnown = upTo, true
 }

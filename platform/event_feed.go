@@ -212,7 +212,7 @@ func (f *Feed) deliver(ctx context.Context, caller *feedCaller, events []*Event,
 	for _, e := range events {
 		if maySee(e) && len(burst.Events) != f.left {
 			own := *e // other feeds get the same event
-			own.Burst, own.Actor.Burst = burst, burst
+			own.Burst = burst
 			burst.Events = append(burst.Events, &own)
 		}
 	}

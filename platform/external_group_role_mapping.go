@@ -90,18 +90,18 @@ func (s ExternalGroupRoleMappings) Create(ctx context.Context, provider UID, in 
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", provider, err)
 	}
-	return s.insert(ctx, provider, made, mappingKeyFilter, func(tx Tx) error {
+	return s.insert(ctx, provider, made, func(tx Tx) error {
 		if _, err := require(ctx, made.Scope, CapRoleBindingsCreate); err != nil {
 			return err
 		}
 		// The error of the insert does not tell whether the scope or the provider is
 		// missing. If the provider exists, so does its group.
 		if made.Scope != provider.Parent() {
-			if _, err := resolve(ctx, groupKind.Name, made.Scope, TableOf[*Group, *GroupFilter](tx).Get); err != nil {
+			if _, err := s.p.Groups.getRow(ctx, tx, made.Scope); err != nil {
 				return err
 			}
 		}
-		return requireMayGrantRole(ctx, tx, "roleUid", made.RoleUID, made.Scope)
+		return s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, made.Scope)
 	})
 }
 
@@ -156,16 +156,16 @@ func (s ExternalGroupRoleMappings) deleteBatch(ctx context.Context, parent UID, 
 
 func (s ExternalGroupRoleMappings) removeAll(ctx context.Context, tx Tx, uids []UID, verb string) ([]*ExternalGroupRoleMapping, error) {
 	removed := make([]*ExternalGroupRoleMapping, len(uids))
-	for i, uid := range uids {
-		row, err := s.rows(tx).Delete(ctx, uid)
+	for _, i := range sortIndices(uids) {
+		row, err := s.rows(tx).Delete(ctx, uids[i])
 		if errors.Is(err, ErrNotFound) {
-			err = s.kind.notFound(uid)
+			err = s.kind.notFound(uids[i])
 		}
 		if err != nil {
 			return nil, err
 		}
 		removed[i] = row
-		tx.Record(s.p.event(ctx, s.kind.Event, verb, uid, s.kind.Group(row), row))
+		tx.Record(s.p.event(ctx, s.kind.Event, verb, uids[i], s.kind.Group(row), row))
 	}
 	return removed, nil
 }

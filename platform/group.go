@@ -118,12 +118,12 @@ func (s Groups) Create(ctx context.Context, parent UID, in Input[*Group]) (*Grou
 	if parent == "" {
 		return s.signUp(ctx, in)
 	}
-	return s.create(ctx, parent, in, groupKeyFilter)
+	return s.create(ctx, parent, in)
 }
 
 // Update changes a group.
 func (s Groups) Update(ctx context.Context, uid UID, in Input[*Group]) (*Group, error) {
-	return s.update(ctx, uid, in, groupKeyFilter)
+	return s.update(ctx, uid, in)
 }
 
 // Delete deletes an empty group. An organisation that contains only its last

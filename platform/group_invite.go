@@ -105,17 +105,17 @@ func (s GroupInvites) Create(ctx context.Context, parent UID, in Input[*GroupInv
 	made.KeyID, made.Hash = code.keyID, code.hash()
 	shown := *made
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		if err := requireMayGrantRole(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "roleUid", made.RoleUID, parent); err != nil {
 			return err
 		}
 		if err := s.rows(tx).Insert(ctx, made); err != nil {
 			return err
 		}
-		found, err := TableOf[*GroupInvite, *GroupInviteFilter](tx).Get(ctx, Keys{uids: []UID{made.UID}}) // the row that is read has its role
+		stored, err := s.getRow(ctx, tx, made.UID) // the row that is read has its role
 		if err != nil {
 			return err
 		}
-		shown = *found[0]
+		shown = *stored
 		tx.Record(s.p.event(ctx, s.kind.Event, "created", shown.UID, parent, &shown))
 		return nil
 	})
@@ -160,16 +160,16 @@ func (s GroupInvites) Accept(ctx context.Context, code string) (*RoleBinding, er
 	return bound, s.kind.addArea(err)
 }
 
-func (s GroupInvites) acceptCode(ctx context.Context, told string) (*RoleBinding, error) {
+func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding, error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	code, ok := parseInviteCode(told)
+	code, ok := parseInviteCode(text)
 	switch {
 	case actor.operator != "":
 		return nil, newRefusal("an operator has no identity; accept the invite with a token")
-	case told == "":
+	case text == "":
 		return nil, Invalid(Violation{"code", "is required"})
 	case !ok:
 		return nil, Invalid(Violation{"code", "is not the code of an invite"})
@@ -253,7 +253,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	case err != nil:
 		return nil, err
 	}
-	bound, err := resolve(ctx, identityReference.kind, identity, TableOf[*Identity, *IdentityFilter](tx).Get)
+	bound, err := s.p.Identities.getRow(ctx, tx, identity)
 	if err != nil {
 		return nil, err
 	}

@@ -107,22 +107,19 @@ type Identities struct {
 	*resources[*Identity, *IdentityFilter]
 }
 
-// noKeyFilter is for kinds without a unique key, whose inserts never collide.
-func noKeyFilter[T, F any](T) (f F) { return f }
-
 // Create makes an identity below a group.
 func (s Identities) Create(ctx context.Context, parent UID, in Input[*Identity]) (*Identity, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, made, noKeyFilter, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made) })
+	return s.insert(ctx, parent, made, func(tx Tx) error { return s.p.admitRule(ctx, tx, made.UID, made) })
 }
 
 // Update changes an identity. A change of its rule decides who gets the roles
 // bound to it, so the caller must hold everything that they grant.
 func (s Identities) Update(ctx context.Context, uid UID, in Input[*Identity]) (*Identity, error) {
-	return s.updateChecked(ctx, uid, in, noKeyFilter, func(tx Tx, change *change[*Identity]) error {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*Identity]) error {
 		change.fields = change.row.addOtherRule(change.fields)
 		if !change.writes("claimMatch") && !change.writes("staticKeys") {
 			return nil

@@ -160,11 +160,11 @@ func (s IdentityProviders) Create(ctx context.Context, parent UID, in Input[*Ide
 	if err := s.encryptClientSecret(made); err != nil {
 		return nil, err
 	}
-	return s.insert(ctx, parent, made, providerKeyFilter, func(tx Tx) error {
+	return s.insert(ctx, parent, made, func(tx Tx) error {
 		if err := s.lockForSecret(ctx, tx, made); err != nil {
 			return err
 		}
-		if err := requireMayGrantRole(ctx, tx, "defaultRole", made.DefaultRole, parent); err != nil {
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", made.DefaultRole, parent); err != nil {
 			return err
 		}
 		proof, err := s.readProof(ctx, tx, made)
@@ -213,7 +213,7 @@ func (s IdentityProviders) lockForSecret(ctx context.Context, tx Tx, p *Identity
 // The correlation rule cannot be changed. The caller must hold everything that
 // users of the provider are granted.
 func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[*IdentityProvider]) (*IdentityProvider, error) {
-	return s.updateChecked(ctx, uid, in, providerKeyFilter, func(tx Tx, change *change[*IdentityProvider]) error {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*IdentityProvider]) error {
 		if !change.writes("oidc") && !change.writes("defaultRole") {
 			return nil
 		}
@@ -231,7 +231,7 @@ func (s IdentityProviders) Update(ctx context.Context, uid UID, in Input[*Identi
 		if change.writes("defaultRole") {
 			role = change.row.DefaultRole
 		}
-		if err := requireMayGrantRole(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.writes("oidc") {
+		if err := s.p.Roles.requireMayGrant(ctx, tx, "defaultRole", role, uid.Parent()); err != nil || !change.writes("oidc") {
 			return err
 		}
 		if _, err := s.readProof(ctx, tx, change.row); err != nil {

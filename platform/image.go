@@ -95,11 +95,36 @@ type ImageKey struct {
 	Digest string
 }
 
+// text returns the key as errors name the image.
+func (k ImageKey) text() string { return string(k.Repo) + "@" + k.Digest }
+
+// Key returns what identifies the image.
+func (i *Image) Key() ImageKey { return ImageKey{i.Repo, i.Digest} }
+
 // ImageKeys are images that the caller may read.
 type ImageKeys struct{ keys []ImageKey }
 
 // Keys lists the keys.
 func (k ImageKeys) Keys() []ImageKey { return k.keys }
+
+// Limits of an image.
+const (
+	maxArchitectures = 1000
+	maxPackages      = 20_000
+)
+
+func (i *Image) check(v *violations) {
+	i.spellArchitectures()
+	if len(i.Architectures) == 0 {
+		i.Architectures = nil // the store returns nil for an empty list
+	}
+	v.checkDigest(i.Digest)
+	v.checkLabelList("architectures", i.ArchitectureNames(), maxArchitectures)
+	if slices.ContainsFunc(i.Architectures, func(a Architecture) bool { return a.Size < 0 }) {
+		v.add("architectures", "must have no negative size")
+	}
+	v.checkLabelList("packages", i.Packages, maxPackages)
+}
 
 // Images are the operations on images; they are read only.
 type Images struct{ p *Platform }
@@ -127,14 +152,14 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	byKey := make(map[ImageKey]*Image, len(found))
 	for _, image := range found {
 		image.spellArchitectures()
-		byKey[ImageKey{image.Repo, image.Digest}] = image
+		byKey[image.Key()] = image
 	}
 	for i, key := range keys {
 		if errs[i] != nil {
 			continue
 		}
 		if images[i] = byKey[key]; images[i] == nil {
-			errs[i] = inArea(areaRegistry, newNotFound("Image", key.Repo+"@"+UID(key.Digest)))
+			errs[i] = inArea(areaRegistry, newNotFound("Image", key.text()))
 		}
 		if err != nil {
 			errs[i] = err
@@ -165,7 +190,7 @@ func (s Images) Size(ctx context.Context, key ImageKey, architecture string) (Im
 	}
 	size, known := image.Size(architecture)
 	if !known {
-		return ImageSize{}, inArea(areaRegistry, newNotFound("Size", key.Repo+"@"+UID(key.Digest)))
+		return ImageSize{}, inArea(areaRegistry, newNotFound("Size", key.text()))
 	}
 	return size, nil
 }

@@ -39,12 +39,8 @@ func (s Tags) prune(ctx context.Context, from RepoSource, keep []string, o Impor
 	if err := invalidUID("repo", from.Repo); err != nil {
 		return 0, err
 	}
-	stored, err := TableOf[*Repo, *RepoFilter](s.p.store).Get(ctx, Keys{uids: []UID{from.Repo}})
-	if err != nil {
+	if _, err := s.p.Repos.getCurrent(ctx, from.Repo); err != nil {
 		return 0, err
-	}
-	if len(stored) == 0 {
-		return 0, newNotFound("Repo", from.Repo)
 	}
 	gone, err := s.listExcept(ctx, from, keep)
 	if err != nil {

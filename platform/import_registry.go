@@ -118,14 +118,18 @@ func (s Tags) Import(ctx context.Context, tags []*ImportedTag, o ImportOptions) 
 }
 
 func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptions) (Imported, error) {
-	exists, err := existingRepos(ctx, s.p.store, tags, func(t *ImportedTag) UID { return t.Repo })
+	repos := make([]UID, len(tags))
+	for i, t := range tags {
+		repos[i] = t.Repo
+	}
+	exists, err := s.p.existingRepos(ctx, repos)
 	if err != nil {
 		return Imported{}, err
 	}
 	in := importPlan[*ImportedTag, TagName]{
 		key: (*ImportedTag).Key,
 		check: func(t *ImportedTag, v *violations) {
-			exists(t.Repo, v)
+			v.checkRepo(t.Repo, exists)
 			s.kind.Check(&t.Tag, alwaysTrue, v)
 		},
 		existing: s.readImported,
@@ -191,18 +195,6 @@ func (s Tags) readImported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*
 	return found, err
 }
 
-// A TagName identifies a tag by its repo and name.
-type TagName struct {
-	Repo UID
-	Name string
-}
-
-// TagNames are tags that the caller may read.
-type TagNames struct{ names []TagName }
-
-// Names lists the names.
-func (n TagNames) Names() []TagName { return n.names }
-
 // importIntoRepos runs an import of records in repos. It runs the import again if a repo was
 // deleted after the import had found it, so that only the records in this repo are rejected.
 func importIntoRepos(run func() (Imported, error)) (Imported, error) {
@@ -213,32 +205,26 @@ func importIntoRepos(run func() (Imported, error)) (Imported, error) {
 	return done, err
 }
 
-// existingRepos reads the repos of records. It returns a check that adds a
-// violation if a repo does not exist.
-func existingRepos[T any](ctx context.Context, r Reader, records []T, repoOf func(T) UID) (func(repo UID, v *violations), error) {
-	var keys Keys
-	stored := map[UID]bool{}
-	for _, record := range records {
-		if uid := repoOf(record); uid.Valid() {
-			keys.uids = append(keys.uids, uid)
-		}
+// existingRepos returns which of these repos exist.
+func (p *Platform) existingRepos(ctx context.Context, repos []UID) (map[UID]bool, error) {
+	uids := slices.DeleteFunc(slices.Clone(repos), func(uid UID) bool { return !uid.Valid() })
+	slices.Sort(uids)
+	exists := map[UID]bool{}
+	if len(uids) == 0 {
+		return exists, nil
 	}
-	slices.Sort(keys.uids)
-	keys.uids = slices.Compact(keys.uids)
-	if len(keys.uids) > 0 {
-		found, err := TableOf[*Repo, *RepoFilter](r).Get(ctx, keys)
-		if err != nil {
-			return nil, err
-		}
-		for _, repo := range found {
-			stored[repo.UID] = true
-		}
+	found, err := p.Repos.table(p.store).Get(ctx, Keys{uids: slices.Compact(uids)})
+	for _, repo := range found {
+		exists[repo.UID] = true
 	}
-	return func(repo UID, v *violations) {
-		if v.checkUID("repo", repo); repo.Valid() && !stored[repo] {
-			v.add("repo", "does not exist")
-		}
-	}, nil
+	return exists, err
+}
+
+// checkRepo adds a violation unless the repo of a record exists.
+func (v *violations) checkRepo(repo UID, exists map[UID]bool) {
+	if v.checkUID("repo", repo); repo.Valid() && !exists[repo] {
+		v.add("repo", "does not exist")
+	}
 }
 
 // Import stores images by repo and digest.
@@ -251,14 +237,18 @@ func (s Images) Import(ctx context.Context, images []*Image) (Imported, error) {
 
 func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, error) {
 	put := func(ctx context.Context, tx Tx, images []*Image) error { return tx.PutImages(ctx, images) }
-	exists, err := existingRepos(ctx, s.p.store, images, func(i *Image) UID { return i.Repo })
+	repos := make([]UID, len(images))
+	for i, image := range images {
+		repos[i] = image.Repo
+	}
+	exists, err := s.p.existingRepos(ctx, repos)
 	if err != nil {
 		return Imported{}, err
 	}
 	in := importPlan[*Image, ImageKey]{
 		key: (*Image).Key,
 		check: func(i *Image, v *violations) {
-			exists(i.Repo, v)
+			v.checkRepo(i.Repo, exists)
 			i.check(v)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*Image) ([]*Image, error) {
@@ -274,25 +264,3 @@ func (s Images) importOnce(ctx context.Context, images []*Image) (Imported, erro
 	}
 	return in.run(ctx, s.p.store, images)
 }
-
-// Key returns what identifies the image.
-func (i *Image) Key() ImageKey { return ImageKey{i.Repo, i.Digest} }
-
-func (i *Image) check(v *violations) {
-	i.spellArchitectures()
-	if len(i.Architectures) == 0 {
-		i.Architectures = nil // the store returns nil for an empty list
-	}
-	v.checkDigest(i.Digest)
-	v.checkLabelList("architectures", i.ArchitectureNames(), maxArchitectures)
-	if slices.ContainsFunc(i.Architectures, func(a Architecture) bool { return a.Size < 0 }) {
-		v.add("architectures", "must have no negative size")
-	}
-	v.checkLabelList("packages", i.Packages, maxPackages)
-}
-
-// Limits of an image.
-const (
-	maxArchitectures = 1000
-	maxPackages      = 20_000
-)

@@ -97,7 +97,7 @@ func (p *Platform) admitRule(ctx context.Context, tx Tx, uid UID, i *Identity) e
 	if err := checkBindings(ctx, tx, uid, key); err != nil {
 		return err
 	}
-	if !key.HasPattern() || p.namesTenant(m) {
+	if !key.hasPattern() || p.namesTenant(m) {
 		return nil
 	}
 	proof, err := p.readProof(ctx, tx, root, key.Issuer)

@@ -33,7 +33,7 @@ func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvid
 	if err := invalidUID("uid", uid); err != nil {
 		return nil, err
 	}
-	actor, err := require(ctx, uid, s.kind.Updating()...)
+	actor, err := require(ctx, uid, s.kind.UpdateCapabilities()...)
 	if err != nil {
 		return nil, err
 	}

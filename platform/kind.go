@@ -9,7 +9,8 @@ import (
 )
 
 // A Kind has the facts about one kind that the shared operations need (read.go, list.go,
-// write.go). It contains only data. A kind that differs has operations in its own file.
+// write.go), and the functions that stamp and check its rows. A kind that differs has operations in
+// its own file.
 type Kind[T any] struct {
 	Name   string // the singular, as in ResourceInfo, such as Repo
 	Plural string // the key of its list envelope, such as repos
@@ -97,6 +98,9 @@ func copyValue[T any](value T) T {
 type resources[T any, F filter] struct {
 	p    *Platform
 	kind *Kind[T]
+	// keyFilter returns the filter that finds the row in a group with the unique key of a
+	// row. It is nil for a kind without a unique key.
+	keyFilter func(row T) F
 }
 
 func (*resources[T, F]) table(r Reader) Table[T, F] { return TableOf[T, F](r) }
@@ -137,8 +141,8 @@ func (k *Kind[T]) notFound(uid UID) error { return k.addArea(newNotFound(k.Name,
 
 // newNotFound returns the error for a missing resource, for a caller who may know that it
 // is missing.
-func newNotFound(kind string, uid UID) *Error {
-	return newNotFoundBecause(kind, string(uid), fmt.Sprintf("%s %s does not exist", spellKind(kind), uid))
+func newNotFound[Name ~string](kind string, name Name) *Error {
+	return newNotFoundBecause(kind, string(name), fmt.Sprintf("%s %s does not exist", spellKind(kind), name))
 }
 
 // newNotFoundBecause returns the error for a resource that a request names in another way
@@ -169,11 +173,11 @@ func areasOf(all []KindInfo) map[string]string {
 	return areas
 }
 
-// Creating lists what a creation needs on the parent.
-func (k *Kind[T]) Creating() []Capability { return k.changing(k.Create) }
+// CreateCapabilities lists what a creation needs on the parent.
+func (k *Kind[T]) CreateCapabilities() []Capability { return k.changing(k.Create) }
 
-// Updating lists what an update needs on the resource.
-func (k *Kind[T]) Updating() []Capability { return k.changing(k.Update) }
+// UpdateCapabilities lists what an update needs on the resource.
+func (k *Kind[T]) UpdateCapabilities() []Capability { return k.changing(k.Update) }
 
 func (k *Kind[T]) changing(capability Capability) []Capability {
 	if k.HandsOut {
@@ -211,4 +215,10 @@ func spellKind(kind string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
+}
+
+// parentOf returns a function that finds the group of a row: the parent of its
+// UID. Most kinds use it.
+func parentOf[T any](uid func(T) UID) func(T) UID {
+	return func(row T) UID { return uid(row).Parent() }
 }

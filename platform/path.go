@@ -73,8 +73,8 @@ func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text st
 		}
 	}
 	if !found {
-		return zero, r.kind.addArea(newNotFound(r.kind.Name, UID(truncateForMessage(text))))
+		return zero, r.kind.addArea(newNotFound(r.kind.Name, truncateForMessage(text)))
 	}
-	TraceOf(ctx).NoteResource(r.kind.Name, r.kind.UID(deepest))
+	TraceOf(ctx).noteResource(r.kind.Name, r.kind.UID(deepest))
 	return deepest, nil
 }

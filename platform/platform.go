@@ -115,11 +115,11 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 
 func (p *Platform) now() Time { return At(p.options.Clock()) }
 
-// PingAnswer is what Ping answers, to anyone.
-const PingAnswer = "pong"
+// pingAnswer is what Ping answers, to anyone.
+const pingAnswer = "pong"
 
 // Ping reports that the service answers. It needs no token.
-func (p *Platform) Ping(context.Context) string { return PingAnswer }
+func (p *Platform) Ping(context.Context) string { return pingAnswer }
 
 // Ready reports whether the store answers, and has the schema and the
 // encryption key that this process knows.
@@ -189,7 +189,7 @@ func (p *Platform) Run(ctx context.Context) {
 	clean := time.NewTicker(retentionInterval)
 	defer clean.Stop()
 	acted := map[UID]bool{}
-	p.purgeOrWarn(ctx)
+	p.maintainOrWarn(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -197,7 +197,7 @@ func (p *Platform) Run(ctx context.Context) {
 		case uid := <-p.seen:
 			acted[uid] = true
 		case <-clean.C:
-			p.purgeOrWarn(ctx)
+			p.maintainOrWarn(ctx)
 			if err := p.loadSealer(ctx); err != nil && ctx.Err() == nil {
 				p.options.Logger.Warn("the keys of page tokens were not read again; a new one is used later", "error", err)
 			}

@@ -164,12 +164,17 @@ func repoKeyFilter(r *Repo) *RepoFilter { return &RepoFilter{Name: r.Name} }
 
 // Create makes a repo in a group.
 func (s Repos) Create(ctx context.Context, parent UID, in Input[*Repo]) (*Repo, error) {
-	return s.create(ctx, parent, in, repoKeyFilter)
+	return s.create(ctx, parent, in)
 }
 
 // Update changes a repo.
 func (s Repos) Update(ctx context.Context, uid UID, in Input[*Repo]) (*Repo, error) {
-	return s.update(ctx, uid, in, repoKeyFilter)
+	return s.update(ctx, uid, in)
+}
+
+// UpdateBatch updates several repos: all or none.
+func (s Repos) UpdateBatch(ctx context.Context, requests []BatchRequest[*Repo]) ([]*Repo, error) {
+	return s.updateBatch(ctx, requests)
 }
 
 // Delete removes a repo without tags.
@@ -242,14 +247,4 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*R
 		return nil, err
 	}
 	return &readme, nil
-}
-
-// checkText checks an optional text of several lines.
-func (v *violations) checkText(field, s string, most int) {
-	switch {
-	case len(s) > most:
-		v.add(field, "must be at most %d bytes", most)
-	default:
-		v.checkFilter(field, s)
-	}
 }

@@ -8,26 +8,41 @@ import (
 
 const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 
-// Purge deletes recorded events and ended deliveries whose retention time is over.
-// Run calls it when it starts and at intervals. Events that have not been relayed to
-// subscriptions yet are kept. Where the store has partitions, Purge also makes those of
-// the coming events and deliveries.
-func (p *Platform) Purge(ctx context.Context) error {
-	// A process whose clock is wrong must not delete everything.
-	now, prepared := p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention, eventPartitions))
+// Maintain makes the partitions of the coming events and deliveries, where the store has
+// partitions, and deletes recorded events and ended deliveries whose retention time is over.
+// Run calls it when it starts and at intervals.
+func (p *Platform) Maintain(ctx context.Context) error {
+	now, err := p.makePartitions(ctx)
 	if now.IsZero() {
-		return prepared
+		return err
 	}
-	prepared = errors.Join(prepared, p.store.PartitionDeliveries(ctx, now, partitionWidth(p.options.DeliveryRetention, deliveryPartitions)))
-	oldest := FirstEventID(At(now.Add(-p.options.AuditRetention)))
-	purged := deleteInBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) })
-	ended := At(now.Add(-p.options.DeliveryRetention))
-	return errors.Join(prepared, purged, deleteInBatches(func() (int64, error) { return p.store.PurgeDeliveries(ctx, ended, retentionBatch) }))
+	return errors.Join(err, p.deleteExpired(ctx, now))
 }
 
-// purgeOrWarn calls Purge and logs its error.
-func (p *Platform) purgeOrWarn(ctx context.Context) {
-	if err := p.Purge(ctx); err != nil && ctx.Err() == nil {
+// makePartitions makes the partitions of the coming events and deliveries. It returns the time
+// by which rows expire, or zero if the clock of this process is wrong: such a process must not
+// delete everything.
+func (p *Platform) makePartitions(ctx context.Context) (now Time, err error) {
+	now, err = p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention, eventPartitions))
+	if now.IsZero() {
+		return now, err
+	}
+	return now, errors.Join(err, p.store.PartitionDeliveries(ctx, now, partitionWidth(p.options.DeliveryRetention, deliveryPartitions)))
+}
+
+// deleteExpired deletes recorded events and ended deliveries whose retention time is over.
+// Events that have not been relayed to subscriptions yet are kept.
+func (p *Platform) deleteExpired(ctx context.Context, now Time) error {
+	oldest, ended := FirstEventID(At(now.Add(-p.options.AuditRetention))), At(now.Add(-p.options.DeliveryRetention))
+	return errors.Join(
+		deleteInBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return p.store.PurgeDeliveries(ctx, ended, retentionBatch) }),
+	)
+}
+
+// maintainOrWarn calls Maintain and logs its error.
+func (p *Platform) maintainOrWarn(ctx context.Context) {
+	if err := p.Maintain(ctx); err != nil && ctx.Err() == nil {
 		p.options.Logger.Warn("old events or deliveries were not removed, or the next partitions not made; trying again in 10 minutes", "error", err)
 	}
 }

@@ -144,7 +144,7 @@ func (s Roles) Create(ctx context.Context, parent UID, in Input[*Role]) (*Role, 
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", parent, err)
 	}
-	return s.insert(ctx, parent, role, roleKeyFilter, func(tx Tx) error {
+	return s.insert(ctx, parent, role, func(tx Tx) error {
 		return requireMayGrant(ctx, tx, setOf(role.Capabilities), parent)
 	})
 }
@@ -154,7 +154,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in Input[*Role]) (*Role, err
 	if err := s.checkNotBuiltIn(ctx, uid); err != nil {
 		return nil, err
 	}
-	return s.updateChecked(ctx, uid, in, roleKeyFilter, func(tx Tx, change *change[*Role]) error {
+	return s.updateChecked(ctx, uid, in, func(tx Tx, change *change[*Role]) error {
 		if err := tx.Lock(ctx, uid.Root()); err != nil {
 			return err
 		}
@@ -228,10 +228,9 @@ func requireMayGrantAll(ctx context.Context, tx Tx, given []Grant) error {
 	return nil
 }
 
-// requireMayGrantRole is requireMayGrant for the capabilities of a role. field is
-// the field of the request that names the role. A role can be bound only within
-// its group.
-func requireMayGrantRole(ctx context.Context, tx Tx, field string, role, uid UID) error {
+// requireMayGrant fails unless the caller may grant a role on uid. field is the field of the
+// request that names the role. A role can be bound only within its group.
+func (s Roles) requireMayGrant(ctx context.Context, tx Tx, field string, role, uid UID) error {
 	var v violations
 	if roleReference.checkReach(&v, field, role, uid); len(v) > 0 {
 		return v.err()
@@ -240,7 +239,7 @@ func requireMayGrantRole(ctx context.Context, tx Tx, field string, role, uid UID
 	if err := tx.Lock(ctx, uid.Root()); err != nil {
 		return err
 	}
-	found, err := resolve(ctx, roleReference.kind, role, TableOf[*Role, *RoleFilter](tx).Get)
+	found, err := s.getRow(ctx, tx, role)
 	if err != nil {
 		return err
 	}

@@ -96,14 +96,6 @@ var roleBindingKind = Kind[*RoleBinding]{
 // roleNameSpellings are other names that order_by accepts for the name of a role.
 var roleNameSpellings = []string{"roleName", "role.name"}
 
-func (v *violations) checkRequiredUID(field string, u UID) {
-	if u == "" {
-		v.add(field, "is required")
-		return
-	}
-	v.checkUID(field, u)
-}
-
 // MaxBatchBindings is the maximum number of bindings in one batchCreate.
 const MaxBatchBindings = 25
 
@@ -282,18 +274,18 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *Rol
 	if err := tx.Lock(ctx, group.Root()); err != nil {
 		return nil, err
 	}
-	identity, err := resolve(ctx, identityReference.kind, b.IdentityUID, TableOf[*Identity, *IdentityFilter](tx).Get)
+	identity, err := s.p.Identities.getRow(ctx, tx, b.IdentityUID)
 	if err != nil {
 		return nil, err
 	}
-	return identity, requireMayGrantRole(ctx, tx, "roleUid", b.RoleUID, group)
+	return identity, s.p.Roles.requireMayGrant(ctx, tx, "roleUid", b.RoleUID, group)
 }
 
 // findDuplicate returns the error that names the binding which exists already.
 func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding) error {
 	var err error
 	for _, b := range bindings {
-		err = s.alreadyExists(ctx, parent, bindingKeyFilter(b))
+		err = s.alreadyExists(ctx, parent, b)
 		var e *Error
 		if !errors.As(err, &e) || e.Resource.Name != "" {
 			return err
@@ -355,7 +347,7 @@ func (s RoleBindings) Update(ctx context.Context, uid UID, in Input[*RoleBinding
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
-		err = s.alreadyExists(ctx, uid.Parent(), bindingKeyFilter(&wanted))
+		err = s.alreadyExists(ctx, uid.Parent(), &wanted)
 	}
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "updated", uid, err)
@@ -371,6 +363,11 @@ func (b *RoleBinding) writtenFields() *RoleBinding {
 // Delete deletes a role binding. It takes effect with the next request.
 func (s RoleBindings) Delete(ctx context.Context, uid UID) error {
 	return s.removeChecked(ctx, uid, s.checkMayUnbind(ctx))
+}
+
+// DeleteBatch deletes several role bindings: all or none.
+func (s RoleBindings) DeleteBatch(ctx context.Context, uids []UID) error {
+	return s.removeBatch(ctx, uids, s.checkMayUnbind(ctx))
 }
 
 // checkMayUnbind returns a check that another owner remains after the deletion of

@@ -34,8 +34,8 @@ func (m *ClaimMatch) Key() RuleKey {
 	return key
 }
 
-// HasPattern reports whether the issuer or the subject is a pattern.
-func (k RuleKey) HasPattern() bool {
+// hasPattern reports whether the issuer or the subject is a pattern.
+func (k RuleKey) hasPattern() bool {
 	return strings.HasPrefix(k.Issuer, PatternMark) || strings.HasPrefix(k.Subject, PatternMark)
 }
 

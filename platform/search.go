@@ -61,7 +61,7 @@ type SearchQuery struct {
 
 // Start returns the beginning of the search texts of hits of the stages
 // SearchExact, where a line break follows it, and SearchPrefix.
-func (q SearchQuery) Start() string { return SearchStart(q.query) }
+func (q SearchQuery) Start() string { return searchStart(q.query) }
 
 // Words returns the texts that the search texts of all hits contain.
 func (q SearchQuery) Words() []string { return SearchWords(q.query) }
@@ -216,7 +216,7 @@ func (s Search) query(ctx context.Context, req SearchRequest, v *violations) (Se
 
 // name returns the associated data of page tokens.
 func (req SearchRequest) name() []byte {
-	return listName("Search", UIDFilter{DescendantsOf: req.Within}, []any{SearchStart(req.Query), req.Kinds})
+	return listName("Search", UIDFilter{DescendantsOf: req.Within}, []any{searchStart(req.Query), req.Kinds})
 }
 
 // placeOf decodes the place in a page token. The order of the token is the stage,

@@ -17,16 +17,16 @@ const wordStart = "  "
 func SearchText(texts ...string) string {
 	var b strings.Builder
 	for _, text := range texts {
-		if start := SearchStart(text); start != wordStart {
+		if start := searchStart(text); start != wordStart {
 			b.WriteString(start + "\n")
 		}
 	}
 	return b.String()
 }
 
-// SearchStart returns the beginning of the search texts of rows whose name begins
+// searchStart returns the beginning of the search texts of rows whose name begins
 // with text.
-func SearchStart(text string) string {
+func searchStart(text string) string {
 	return wordStart + strings.Join(strings.Fields(strings.ToLower(text)), wordStart)
 }
 

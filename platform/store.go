@@ -79,8 +79,8 @@ type Store interface {
 	// EventActivity counts changes and denials per interval. AdvisoryActivity
 	// counts, without withdrawn ones, the advisories that were opened and those that
 	// were fixed.
-	EventActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
-	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]ActivityCount, error)
+	EventActivity(ctx context.Context, q ActivityQuery) ([]EventCount, error)
+	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]AdvisoryCount, error)
 
 	// OldestWaiting returns the time of the first event that has not been relayed, and
 	// the time at which the first delivery is due that has not ended and is not held.

@@ -4,11 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"net"
-	"net/netip"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -77,7 +73,7 @@ func newSubscriptions(p *Platform) Subscriptions {
 			s.Types = fullEventTypes(s.Types)
 		}
 	}
-	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind}}
+	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind, subscriptionKeyFilter}}
 }
 
 func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
@@ -94,7 +90,7 @@ func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[*Subscri
 	if made.EncryptedSecret, err = s.p.encryptSecret(secret, made.UID); err != nil {
 		return nil, err
 	}
-	made, err = s.insert(ctx, parent, made, subscriptionKeyFilter, func(tx Tx) error { return s.p.lockEncryption(ctx, tx) })
+	made, err = s.insert(ctx, parent, made, func(tx Tx) error { return s.p.lockEncryption(ctx, tx) })
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +120,7 @@ func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription
 	if err != nil {
 		return nil, err
 	}
-	rotated, err := s.updateInternal(ctx, uid, "updated", func(tx Tx, sub *Subscription) ([]string, error) {
+	rotated, err := s.updateInternal(ctx, uid, func(tx Tx, sub *Subscription) ([]string, error) {
 		sub.OldEncryptedSecret, sub.OldSecretUntil = sub.EncryptedSecret, At(s.p.now().Add(secretOverlap))
 		sub.EncryptedSecret = hidden
 		return []string{"secret", "oldSecret"}, s.p.lockEncryption(ctx, tx)
@@ -139,7 +135,7 @@ func (s Subscriptions) RotateSecret(ctx context.Context, uid UID) (*Subscription
 // Enable enables a disabled subscription. It receives the events from now on. It
 // needs subscriptions.create.
 func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, error) {
-	return s.updateInternal(ctx, uid, "updated", func(_ Tx, sub *Subscription) ([]string, error) {
+	return s.updateInternal(ctx, uid, func(_ Tx, sub *Subscription) ([]string, error) {
 		sub.FailingSince, sub.DisableTime, sub.DisableReason = Time{}, Time{}, ""
 		return []string{"failingSince", "disableTime", "disableReason"}, nil
 	})
@@ -148,43 +144,55 @@ func (s Subscriptions) Enable(ctx context.Context, uid UID) (*Subscription, erro
 // Test sends a test event to a subscription and returns its id. It needs
 // subscriptions.create.
 func (s Subscriptions) Test(ctx context.Context, uid UID) (eventID string, err error) {
-	sub, err := s.updateInternal(ctx, uid, "test", func(Tx, *Subscription) ([]string, error) { return nil, nil })
-	if err != nil {
+	if err := s.authorizeInternal(ctx, uid, "test"); err != nil {
 		return "", err
 	}
-	if !sub.DisableTime.IsZero() {
-		return "", s.kind.addArea(failedPrecondition("SUBSCRIPTION_DISABLED", string(uid), "the subscription is disabled: "+sub.DisableReason))
-	}
-	e := s.p.event(ctx, s.kind.Event, "test", uid, uid.Parent(), sub)
-	err = s.p.store.Write(ctx, func(tx Tx) error { tx.Record(e); return nil })
-	return e.ID, err
+	err = s.p.store.Write(ctx, func(tx Tx) error {
+		sub, err := s.getLocked(ctx, tx, uid)
+		if err != nil {
+			return err
+		}
+		if !sub.DisableTime.IsZero() {
+			return failedPrecondition("SUBSCRIPTION_DISABLED", string(uid), sub.disabledFault())
+		}
+		e := s.p.event(ctx, s.kind.Event, "test", uid, uid.Parent(), sub)
+		tx.Record(e)
+		eventID = e.ID
+		return nil
+	})
+	return eventID, s.kind.addArea(err)
 }
 
-// updateInternal changes fields that clients cannot write, and records an event of
-// verb. The function change sets the fields and returns their names.
-func (s Subscriptions) updateInternal(ctx context.Context, uid UID, verb string, change func(Tx, *Subscription) (fields []string, err error)) (*Subscription, error) {
+// authorizeInternal authorises a change of fields that clients cannot write.
+func (s Subscriptions) authorizeInternal(ctx context.Context, uid UID, verb string) error {
 	err := invalidUID("uid", uid)
 	if err == nil {
 		_, err = require(ctx, uid, s.kind.Create)
 	}
-	if err != nil {
-		return nil, s.recordIfDenied(ctx, verb, uid, err)
+	return s.recordIfDenied(ctx, verb, uid, err)
+}
+
+// updateInternal changes fields that clients cannot write. The function change sets the
+// fields and returns their names.
+func (s Subscriptions) updateInternal(ctx context.Context, uid UID, change func(Tx, *Subscription) (fields []string, err error)) (*Subscription, error) {
+	if err := s.authorizeInternal(ctx, uid, "updated"); err != nil {
+		return nil, err
 	}
 	var sub *Subscription
-	err = s.p.store.Write(ctx, func(tx Tx) error {
+	err := s.p.store.Write(ctx, func(tx Tx) (err error) {
 		if sub, err = s.getLocked(ctx, tx, uid); err != nil {
 			return err
 		}
 		before := *sub
 		fields, err := change(tx, sub)
-		if err != nil || len(fields) == 0 {
+		if err != nil {
 			return err
 		}
 		sub.UpdateTime = s.p.now()
 		if err := RowsOf[*Subscription](tx).Update(ctx, sub, fields...); err != nil {
 			return err
 		}
-		e := s.p.event(ctx, s.kind.Event, verb, uid, uid.Parent(), sub)
+		e := s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), sub)
 		e.Changes = visibleChanges(&before, sub, fields)
 		tx.Record(e)
 		return nil
@@ -226,99 +234,33 @@ func (p *Platform) decryptSecrets(s *Subscription) ([]string, error) {
 	return []string{newest, old}, err
 }
 
-const maxSinkBytes = 2048
-
-// checkSink rejects sinks that deliveries must not be sent to. The addresses of a
-// host are checked again on every delivery.
-func (v *violations) checkSink(sink string, o *Options) {
-	u, err := url.Parse(sink)
-	if sink == "" || len(sink) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		switch {
-		case sink == "":
-			v.add("sink", "is required")
-		case len(sink) > maxSinkBytes:
-			v.add("sink", "must be at most %d bytes", maxSinkBytes)
-		default:
-			v.add("sink", "must be an https URL without user and fragment")
-		}
-		return
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	named := isListed(u.Hostname(), port, o.PrivateSinks)
-	switch {
-	case u.Scheme != "https" && (u.Scheme != "http" || !named):
-		v.add("sink", "must be an https URL")
-	case named:
-	case !isPublicHost(u.Hostname()):
-		v.add("sink", "must be a host that is reachable from the internet")
-	case port != "443" && !slices.Contains(o.SinkPorts, port):
-		v.add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
-	}
-}
-
-// isListed reports whether a list of `host` and `host:port` names a host at a
-// port.
-func isListed(host, port string, list []string) bool {
-	return slices.ContainsFunc(list, func(listed string) bool {
-		listedHost, listedPort, err := net.SplitHostPort(listed)
-		if err != nil {
-			listedHost, listedPort = strings.Trim(listed, "[]"), port
-		}
-		return strings.EqualFold(listedHost, host) && listedPort == port
-	})
-}
-
-// isPublicHost reports whether a host can be public, judged by its name alone.
-func isPublicHost(host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return IsPublicAddress(ip)
-	}
-	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
-	// Non-ASCII letters could be converted into a name or address that is rejected
-	// here. Such hosts must be given in their ASCII form.
-	plain := func(label string) bool {
-		return label != "" && strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
-	}
-	last := labels[len(labels)-1]
-	switch {
-	case len(labels) < 2 || slices.ContainsFunc(labels, func(label string) bool { return !plain(label) }):
-		return false
-	case last == "localhost" || last == "internal":
-		return false
-	default:
-		// This rejects unusual forms of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
-		return last[0] < '0' || last[0] > '9'
-	}
-}
-
-// IsPublicAddress reports whether ip can be on the internet. Addresses that come
-// from clients must be public before the service connects to them.
-func IsPublicAddress(ip netip.Addr) bool {
-	ip = ip.Unmap()
-	return ip.IsValid() && ip.Zone() == "" && !slices.ContainsFunc(specialNetworks, func(n netip.Prefix) bool { return n.Contains(ip) })
-}
-
-// specialNetworks are those of the IANA special-purpose registries, and all of
-// IPv6 outside of global unicast (2000::/3).
-var specialNetworks = func() []netip.Prefix {
-	var networks []netip.Prefix
-	for _, s := range []string{
-		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
-		"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
-		"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-		"::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
-	} {
-		networks = append(networks, netip.MustParsePrefix(s))
-	}
-	return networks
-}()
-
 // newSecret returns 32 random bytes in the form of Standard Webhooks.
 func newSecret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:])
 	return base64.StdEncoding.EncodeToString(b[:])
+}
+
+// wants reports whether an event is sent to a subscription. It does not compare
+// times: clocks differ, and an extra event is better than a missing one.
+func (s *Subscription) wants(e *Event) bool {
+	if e.Type == testEventType {
+		return e.Subject == s.UID
+	}
+	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || slices.Contains(s.Types, e.Type))
+}
+
+// disabledFault returns the reason why the deliveries of a disabled subscription fail.
+func (s *Subscription) disabledFault() string {
+	return "the subscription is disabled: " + s.DisableReason
+}
+
+// sinkFault returns why a sink is no longer permitted, or "". The rules can have
+// changed since the subscription was made.
+func (s *Subscription) sinkFault(o *Options) string {
+	var v violations
+	if v.checkSink(s.Sink, o); len(v) == 0 {
+		return ""
+	}
+	return "the sink is no longer permitted: it " + v[0].Description
 }

@@ -175,3 +175,15 @@ func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err erro
 
 // Delete removes a tag.
 func (s Tags) Delete(ctx context.Context, uid UID) error { return s.remove(ctx, uid) }
+
+// A TagName identifies a tag by its repo and name.
+type TagName struct {
+	Repo UID
+	Name string
+}
+
+// TagNames are tags that the caller may read.
+type TagNames struct{ names []TagName }
+
+// Names lists the names.
+func (n TagNames) Names() []TagName { return n.names }

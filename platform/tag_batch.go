@@ -76,19 +76,23 @@ func (s Tags) saveAll(ctx context.Context, tags []*Tag, names []TagName) (made [
 // findMissingRepo returns the error for the first request whose repo does not
 // exist.
 func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
-	var each []*TagName
-	for i := range names {
-		each = append(each, &names[i])
+	repos := make([]UID, len(names))
+	for i, name := range names {
+		repos[i] = name.Repo
 	}
-	exists, err := existingRepos(ctx, s.p.store, each, func(n *TagName) UID { return n.Repo })
+	exists, err := s.p.existingRepos(ctx, repos)
 	if err != nil {
 		return err
 	}
 	for i, name := range names {
-		var v violations
-		if exists(name.Repo, &v); len(v) > 0 {
+		if !exists[name.Repo] {
 			return addIndex(newNotFound("Repo", name.Repo), listOfRequests, i)
 		}
 	}
 	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: a repo of the batch was created or deleted at the same time; try again"}
+}
+
+// DeleteBatch deletes several tags: all or none.
+func (s Tags) DeleteBatch(ctx context.Context, uids []UID) error {
+	return s.removeBatch(ctx, uids, allowDeletion)
 }

@@ -108,7 +108,7 @@ func (s Terms) saveAcceptances(ctx context.Context, tx Tx, group UID, documents 
 	if err := tx.Lock(ctx, group.Root()); err != nil { // equal concurrent requests must not collide
 		return err
 	}
-	if _, err := resolve(ctx, groupKind.Name, group, TableOf[*Group, *GroupFilter](tx).Get); err != nil {
+	if _, err := s.p.Groups.getRow(ctx, tx, group); err != nil {
 		return err
 	}
 	keys := make([]TermsKey, len(documents))
@@ -150,7 +150,7 @@ func (s Terms) listOf(ctx context.Context, group UID, req ListRequest[*TermsFilt
 		return Page[*TermsAcceptance]{}, err
 	}
 	// Acceptances of groups above would hide that the group does not exist.
-	if _, err := resolve(ctx, groupKind.Name, group, TableOf[*Group, *GroupFilter](s.p.store).Get); err != nil {
+	if _, err := s.p.Groups.getCurrent(ctx, group); err != nil {
 		return Page[*TermsAcceptance]{}, err
 	}
 	return s.listInScope(ctx, scope, tokenRequest(group, req))
@@ -225,7 +225,7 @@ func (s Terms) GetMany(ctx context.Context, keys []TermsKey) ([]*TermsAcceptance
 			continue
 		}
 		if rows[i], errs[i] = byKey[key], err; err == nil && rows[i] == nil {
-			errs[i] = s.kind.notFound(key.Group + "#" + UID(truncateForMessage(key.DocID)))
+			errs[i] = s.kind.addArea(newNotFound(s.kind.Name, string(key.Group)+"#"+truncateForMessage(key.DocID)))
 		}
 	}
 	return rows, errs

@@ -69,8 +69,8 @@ func (t *Trace) NoteWait(took time.Duration) {
 	}
 }
 
-// NoteResource notes the resource of the first operation of a request.
-func (t *Trace) NoteResource(kind string, uid UID) {
+// noteResource notes the resource of the first operation of a request.
+func (t *Trace) noteResource(kind string, uid UID) {
 	t.note(func(f *Facts) {
 		if f.Kind == "" {
 			f.Kind, f.UID = kind, uid

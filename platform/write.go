@@ -10,13 +10,13 @@ import (
 // authorizeCreate authorises and checks a creation below parent and returns the
 // new row.
 func (r *resources[T, F]) authorizeCreate(ctx context.Context, parent UID, in Input[T]) (zero T, _ error) {
-	TraceOf(ctx).NoteResource(r.kind.Name, parent)
+	TraceOf(ctx).noteResource(r.kind.Name, parent)
 	var v violations
 	if _, err := requireCaller(ctx); err != nil {
 		return zero, err
 	}
 	if v.checkUID("parent", parent); len(v) == 0 {
-		if _, err := require(ctx, parent, r.kind.Creating()...); err != nil {
+		if _, err := require(ctx, parent, r.kind.CreateCapabilities()...); err != nil {
 			return zero, err
 		}
 	}
@@ -43,18 +43,17 @@ func (r *resources[T, F]) decode(in Input[T], v *violations) T {
 }
 
 // create is the complete Create of a kind without special rules.
-func (r *resources[T, F]) create(ctx context.Context, parent UID, in Input[T], same func(T) F) (zero T, _ error) {
+func (r *resources[T, F]) create(ctx context.Context, parent UID, in Input[T]) (zero T, _ error) {
 	row, err := r.authorizeCreate(ctx, parent, in)
 	if err != nil {
 		return zero, r.recordIfDenied(ctx, "created", parent, err)
 	}
-	return r.insert(ctx, parent, row, same, func(Tx) error { return nil })
+	return r.insert(ctx, parent, row, func(Tx) error { return nil })
 }
 
 // insert stores a row and records its event. It calls check before, in the same
-// transaction. The function same returns the filter that finds a row with the same
-// unique key.
-func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, same func(T) F, check func(Tx) error) (zero T, _ error) {
+// transaction.
+func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, check func(Tx) error) (zero T, _ error) {
 	err := r.p.store.Write(ctx, func(tx Tx) error {
 		if err := check(tx); err != nil {
 			return err
@@ -67,7 +66,7 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, same fu
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
-		err = r.alreadyExists(ctx, parent, same(row))
+		err = r.alreadyExists(ctx, parent, row)
 	case errors.Is(err, ErrNoParent):
 		err = newNotFound(r.kind.Parent, parent)
 	}
@@ -78,15 +77,15 @@ func (r *resources[T, F]) insert(ctx context.Context, parent UID, row T, same fu
 }
 
 // update is the complete Update of a kind without special rules.
-func (r *resources[T, F]) update(ctx context.Context, uid UID, in Input[T], same func(T) F) (T, error) {
-	return r.updateChecked(ctx, uid, in, same, allowChange)
+func (r *resources[T, F]) update(ctx context.Context, uid UID, in Input[T]) (T, error) {
+	return r.updateChecked(ctx, uid, in, allowChange)
 }
 
 // updateChecked writes the fields that in names. It calls check before, in the
 // same transaction; check may extend the change. Only these columns are written, so
 // that concurrent updates of different fields do not overwrite each other.
-func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in Input[T], same func(T) F, check func(Tx, *change[T]) error) (zero T, _ error) {
-	TraceOf(ctx).NoteResource(r.kind.Name, uid)
+func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in Input[T], check func(Tx, *change[T]) error) (zero T, _ error) {
+	TraceOf(ctx).noteResource(r.kind.Name, uid)
 	change, err := r.authorizeUpdate(ctx, uid, in)
 	if err != nil {
 		return zero, r.recordIfDenied(ctx, "updated", uid, err)
@@ -94,7 +93,15 @@ func (r *resources[T, F]) updateChecked(ctx context.Context, uid UID, in Input[T
 	if len(change.fields) == 0 {
 		return r.getCurrent(ctx, uid)
 	}
-	return r.write(ctx, uid, change, same, check)
+	var row T
+	err = r.p.store.Write(ctx, func(tx Tx) (err error) {
+		row, err = r.writeInTx(ctx, tx, uid, change, check)
+		return err
+	})
+	if err != nil {
+		return zero, r.recordIfDenied(ctx, "updated", uid, r.updateError(ctx, uid, change, err))
+	}
+	return row, nil
 }
 
 // getLocked reads a resource and locks its organisation, so that no grants change
@@ -124,19 +131,6 @@ func (r *resources[T, F]) getRow(ctx context.Context, from Reader, uid UID) (zer
 	return rows[0], nil
 }
 
-// write stores the fields of an authorised change.
-func (r *resources[T, F]) write(ctx context.Context, uid UID, accepted *change[T], same func(T) F, check func(Tx, *change[T]) error) (zero T, _ error) {
-	var row T
-	err := r.p.store.Write(ctx, func(tx Tx) (err error) {
-		row, err = r.writeInTx(ctx, tx, uid, accepted, check)
-		return err
-	})
-	if err != nil {
-		return zero, r.recordIfDenied(ctx, "updated", uid, r.updateError(ctx, uid, accepted, same, err))
-	}
-	return row, nil
-}
-
 // writeInTx stores the fields of an authorised change in a transaction and records
 // its event. A change without fields changes nothing.
 func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *change[T], check func(Tx, *change[T]) error) (zero T, _ error) {
@@ -160,12 +154,12 @@ func (r *resources[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepte
 }
 
 // updateError converts an error of the store into that of an update.
-func (r *resources[T, F]) updateError(ctx context.Context, uid UID, accepted *change[T], same func(T) F, err error) error {
+func (r *resources[T, F]) updateError(ctx context.Context, uid UID, accepted *change[T], err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)
 	case errors.Is(err, ErrDuplicate):
-		return r.alreadyExists(ctx, r.kind.parent(uid), same(accepted.row))
+		return r.alreadyExists(ctx, r.kind.parent(uid), accepted.row)
 	}
 	return err
 }
@@ -185,7 +179,7 @@ func (r *resources[T, F]) authorizeUpdate(ctx context.Context, uid UID, in Input
 		return nil, err
 	}
 	if v.checkUID("uid", uid); len(v) == 0 {
-		if _, err := require(ctx, uid, r.kind.Updating()...); err != nil {
+		if _, err := require(ctx, uid, r.kind.UpdateCapabilities()...); err != nil {
 			return nil, err
 		}
 	}
@@ -254,7 +248,7 @@ func (r *resources[T, F]) removeChecked(ctx context.Context, uid UID, check func
 
 // authorizeRemove authorises a deletion.
 func (r *resources[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
-	TraceOf(ctx).NoteResource(r.kind.Name, uid)
+	TraceOf(ctx).noteResource(r.kind.Name, uid)
 	if _, err := requireCaller(ctx); err != nil {
 		return err
 	}
@@ -296,10 +290,11 @@ func (k *Kind[T]) blockedBecause() string {
 	return fmt.Sprintf("the %s still holds other resources", spellKind(k.Name))
 }
 
-// alreadyExists returns the error that names the sibling with the unique key.
-func (r *resources[T, F]) alreadyExists(ctx context.Context, parent UID, same F) error {
+// alreadyExists returns the error that names the resource in parent with the unique key of a
+// row.
+func (r *resources[T, F]) alreadyExists(ctx context.Context, parent UID, row T) error {
 	scope := newScope(Branch{Relation: Children, UID: parent})
-	rows, err := r.table(r.p.store).List(ctx, Query[F]{Scope: scope, Filter: same, Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
+	rows, err := r.table(r.p.store).List(ctx, Query[F]{Scope: scope, Filter: r.keyFilter(row), Order: r.kind.DefaultOrder, Limit: 1, Parts: PartItems})
 	if err != nil {
 		return err
 	}

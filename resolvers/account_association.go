@@ -15,12 +15,11 @@ import (
 
 // accountAssociations resolves the fields of account associations.
 type accountAssociations struct {
-	p *platform.Platform
 	viewerFields[*platform.AccountAssociation]
 }
 
 func (r root) AccountAssociation() graph.AccountAssociationResolver {
-	return accountAssociations{r.p, newViewerFields(r.p.AccountAssociations)}
+	return accountAssociations{newViewerFields(r.p.AccountAssociations)}
 }
 
 func (r *reads) accountAssociations() *loader[platform.UID, *platform.AccountAssociation] {

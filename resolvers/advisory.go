@@ -10,12 +10,11 @@ import (
 
 // advisories resolves the fields of advisories.
 type advisories struct {
-	p *platform.Platform
 	viewerFields[*platform.Advisory]
 }
 
 func (r root) Advisory() graph.AdvisoryResolver {
-	return advisories{r.p, newViewerFields(r.p.Advisories)}
+	return advisories{newViewerFields(r.p.Advisories)}
 }
 
 func (r *reads) advisories() *loader[platform.UID, *platform.Advisory] {

@@ -24,7 +24,7 @@ func areasOf(kinds []platform.KindInfo) map[string]string {
 		"search": "registry", "audit_log": "events", "event": "events", "eventActivity": "events", "advisoryActivity": "vulnerabilities",
 	}
 	for _, k := range kinds {
-		areas[strings.TrimPrefix(edge.SnakeCase(k.Name), "_")] = k.Area
+		areas[edge.SnakeCase(k.Name)] = k.Area
 	}
 	return areas
 }

@@ -9,12 +9,11 @@ import (
 
 // artifactVersions resolves the fields of artifact versions.
 type artifactVersions struct {
-	p *platform.Platform
 	viewerFields[*platform.ArtifactVersion]
 }
 
 func (r root) ArtifactVersion() graph.ArtifactVersionResolver {
-	return artifactVersions{r.p, newViewerFields(r.p.ArtifactVersions)}
+	return artifactVersions{newViewerFields(r.p.ArtifactVersions)}
 }
 
 func (r *reads) artifactVersions() *loader[platform.UID, *platform.ArtifactVersion] {

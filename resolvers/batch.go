@@ -1,45 +1,12 @@
 package resolvers
 
 import (
-	"context"
-
-	"atrium/graph"
 	"atrium/graph/scalar"
 	"atrium/platform"
 )
 
-// These mutations make many changes at once. Each change is an input of the same
+// The mutations Batch... make many changes at once. Each change is an input of the same
 // form as that of the single mutation.
-
-func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error) {
-	made, err := m.p.Tags.CreateBatch(ctx, decodeBatchRequests[*platform.Tag](input))
-	if err != nil {
-		return nil, err
-	}
-	return &graph.BatchCreateTagsPayload{Tags: made}, nil
-}
-
-func (m mutations) BatchUpdateRepos(ctx context.Context, input map[string]any) (*graph.BatchUpdateReposPayload, error) {
-	changed, err := m.p.Repos.UpdateBatch(ctx, decodeBatchRequests[*platform.Repo](input))
-	if err != nil {
-		return nil, err
-	}
-	return &graph.BatchUpdateReposPayload{Repos: changed}, nil
-}
-
-func (m mutations) BatchDeleteTags(ctx context.Context, input graph.BatchDeleteTagsInput) (*graph.BatchDeleteTagsPayload, error) {
-	if err := m.p.Tags.DeleteBatch(ctx, input.Uids); err != nil {
-		return nil, err
-	}
-	return &graph.BatchDeleteTagsPayload{DeletedIds: globalIDs("Tag", input.Uids), DeletedUids: input.Uids}, nil
-}
-
-func (m mutations) BatchDeleteRoleBindings(ctx context.Context, input graph.BatchDeleteRoleBindingsInput) (*graph.BatchDeleteRoleBindingsPayload, error) {
-	if err := m.p.RoleBindings.DeleteBatch(ctx, input.Uids); err != nil {
-		return nil, err
-	}
-	return &graph.BatchDeleteRoleBindingsPayload{DeletedIds: globalIDs("RoleBinding", input.Uids), DeletedUids: input.Uids}, nil
-}
 
 // decodeBatchRequests decodes each request of a batch input.
 func decodeBatchRequests[T any](input map[string]any) []platform.BatchRequest[T] {

@@ -9,12 +9,11 @@ import (
 
 // deliveries resolves the fields of deliveries.
 type deliveries struct {
-	p *platform.Platform
 	viewerFields[*platform.Delivery]
 }
 
 func (r root) Delivery() graph.DeliveryResolver {
-	return deliveries{r.p, newViewerFields(r.p.Deliveries)}
+	return deliveries{newViewerFields(r.p.Deliveries)}
 }
 
 func (r *reads) deliveries() *loader[platform.UID, *platform.Delivery] {

@@ -41,20 +41,11 @@ func (f feeds) Events(ctx context.Context, descendantsOf *platform.UID, types []
 // Resource reads the objects that the events are about.
 func (events) Resource(ctx context.Context, all []*platform.Event) ([]scalar.Node, error) {
 	r := readsOf(ctx)
-	if burst := burstOf(all); burst != nil {
-		r.objects(ctx, resourcesOf(burst.Events)) // loads all; the read below finds them
+	if r.burst != nil {
+		r.objects(ctx, resourcesOf(r.burst.Events)) // loads all; the read below finds them
 	}
 	found, errs := r.objects(ctx, resourcesOf(all))
 	return found, filterErrors(joinErrors(errs), ignoreNotFound)
-}
-
-// burstOf returns the burst of an event of a live feed, and nil for other events.
-// Each event of a live feed is a response of its own.
-func burstOf(all []*platform.Event) *platform.Burst {
-	if len(all) != 1 {
-		return nil
-	}
-	return all[0].Burst
 }
 
 // graphTypes maps the kinds whose GraphQL type has another name to that type.
@@ -68,9 +59,10 @@ func resourcesOf(all []*platform.Event) []object {
 }
 
 func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform.Group, error) {
-	groups, groupOf := readsOf(ctx).groups(), func(e *platform.Event) platform.UID { return e.Group }
-	if burst := burstOf(all); burst != nil {
-		groups.loadMany(ctx, mapEach(burst.Events, groupOf)) // loads all; the read below finds them
+	r, groupOf := readsOf(ctx), func(e *platform.Event) platform.UID { return e.Group }
+	groups := r.groups()
+	if r.burst != nil {
+		groups.loadMany(ctx, mapEach(r.burst.Events, groupOf)) // loads all; the read below finds them
 	}
 	found, err := follow(ctx, all, groups, groupOf)
 	return found, filterErrors(err, ignoreNotFound)
@@ -79,9 +71,10 @@ func (events) GroupNode(ctx context.Context, all []*platform.Event) ([]*platform
 // Identity reads the identity that made a change. It is nil if the actor was not an
 // identity.
 func (eventActors) Identity(ctx context.Context, all []*platform.EventActor) ([]*platform.Identity, error) {
-	identities := readsOf(ctx).identities()
-	if len(all) == 1 && all[0].Burst != nil {
-		acting := mapEach(all[0].Burst.Events, func(e *platform.Event) *platform.EventActor { return &e.Actor })
+	r := readsOf(ctx)
+	identities := r.identities()
+	if r.burst != nil {
+		acting := mapEach(r.burst.Events, func(e *platform.Event) *platform.EventActor { return &e.Actor })
 		_, _ = follow(ctx, acting, identities, (*platform.EventActor).Identity) // loads all; the read below finds them
 	}
 	found, err := follow(ctx, all, identities, (*platform.EventActor).Identity)

@@ -11,12 +11,11 @@ import (
 
 // externalGroupRoleMappings resolves the fields of mappings.
 type externalGroupRoleMappings struct {
-	p *platform.Platform
 	viewerFields[*platform.ExternalGroupRoleMapping]
 }
 
 func (r root) ExternalGroupRoleMapping() graph.ExternalGroupRoleMappingResolver {
-	return externalGroupRoleMappings{r.p, newViewerFields(r.p.ExternalGroupRoleMappings)}
+	return externalGroupRoleMappings{newViewerFields(r.p.ExternalGroupRoleMappings)}
 }
 
 func (r *reads) externalGroupRoleMappings() *loader[platform.UID, *platform.ExternalGroupRoleMapping] {

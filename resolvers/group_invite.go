@@ -10,12 +10,11 @@ import (
 
 // groupInvites resolves the fields of invites.
 type groupInvites struct {
-	p *platform.Platform
 	viewerFields[*platform.GroupInvite]
 }
 
 func (r root) GroupInvite() graph.GroupInviteResolver {
-	return groupInvites{r.p, newViewerFields(r.p.GroupInvites)}
+	return groupInvites{newViewerFields(r.p.GroupInvites)}
 }
 
 func (r *reads) groupInvites() *loader[platform.UID, *platform.GroupInvite] {

@@ -21,6 +21,7 @@ import (
 type reads struct {
 	p        *platform.Platform
 	without  platform.CostlyFields // the costly fields that the operation does not select
+	burst    *platform.Burst       // the events that a live feed delivers together; nil outside of live feeds
 	reported sync.Map              // the messages of hidden errors that have been logged
 
 	lock    sync.Mutex
@@ -42,7 +43,11 @@ func withBurst(ctx context.Context, p *platform.Platform, event any) context.Con
 		return ctx
 	}
 	ctx = platform.WithActor(ctx, e.Burst.Actor)
-	return context.WithValue(ctx, readsKey{}, e.Burst.Memoize(func() any { return newReads(ctx, p) }))
+	return context.WithValue(ctx, readsKey{}, e.Burst.Memoize(func() any {
+		r := newReads(ctx, p)
+		r.burst = e.Burst
+		return r
+	}))
 }
 
 func newReads(ctx context.Context, p *platform.Platform) *reads {

@@ -44,6 +44,14 @@ func (m mutations) UpdateRepo(ctx context.Context, input map[string]any) (*scala
 	return newUpdated(m.p.Repos.Update(ctx, uid, in))
 }
 
+func (m mutations) BatchUpdateRepos(ctx context.Context, input map[string]any) (*graph.BatchUpdateReposPayload, error) {
+	changed, err := m.p.Repos.UpdateBatch(ctx, decodeBatchRequests[*platform.Repo](input))
+	if err != nil {
+		return nil, err
+	}
+	return &graph.BatchUpdateReposPayload{Repos: changed}, nil
+}
+
 func (m mutations) DeleteRepo(ctx context.Context, input scalar.Delete) (*scalar.Deleted, error) {
 	return newDeleted("Repo", input, m.p.Repos.Delete(ctx, input.UID))
 }

@@ -48,10 +48,6 @@ func (m mutations) DeleteRoleBinding(ctx context.Context, input scalar.Delete) (
 	return newDeleted("RoleBinding", input, m.p.RoleBindings.Delete(ctx, input.UID))
 }
 
-func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {
-	return readRepresentations(ctx, readsOf(ctx).roleBindings(), mapEach(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
-}
-
 func (m mutations) BatchCreateRoleBindings(ctx context.Context, input graph.BatchCreateRoleBindingsInput) (*graph.BatchCreateRoleBindingsPayload, error) {
 	made, err := m.p.RoleBindings.CreateBatch(ctx, decodeBatch(input))
 	if err != nil {
@@ -70,6 +66,17 @@ func decodeBatch(input graph.BatchCreateRoleBindingsInput) platform.BindingBatch
 		batch.Requests = append(batch.Requests, platform.BatchRequest[*platform.RoleBinding]{UID: valueOrZero(r.Parent), Input: in})
 	}
 	return batch
+}
+
+func (m mutations) BatchDeleteRoleBindings(ctx context.Context, input graph.BatchDeleteRoleBindingsInput) (*graph.BatchDeleteRoleBindingsPayload, error) {
+	if err := m.p.RoleBindings.DeleteBatch(ctx, input.Uids); err != nil {
+		return nil, err
+	}
+	return &graph.BatchDeleteRoleBindingsPayload{DeletedIds: globalIDs("RoleBinding", input.Uids), DeletedUids: input.Uids}, nil
+}
+
+func (e entities) FindManyRoleBindingByUIDs(ctx context.Context, reps []*graph.RoleBindingByUIDsInput) ([]*platform.RoleBinding, error) {
+	return readRepresentations(ctx, readsOf(ctx).roleBindings(), mapEach(reps, func(r *graph.RoleBindingByUIDsInput) platform.UID { return r.UID }))
 }
 
 func (r roleBindings) Identity(ctx context.Context, all []*platform.RoleBinding) ([]*platform.Identity, error) {

@@ -37,6 +37,21 @@ func (m mutations) DeleteTag(ctx context.Context, input scalar.Delete) (*scalar.
 	return newDeleted("Tag", input, m.p.Tags.Delete(ctx, input.UID))
 }
 
+func (m mutations) BatchCreateTags(ctx context.Context, input map[string]any) (*graph.BatchCreateTagsPayload, error) {
+	made, err := m.p.Tags.CreateBatch(ctx, decodeBatchRequests[*platform.Tag](input))
+	if err != nil {
+		return nil, err
+	}
+	return &graph.BatchCreateTagsPayload{Tags: made}, nil
+}
+
+func (m mutations) BatchDeleteTags(ctx context.Context, input graph.BatchDeleteTagsInput) (*graph.BatchDeleteTagsPayload, error) {
+	if err := m.p.Tags.DeleteBatch(ctx, input.Uids); err != nil {
+		return nil, err
+	}
+	return &graph.BatchDeleteTagsPayload{DeletedIds: globalIDs("Tag", input.Uids), DeletedUids: input.Uids}, nil
+}
+
 func (e entities) FindManyTagByUIDs(ctx context.Context, reps []*graph.TagByUIDsInput) ([]*platform.Tag, error) {
 	return readRepresentations(ctx, readsOf(ctx).tags(), mapEach(reps, func(r *graph.TagByUIDsInput) platform.UID { return r.UID }))
 }

@@ -9,11 +9,7 @@ import (
 )
 
 func (queries) Viewer(ctx context.Context) (*platform.Actor, error) {
-	actor := platform.ActorOf(ctx)
-	if actor == nil {
-		return nil, platform.Unauthenticated("a bearer token is needed")
-	}
-	return actor, nil
+	return platform.ActorOf(ctx), platform.RequireAuthenticated(ctx)
 }
 
 // The fields of the viewer are about the caller, so each list of parents holds

@@ -25,17 +25,17 @@ type documents struct {
 
 // listDocuments returns a route that lists all documents in one response.
 func listDocuments(operations platform.AdvisoryDocuments) route {
-	filters := []filter[*platform.DocumentRequest]{
-		textFilter("id", func(r *platform.DocumentRequest) *string { return &r.ID }),
-		textsFilter("cves", func(r *platform.DocumentRequest) *[]string { return &r.CVEs }),
+	filters := []filter[platform.DocumentRequest]{
+		value("id", parseText[string], func(r *platform.DocumentRequest) *string { return &r.ID }),
+		values("cves", parseText[string], func(r *platform.DocumentRequest) *[]string { return &r.CVEs }),
 	}
 	return route{
 		name: "ListDocuments", method: http.MethodGet, pattern: "/advisory/v2/documents",
-		query: parametersOf(filters), answer: documents{},
+		query: parametersOf(filters), answer: documents{}, reportsQuery: true,
 		call: func(r *request) (any, error) {
-			decoded := listRequest(r, filters)
-			decoded.Filter.Malformed = decoded.Malformed
-			found, err := operations.List(r.Context(), *decoded.Filter)
+			var in platform.DocumentRequest
+			in.Malformed = decodeFilters(r, filters, &in)
+			found, err := operations.List(r.Context(), in)
 			return documents{found}, err
 		},
 	}
@@ -47,29 +47,22 @@ type resolvedVulnsReports struct {
 
 // listResolvedVulnsReports returns a route that lists all reports in one response.
 func listResolvedVulnsReports(operations platform.ResolvedVulnerabilities) route {
-	type asked = platform.ResolvedVulnerabilityRequest
-	filters := []filter[*asked]{
-		{
-			parameter{name: "imageRefs", valueType: reflect.TypeFor[string](), repeated: true, required: true},
-			func(l *platform.ListRequest[*asked], s string) error {
-				ref, err := parseImageRef(s)
-				if err == nil {
-					l.Filter.ImageRefs = append(l.Filter.ImageRefs, ref)
-				}
-				return err
-			},
-		},
-		timeFilter("start_time", func(r *asked) *platform.Time { return &r.StartTime }).asRequired(),
-		timeFilter("end_time", func(r *asked) *platform.Time { return &r.EndTime }).asRequired(),
+	type resolvedRequest = platform.ResolvedVulnerabilityRequest
+	refs := values("imageRefs", parseImageRef, func(r *resolvedRequest) *[]platform.ImageRef { return &r.ImageRefs }).asRequired()
+	refs.valueType = reflect.TypeFor[string]()
+	filters := []filter[resolvedRequest]{
+		refs,
+		value("start_time", platform.ParseTime, func(r *resolvedRequest) *platform.Time { return &r.StartTime }).asRequired(),
+		value("end_time", platform.ParseTime, func(r *resolvedRequest) *platform.Time { return &r.EndTime }).asRequired(),
 	}
 	return route{
 		name: "ListResolvedVulnsReports", method: http.MethodGet, pattern: "/advisory/v2/images/resolvedVulns",
 		capabilities: capabilityList(platform.CapRepoList, platform.CapManifestMetadataList, platform.CapTagList),
-		query:        parametersOf(filters), answer: resolvedVulnsReports{},
+		query:        parametersOf(filters), answer: resolvedVulnsReports{}, reportsQuery: true,
 		call: func(r *request) (any, error) {
-			decoded := listRequest(r, filters)
-			decoded.Filter.Malformed = decoded.Malformed
-			found, err := operations.List(r.Context(), *decoded.Filter)
+			var in resolvedRequest
+			in.Malformed = decodeFilters(r, filters, &in)
+			found, err := operations.List(r.Context(), in)
 			return resolvedVulnsReports{found}, err
 		},
 	}

@@ -10,29 +10,36 @@ import (
 	"atrium/platform"
 )
 
-// A filter is a parameter of a list, with a function that sets its value in the
-// request F.
-type filter[F any] struct {
+// A filter is a parameter of a query, with a function that sets its value in the
+// request R, such as a ListRequest.
+type filter[R any] struct {
 	parameter
-	set func(*platform.ListRequest[F], string) error
+	set func(*R, string) error
 }
 
-// listRequest decodes the query of a list. Violations become part of the request, so
-// that the operation reports them together with its own.
-func listRequest[F any](r *request, filters []filter[F]) platform.ListRequest[F] {
-	list := platform.ListRequest[F]{Filter: platform.NewFilter[F](), Malformed: r.malformed}
+// decodeFilters sets the values of a query in a request. It returns the violations, which become
+// part of the request, so that the operation reports them together with its own.
+func decodeFilters[R any](r *request, filters []filter[R], in *R) []platform.Violation {
+	malformed := r.malformed
 	for _, f := range filters {
 		for _, value := range r.query[f.name] {
-			if err := f.set(&list, value); err != nil {
-				list.Malformed = append(list.Malformed, platform.Violation{Field: f.name, Description: err.Error()})
+			if err := f.set(in, value); err != nil {
+				malformed = append(malformed, platform.Violation{Field: f.name, Description: err.Error()})
 				break
 			}
 		}
 	}
+	return malformed
+}
+
+// listRequest decodes the query of a list.
+func listRequest[F any](r *request, filters []filter[platform.ListRequest[F]]) platform.ListRequest[F] {
+	list := platform.ListRequest[F]{Filter: platform.NewFilter[F]()}
+	list.Malformed = decodeFilters(r, filters, &list)
 	return list
 }
 
-func parametersOf[F any](filters []filter[F]) []parameter {
+func parametersOf[R any](filters []filter[R]) []parameter {
 	parameters := make([]parameter, len(filters))
 	for i, f := range filters {
 		parameters[i] = f.parameter
@@ -41,18 +48,18 @@ func parametersOf[F any](filters []filter[F]) []parameter {
 }
 
 // textFilter is a filter by one value.
-func textFilter[F any, S ~string](name string, at func(F) *S) filter[F] {
+func textFilter[F any, S ~string](name string, at func(F) *S) filter[platform.ListRequest[F]] {
 	return value(name, parseText[S], func(l *platform.ListRequest[F]) *S { return at(l.Filter) })
 }
 
 // textsFilter is a filter by any of several values.
-func textsFilter[F any, S ~string](name string, at func(F) *[]S) filter[F] {
-	return values(name, func(l *platform.ListRequest[F]) *[]S { return at(l.Filter) })
+func textsFilter[F any, S ~string](name string, at func(F) *[]S) filter[platform.ListRequest[F]] {
+	return values(name, parseText[S], func(l *platform.ListRequest[F]) *[]S { return at(l.Filter) })
 }
 
 // numberFilter is a filter by a number, which may be 0.
-func numberFilter[F any](name string, at func(F) **float64) filter[F] {
-	return filter[F]{parameter{name: name, valueType: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
+func numberFilter[F any](name string, at func(F) **float64) filter[platform.ListRequest[F]] {
+	return filter[platform.ListRequest[F]]{parameter{name: name, valueType: reflect.TypeFor[float64]()}, func(l *platform.ListRequest[F], s string) error {
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return errors.New("must be a number")
@@ -63,26 +70,26 @@ func numberFilter[F any](name string, at func(F) **float64) filter[F] {
 }
 
 // timeFilter is a filter by a time.
-func timeFilter[F any](name string, at func(F) *platform.Time) filter[F] {
+func timeFilter[F any](name string, at func(F) *platform.Time) filter[platform.ListRequest[F]] {
 	return value(name, platform.ParseTime, func(l *platform.ListRequest[F]) *platform.Time { return at(l.Filter) })
 }
 
 // scopeFilters returns the parameters of every list in the tree.
-func scopeFilters[F any]() []filter[F] {
+func scopeFilters[F any]() []filter[platform.ListRequest[F]] {
 	type request = platform.ListRequest[F]
-	return []filter[F]{
+	return []filter[request]{
 		value("uidp.ancestors_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.AncestorsOf }),
 		value("uidp.descendants_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.DescendantsOf }),
 		value("uidp.children_of", parseText[platform.UID], func(l *request) *platform.UID { return &l.UIDP.ChildrenOf }),
 		value("uidp.in_root", parseBool, func(l *request) *bool { return &l.UIDP.InRoot }).withDefault(false),
-		values("uidp.ids", func(l *request) *[]platform.UID { return &l.UIDP.IDs }),
+		values("uidp.ids", parseText[platform.UID], func(l *request) *[]platform.UID { return &l.UIDP.IDs }),
 	}
 }
 
 // pagingFilters returns the parameters of every list.
-func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[F] {
+func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[platform.ListRequest[F]] {
 	type request = platform.ListRequest[F]
-	return []filter[F]{
+	return []filter[request]{
 		value("page_size", parseNumber, func(l *request) *int { return &l.PageSize }).withDefault(platform.DefaultPageSize),
 		value("page_token", parseOptional, func(l *request) *string { return &l.PageToken }),
 		orderFilter(kind, value("order_by", parseOptional, func(l *request) *string { return &l.OrderBy })),
@@ -91,7 +98,7 @@ func pagingFilters[F, T any](kind *platform.Kind[T]) []filter[F] {
 }
 
 // orderFilter returns f with the pattern and the default of the orders of a kind.
-func orderFilter[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
+func orderFilter[R, T any](kind *platform.Kind[T], f filter[R]) filter[R] {
 	var fields []string
 	for _, order := range kind.Orders {
 		fields = append(append(fields, order.Name), order.Spellings...)
@@ -105,34 +112,36 @@ func orderFilter[F, T any](kind *platform.Kind[T], f filter[F]) filter[F] {
 }
 
 // withPattern returns f with the pattern that its values must match.
-func (f filter[F]) withPattern(pattern string) filter[F] {
+func (f filter[R]) withPattern(pattern string) filter[R] {
 	f.pattern = pattern
 	return f
 }
 
 // asRequired returns f for a parameter that the operation requires.
-func (f filter[F]) asRequired() filter[F] {
+func (f filter[R]) asRequired() filter[R] {
 	f.required = true
 	return f
 }
 
 // withDefault returns f with its default value.
-func (f filter[F]) withDefault(value any) filter[F] {
+func (f filter[R]) withDefault(value any) filter[R] {
 	f.fallback = value
 	return f
 }
 
-func value[F, V any](name string, parse func(string) (V, error), at func(*platform.ListRequest[F]) *V) filter[F] {
-	return filter[F]{parameter{name: name, valueType: reflect.TypeFor[V]()}, func(l *platform.ListRequest[F], s string) (err error) {
-		*at(l), err = parse(s)
+// value is a parameter with one value.
+func value[R, V any](name string, parse func(string) (V, error), at func(*R) *V) filter[R] {
+	return filter[R]{parameter{name: name, valueType: reflect.TypeFor[V]()}, func(in *R, s string) (err error) {
+		*at(in), err = parse(s)
 		return err
 	}}
 }
 
-func values[F any, S ~string](name string, at func(*platform.ListRequest[F]) *[]S) filter[F] {
-	return filter[F]{parameter{name: name, valueType: reflect.TypeFor[S](), repeated: true}, func(l *platform.ListRequest[F], s string) error {
-		one, err := parseText[S](s)
-		if all := at(l); err == nil {
+// values is a parameter with several values.
+func values[R, V any](name string, parse func(string) (V, error), at func(*R) *[]V) filter[R] {
+	return filter[R]{parameter{name: name, valueType: reflect.TypeFor[V](), repeated: true}, func(in *R, s string) error {
+		one, err := parse(s)
+		if all := at(in); err == nil {
 			*all = append(*all, one)
 		}
 		return err

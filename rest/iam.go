@@ -32,7 +32,7 @@ func iamRoutes(p *platform.Platform) []route {
 		{
 			name: "LookupIdentity", method: http.MethodGet, pattern: "/iam/v2/identities:lookupIdentity",
 			query:  []parameter{issuer, subject},
-			answer: lookupAnswer{}, call: rejectBadQuery(lookup(p.Identities)),
+			answer: lookupAnswer{}, call: lookup(p.Identities),
 		},
 
 		list("/iam/v2/roles", roles{p.Roles},
@@ -54,7 +54,7 @@ func iamRoutes(p *platform.Platform) []route {
 		{
 			name: "BatchCreateRoleBindings", method: http.MethodPost, pattern: "/iam/v2/roleBindings:batchCreate",
 			capabilities: capabilityList(platform.CapRoleBindingsCreate),
-			body:         batch{}, answer: batchAnswer{}, call: rejectBadQuery(batchCreate(p.RoleBindings)),
+			body:         batch{}, answer: batchAnswer{}, call: batchCreate(p.RoleBindings),
 		},
 
 		list("/iam/v2/identityProviders", p.IdentityProviders,
@@ -65,8 +65,8 @@ func iamRoutes(p *platform.Platform) []route {
 		remove("/iam/v2/identityProviders/{uid=**}", p.IdentityProviders),
 		{
 			name: "VerifyIdentityProvider", method: http.MethodPost, pattern: "/iam/v2/identityProviders:verify",
-			capabilities: capabilityList(p.IdentityProviders.Kind().Updating()...),
-			body:         verification{}, answer: platform.IdentityProvider{}, call: rejectBadQuery(verifyProvider(p.IdentityProviders)),
+			capabilities: capabilityList(p.IdentityProviders.Kind().UpdateCapabilities()...),
+			body:         verification{}, answer: platform.IdentityProvider{}, call: verifyProvider(p.IdentityProviders),
 		},
 
 		list("/iam/v2/externalGroupRoleMappings", p.ExternalGroupRoleMappings,
@@ -77,7 +77,7 @@ func iamRoutes(p *platform.Platform) []route {
 		{
 			name: "BatchDeleteExternalGroupRoleMappings", method: http.MethodPost, pattern: "/iam/v2/externalGroupRoleMappings:batchDelete",
 			capabilities: capabilityList(platform.CapIdentityProvidersDelete),
-			body:         batchDeletion{}, answer: batchDeleted{}, call: rejectBadQuery(batchDelete(p.ExternalGroupRoleMappings)),
+			body:         batchDeletion{}, answer: batchDeleted{}, call: batchDelete(p.ExternalGroupRoleMappings),
 		},
 
 		list("/iam/v2/groupInvites", p.GroupInvites,
@@ -87,7 +87,7 @@ func iamRoutes(p *platform.Platform) []route {
 		remove("/iam/v2/groupInvites/{uid=**}", p.GroupInvites),
 		{
 			name: "AcceptGroupInvite", method: http.MethodPost, pattern: "/iam/v2/groupInvites:accept",
-			body: invitation{}, answer: platform.RoleBinding{}, call: rejectBadQuery(acceptInvite(p.GroupInvites)),
+			body: invitation{}, answer: platform.RoleBinding{}, call: acceptInvite(p.GroupInvites),
 		},
 
 		list("/iam/v2/accountAssociations", p.AccountAssociations,
@@ -101,7 +101,7 @@ func iamRoutes(p *platform.Platform) []route {
 		{
 			name: "AcceptTerms", method: http.MethodPost, pattern: "/iam/v2/terms/{group=**}",
 			capabilities: capabilityList(platform.CapTermsAccept),
-			body:         acceptance{}, answer: platform.AcceptedTerms{}, call: rejectBadQuery(acceptTerms(p.Terms)),
+			body:         acceptance{}, answer: platform.AcceptedTerms{}, call: acceptTerms(p.Terms),
 		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // tagFilters returns parameters of every type.
-func tagFilters() []filter[*platform.TagFilter] {
+func tagFilters() []filter[tagRequest] {
 	filters := append(scopeFilters[*platform.TagFilter](),
 		textFilter("name", func(f *platform.TagFilter) *string { return &f.Name }),
 		timeFilter("updated_since", func(f *platform.TagFilter) *platform.Time { return &f.UpdatedSince }),

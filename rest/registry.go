@@ -22,7 +22,7 @@ func registryRoutes(p *platform.Platform) []route {
 		{
 			name: "GetRepoReadme", method: http.MethodGet, pattern: "/registry/v2/repos/{uid=**}/readme",
 			capabilities: capabilityList(platform.CapRepoList), answer: platform.Readme{},
-			call: rejectBadQuery(func(r *request) (any, error) { return p.Repos.Readme(r.Context(), r.uid()) }),
+			call: func(r *request) (any, error) { return p.Repos.Readme(r.Context(), r.uid()) },
 		},
 		patch("UpdateRepoReadme", "/registry/v2/repos/{uid=**}/readme", p.Repos.UpdateReadme, platform.CapRepoUpdate),
 
@@ -41,22 +41,24 @@ func registryRoutes(p *platform.Platform) []route {
 		{
 			name: "GetArchitectures", method: http.MethodGet, pattern: "/registry/v2/repos/{repo_uid=**}/digests/{digest}/architectures",
 			capabilities: capabilityList(platform.CapRepoList, platform.CapManifestMetadataList),
-			answer:       architectures{}, call: rejectBadQuery(imageArchitectures(p.Images)),
+			answer:       architectures{}, call: imageArchitectures(p.Images),
 		},
 		{
 			name: "GetSize", method: http.MethodGet, pattern: "/registry/v2/repos/{repo_uid=**}/digests/{digest}/size",
 			capabilities: capabilityList(platform.CapRepoList, platform.CapManifestMetadataList),
-			query:        []parameter{architecture}, answer: platform.ImageSize{}, call: rejectBadQuery(imageSize(p.Images)),
+			query:        []parameter{architecture}, answer: platform.ImageSize{}, call: imageSize(p.Images),
 		},
 	}
 }
 
+type tagRequest = platform.ListRequest[*platform.TagFilter]
+
 // classFilter returns a filter that excludes the tags of a class if its value is false.
 // Without it, all tags are listed.
-func classFilter(name string, class platform.TagClass) filter[*platform.TagFilter] {
-	return filter[*platform.TagFilter]{
+func classFilter(name string, class platform.TagClass) filter[tagRequest] {
+	return filter[tagRequest]{
 		parameter{name: name, valueType: reflect.TypeFor[bool](), fallback: true},
-		func(l *platform.ListRequest[*platform.TagFilter], s string) error {
+		func(l *tagRequest, s string) error {
 			included, err := parseBool(s)
 			if err == nil && !included {
 				l.Filter.Without = append(l.Filter.Without, class)

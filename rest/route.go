@@ -27,6 +27,7 @@ type route struct {
 	kind         *kindFacts // kind of the resource; nil if the route is not about one kind
 	doc          string     // description, if texts/ has none
 	public       bool       // whether the route needs no token
+	reportsQuery bool       // whether the operation reports the violations of the query, together with its own
 	call         operation
 }
 
@@ -62,7 +63,11 @@ func (r *route) run(w http.ResponseWriter, req *http.Request, variables []string
 	if ctx != req.Context() {
 		req = req.WithContext(ctx)
 	}
-	return r.call(newRequest(w, req, r, variables))
+	decoded := newRequest(w, req, r, variables)
+	if len(decoded.malformed) > 0 && !r.reportsQuery {
+		return nil, platform.Invalid(decoded.malformed...)
+	}
+	return r.call(decoded)
 }
 
 func newRequest(w http.ResponseWriter, r *http.Request, route *route, variables []string) *request {
@@ -76,17 +81,6 @@ func (r *request) uid() platform.UID {
 		return ""
 	}
 	return platform.UID(r.variables[0])
-}
-
-// rejectBadQuery fails for a query that the route does not allow. Operations with more
-// input than a UID do not need it: they report these violations with all others.
-func rejectBadQuery(call operation) operation {
-	return func(r *request) (any, error) {
-		if len(r.malformed) > 0 {
-			return nil, platform.Invalid(r.malformed...)
-		}
-		return call(r)
-	}
 }
 
 // The routes that most kinds have. Each constructor takes an interface with the one
@@ -115,18 +109,18 @@ type (
 )
 
 // list returns the route that lists a kind in the tree. It has filters by scope.
-func list[T, F any](pattern string, operations lister[T, F], filters ...filter[F]) route {
+func list[T, F any](pattern string, operations lister[T, F], filters ...filter[platform.ListRequest[F]]) route {
 	return listAll(pattern, operations, slices.Concat(scopeFilters[F](), filters)...)
 }
 
 // listAll returns the route that lists a kind outside the tree.
-func listAll[T, F any](pattern string, operations lister[T, F], filters ...filter[F]) route {
+func listAll[T, F any](pattern string, operations lister[T, F], filters ...filter[platform.ListRequest[F]]) route {
 	kind := operations.Kind()
 	filters = slices.Concat(filters, pagingFilters[F](kind))
 	return route{
 		name: "List" + upperFirst(kind.Plural), method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
 		query: parametersOf(filters), answer: zeroOf[T](), plural: kind.Plural,
-		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.",
+		kind: factsOf(kind), doc: "Lists " + words(kind.Plural) + ", a page at a time.", reportsQuery: true,
 		call: func(r *request) (any, error) {
 			page, err := operations.List(r.Context(), listRequest(r, filters))
 			return newEnvelope(kind.Plural, page), err
@@ -139,16 +133,16 @@ func get[T any](pattern string, operations getter[T]) route {
 	return route{
 		name: "Get" + kind.Name, method: http.MethodGet, pattern: pattern, capabilities: capabilityList(kind.List),
 		answer: zeroOf[T](), kind: factsOf(kind), doc: "Reads one " + words(kind.Name) + ".",
-		call: rejectBadQuery(func(r *request) (any, error) { return operations.Get(r.Context(), r.uid()) }),
+		call: func(r *request) (any, error) { return operations.Get(r.Context(), r.uid()) },
 	}
 }
 
 func create[T any](pattern string, operations creator[T]) route {
 	kind := operations.Kind()
 	return route{
-		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.Creating(),
+		name: "Create" + kind.Name, method: http.MethodPost, pattern: pattern, capabilities: kind.CreateCapabilities(),
 		body: zeroOf[T](), answer: zeroOf[T](), kind: factsOf(kind),
-		doc: fmt.Sprintf("Creates one %s in the %s that the path names.", words(kind.Name), words(kind.Parent)),
+		doc: fmt.Sprintf("Creates one %s in the %s that the path names.", words(kind.Name), words(kind.Parent)), reportsQuery: true,
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
 			if err != nil {
@@ -161,7 +155,7 @@ func create[T any](pattern string, operations creator[T]) route {
 
 func update[T any](pattern string, operations updater[T]) route {
 	kind := operations.Kind()
-	route := patch("Update"+kind.Name, pattern, operations.Update, kind.Updating()...)
+	route := patch("Update"+kind.Name, pattern, operations.Update, kind.UpdateCapabilities()...)
 	route.kind = factsOf(kind)
 	route.doc = fmt.Sprintf("Updates one %s: the fields in the body, or those of them that updateMask lists.", words(kind.Name))
 	return route
@@ -171,7 +165,7 @@ func update[T any](pattern string, operations updater[T]) route {
 func patch[T any](name, pattern string, update func(context.Context, platform.UID, platform.Input[T]) (T, error), needed ...platform.Capability) route {
 	return route{
 		name: name, method: http.MethodPatch, pattern: pattern, capabilities: needed,
-		query: []parameter{updateMask}, body: zeroOf[T](), answer: zeroOf[T](),
+		query: []parameter{updateMask}, body: zeroOf[T](), answer: zeroOf[T](), reportsQuery: true,
 		call: func(r *request) (any, error) {
 			body, err := r.readBody()
 			if err != nil {
@@ -191,7 +185,7 @@ func remove[T any](pattern string, operations remover[T]) route {
 	return route{
 		name: "Delete" + kind.Name, method: http.MethodDelete, pattern: pattern, capabilities: capabilityList(kind.Delete),
 		kind: factsOf(kind), doc: doc,
-		call: rejectBadQuery(func(r *request) (any, error) { return nil, operations.Delete(r.Context(), r.uid()) }),
+		call: func(r *request) (any, error) { return nil, operations.Delete(r.Context(), r.uid()) },
 	}
 }
 
@@ -205,7 +199,7 @@ func capabilityList(capabilities ...platform.Capability) []platform.Capability {
 
 // words splits a name into words: "role binding" for RoleBinding and roleBinding.
 func words(name string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(edge.SnakeCase(name), "_"), "_", " ")
+	return strings.ReplaceAll(edge.SnakeCase(name), "_", " ")
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -1,7 +1,3 @@
-// Package server is the HTTP server: it opens the database, applies the same
-// authentication, limits and guards to every protocol, and serves until it is stopped.
-// A plain struct configures it, so that the command line and the tests start the same
-// server. It contains no rules of the product: those are in package platform.
 package server
 
 import (

@@ -105,7 +105,7 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 	for _, k := range platform.Kinds() {
 		field := fields[k.Row]
 		if field == "" {
-			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{&resources[*%[1]s, *%[1]sFilter]{p, &%[2]sKind}},", k.Row.Name(), lowerFirst(k.Row.Name()))
+			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{&resources[*%[1]s, *%[1]sFilter]{p, &%[2]sKind, %[2]sKeyFilter}},", k.Row.Name(), lowerFirst(k.Row.Name()))
 			continue
 		}
 		if store.Table(k.Row) == nil {

@@ -10,8 +10,11 @@ import (
 
 // AdvisoryActivity counts, per interval, the advisories that were published and
 // those that were fixed, without withdrawn ones.
-func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
-	return s.activity(ctx, s.reads, a, func(q *statement, b platform.Branch) {
+func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) (counts []platform.AdvisoryCount, err error) {
+	add := func(interval int, opened, fixed int64) {
+		counts = append(counts, platform.AdvisoryCount{Interval: interval, Opened: opened, Fixed: fixed})
+	}
+	err = s.countIntervals(ctx, s.reads, a, add, func(q *statement, b platform.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
 			if i > 0 {
 				q.add(" UNION ALL ")
@@ -22,18 +25,23 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
 		}
 	})
+	return counts, err
 }
 
 // EventActivity counts, per interval, the changes that were made and those that
 // were denied.
-func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) ([]platform.ActivityCount, error) {
+func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (counts []platform.EventCount, err error) {
 	log := platform.AuditQuery{Types: a.Types, From: platform.FirstEventID(a.From), Before: platform.FirstEventID(a.To)}
-	return s.activity(ctx, s.conn, a, func(q *statement, b platform.Branch) {
+	add := func(interval int, changes, denials int64) {
+		counts = append(counts, platform.EventCount{Interval: interval, Changes: changes, Denials: denials})
+	}
+	err = s.countIntervals(ctx, s.conn, a, add, func(q *statement, b platform.Branch) {
 		q.addInterval("e.time", a)
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
 		addLogConditions(q, log, b)
 		q.add(" GROUP BY 1")
 	})
+	return counts, err
 }
 
 // addInterval begins a select with the number of the interval that contains a time.
@@ -42,9 +50,9 @@ func (s *statement) addInterval(column string, a platform.ActivityQuery) {
 	s.sql.WriteString(s.dialect.Intervals(column, s.arg(a.From), strconv.Itoa(int(a.Length.Seconds()))))
 }
 
-// activity counts each branch of a scope, and reads through conn.
-func (s tables) activity(ctx context.Context, conn Conn, a platform.ActivityQuery, count func(*statement, platform.Branch)) ([]platform.ActivityCount, error) {
-	var counts []platform.ActivityCount
+// countIntervals counts each branch of a scope, and reads through conn. The function count adds
+// a statement that selects intervals and two counts of each, and add receives them.
+func (s tables) countIntervals(ctx context.Context, conn Conn, a platform.ActivityQuery, add func(interval int, first, second int64), count func(*statement, platform.Branch)) error {
 	var run []*Statement
 	for branches := range slices.Chunk(a.Scope.Branches(), maxBranches) {
 		q := s.dialect.statement()
@@ -55,16 +63,16 @@ func (s tables) activity(ctx context.Context, conn Conn, a platform.ActivityQuer
 			count(q, b)
 		}
 		run = append(run, q.build(func(scan func(...any) error) error {
-			var interval int64
-			var c platform.ActivityCount
-			err := scan(&interval, &c.First, &c.Second)
-			c.Interval = int(interval)
-			counts = append(counts, c)
-			return err
+			var interval, first, second int64
+			if err := scan(&interval, &first, &second); err != nil {
+				return err
+			}
+			add(int(interval), first, second)
+			return nil
 		}))
 	}
 	if len(run) == 0 {
-		return nil, nil
+		return nil
 	}
-	return counts, conn.Run(ctx, run...)
+	return conn.Run(ctx, run...)
 }

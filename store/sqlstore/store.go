@@ -1,9 +1,3 @@
-// Package sqlstore stores the state of the platform in a SQL database, with the same
-// schema and the same SQL for every engine. A Dialect holds differences in SQL, and
-// an Engine holds differences in behaviour.
-//
-// It must not decide who may read or change a row. It gets scopes and keys, which
-// only package platform can make.
 package sqlstore
 
 import (

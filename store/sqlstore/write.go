@@ -266,11 +266,11 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 		return platform.ErrNotFound
 	}
 	if w.joins != "" { // RETURNING has the table's own columns only
-		rows, err := w.readRow(ctx, w.uid(row))
+		stored, err := w.readJoined(ctx, w.uid(row), "")
 		if err != nil {
 			return err
 		}
-		w.assign(row, rows[0])
+		w.assign(row, stored)
 	}
 	if err := w.updateSearchText(ctx, row, fields); err != nil {
 		return err
@@ -317,7 +317,7 @@ func (t *table[T, F]) ownDestinations(row T) []any {
 // Delete removes a row. It locks the row before it reads it, so that nobody changes what it
 // returns and no longer counts.
 func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ error) {
-	rows, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
+	row, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
 	if err != nil {
 		return zero, err
 	}
@@ -335,35 +335,26 @@ func (w *writer[T, F]) Delete(ctx context.Context, uid platform.UID) (zero T, _ 
 	case s.Affected == 0:
 		return zero, platform.ErrNotFound
 	}
-	w.count(rows[0], -1)
-	return rows[0], nil
+	w.count(row, -1)
+	return row, nil
 }
 
 // GetForUpdate reads a row and locks it until the transaction ends.
-func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (zero T, _ error) {
-	rows, err := w.readJoined(ctx, uid, w.dialect.KeepRow)
-	if err != nil {
-		return zero, err
-	}
-	return rows[0], nil
-}
-
-// readRow reads a row and its joined columns, without a lock.
-func (w *writer[T, F]) readRow(ctx context.Context, uid platform.UID) ([]T, error) {
-	return w.readJoined(ctx, uid, "")
+func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (T, error) {
+	return w.readJoined(ctx, uid, w.dialect.KeepRow)
 }
 
 // readJoined reads a row and its joined columns. keeping is the lock clause for the
-// row.
-func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) ([]T, error) {
+// row, or "" for no lock.
+func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) (zero T, _ error) {
 	var rows []T
 	s := w.dialect.statement()
 	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	if err := w.conn.Run(ctx, s.build(w.projectAll().collect(&rows))); err != nil {
-		return nil, err
+		return zero, err
 	}
 	if len(rows) == 0 {
-		return nil, platform.ErrNotFound
+		return zero, platform.ErrNotFound
 	}
-	return rows, nil
+	return rows[0], nil
 }

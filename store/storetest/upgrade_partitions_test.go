@@ -181,7 +181,7 @@ func TestTheMigrationKeepsEventsWithOddIDs(t *testing.T) {
 	o.written = append(o.written, "it's late")
 	must[any](t)(nil, store.Migrate(t.Context(), o.url))
 	w := newWorld(t, o.url)
-	if err := w.p.Purge(t.Context()); err == nil || !strings.Contains(err.Error(), `before the id "it's late0"`) {
+	if err := w.p.Maintain(t.Context()); err == nil || !strings.Contains(err.Error(), `before the id "it's late0"`) {
 		t.Errorf("that there will be no partitions is told by %v", err)
 	}
 	o.check(t, w)

@@ -1,0 +1,99 @@
+package platform
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const maxSinkBytes = 2048
+
+// checkSink rejects sinks that deliveries must not be sent to. The addresses of a
+// host are checked again on every delivery.
+func (v *violations) checkSink(sink string, o *Options) {
+	u, err := url.Parse(sink)
+	if sink == "" || len(sink) > maxSinkBytes || err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		switch {
+		case sink == "":
+			v.add("sink", "is required")
+		case len(sink) > maxSinkBytes:
+			v.add("sink", "must be at most %d bytes", maxSinkBytes)
+		default:
+			v.add("sink", "must be an https URL without user and fragment")
+		}
+		return
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	named := isListed(u.Hostname(), port, o.PrivateSinks)
+	switch {
+	case u.Scheme != "https" && (u.Scheme != "http" || !named):
+		v.add("sink", "must be an https URL")
+	case named:
+	case !isPublicHost(u.Hostname()):
+		v.add("sink", "must be a host that is reachable from the internet")
+	case port != "443" && !slices.Contains(o.SinkPorts, port):
+		v.add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
+	}
+}
+
+// isListed reports whether a list of `host` and `host:port` names a host at a
+// port.
+func isListed(host, port string, list []string) bool {
+	return slices.ContainsFunc(list, func(listed string) bool {
+		listedHost, listedPort, err := net.SplitHostPort(listed)
+		if err != nil {
+			listedHost, listedPort = strings.Trim(listed, "[]"), port
+		}
+		return strings.EqualFold(listedHost, host) && listedPort == port
+	})
+}
+
+// isPublicHost reports whether a host can be public, judged by its name alone.
+func isPublicHost(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return IsPublicAddress(ip)
+	}
+	labels := strings.Split(strings.ToLower(strings.TrimSuffix(host, ".")), ".")
+	// Non-ASCII letters could be converted into a name or address that is rejected
+	// here. Such hosts must be given in their ASCII form.
+	plain := func(label string) bool {
+		return label != "" && strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+	}
+	last := labels[len(labels)-1]
+	switch {
+	case len(labels) < 2 || slices.ContainsFunc(labels, func(label string) bool { return !plain(label) }):
+		return false
+	case last == "localhost" || last == "internal":
+		return false
+	default:
+		// This rejects unusual forms of addresses: 127.1, 0x7f.0.0.1, 0177.0.0.1.
+		return last[0] < '0' || last[0] > '9'
+	}
+}
+
+// IsPublicAddress reports whether ip can be on the internet. Addresses that come
+// from clients must be public before the service connects to them.
+func IsPublicAddress(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsValid() && ip.Zone() == "" && !slices.ContainsFunc(specialNetworks, func(n netip.Prefix) bool { return n.Contains(ip) })
+}
+
+// specialNetworks are those of the IANA special-purpose registries, and all of
+// IPv6 outside of global unicast (2000::/3).
+var specialNetworks = func() []netip.Prefix {
+	var networks []netip.Prefix
+	for _, s := range []string{
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+		"192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+		"::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+	} {
+		networks = append(networks, netip.MustParsePrefix(s))
+	}
+	return networks
+}()

@@ -1,0 +1,201 @@
+package platform
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// A Dispatch holds the data for one attempt of a delivery.
+type Dispatch struct {
+	Delivery *Delivery
+	Event    *Event
+	Sink     string
+	Secrets  []string // all secrets that sign, the newest first
+	Fault    string   // reason why nothing can be sent, for the subscriber; "" if it can be sent
+	Cause    error    // cause of a fault that the operator must fix, or nil
+}
+
+// BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
+// must be sent with it any more.
+func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
+	found, err := TableOf[*Delivery, *DeliveryFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery}})
+	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
+		return nil, err
+	}
+	subscriptions, err := TableOf[*Subscription, *SubscriptionFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
+	if err != nil || len(subscriptions) == 0 {
+		return nil, err
+	}
+	d, s := found[0], subscriptions[0]
+	event, err := w.p.store.Event(ctx, d.EventID)
+	if err != nil {
+		return nil, err
+	}
+	if event == nil {
+		return nil, w.failDelivery(ctx, d, "the event has been deleted")
+	}
+	if !s.DisableTime.IsZero() {
+		return nil, w.failDelivery(ctx, d, s.disabledFault())
+	}
+	secrets, err := w.p.decryptSecrets(s)
+	if err != nil {
+		// The delivery waits for a server that has the new key. The sink has not failed.
+		if changed := w.p.checkEncryption(ctx, w.p.store); changed != nil {
+			return nil, changed
+		}
+	}
+	dispatch := &Dispatch{Delivery: d, Event: event, Sink: s.Sink, Secrets: secrets, Fault: s.sinkFault(&w.p.options)}
+	if err != nil {
+		dispatch.Fault, dispatch.Cause = "the service cannot read the secret of the subscription", err
+	}
+	return dispatch, nil
+}
+
+// failDelivery ends a delivery as failed.
+func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason string) error {
+	return w.p.store.Write(ctx, func(tx Tx) error {
+		d, mine, err := w.getBegun(ctx, tx, begun)
+		if err != nil || !mine {
+			return err
+		}
+		d.finish(DeliveryFailed, w.p.now())
+		d.LastError = reason
+		if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil || d.Attempts > 0 {
+			return err
+		}
+		return tx.ReleaseNextHeld(ctx, d.UID.Parent())
+	})
+}
+
+// getBegun locks the subscription and reads a delivery again. mine reports
+// whether the delivery is unchanged since the attempt began: if this process was
+// slow, another one may have recorded an attempt. d is nil if the delivery does not
+// exist any more.
+func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Delivery, mine bool, err error) {
+	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // attempts also update the subscription
+		return nil, false, err
+	}
+	found, err := TableOf[*Delivery, *DeliveryFilter](tx).Get(ctx, Keys{uids: []UID{begun.UID}})
+	if err != nil || len(found) == 0 {
+		return nil, false, err
+	}
+	d = found[0]
+	return d, d.Stage != StageEnded && d.Ticket == begun.Ticket && d.Attempts == begun.Attempts, nil
+}
+
+// EndAttempt records the result of an attempt. again reports whether the queue
+// must try again with the same ticket after wait.
+func (w Webhooks) EndAttempt(ctx context.Context, begun *Dispatch, a Attempt) (wait time.Duration, again bool, err error) {
+	var became *Delivery
+	var more bool
+	err = w.p.store.Write(ctx, func(tx Tx) error {
+		now := w.p.now()
+		var d *Delivery
+		var err error
+		d, more, err = w.storeAttempt(ctx, tx, begun.Delivery, a, now)
+		if again = d != nil && d.Stage == StageRetryQueued && d.Ticket == begun.Delivery.Ticket; again {
+			wait = d.NextAttemptTime.Sub(now.Time)
+		}
+		became = d
+		return err
+	})
+	if err == nil && became != nil && begun.Event != nil {
+		w.p.options.Observer.DeliveryTried(became.State, w.p.now().Sub(begun.Event.Time.Time))
+	}
+	if err == nil && more {
+		if failed := w.failPending(ctx, begun.Delivery.UID.Parent()); failed != nil {
+			w.p.options.Logger.Warn("a disabled subscription still has pending deliveries, which will be failed later", "error", failed)
+		}
+	}
+	return wait, again, err
+}
+
+// storeAttempt records an attempt and returns the resulting delivery. more reports whether
+// the attempt has disabled the subscription, and more of its deliveries must be failed.
+func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a Attempt, now Time) (d *Delivery, more bool, err error) {
+	d, mine, err := w.getBegun(ctx, tx, begun)
+	if err != nil || !mine {
+		return d, false, err
+	}
+	subscriptions, err := TableOf[*Subscription, *SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
+	if err != nil || len(subscriptions) == 0 {
+		return nil, false, err
+	}
+	s := subscriptions[0]
+	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
+	if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
+		return nil, false, err
+	}
+	if d.Attempts == 1 { // it was one of those that were never attempted; a further attempt makes no room
+		if err := tx.ReleaseNextHeld(ctx, s.UID); err != nil {
+			return nil, false, err
+		}
+	}
+	if s.recordAttempt(a, now) {
+		more, err = w.updateHealth(ctx, tx, s)
+	}
+	return d, more, err
+}
+
+// updateHealth stores the health of the sink of a subscription. If the subscription is
+// disabled, it fails pending deliveries and records an event. more reports whether there
+// can be more pending ones, which other transactions must fail.
+func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
+	if err := RowsOf[*Subscription](tx).Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+		return false, err
+	}
+	if s.DisableTime.IsZero() {
+		return false, nil
+	}
+	if more, err = w.failSome(ctx, tx, s); err != nil {
+		return false, err
+	}
+	ctx = WithActor(ctx, NewOperator("webhooks"))
+	tx.Record(w.p.event(ctx, subscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
+	return more, nil
+}
+
+// failSome fails some pending deliveries of a disabled subscription, and reports whether
+// there can be more.
+func (w Webhooks) failSome(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
+	n, err := tx.FailDeliveries(ctx, s.UID, s.disabledFault(), w.p.now(), changeLimit)
+	return n == changeLimit, err
+}
+
+// failPending fails all pending deliveries of a subscription, while it is disabled. There can
+// be hundreds of thousands, which takes several transactions.
+func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
+	for more := true; more; {
+		err := w.p.store.Write(ctx, func(tx Tx) error {
+			more = false
+			if err := tx.Lock(ctx, subscription); err != nil {
+				return err
+			}
+			found, err := TableOf[*Subscription, *SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{subscription}})
+			if err == nil && len(found) == 1 {
+				more, err = w.failSome(ctx, tx, found[0])
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failDisabled fails what is left of disabled subscriptions.
+func (w Webhooks) failDisabled(ctx context.Context) error {
+	var disabled []UID
+	err := w.p.store.Write(ctx, func(tx Tx) (err error) {
+		disabled, err = tx.DisabledWithPending(ctx)
+		return err
+	})
+	for _, subscription := range disabled {
+		if err == nil {
+			err = w.failPending(ctx, subscription)
+		}
+	}
+	return err
+}

@@ -1,0 +1,173 @@
+package platform
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	relayBatch = 500
+	// maxRelayed is the number of deliveries after which a call of Relay leaves the other
+	// events to the next call. The deliveries of one event are always made together.
+	maxRelayed = 5000
+	// maxQueued limits the deliveries of a subscription in the queue that were
+	// never attempted.
+	maxQueued = 8
+	// relayLock serialises the relays of replicas.
+	relayLock UID = "relay"
+)
+
+// Relay makes deliveries of the next recorded events, in the order of the feed,
+// and returns the number of events. It may leave some to the next call, because an
+// organisation can have many subscriptions and a transaction must be short.
+func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
+	var held []UID
+	var from, upTo EventPosition
+	err = w.p.store.Write(ctx, func(tx Tx) error {
+		if err := tx.Lock(ctx, relayLock); err != nil {
+			return err
+		}
+		var err error
+		if from, err = tx.RelayPosition(ctx); err != nil {
+			return err
+		}
+		upTo = from
+		recorded, err := tx.EventsAfter(ctx, nil, from, relayBatch)
+		if events = len(recorded); err != nil || events == 0 {
+			return err
+		}
+		var deliveries []*Delivery
+		if deliveries, events, err = w.newDeliveries(ctx, tx, recorded); err != nil {
+			return err
+		}
+		held = held[:0]
+		for _, d := range deliveries {
+			if d.Stage == StageHeld && !slices.Contains(held, d.UID.Parent()) {
+				held = append(held, d.UID.Parent())
+			}
+		}
+		if err := RowsOf[*Delivery](tx).Insert(ctx, deliveries...); err != nil {
+			return err
+		}
+		upTo = recorded[events-1].Position
+		return tx.SetRelayPosition(ctx, upTo)
+	})
+	if err == nil {
+		w.p.relayed.advance(from, upTo, w.p.options.Logger)
+	}
+	for _, subscription := range held {
+		if err == nil {
+			err = w.releaseHeld(ctx, subscription)
+		}
+	}
+	return events, err
+}
+
+// A Backlog says how late the delivery of events is. A duration is 0 if nothing waits.
+type Backlog struct {
+	// Event is the age of the first recorded event that has not been relayed. It grows
+	// while no process relays, and while a running transaction holds up the feed.
+	Event time.Duration
+	// Delivery is the time since the first delivery was due that has not been
+	// attempted since. Held deliveries wait for older ones of their subscription, which
+	// are due too.
+	Delivery time.Duration
+}
+
+// Backlog reads the backlog of all processes.
+func (w Webhooks) Backlog(ctx context.Context) (Backlog, error) {
+	event, delivery, err := w.p.store.OldestWaiting(ctx)
+	if err != nil {
+		return Backlog{}, err
+	}
+	now := w.p.now()
+	waited := func(since Time) time.Duration {
+		if since.IsZero() {
+			return 0
+		}
+		return max(now.Sub(since.Time), 0) // clocks differ, and a delivery may be due later
+	}
+	return Backlog{waited(event), waited(delivery)}, nil
+}
+
+// releaseHeld moves held deliveries of a subscription to StageReady, up to
+// maxQueued. Each delivery that ends releases one, but the deliveries that Relay
+// counted may have ended before the held ones were stored.
+func (w Webhooks) releaseHeld(ctx context.Context, subscription UID) error {
+	return w.p.store.Write(ctx, func(tx Tx) error {
+		if err := tx.Lock(ctx, subscription); err != nil {
+			return err
+		}
+		waiting, err := tx.CountWaiting(ctx, []UID{subscription})
+		for n := waiting[subscription]; err == nil && n < maxQueued; n++ {
+			err = tx.ReleaseNextHeld(ctx, subscription)
+		}
+		return err
+	})
+}
+
+// newDeliveries makes the deliveries of the first events, up to maxRelayed and those of one
+// more event. It returns the number of these events.
+func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (deliveries []*Delivery, done int, err error) {
+	roots := make([]UID, len(events))
+	for i, e := range events {
+		roots[i] = e.Subject.Root()
+	}
+	slices.Sort(roots)
+	subscriptions, err := tx.ActiveSubscriptions(ctx, slices.Compact(roots))
+	if err != nil || len(subscriptions) == 0 {
+		return nil, len(events), err
+	}
+	uids := make([]UID, len(subscriptions))
+	for i, s := range subscriptions {
+		uids[i] = s.UID
+	}
+	waiting, err := tx.CountWaiting(ctx, uids)
+	if err != nil {
+		return nil, 0, err
+	}
+	now := w.p.now()
+	for _, e := range events {
+		if len(deliveries) >= maxRelayed {
+			break
+		}
+		done++
+		for _, s := range subscriptions {
+			if !s.wants(e) {
+				continue
+			}
+			stage := StageReady
+			if waiting[s.UID]++; waiting[s.UID] > maxQueued {
+				stage = StageHeld
+			}
+			deliveries = append(deliveries, &Delivery{
+				UID: s.UID.newChild(), EventID: e.ID, EventType: e.Type, State: DeliveryPending, Stage: stage,
+				NextAttemptTime: now, CreateTime: now, UpdateTime: now,
+			})
+		}
+	}
+	return deliveries, done, nil
+}
+
+// A relayProgress is the position up to which this process knows that events were relayed.
+// The position itself is in the database, and a promoted standby has the one that fits to
+// its events. Therefore the relay skips nothing, and only logs what has happened.
+type relayProgress struct {
+	lock    sync.Mutex
+	at      EventPosition
+	isKnown bool // whether this process has relayed events
+}
+
+// advance notes that events were relayed. It logs a warning if the relay began at an earlier
+// position than where it ended before.
+func (r *relayProgress) advance(from, upTo EventPosition, logger *slog.Logger) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.isKnown && from.before(r.at) {
+		logger.Warn("the database was replaced by a copy that lacks the newest events; sinks may have received them, and deliveries continue with the events of the copy")
+	}
+	r.at, r.isKnown = upTo, true
+}

@@ -1,0 +1,36 @@
+// Package server is the HTTP server: it opens the database, applies the same
+// authentication, limits and guards to every protocol, and serves until it is stopped.
+// A plain struct configures it, so that the command line and the tests start the same
+// server. It contains no rules of the product: those are in package platform.
+//
+// The life of a server:
+//
+//	config.go      the settings, and the function that starts everything below
+//	database.go    opens and migrates the database
+//	front.go       answers from the first moment, while the database is opened
+//	server.go      the HTTP server and its limits; tls.go and certificate.go for HTTPS
+//	ready.go       whether the server can work; shutdown.go stops it
+//	webhooks.go    starts the delivery of events, and serves its public keys
+//	backup.go      copies an embedded database; restore.go puts a copy back
+//
+// What every request passes, from the outside to the inside:
+//
+//	routes.go      which handler answers which path; v1.go forwards v1
+//	guard.go       the layers around all handlers; cors.go is one for browsers
+//	recorder.go    logs and counts requests (observed.go, traced.go); recorder_store.go
+//	               does so for statements
+//	gate.go        limits how many requests are worked on at once: ticket.go is a waiting
+//	               request, share.go what each organisation gets, gate_limit.go fits the
+//	               limit to the load, which rounds.go measures,
+//	               admission.go puts requests of all protocols through the gate
+//	quota.go       limits how many requests a caller sends
+//	refusal.go     size limits before HTTP is parsed; refused.go answers what the gate
+//	               refuses, refusals.go logs it in summary
+//	answers.go     limits the memory of responses
+//
+// What it serves beside the protocols:
+//
+//	graphql.go     the settings of the GraphQL endpoint
+//	playground.go  the pages; guide.go the guide
+//	metrics.go     the metrics, on an address of their own
+package server

@@ -1,0 +1,38 @@
+// Package sqlstore stores the state of the platform in a SQL database, with the same
+// schema and the same SQL for every engine. A Dialect holds differences in SQL, and
+// an Engine holds differences in behaviour.
+//
+// It must not decide who may read or change a row. It gets scopes and keys, which
+// only package platform can make.
+//
+// Most kinds have a file of their own with their table and their special reads, such as
+// repo.go. The other files hold what kinds share:
+//
+//	store.go       Store, with all tables; table.go says how a kind is stored, dialect.go
+//	               how engines differ, engine.go what an engine must do
+//	list.go        get and list; each.go lists for many parents with one statement,
+//	               projection.go selects columns, path.go reads by names
+//	search.go      search texts; search_index.go makes their index on PostgreSQL
+//	write.go       insert, update and delete; event.go records what changed, counter.go
+//	               keeps the totals of lists
+//	scope.go       finds the rows of a scope; uid.go stores UIDs as bytes, scope_key.go
+//	               the keys by which rows of large kinds are found
+//	sign_in.go     who a caller is; authority.go caches it, presumption.go proves it in the
+//	               round trip of the first statements
+//
+// The way to the database:
+//
+//	database.go    sends statements; observe.go reports each round trip, measure.go counts
+//	               what a response reads
+//	level.go       gathers the statements of one level of a response
+//	quick.go       gathers the reads by key of all requests; shared_trip.go is such a
+//	               round trip
+//	standby.go     lets read replicas of the database answer reads
+//
+// Tables that grow with time, and changes of the schema:
+//
+//	partition.go   partitions by time: event_partition.go, delivery_partition.go
+//	repair.go      repairs the order of events after a restore
+//	migration.go   applies the files of migrations; migration_*.go are those in Go, and
+//	               schema.go lists all
+package sqlstore
