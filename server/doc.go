@@ -5,7 +5,7 @@
 //
 // The life of a server:
 //
-//	config.go      the settings, and the function that starts everything below
+//	config.go      the settings, and Run, which starts everything below
 //	database.go    opens and migrates the database
 //	front.go       answers from the first moment, while the database is opened
 //	server.go      the HTTP server and its limits; tls.go and certificate.go for HTTPS

@@ -1,0 +1,67 @@
+package storetest_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"atrium/platform"
+	"atrium/store/storetest"
+)
+
+// A transaction of several rows may overwrite what a later transaction has committed. The feed
+// has its event after the event of the other.
+func TestTheFeedHasTheChangesOfAResourceInTheirOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Postgres(t))
+	ctx, org := w.createOrganisation("acme")
+	var repos []platform.UID
+	for i := range 3 {
+		repos = append(repos, must[*platform.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*platform.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID)
+	}
+	slices.Sort(repos)
+	db := w.openDirect()
+	other := must[*sql.Tx](t)(db.BeginTx(ctx, nil))
+	defer func() { _ = other.Rollback() }()
+	must[sql.Result](t)(other.ExecContext(ctx, "SELECT 1 FROM repo WHERE uid = $1 FOR UPDATE", packUID(repos[1])))
+
+	rename := func(name string) platform.Input[*platform.Repo] {
+		return input[*platform.Repo](fmt.Sprintf(`{"name": %q}`, name))
+	}
+	changed := make(chan error, 1)
+	go func() {
+		requests := times(len(repos), func(i int) platform.BatchRequest[*platform.Repo] {
+			return platform.BatchRequest[*platform.Repo]{UID: repos[i], Input: rename(fmt.Sprintf("batch-%d", i))}
+		})
+		_, err := w.p.Repos.UpdateBatch(ctx, requests)
+		changed <- err
+	}()
+	waitFor(t, "the batch does not wait for the second repo", func() bool {
+		return w.query(db, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")[0][0] == "1"
+	})
+	must[*platform.Repo](t)(w.p.Repos.Update(ctx, repos[2], rename("single")))
+	must[any](t)(nil, other.Rollback())
+	must[any](t)(nil, <-changed)
+
+	stored := must[*platform.Repo](t)(w.p.Repos.Get(ctx, repos[2]))
+	after := ""
+	feed := must[*platform.Feed](t)(w.p.Events.Open(ctx, platform.EventRequest{After: &after}))
+	ctx, stop := context.WithCancel(ctx)
+	var names []string
+	_ = feed.Follow(ctx, func(e *platform.Event) error {
+		if e.Subject == repos[2] {
+			var repo platform.Repo
+			must[any](t)(nil, json.Unmarshal(e.Body, &repo))
+			if names = append(names, repo.Name); len(names) == 3 {
+				stop()
+			}
+		}
+		return nil
+	})
+	if len(names) != 3 || names[1] != "single" || names[2] != stored.Name {
+		t.Errorf("the feed has %v, and the stored name is %s, want that the feed ends with single and then this name", names, stored.Name)
+	}
+}
