@@ -142,6 +142,11 @@ func Unavailable(description string, cause error) *Error {
 	return &Error{Code: CodeUnavailable, Reason: "UNAVAILABLE", Message: "Unavailable: " + description, RetryAfter: time.Second, cause: cause}
 }
 
+// newAborted returns the error for a request that collided with another one.
+func newAborted(description string, cause error) *Error {
+	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: " + description + "; try again", cause: cause}
+}
+
 func permissionDenied(capability Capability, on UID) *Error {
 	where := "on any group"
 	metadata := map[string]string{"capability": string(capability)}

@@ -40,7 +40,8 @@ type Event struct {
 }
 
 // An EventPosition is a position in the feed. Positions only grow: an event that
-// is committed later never comes before an event that could already be read.
+// is committed later never comes before an event that could already be read, and an event
+// comes after all events that were committed before it was recorded.
 type EventPosition struct{ Transaction, Number int64 }
 
 // before reports whether p comes before q.

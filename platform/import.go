@@ -49,15 +49,13 @@ func (in importPlan[T, K]) run(ctx context.Context, store Store, batch []T) (Imp
 	if len(rows) == 0 {
 		return done, nil
 	}
-	put := func(tx Tx) (err error) {
-		done, err = in.put(ctx, tx, rows)
-		done.Rejected = rejected
-		return err
-	}
-	err := writePatiently(ctx, store, put)
-	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNotFound) {
-		err = writePatiently(ctx, store, put) // the same record was added or deleted concurrently; now this is found
-	}
+	err := retryCollisions(func() error {
+		return writePatiently(ctx, store, func(tx Tx) (err error) {
+			done, err = in.put(ctx, tx, rows)
+			done.Rejected = rejected
+			return err
+		})
+	})
 	return done, err
 }
 

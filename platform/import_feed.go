@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -62,7 +63,11 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			})
 		},
 	}
-	return in.run(ctx, s.p.store, advisories)
+	done, err := in.run(ctx, s.p.store, advisories)
+	if errors.Is(err, ErrNoParent) { // the group was deleted meanwhile
+		err = newNotFound(groupKind.Name, group)
+	}
+	return done, err
 }
 
 // setInherited sets, with one read, the severities that advisories inherit from their

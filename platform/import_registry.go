@@ -48,7 +48,11 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 			return s.insertImported(ctx, tx, group, added, o)
 		},
 	}
-	return in.run(ctx, s.p.store, repos)
+	done, err := in.run(ctx, s.p.store, repos)
+	if errors.Is(err, ErrNoParent) { // the group was deleted meanwhile
+		err = newNotFound(groupKind.Name, group)
+	}
+	return done, err
 }
 
 func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*ImportedRepo, o ImportOptions) error {
@@ -199,7 +203,7 @@ func (s Tags) readImported(ctx context.Context, tx Tx, like []*ImportedTag) ([]*
 // deleted after the import had found it, so that only the records in this repo are rejected.
 func importIntoRepos(run func() (Imported, error)) (Imported, error) {
 	done, err := run()
-	if errors.Is(err, ErrNoParent) {
+	for try := 1; errors.Is(err, ErrNoParent) && try < maxCollisions; try++ {
 		done, err = run()
 	}
 	return done, err

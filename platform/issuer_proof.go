@@ -55,7 +55,7 @@ func (s IdentityProviders) verify(ctx context.Context, uid UID) (*IdentityProvid
 			return err
 		}
 		if current.OIDC == nil || current.OIDC.Issuer != provider.OIDC.Issuer {
-			return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: the issuer of the identity provider was changed at the same time; try again"}
+			return newAborted("the issuer of the identity provider was changed at the same time", nil)
 		}
 		// Only the operator can revoke what the operator has allowed.
 		proof, err := tx.IssuerProof(ctx, uid.Root(), provider.OIDC.Issuer)
@@ -117,7 +117,7 @@ func (s Issuers) recheckRegularly(ctx context.Context) {
 
 // Recheck checks the files of issuers again that were not checked for a day. It
 // removes a proof if the file no longer lists the organisation, or could not be
-// read for a week.
+// read for a week. One failed check after a pause, in which nobody checked, is not enough.
 func (s Issuers) Recheck(ctx context.Context) error {
 	if s.p.options.IssuerFile == nil {
 		return nil
@@ -140,7 +140,7 @@ func (s Issuers) Recheck(ctx context.Context) error {
 			switch {
 			case failed == nil && slices.Contains(listed, proof.Organisation):
 				current.VerifyTime = now
-			case failed == nil, now.Sub(proof.VerifyTime.Time) > unreachableFor:
+			case failed == nil, proof.CheckTime.Add(recheckInterval).Sub(proof.VerifyTime.Time) > unreachableFor:
 				s.p.options.Logger.WarnContext(ctx, "removing the proof of an issuer: its file no longer confirms it", "issuer", proof.Issuer, "organisation", proof.Organisation)
 				return s.remove(ctx, tx, proof.Organisation, proof.Issuer)
 			}

@@ -102,6 +102,15 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 		w.pass(25 * time.Hour)
 		must(t, w.p.Issuers.Recheck(t.Context()))
 		delete(served, workplace)
+		w.pass(10 * 24 * time.Hour) // No server runs in this time.
+		must(t, w.p.Issuers.Recheck(t.Context()))
+		if got, err := w.p.IdentityProviders.Get(w.as("owner of acme"), provider.UID); err != nil || !got.IssuerVerified {
+			t.Errorf("after one failed check it is not verified (%v)", err)
+		}
+		served[workplace] = []platform.UID{acme.uid}
+		w.pass(25 * time.Hour)
+		must(t, w.p.Issuers.Recheck(t.Context()))
+		delete(served, workplace)
 		for day, want := range []bool{true, true, true, true, true, true, false} {
 			w.pass(25 * time.Hour)
 			must(t, w.p.Issuers.Recheck(t.Context()))

@@ -20,8 +20,8 @@ func (p *Platform) Maintain(ctx context.Context) error {
 }
 
 // makePartitions makes the partitions of the coming events and deliveries. It returns the time
-// by which rows expire, or zero if the clock of this process is wrong: such a process must not
-// delete everything.
+// that decides which rows have expired, or zero if it is unknown. A process whose clock is wrong
+// must not delete everything, so a database that has a clock of its own limits this time.
 func (p *Platform) makePartitions(ctx context.Context) (now Time, err error) {
 	now, err = p.store.PartitionEvents(ctx, p.now(), partitionWidth(p.options.AuditRetention, eventPartitions))
 	if now.IsZero() {

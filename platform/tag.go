@@ -124,7 +124,8 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[*Tag]) (*Tag, error
 	if err != nil {
 		return nil, s.recordIfDenied(ctx, "created", repo, err)
 	}
-	made, err := retryTags(func() (*Tag, error) { return s.save(ctx, repo, tag) })
+	var made *Tag
+	err = retryCollisions(func() (err error) { made, err = s.save(ctx, repo, tag); return err })
 	if errors.Is(err, ErrNoParent) {
 		err = newNotFound("Repo", repo)
 	}
@@ -132,19 +133,6 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[*Tag]) (*Tag, error
 		return nil, s.recordIfDenied(ctx, "created", repo, err)
 	}
 	return made, nil
-}
-
-// retryTags calls save again, up to three times, if a concurrent request has made or
-// deleted a tag that it stores.
-func retryTags[T any](save func() (T, error)) (T, error) {
-	made, err := save()
-	for range 3 {
-		if !errors.Is(err, ErrDuplicate) && !errors.Is(err, ErrNotFound) {
-			break
-		}
-		made, err = save()
-	}
-	return made, err
 }
 
 // save makes a tag, or moves the existing one with its name.

@@ -24,7 +24,8 @@ func (s Tags) CreateBatch(ctx context.Context, requests []BatchRequest[*Tag]) ([
 	if err != nil {
 		return nil, s.kind.addArea(err)
 	}
-	made, err := retryTags(func() ([]*Tag, error) { return s.saveAll(ctx, tags, names) })
+	var made []*Tag
+	err = retryCollisions(func() (err error) { made, err = s.saveAll(ctx, tags, names); return err })
 	if errors.Is(err, ErrNoParent) {
 		err = s.findMissingRepo(ctx, names)
 	}
@@ -89,7 +90,7 @@ func (s Tags) findMissingRepo(ctx context.Context, names []TagName) error {
 			return addIndex(newNotFound("Repo", name.Repo), listOfRequests, i)
 		}
 	}
-	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: a repo of the batch was created or deleted at the same time; try again"}
+	return newAborted("a repo of the batch was created or deleted at the same time", nil)
 }
 
 // DeleteBatch deletes several tags: all or none.

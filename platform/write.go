@@ -231,6 +231,24 @@ func (r *resources[T, F]) mergeParts(ctx context.Context, tx Tx, uid UID, c *cha
 	return v.sortByField(r.kind.fieldNames()).err()
 }
 
+// maxCollisions limits how often a write is made again. Each collision means that another
+// transaction has been committed.
+const maxCollisions = 10
+
+// retryCollisions calls write again if a transaction at the same time has made or deleted a row
+// that it stores. Then write finds it, or finds that it is gone.
+func retryCollisions(write func() error) error {
+	for try := 1; ; try++ {
+		err := write()
+		switch {
+		case !errors.Is(err, ErrDuplicate) && !errors.Is(err, ErrNotFound):
+			return err
+		case try == maxCollisions:
+			return newAborted("other requests keep changing the same rows", err)
+		}
+	}
+}
+
 // remove is the complete Delete of a kind without special rules.
 func (r *resources[T, F]) remove(ctx context.Context, uid UID) error {
 	return r.removeChecked(ctx, uid, allowDeletion)

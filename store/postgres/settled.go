@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Events are read in the order of their transaction ids, up to the oldest running
-// transaction that may still commit events. Every writing transaction of the store
+// Events are read in the order of transaction ids, up to the oldest running transaction that
+// may still commit events. An event has the id of its transaction or, if that is higher, of
+// the newest transaction that had ended when it was recorded. Every writing transaction of the store
 // holds an advisory lock. Transactions without it, such as those of other databases
 // or schemas, do not delay events.
 
