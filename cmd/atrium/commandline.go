@@ -93,10 +93,16 @@ func parse(args []string, p program) (picked command, err error) {
 		return nil, usageError{errors.New("unknown command; see --help")}
 	}
 	picked.check(f)
-	if c, ok := picked.(*configCommand); ok {
+	if c, ok := picked.(describer); ok {
 		c.describe(parsed, settings.from)
 	}
 	return picked, f.err()
+}
+
+// A describer is a command that uses where the values of its flags come from.
+type describer interface {
+	// describe receives the sources of values that are not from the command line, by flag.
+	describe(parsed *kong.Context, from map[string]string)
 }
 
 // errHelpPrinted ends the parsing after the help was printed. kong itself would end the
