@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -122,6 +123,8 @@ func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
 		kong.Exit(func(int) { panic(errHelpPrinted) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.KindMapper(reflect.Bool, switchMapper{f}),
+		mapValues[string](f, "one text"), mapValues[int](f, "a number"), mapValues[int64](f, "a number"),
+		mapValues[time.Duration](f, "a duration such as 90s, 15m or 2h"), kong.TypeMapper(reflect.TypeFor[map[string]int](), valueMapper{kong.MapperFunc(decodeNumbers), f, "NAME=N, with commas between several"}),
 		kong.Resolvers(settings),
 		kong.ValueFormatter(func(value *kong.Value) string {
 			if value.Flag == nil || slices.Contains(unset, value.Name) {
@@ -156,6 +159,59 @@ func (m switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) erro
 
 // IsBool makes the value optional.
 func (switchMapper) IsBool() bool { return true }
+
+// A valueMapper reads flags of one type. An invalid value becomes a fault among others, while
+// kong would stop at it.
+type valueMapper struct {
+	kong.Mapper // reads valid values
+	faults      *faults
+	form        string // what a value must be
+}
+
+// mapValues makes a valueMapper read the flags of a type that kong knows.
+func mapValues[T any](f *faults, form string) kong.Option {
+	t := reflect.TypeFor[T]()
+	return kong.TypeMapper(t, valueMapper{kong.NewRegistry().RegisterDefaults().ForType(t), f, form})
+}
+
+// Decode reads the value of the flag. If it is invalid, the flag keeps its default, so that it
+// has no second fault.
+func (m valueMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	given := ctx.Scan.Peek()
+	err := m.Mapper.Decode(ctx, target)
+	if err == nil || ctx.Value.Flag == nil || !given.IsValue() {
+		return err
+	}
+	if isSecret(ctx.Value.Flag) {
+		m.faults.add(ctx.Value.Name, "must be %s", m.form)
+	} else {
+		m.faults.add(ctx.Value.Name, "must be %s, not %.100q", m.form, fmt.Sprint(given.Value))
+	}
+	if !ctx.Value.HasDefault {
+		return nil
+	}
+	return m.Mapper.Decode(ctx.WithScanner(kong.ScanAsType(kong.FlagValueToken, ctx.Value.Default)), target)
+}
+
+// decodeNumbers reads a map of numbers, such as cost=10,depth=5. Semicolons may separate them too.
+func decodeNumbers(ctx *kong.DecodeContext, target reflect.Value) error {
+	text := ""
+	if err := ctx.Scan.PopValueInto("map", &text); err != nil {
+		return err
+	}
+	if target.IsNil() {
+		target.Set(reflect.MakeMap(target.Type()))
+	}
+	for pair := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' }) {
+		name, number, _ := strings.Cut(pair, "=")
+		n, err := strconv.Atoi(strings.TrimSpace(number))
+		if err != nil {
+			return err
+		}
+		target.SetMapIndex(reflect.ValueOf(strings.TrimSpace(name)), reflect.ValueOf(n))
+	}
+	return nil
+}
 
 // A usageError is an error in the command line or in the configuration.
 type usageError struct{ error }
