@@ -21,6 +21,22 @@ func runOnFullDisk(t *testing.T, url string, args ...string) error {
 	return run(t.Context(), args, program{name: "atrium", env: func(name string) string { return env[name] }, stdout: fullDisk{}, stderr: io.Discard})
 }
 
+func TestAVersionThatCannotBePrintedIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"--version", "version"} {
+		if err := runOnFullDisk(t, "", args); exitCode(err) != 1 || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("%s: %v, want exit code 1", args, err)
+		}
+	}
+}
+
+func TestABackupWithoutANameIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": storetest.SQLite(t)}, "backup", ""); exitCode(err) != 1 || !strings.Contains(err.Error(), "the name of the backup is empty; name a file") {
+		t.Errorf("error %v, want one that asks for a name", err)
+	}
+}
+
 // The operator has no token yet to ask for the UID with.
 func TestTheUIDOfAnOrganisationIsInTheErrorsOfBootstrap(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,11 @@ func parse(args []string, p program) (picked command, err error) {
 		return nil, err
 	}
 	parsed, err := parser.Parse(args)
-	if err != nil {
+	var lost outputError
+	switch {
+	case errors.As(err, &lost):
+		return nil, lost.error
+	case err != nil:
 		return nil, usageError{err}
 	}
 	picked, ok := parsed.Selected().Target.Addr().Interface().(command)
@@ -116,7 +120,7 @@ func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
 		kong.Vars{
-			"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency), "version": describeVersion(),
+			"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency),
 			"answer_bytes": strconv.FormatInt(limits.PerAnswer, 10), "answer_memory": strconv.FormatInt(limits.Total, 10),
 		},
 		kong.Writers(p.stdout, p.stderr),
