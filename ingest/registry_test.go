@@ -142,6 +142,9 @@ func TestAPipeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newFakeCore()
+	if _, err := importRegistry(t.Context(), c.destination(), t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "is a folder; name a file of JSON lines") {
+		t.Errorf("a folder: %v, want an error that says so", err)
+	}
 	_, err = importRegistry(t.Context(), c.destination(), fmt.Sprintf("/proc/self/fd/%d", r.Fd()), Options{})
 	if err == nil || !strings.Contains(err.Error(), "must be a file and not a pipe") || len(c.repos) > 0 {
 		t.Errorf("got %v with %d repos, want a refusal", err, len(c.repos))

@@ -179,6 +179,20 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 	return q
 }
 
+// checkRecorded fails if there is neither a group nor an event of it. The events of a deleted
+// group stay in the log.
+func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) error {
+	groups, err := TableOf[*Group, *GroupFilter](s.p.store).Get(ctx, Keys{uids: []UID{group}})
+	if err != nil || len(groups) > 0 {
+		return err
+	}
+	events, err := s.p.store.EventLog(ctx, AuditQuery{Scope: scope, Limit: 1, Without: EventBodies | EventChanges})
+	if err != nil || len(events) > 0 {
+		return err
+	}
+	return groupKind.notFound(group)
+}
+
 // Export calls yield for every entry that a request asks for, newest first. It checks
 // no rights: it is for commands of the operator, without a caller.
 func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Event) error) error {
@@ -190,6 +204,9 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Even
 	q.Scope, q.Limit = newScope(Branch{Relation: Everything}), MaxPageSize
 	if req.DescendantsOf != "" {
 		q.Scope = subtreeScope([]UID{req.DescendantsOf})
+		if err := s.checkRecorded(ctx, req.DescendantsOf, q.Scope); err != nil {
+			return err
+		}
 	}
 	if q.Types == nil && q.Denied == nil {
 		return s.exportPages(ctx, q, func(events []*Event) error { return yieldEach(events, yield) })

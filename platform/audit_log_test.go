@@ -148,6 +148,11 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			expectRefused(t, name, err, platform.CodePermissionDenied)
 		}
 
+		gone := w.group(acme.uid)
+		must(t, w.p.Groups.Delete(acme.owner, gone))
+		discard := func(*platform.Event) error { return nil }
+		must(t, w.p.AuditLog.Export(w.Context(), request{DescendantsOf: gone}, discard))
+		expectRefused(t, "a group that never was", w.p.AuditLog.Export(w.Context(), request{DescendantsOf: acme.uid + "/0123456789abcdef"}, discard), platform.CodeNotFound)
 		var exported []string
 		must(t, w.p.AuditLog.Export(w.Context(), request{}, func(e *platform.Event) error { exported = append(exported, e.ID); return nil }))
 		recorded = w.readEvents("1 = 1")

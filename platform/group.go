@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -229,7 +230,8 @@ type Organisation struct {
 }
 
 // Bootstrap makes an organisation whose owner is the holder of a token with this
-// issuer and subject. It checks no rights: it is for commands of the operator.
+// issuer and subject. It checks no rights: it is for commands of the operator. If there is an
+// organisation with this name, the error has its UID.
 func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*Organisation, error) {
 	group := &Group{Name: name}
 	owner := &ClaimMatch{Issuer: issuer, Subject: subject}
@@ -239,7 +241,29 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 	if err := v.err(); err != nil {
 		return nil, err
 	}
-	return s.createOrganisation(ctx, group, owner)
+	made, err := s.createOrganisation(ctx, group, owner)
+	if errors.Is(err, &Error{Code: CodeAlreadyExists}) {
+		return nil, s.nameOrganisation(ctx, name)
+	}
+	return made, err
+}
+
+// nameOrganisation returns the error for an organisation that exists already, for the operator.
+func (s Groups) nameOrganisation(ctx context.Context, name string) error {
+	groups, err := TableOf[*Group, *GroupFilter](s.p.store).List(ctx, Query[*GroupFilter]{
+		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupFilter{Name: name}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
+	})
+	if err != nil {
+		return err
+	}
+	existing := newAlreadyExists("Group", "")
+	for _, group := range groups.Items {
+		if group.UID.IsRoot() {
+			existing.Resource.Name = string(group.UID)
+			existing.Message = fmt.Sprintf("Already exists: the organisation %s has the UID %s", name, group.UID)
+		}
+	}
+	return existing
 }
 
 // IsEmpty reports whether there are no groups, as in a new database. Only the

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"atrium/platform"
@@ -89,10 +90,12 @@ func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
 func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
+		_, err := w.p.Groups.Create(w.operator(), w.found("other").uid, body[*platform.Group](`{"name": "acme"}`)) // This group is no organisation.
+		must(t, err)
 		before := len(w.events())
-		_, err := w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "somebody else")
-		if e := refusal(t, "again", err, platform.CodeAlreadyExists); e.Resource.Kind != "Group" || e.Resource.Name != "" {
-			t.Errorf("it tells whose it is: %+v", e.Resource)
+		_, err = w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "somebody else")
+		if e := refusal(t, "again", err, platform.CodeAlreadyExists); e.Resource.Kind != "Group" || e.Resource.Name != string(acme.uid) || !strings.Contains(e.Message, "acme has the UID "+string(acme.uid)) {
+			t.Errorf("it does not tell the operator which it is: %+v: %s", e.Resource, e.Message)
 		}
 		if n := len(w.events()); n != before {
 			t.Errorf("%d events of a refusal, want %v", n-before, before)
@@ -135,7 +138,9 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 			t.Errorf("got %v, want 'name description'", got)
 		}
 		_, err = open.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "acme"}`))
-		expectRefused(t, "a name that is taken", err, platform.CodeAlreadyExists)
+		if e := refusal(t, "a name that is taken", err, platform.CodeAlreadyExists); e.Resource.Kind != "Group" || e.Resource.Name != "" || strings.Contains(e.Message, string(acme.uid)) {
+			t.Errorf("it tells whose it is: %+v: %s", e.Resource, e.Message)
+		}
 
 		mine, err := open.Groups.Create(acme.owner, "", body[*platform.Group](`{"name": "mine", "description": "d"}`))
 		must(t, err)

@@ -20,6 +20,9 @@ func Backup(ctx context.Context, databaseURL, to string, overwrite bool) error {
 	if err != nil {
 		return err
 	}
+	if to == "" {
+		return errors.New("the name of the backup is empty; name a file")
+	}
 	if folder := filepath.Dir(to); !isFolder(folder) {
 		return fmt.Errorf("there is no folder %s", folder)
 	}

@@ -89,6 +89,7 @@ type Config struct {
 
 	recorder *recorder
 	draining <-chan struct{} // closed when the shutdown begins; nil means never
+	ready    *readiness      // set by Run; nil means that no metrics show it
 
 	deliverer *events.Deliverer // set by the server; nil if another process delivers webhooks
 }
@@ -109,6 +110,8 @@ type Start struct {
 func Run(ctx context.Context, c Config) error {
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
 	c.draining, c.recorder = ctx.Done(), c.newRecorder()
+	c.ready = &readiness{draining: c.draining}
+	c.Metrics.WatchReady(c.ready.observe)
 	last := &shutdown{within: c.ShutdownTimeout(), logger: c.Logger}
 	return last.bound(ctx, func(ctx context.Context, end func()) error { return c.run(ctx, end, last) })
 }

@@ -20,13 +20,13 @@ import (
 func (c *Config) listen(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Address)
 	if err != nil {
-		return nil, listenError("addr", c.Address, err)
+		return nil, ListenError("addr", c.Address, err)
 	}
 	return listener, nil
 }
 
-// listenError explains why the server cannot listen on an address, and what to do.
-func listenError(flag, address string, err error) error {
+// ListenError explains why the server cannot listen on an address, and what to do.
+func ListenError(flag, address string, err error) error {
 	var advice string
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -35,7 +35,7 @@ func TestAPortInUseIsReportedBeforeTheDatabaseIsOpened(t *testing.T) {
 		t.Errorf("made %v", made)
 	}
 	for cause, want := range map[error]string{syscall.EACCES: "above 1023", syscall.EADDRNOTAVAIL: "does not have", errors.New("other"): "other"} {
-		if got := listenError("addr", "h:1", fmt.Errorf("listen: %w", cause)).Error(); !strings.Contains(got, want) {
+		if got := ListenError("addr", "h:1", fmt.Errorf("listen: %w", cause)).Error(); !strings.Contains(got, want) {
 			t.Errorf("%v: %s, want it to contain %q", cause, got, want)
 		}
 	}

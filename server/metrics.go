@@ -17,7 +17,7 @@ func (c *Config) serveMetrics(ctx context.Context) (end func(), err error) {
 		c.Logger.Warn("metrics are not served, because the server cannot listen on their address; choose another with --metrics-addr", "address", c.MetricsAddress)
 		return func() {}, nil
 	case err != nil:
-		return nil, fmt.Errorf("metrics: %w", listenError("metrics-addr", c.MetricsAddress, err))
+		return nil, fmt.Errorf("metrics: %w", ListenError("metrics-addr", c.MetricsAddress, err))
 	}
 	c.Logger.Info("metrics", "url", url+"/metrics")
 	return end, nil

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,36 @@ func shareCheck(check func(context.Context) error, draining <-chan struct{}) fun
 		_, err := shared(ctx)
 		return err
 	}
+}
+
+// A readiness knows for the metrics what /readyz answers.
+type readiness struct {
+	check    atomic.Pointer[func(context.Context) error] // nil while the server starts
+	draining <-chan struct{}                             // closed when the shutdown begins; nil means never
+}
+
+// use begins to answer with a check, when the server has started.
+func (r *readiness) use(check func(context.Context) error) {
+	if r != nil {
+		r.check.Store(&check)
+	}
+}
+
+// observe reports whether the server is ready. That is not known of a server that shuts down,
+// because nobody expects it to be ready.
+func (r *readiness) observe() (ready, known bool) {
+	select {
+	case <-r.draining:
+		return false, false
+	default:
+	}
+	check := r.check.Load()
+	if check == nil {
+		return false, true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
+	return (*check)(ctx) == nil, true
 }
 
 // shareRead returns a function that anyone may call as often as they like: requests share one

@@ -128,6 +128,27 @@ func TestADrainingServerIsNotReadyAtOnce(t *testing.T) {
 	}
 }
 
+// A server that starts is not ready, and one that drains must wake nobody.
+func TestTheMetricsShowWhatReadyzAnswers(t *testing.T) {
+	t.Parallel()
+	draining, drain := context.WithCancel(t.Context())
+	r := &readiness{draining: draining.Done()}
+	expect := func(when string, ready, known bool) {
+		t.Helper()
+		if gotReady, gotKnown := r.observe(); gotReady != ready || gotKnown != known {
+			t.Errorf("%s: ready %v, known %v; want %v, %v", when, gotReady, gotKnown, ready, known)
+		}
+	}
+	expect("while the server starts", false, true)
+	var result error
+	r.use(func(context.Context) error { return result })
+	expect("once it has started", true, true)
+	result = platform.Unavailable("the database is away", nil)
+	expect("without a database", false, true)
+	drain()
+	expect("while it drains", false, false)
+}
+
 // The keys of webhooks are public, and requests for them pass no gate. The attack is many of them.
 func TestRequestsForThePublicKeysShareOneRead(t *testing.T) {
 	t.Parallel()

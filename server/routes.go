@@ -24,6 +24,7 @@ const graphPath = "/graphql"
 // of REST contain UIDs in several spellings.
 func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
 	ready := shareCheck(c.readyCheck(p), c.draining)
+	c.ready.use(ready)
 	refuse := newErrorWriter(options)
 	refused := newRefuser(refuse)
 	gate := newGate(newQuotas(c.RateLimit, c.RateBurst, c.MaxInFlight), c.MaxConcurrent)

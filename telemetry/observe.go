@@ -154,6 +154,36 @@ func (m *Metrics) counter(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
 }
 
+// WatchReady adds whether the server is ready. Each scrape calls ready; if known is false, the
+// scrape omits this metric.
+func (m *Metrics) WatchReady(ready func() (ready, known bool)) {
+	if m != nil {
+		m.registry.MustRegister(readyCollector{ready})
+	}
+}
+
+type readyCollector struct {
+	ready func() (ready, known bool)
+}
+
+var readyGauge = prometheus.NewDesc("atrium_ready", "Whether /readyz answers that the server can serve requests: 1 or 0. A server that shuts down does not have this metric.", nil, nil)
+
+// Describe sends the description of the metric.
+func (readyCollector) Describe(to chan<- *prometheus.Desc) { to <- readyGauge }
+
+// Collect calls ready and sends its result.
+func (c readyCollector) Collect(to chan<- prometheus.Metric) {
+	ready, known := c.ready()
+	if !known {
+		return
+	}
+	value := 0.0
+	if ready {
+		value = 1
+	}
+	to <- prometheus.MustNewConstMetric(readyGauge, prometheus.GaugeValue, value)
+}
+
 // A Backlog says how late the delivery of events is.
 type Backlog struct {
 	Event    time.Duration // age of the first event that has not been relayed

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +17,7 @@ func startBehindRelay(t *testing.T) (*running, *storetest.Relay, string) {
 	t.Helper()
 	direct := storetest.Postgres(t)
 	relay := storetest.NewRelay(t, direct)
-	server := start(t, relay.URL, "--dev")
+	server := start(t, relay.URL, "--dev", "--metrics-addr", "127.0.0.1:0")
 	token := strings.TrimSpace(mustRun(t, direct, "token"))
 	if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
 		t.Fatalf("status %d, want 200: %s", status, body)
@@ -54,6 +55,18 @@ func expectUnavailable(t *testing.T, server *running, token string) {
 			t.Errorf("%s: %d, want %d: %s", path, status, want, body)
 		}
 	}
+	expectSample(t, server, "atrium_ready 0")
+}
+
+// expectSample expects a line among the metrics of a server that has logged their address.
+func expectSample(t *testing.T, server *running, line string) {
+	t.Helper()
+	at := regexp.MustCompile(`"msg":"metrics","url":"([^"]+)/metrics"`)
+	server.await(func() bool { return at.MatchString(server.stderr.String()) })
+	metrics := running{t: t, url: at.FindStringSubmatch(server.stderr.String())[1]}
+	if _, text := metrics.get("", "/metrics"); !strings.Contains(text, "\n"+line+"\n") {
+		t.Errorf("the metrics have no line %q", line)
+	}
 }
 
 // expectRecovery expects that the server works again without a restart.
@@ -67,6 +80,7 @@ func expectRecovery(t *testing.T, server *running, token string) {
 			t.Fatal("the server does not become ready")
 		}
 	}
+	expectSample(t, server, "atrium_ready 1")
 	for range 10 {
 		if status, body := server.get(token, "/registry/v2/repos"); status != http.StatusOK {
 			t.Errorf("status %d, want 200: %s", status, body)

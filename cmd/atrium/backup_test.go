@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -109,6 +110,41 @@ func TestAFailedBackupOrRestoreIsReportedAndReplacesNothing(t *testing.T) {
 	mustRun(t, "sqlite:"+folder+"/new.db", "restore", "--encryption-key", strings.Repeat("ab", 32), file)
 	if info, err := os.Stat(folder + "/new.db"); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the database is %v (%v), want Perm 0o600", info, err)
+	}
+	if left, _ := filepath.Glob(folder + "/.*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// The attack is an operator who names the wrong file, such as one that a typing error created.
+func TestABackupIsOfADatabaseOfAtrium(t *testing.T) {
+	t.Parallel()
+	url, folder := storetest.SQLite(t), t.TempDir()
+	good, fresh := filepath.Join(folder, "good.db"), filepath.Join(folder, "fresh.db")
+	mustRun(t, url, "backup", good)
+	before, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log := before[18]; log != 1 {
+		t.Errorf("the header of the backup has the journal mode %d, want 1: a file without a log", log)
+	}
+	empty, text := writeFile(t, "empty.db", ""), writeFile(t, "text.db", strings.Repeat("no database ", 200))
+	for source, want := range map[string]string{
+		empty: empty + " is a SQLite database, but not one of Atrium; name another with --database-url",
+		text:  text + " is not a SQLite database",
+	} {
+		for _, args := range [][]string{{"backup", "--overwrite", good}, {"backup", fresh}} {
+			if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": "sqlite:" + source}, args...); exitCode(err) != 1 || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v of %s: %v, want an error with %q", args, source, err, want)
+			}
+		}
+	}
+	if after, err := os.ReadFile(good); !bytes.Equal(before, after) {
+		t.Errorf("the good backup was replaced (%v)", err)
+	}
+	if left, _ := filepath.Glob(folder + "/*"); len(left) != 1 {
+		t.Errorf("the folder has %v, want only the good backup", left)
 	}
 	if left, _ := filepath.Glob(folder + "/.*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"atrium/platform"
 	"atrium/server"
@@ -42,7 +43,11 @@ func (c *bootstrapCommand) run(ctx context.Context, p program) error {
 	}
 	out := json.NewEncoder(p.stdout)
 	out.SetIndent("", "  ")
-	return out.Encode(map[string]platform.UID{
+	err = out.Encode(map[string]platform.UID{
 		"group": made.Group.UID, "identity": made.Identity.UID, "roleBinding": made.Binding.UID,
 	})
+	if err != nil {
+		return fmt.Errorf("the organisation %s was created and has the UID %s, but the other UIDs could not be printed: %w", c.Org, made.Group.UID, err)
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -85,7 +86,11 @@ func parse(args []string, p program) (picked command, err error) {
 		return nil, err
 	}
 	parsed, err := parser.Parse(args)
-	if err != nil {
+	var lost outputError
+	switch {
+	case errors.As(err, &lost):
+		return nil, lost.error
+	case err != nil:
 		return nil, usageError{err}
 	}
 	picked, ok := parsed.Selected().Target.Addr().Interface().(command)
@@ -93,10 +98,16 @@ func parse(args []string, p program) (picked command, err error) {
 		return nil, usageError{errors.New("unknown command; see --help")}
 	}
 	picked.check(f)
-	if c, ok := picked.(*configCommand); ok {
+	if c, ok := picked.(describer); ok {
 		c.describe(parsed, settings.from)
 	}
 	return picked, f.err()
+}
+
+// A describer is a command that uses where the values of its flags come from.
+type describer interface {
+	// describe receives the sources of values that are not from the command line, by flag.
+	describe(parsed *kong.Context, from map[string]string)
 }
 
 // errHelpPrinted ends the parsing after the help was printed. kong itself would end the
@@ -109,13 +120,15 @@ func newParser(p program, f *faults, settings *sources) (*kong.Kong, error) {
 		kong.Name("atrium"),
 		kong.Description("Atrium serves groups, identities, registries, libraries and advisories over GraphQL, REST and gRPC."),
 		kong.Vars{
-			"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency), "version": describeVersion(),
+			"database_url": defaultDatabaseURL, "audience": defaultAudience, "most_requests": strconv.Itoa(maxConcurrency),
 			"answer_bytes": strconv.FormatInt(limits.PerAnswer, 10), "answer_memory": strconv.FormatInt(limits.Total, 10),
 		},
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { panic(errHelpPrinted) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.KindMapper(reflect.Bool, switchMapper{f}),
+		mapValues[string](f, "one text"), mapValues[int](f, "a number"), mapValues[int64](f, "a number"),
+		mapValues[time.Duration](f, "a duration such as 90s, 15m or 2h"), kong.TypeMapper(reflect.TypeFor[map[string]int](), valueMapper{kong.MapperFunc(decodeNumbers), f, "NAME=N, with commas between several"}),
 		kong.Resolvers(settings),
 		kong.ValueFormatter(func(value *kong.Value) string {
 			if value.Flag == nil || slices.Contains(unset, value.Name) {
@@ -150,6 +163,59 @@ func (m switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) erro
 
 // IsBool makes the value optional.
 func (switchMapper) IsBool() bool { return true }
+
+// A valueMapper reads flags of one type. An invalid value becomes a fault among others, while
+// kong would stop at it.
+type valueMapper struct {
+	kong.Mapper // reads valid values
+	faults      *faults
+	form        string // what a value must be
+}
+
+// mapValues makes a valueMapper read the flags of a type that kong knows.
+func mapValues[T any](f *faults, form string) kong.Option {
+	t := reflect.TypeFor[T]()
+	return kong.TypeMapper(t, valueMapper{kong.NewRegistry().RegisterDefaults().ForType(t), f, form})
+}
+
+// Decode reads the value of the flag. If it is invalid, the flag keeps its default, so that it
+// has no second fault.
+func (m valueMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	given := ctx.Scan.Peek()
+	err := m.Mapper.Decode(ctx, target)
+	if err == nil || ctx.Value.Flag == nil || !given.IsValue() {
+		return err
+	}
+	if isSecret(ctx.Value.Flag) {
+		m.faults.add(ctx.Value.Name, "must be %s", m.form)
+	} else {
+		m.faults.add(ctx.Value.Name, "must be %s, not %.100q", m.form, fmt.Sprint(given.Value))
+	}
+	if !ctx.Value.HasDefault {
+		return nil
+	}
+	return m.Mapper.Decode(ctx.WithScanner(kong.ScanAsType(kong.FlagValueToken, ctx.Value.Default)), target)
+}
+
+// decodeNumbers reads a map of numbers, such as cost=10,depth=5. Semicolons may separate them too.
+func decodeNumbers(ctx *kong.DecodeContext, target reflect.Value) error {
+	text := ""
+	if err := ctx.Scan.PopValueInto("map", &text); err != nil {
+		return err
+	}
+	if target.IsNil() {
+		target.Set(reflect.MakeMap(target.Type()))
+	}
+	for pair := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' }) {
+		name, number, _ := strings.Cut(pair, "=")
+		n, err := strconv.Atoi(strings.TrimSpace(number))
+		if err != nil {
+			return err
+		}
+		target.SetMapIndex(reflect.ValueOf(strings.TrimSpace(name)), reflect.ValueOf(n))
+	}
+	return nil
+}
 
 // A usageError is an error in the command line or in the configuration.
 type usageError struct{ error }

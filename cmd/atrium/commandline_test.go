@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +38,56 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 	}
 	if strings.Contains(text, "secret") || strings.Contains(text, "c2VjcmV0") || strings.Contains(text, "good.example") {
 		t.Errorf("the faults show what they must not:\n%s", text)
+	}
+}
+
+// Every flag that is no text has a value of the wrong type.
+func TestEveryValueOfAWrongTypeIsReportedWithItsVariable(t *testing.T) {
+	t.Parallel()
+	f := &faults{}
+	parser, err := newParser(program{stdout: io.Discard, stderr: io.Discard}, f, newSources(func(string) string { return "" }, f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(false) {
+		env, wrong := map[string]string{}, []string{}
+		for _, flag := range command.Flags {
+			if kind := flag.Target.Type(); kind.Kind() != reflect.String && kind != reflect.TypeFor[[]string]() && kind != reflect.TypeFor[*string]() && !slices.Contains(unset, flag.Name) {
+				env[variable(flag.Name)], wrong = "wrong", append(wrong, flag.Name)
+			}
+		}
+		args := strings.Fields(command.FullPath())[1:]
+		for range command.Positional {
+			args = append(args, "x")
+		}
+		_, err := parse(args, program{env: func(name string) string { return env[name] }, stdout: io.Discard, stderr: io.Discard})
+		for _, flag := range wrong {
+			if exitCode(err) != 2 || strings.Count(err.Error(), "--"+flag+" ("+variable(flag)+"): must be ") != 1 {
+				t.Errorf("%s: %v, want one fault of --%s", command.FullPath(), err, flag)
+			}
+		}
+	}
+	_, _, err = atrium(t, nil, "serve", "--config", writeFile(t, "c.yaml", "rate-limit: [1, 2]\nslow: fast\ndatabase-url: [hunter2]\nlog-level: loud"))
+	for _, want := range []string{`--rate-limit (ATRIUM_RATE_LIMIT): must be a number, not "[1 2]"`, `--slow (ATRIUM_SLOW): must be a duration such as 90s, 15m or 2h, not "fast"`, "--database-url (ATRIUM_DATABASE_URL): must be one text\n", "--log-level (ATRIUM_LOG_LEVEL): must be debug"} {
+		if exitCode(err) != 2 || !strings.Contains(err.Error()+"\n", want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("from a file: %v, want a fault %q", err, want)
+		}
+	}
+}
+
+func TestCommasAndSemicolonsSeparateNumbers(t *testing.T) {
+	t.Parallel()
+	want := map[string]int{"cost": 10, "depth": 5, "sockets": 7}
+	for _, text := range []string{"cost=10,depth=5", "cost=10;depth=5", "cost=10, depth=5,"} {
+		if got := parseServe(t, nil, "--graphql-limit", text, "--graphql-limit=sockets=7").GraphqlLimit; !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if got := parseServe(t, map[string]string{"ATRIUM_GRAPHQL_LIMIT": "cost=10,depth=5,sockets=7"}).GraphqlLimit; !maps.Equal(got, want) {
+		t.Errorf("in a variable: %v, want %v", got, want)
+	}
+	if _, _, err := atrium(t, map[string]string{"ATRIUM_GRAPHQL_LIMIT": "cost:10"}, "serve"); exitCode(err) != 2 || !strings.Contains(err.Error(), `--graphql-limit (ATRIUM_GRAPHQL_LIMIT): must be NAME=N, with commas between several, not "cost:10"`) {
+		t.Errorf("an invalid map: %v, want an error that names the form", err)
 	}
 }
 

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alecthomas/kong"
+
 	"atrium/ingest"
 	"atrium/platform"
+	"atrium/server"
 	"atrium/telemetry"
 )
 
@@ -14,6 +17,13 @@ import (
 type importRun struct {
 	databaseFlags
 	MetricsAddr string `placeholder:"ADDRESS" help:"Private address to serve metrics of the import for Prometheus on, while it runs."`
+
+	metricsFrom string // the variable or file that has MetricsAddr; "" means the command line
+}
+
+// describe records where the address of the metrics comes from.
+func (c *importRun) describe(_ *kong.Context, from map[string]string) {
+	c.metricsFrom = from["metrics-addr"]
 }
 
 func (c *importRun) check(f *faults) {
@@ -24,14 +34,23 @@ func (c *importRun) check(f *faults) {
 }
 
 // serveMetrics serves the metrics of an import until end is called. They are nil without
-// --metrics-addr.
+// --metrics-addr, and if a variable or a file has an address that cannot be used: it is often
+// that of a server on the same machine.
 func (c *importRun) serveMetrics(ctx context.Context, m *meter) (metrics *telemetry.Metrics, end func(), err error) {
 	if c.MetricsAddr == "" {
 		return nil, func() {}, nil
 	}
 	metrics = telemetry.New(version)
 	_, end, err = metrics.Serve(ctx, c.MetricsAddr, func(err error) { m.print("the metrics server failed: " + err.Error()) })
-	return metrics, end, err
+	if err == nil {
+		return metrics, end, nil
+	}
+	err = server.ListenError("metrics-addr", c.MetricsAddr, err)
+	if c.metricsFrom == "" {
+		return nil, nil, err
+	}
+	m.print(fmt.Sprintf("the import serves no metrics: %s (the address is from %s)", err, c.metricsFrom))
+	return nil, func() {}, nil
 }
 
 // runImport runs an import, and prints its progress and a summary.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -248,4 +249,31 @@ func TestArtifactsAreImportedOnceAndBadLinesReported(t *testing.T) {
 		expectSummary(t, mustRun(t, url, "import", "artifacts", file), "2 0 0 0 artifacts", "2 0 0 0 versions")
 		expectSummary(t, mustRun(t, url, "import", "artifacts", file), "0 0 2 0 artifacts", "0 0 2 0 versions")
 	})
+}
+
+// The server of this machine has the address already. An import that shares its settings must not fail.
+func TestAnImportBesideAServerDoesWithoutMetrics(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	url, address := storetest.SQLite(t), taken.Addr().String()
+	libraries := writeFile(t, "libraries.jsonl", `{"ecosystem": "JAVA", "name": "com.example:parser", "versions": []}`+"\n")
+	settings := writeFile(t, "c.yaml", "metrics-addr: "+address)
+	const used = "another program already uses this address"
+	for from, env := range map[string]map[string]string{
+		"$ATRIUM_METRICS_ADDR": {"ATRIUM_DATABASE_URL": url, "ATRIUM_METRICS_ADDR": address},
+		settings:               {"ATRIUM_DATABASE_URL": url, "ATRIUM_CONFIG": settings},
+	} {
+		_, said, err := atrium(t, env, "import", "artifacts", libraries)
+		if err != nil || !strings.Contains(said, "the import serves no metrics: cannot listen on --metrics-addr "+address+": "+used) || !strings.Contains(said, "(the address is from "+from+")") {
+			t.Errorf("with the address from %s: %v\n%s, want a warning that names the source", from, err, said)
+		}
+	}
+	_, _, err = atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, "import", "artifacts", "--metrics-addr", address, libraries)
+	if exitCode(err) != 1 || !strings.Contains(err.Error(), "--metrics-addr "+address+": "+used) {
+		t.Errorf("with the flag: %v, want an error that names it", err)
+	}
 }

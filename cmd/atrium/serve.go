@@ -56,9 +56,7 @@ func (c *serveCommand) check(f *faults) {
 	c.observeFlags.check(f)
 	c.consoleFlags.check(f)
 	checkAddress(f, "addr", c.Addr)
-	if len(c.Audience) == 0 || slices.Contains(c.Audience, "") {
-		f.add("audience", "must not be empty")
-	}
+	checkAudience(f, c.Audience)
 	for _, issuer := range c.TrustIssuer {
 		checkIssuer(f, "trust-issuer", issuer)
 		c.checkPlainIssuer(f, "trust-issuer", issuer)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,13 @@ func checkAddress(f *faults, flag, address string) {
 	_, port, err := net.SplitHostPort(address)
 	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 0 || n > 65535 {
 		f.add(flag, "must be host:port, such as 127.0.0.1:8080")
+	}
+}
+
+// checkAudience rejects audiences that no token can have.
+func checkAudience(f *faults, audience []string) {
+	if len(audience) == 0 || slices.Contains(audience, "") {
+		f.add("audience", "must not be empty")
 	}
 }
 

@@ -193,7 +193,7 @@ func settingOf(node *yaml.Node) (any, error) {
 	for _, key := range slices.Sorted(maps.Keys(numbers)) {
 		pairs = append(pairs, fmt.Sprintf("%s=%d", key, numbers[key]))
 	}
-	return strings.Join(pairs, ";"), nil
+	return strings.Join(pairs, ","), nil
 }
 
 // isSecret reports whether the value of a flag must not be shown. The field of such a flag

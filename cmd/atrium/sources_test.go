@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -147,6 +148,31 @@ func TestTheConfigurationIsPrintedWithoutSecretsAsAUsableFile(t *testing.T) {
 	}
 	if _, _, err := atrium(t, nil, "config", "--log-level", "loud"); exitCode(err) != 2 {
 		t.Errorf("a faulty configuration: %v, want exit code 2", err)
+	}
+}
+
+// All commands share the file of --config.
+func TestEveryCommandTakesTheConfigurationThatIsPrinted(t *testing.T) {
+	t.Parallel()
+	out, _, err := atrium(t, nil, "config", "--audience", "a", "--audience", "b", "--metrics-addr", "127.0.0.1:9464")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, f := writeFile(t, "c.yaml", out), &faults{}
+	p := program{env: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard}
+	parser, err := newParser(p, f, newSources(p.env, f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(false) {
+		args := strings.Fields(command.FullPath())[1:]
+		for range command.Positional {
+			args = append(args, "x")
+		}
+		_, without := parse(args, p)
+		if _, with := parse(append(args, "--config", file), p); fmt.Sprint(with) != fmt.Sprint(without) {
+			t.Errorf("%s: with the file: %v; without it: %v", command.FullPath(), with, without)
+		}
 	}
 }
 

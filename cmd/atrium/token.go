@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"atrium/platform"
@@ -12,11 +11,11 @@ import (
 
 type tokenCommand struct {
 	databaseFlags
-	As       string `default:"owner" help:"Subject of the token in the demonstration organisation: owner, editor or viewer."`
-	Subject  string `placeholder:"SUB" help:"Subject of the token, instead of --as."`
-	Issuer   string `placeholder:"URL" help:"Issuer of the token, instead of the development issuer, to try the identities of that issuer."`
-	Audience string `default:"${audience}" help:"Audience of the token, as in --audience of the server."`
-	TTL      string `name:"ttl" default:"1h" help:"Time to live of the token, at most 24h."`
+	As       string   `default:"owner" help:"Subject of the token in the demonstration organisation: owner, editor or viewer."`
+	Subject  string   `placeholder:"SUB" help:"Subject of the token, instead of --as."`
+	Issuer   string   `placeholder:"URL" help:"Issuer of the token, instead of the development issuer, to try the identities of that issuer."`
+	Audience []string `default:"${audience}" help:"Audience of the token, as in --audience of the server; the token has the first of several."`
+	TTL      string   `name:"ttl" default:"1h" help:"Time to live of the token, at most 24h."`
 
 	ttl time.Duration
 }
@@ -34,7 +33,7 @@ func (c *tokenCommand) check(f *faults) {
 	if c.Issuer != "" {
 		checkIssuer(f, "issuer", c.Issuer)
 	}
-	f.require("audience", c.Audience)
+	checkAudience(f, c.Audience)
 	var err error
 	if c.ttl, err = time.ParseDuration(c.TTL); err != nil || c.ttl <= 0 || c.ttl > maxTTL {
 		f.add("ttl", "must be a duration such as 30m, at most 24h")
@@ -50,8 +49,7 @@ func (c *tokenCommand) run(ctx context.Context, p program) error {
 	if c.Issuer != "" {
 		claims["iss"] = c.Issuer
 	}
-	audience, _, _ := strings.Cut(c.Audience, ",") // the environment variable may list several audiences, for a server
-	token, err := c.mint(ctx, subject, audience, c.ttl, claims)
+	token, err := c.mint(ctx, subject, c.Audience[0], c.ttl, claims)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,19 @@ func (*versionCommand) run(_ context.Context, p program) error {
 }
 
 // A versionFlag prints the version and ends the program.
-type versionFlag = kong.VersionFlag
+type versionFlag bool
+
+// BeforeReset runs before anything else is parsed. Its error ends the program too.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	if _, err := fmt.Fprintln(app.Stdout, describeVersion()); err != nil {
+		return outputError{err}
+	}
+	app.Exit(0)
+	return nil
+}
+
+// An outputError is a failure to print what the command line asks for, and no fault of it.
+type outputError struct{ error }
 
 func describeVersion() string {
 	return fmt.Sprintf("atrium %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -9,8 +9,9 @@ import (
 )
 
 // Backup copies a consistent state of the database into a new file that only its
-// owner may read. The database can be used in the meantime. Errors do not name the new file.
-func Backup(ctx context.Context, path, to string) error {
+// owner may read. The database can be used in the meantime. If check rejects the copy, the
+// file is not written. Errors do not name the new file.
+func Backup(ctx context.Context, path, to string, check func(copied string) error) error {
 	made, err := os.CreateTemp(filepath.Dir(to), ".backup-*.db") // with mode 0600
 	if err != nil {
 		return errors.Unwrap(err) // without the name of the temporary file
@@ -20,6 +21,9 @@ func Backup(ctx context.Context, path, to string) error {
 		return err
 	}
 	if err := copyInto(ctx, path, made.Name()); err != nil {
+		return err
+	}
+	if err := check(made.Name()); err != nil {
 		return err
 	}
 	if err := syncFile(made.Name()); err != nil {
@@ -35,8 +39,10 @@ func copyInto(ctx context.Context, path, to string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
-	return err
+	if _, err = db.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
+		return explainError(path, err)
+	}
+	return nil
 }
 
 // syncFile flushes a file to disk, so that it survives a power failure.

@@ -134,6 +134,16 @@ func connect(path, more string) (*sql.DB, error) {
 	return sql.Open("sqlite", dsn)
 }
 
+// OpenCopy opens a file that nobody changes, to read it. It creates no other files and leaves
+// the mode of the log as it is.
+func OpenCopy(path string) (*Engine, error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?immutable=1&_pragma=query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{conn: conn{db}, reader: db, writer: db, path: path}, nil
+}
+
 // Dialect returns the SQL dialect of SQLite.
 func (e *Engine) Dialect() *sqlstore.Dialect { return &dialect }
 

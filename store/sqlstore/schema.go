@@ -60,6 +60,12 @@ func (s tables) CheckMigratable(ctx context.Context) error {
 	return s.compareSchema(ctx, false)
 }
 
+// IsMigrated reports whether the database has any migration.
+func (s tables) IsMigrated(ctx context.Context) (bool, error) {
+	applied, err := s.appliedMigrations(ctx)
+	return len(applied) > 1, err
+}
+
 // compareSchema fails if the database has a migration that this program does not know or,
 // if complete is set, lacks one.
 func (s tables) compareSchema(ctx context.Context, complete bool) error {
