@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"encoding/json"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -37,8 +38,10 @@ const (
 	slotsPerSubscription = 16
 	// slotPause is the longest time after which a job that found no free slot is
 	// tried again. The time is random, so that thousands of such jobs do not
-	// return together and block the queue.
-	slotPause = 30 * time.Second
+	// return together and block the queue. It begins with at most firstSlotPause, so
+	// that jobs follow soon on others whose sinks answer, and doubles with each pause.
+	slotPause      = 30 * time.Second
+	firstSlotPause = time.Second
 	// maxEarly is how long before its planned time an attempt may be made. It
 	// allows for clocks that differ.
 	maxEarly = time.Second
@@ -58,7 +61,7 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	d, ticket := w.deliverer, job.Args.ticket()
 	subscription := ticket.Delivery.Parent()
 	if !d.slots.take(subscription) {
-		return river.JobSnooze(rand.N(slotPause)) //nolint:gosec // not a secret
+		return river.JobSnooze(rand.N(longestPause(countPauses(job)))) //nolint:gosec // not a secret
 	}
 	defer d.slots.free(subscription)
 	pause, again, err := d.process(ctx, ticket)
@@ -71,6 +74,21 @@ func (w *worker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	return err
 }
 
+// longestPause returns the longest time after which a job is tried again that found no free
+// slot after a number of pauses.
+func longestPause(pauses int) time.Duration {
+	return min(firstSlotPause<<min(pauses, 5), slotPause)
+}
+
+// countPauses returns how often a job was postponed, which the queue records.
+func countPauses(job *river.Job[deliveryArgs]) int {
+	var recorded struct {
+		Snoozes int `json:"snoozes"`
+	}
+	_ = json.Unmarshal(job.Metadata, &recorded) // the first pause is not wrong either
+	return recorded.Snoozes
+}
+
 // process makes the attempt of a ticket and stores its result. It does nothing for
 // a ticket that is no longer valid. If again is true, the ticket is to be used
 // again after the pause.
@@ -79,8 +97,9 @@ func (d *Deliverer) process(ctx context.Context, ticket platform.Ticket) (pause 
 	if err != nil || dispatch == nil {
 		return 0, false, err
 	}
-	// A process may have died before it could postpone the job.
-	if pause := time.Until(dispatch.Delivery.NextAttemptTime.Time); pause > maxEarly {
+	// A process may have died before it could postpone the job. A first attempt is always
+	// due, whatever the clock of the process showed that planned it.
+	if pause := time.Until(dispatch.Delivery.NextAttemptTime.Time); pause > maxEarly && dispatch.Delivery.Attempts > 0 {
 		return pause, true, nil
 	}
 	if dispatch.Cause != nil {
@@ -117,27 +136,41 @@ func (d *Deliverer) wake() {
 	}
 }
 
-// slots counts the running attempts of each subscription.
+// slots counts the running attempts of this process: in total, of each subscription, and
+// of each organisation.
 type slots struct {
 	lock  sync.Mutex
+	total int
 	taken map[platform.UID]int
 }
 
-// take reports whether the subscription had a free slot, and occupies it.
+// take reports whether there was a free slot for the subscription, and occupies it. An
+// organisation gets slots only while it has fewer than are free. So one organisation has
+// at most half of them, and however many organisations have sinks that hang, some slots
+// stay free for the others.
 func (s *slots) take(subscription platform.UID) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.taken[subscription] == slotsPerSubscription {
+	if s.taken[subscription] == slotsPerSubscription || s.taken[subscription.Root()] >= maxWorkers-s.total {
 		return false
 	}
-	s.taken[subscription]++
+	s.add(subscription, 1)
 	return true
 }
 
+// free gives back the slot that take has occupied.
 func (s *slots) free(subscription platform.UID) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.taken[subscription]--; s.taken[subscription] == 0 {
-		delete(s.taken, subscription)
+	s.add(subscription, -1)
+}
+
+// add changes the counts of a subscription. The caller must hold the lock.
+func (s *slots) add(subscription platform.UID, n int) {
+	s.total += n
+	for _, uid := range []platform.UID{subscription, subscription.Root()} {
+		if s.taken[uid] += n; s.taken[uid] == 0 {
+			delete(s.taken, uid)
+		}
 	}
 }

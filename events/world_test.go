@@ -118,9 +118,9 @@ func (l testLog) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func (w *world) subscribe(sink string) *platform.Subscription {
+func (w *world) subscribe(sink string, types ...string) *platform.Subscription {
 	w.t.Helper()
-	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(&platform.Subscription{Sink: sink}, "sink"))
+	s, err := w.p.Subscriptions.Create(w.ctx, w.org, platform.TypedInput(&platform.Subscription{Sink: sink, Types: types}, "sink", "types"))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -123,10 +123,15 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 	}
 	again := make([]*Delivery, len(uids))
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		if err := lockSubscriptions(ctx, tx, parentsOf(uids)); err != nil {
+		parents := parentsOf(uids)
+		if err := lockSubscriptions(ctx, tx, parents); err != nil {
 			return err
 		}
 		found, err := TableOf[*Delivery, *DeliveryFilter](tx).Get(ctx, Keys{uids: uids})
+		if err != nil {
+			return err
+		}
+		waiting, err := tx.CountWaiting(ctx, parents)
 		if err != nil {
 			return err
 		}
@@ -138,7 +143,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 			if again[i] = found[n]; again[i].Stage != StageEnded {
 				continue
 			}
-			again[i].restart(s.p.now())
+			again[i].restart(s.p.now(), nextStage(waiting, uid.Parent()))
 			if err := RowsOf[*Delivery](tx).Update(ctx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
@@ -191,9 +196,9 @@ var deliveryProgress = []string{"state", "stage", "ticket", "attempts", "lastSta
 
 // restart resets a delivery to its state before the first attempt, with the next
 // ticket.
-func (d *Delivery) restart(now Time) {
+func (d *Delivery) restart(now Time, stage DeliveryStage) {
 	*d = Delivery{
-		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: StageReady, Ticket: d.Ticket + 1,
+		UID: d.UID, EventID: d.EventID, EventType: d.EventType, State: DeliveryPending, Stage: stage, Ticket: d.Ticket + 1,
 		NextAttemptTime: now, CreateTime: d.CreateTime, UpdateTime: now,
 	}
 }

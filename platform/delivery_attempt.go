@@ -8,7 +8,8 @@ import (
 // The consequences of an attempt follow only from the attempt, the clock and a
 // random number.
 
-// deliverySchedule holds the delay before each attempt: 75 h 35 m in total.
+// deliverySchedule holds the delay before each attempt: 75 h 35 m in total. With the longest
+// jitter and the longest Retry-After it is 88 h 30 m.
 var deliverySchedule = [...]time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 	10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
@@ -16,7 +17,8 @@ var deliverySchedule = [...]time.Duration{
 
 const (
 	deliveryJitter = 0.1                // fraction by which delays vary in both directions
-	maxRetryAfter  = 24 * time.Hour     // limit of Retry-After
+	maxRetryAfter  = 2 * time.Hour      // limit of Retry-After, so that all attempts fit into deliveryPeriod
+	deliveryPeriod = 90 * time.Hour     // all attempts are made in this time; docs/events.md names it
 	disableAfter   = 5 * 24 * time.Hour // time without success after which a subscription is disabled
 )
 

@@ -1,6 +1,8 @@
 package platform
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +37,29 @@ func TestADeliveryIsTriedTenTimesOverThreeDays(t *testing.T) {
 	}
 }
 
+// The attack is a sink that postpones each attempt, until the event is deleted or the receiver
+// has forgotten its id.
+func TestTenAttemptsFitIntoTheDocumentedTime(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says := fmt.Sprintf("ten attempts within %g h", deliveryPeriod.Hours()); !strings.Contains(string(guide), says) {
+		t.Errorf("docs/events.md does not say %q", says)
+	}
+	d, now := &Delivery{State: DeliveryPending}, attemptsStart
+	for d.State != DeliveryFailed {
+		d.recordAttempt(Attempt{Status: 503, RetryAfter: 24 * time.Hour}, now, 0.9999999, 1)
+		if d.State != DeliveryFailed {
+			now = d.NextAttemptTime
+		}
+	}
+	if took := now.Sub(attemptsStart.Time); d.Attempts != 10 || took > deliveryPeriod-time.Hour {
+		t.Errorf("%d attempts took %s, want 10 and an hour less than %s, for attempts that begin late", d.Attempts, took, deliveryPeriod)
+	}
+}
+
 func TestTheResultOfAnAttemptDecidesTheDelivery(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -52,7 +77,7 @@ func TestTheResultOfAnAttemptDecidesTheDelivery(t *testing.T) {
 		"429 and a time":            {Attempt{Status: 429, RetryAfter: time.Hour}, DeliveryRetrying, time.Hour, "the sink responded with status 429"},
 		"503 and a time":            {Attempt{Status: 503, RetryAfter: time.Minute}, DeliveryRetrying, time.Minute, "the sink responded with status 503"},
 		"a time below the schedule": {Attempt{Status: 503, RetryAfter: time.Second}, DeliveryRetrying, 5 * time.Second, "the sink responded with status 503"},
-		"a time beyond a day":       {Attempt{Status: 503, RetryAfter: 365 * 24 * time.Hour}, DeliveryRetrying, 24 * time.Hour, "the sink responded with status 503"},
+		"a time beyond two hours":   {Attempt{Status: 503, RetryAfter: 365 * 24 * time.Hour}, DeliveryRetrying, 2 * time.Hour, "the sink responded with status 503"},
 		"500 and a time":            {Attempt{Status: 500, RetryAfter: time.Hour}, DeliveryRetrying, 5 * time.Second, "the sink responded with status 500"},
 	} {
 		t.Run(name, func(t *testing.T) {

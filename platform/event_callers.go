@@ -89,15 +89,15 @@ func (h *feedCallers) confirmFirst(ctx context.Context, one *feedCaller) error {
 	return nil
 }
 
-// feedKey identifies actors that always have the same identities and grants: those of the
-// same claims.
+// feedKey identifies actors that always have the same identities and grants, and expire at
+// the same time: those of the same claims, while static keys keep their expiry.
 func (a *Actor) feedKey() string {
 	parts := make([]string, len(a.mappedGroups))
 	for i, m := range a.mappedGroups {
 		parts[i] = string(m.provider) + strconv.Quote(m.group)
 	}
 	slices.Sort(parts)
-	key := strconv.Quote(a.operator) + a.Key() + strings.Join(parts, "")
+	key := strconv.Quote(a.operator) + a.Key() + strings.Join(parts, "") + a.Expires.UTC().String()
 	if a.proof != nil {
 		claims, _ := json.Marshal(a.proof.claims) // they were decoded from JSON
 		sum := sha256.Sum256(claims)
@@ -175,9 +175,11 @@ func (a *Actor) issuers() []string {
 	return append([]string{"", a.proof.bearer.Issuer}, a.proof.bearer.Issuers...)
 }
 
-// standsFor reports whether a has all identities of b, and the same keys if they have keys.
+// standsFor reports whether a has all identities of b, the same keys if they have keys, and
+// does not expire earlier.
 func (a *Actor) standsFor(b *Actor) bool {
-	return a.staticKeys == b.staticKeys && !slices.ContainsFunc(b.Identities, func(uid UID) bool { return !slices.Contains(a.Identities, uid) })
+	isShorter := !a.Expires.IsZero() && (b.Expires.IsZero() || a.Expires.Before(b.Expires))
+	return !isShorter && a.staticKeys == b.staticKeys && !slices.ContainsFunc(b.Identities, func(uid UID) bool { return !slices.Contains(a.Identities, uid) })
 }
 
 func (h *feedCallers) release(one *feedCaller) {

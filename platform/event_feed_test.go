@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +232,43 @@ func TestATokenThatGetsItsIdentityBackOpensFeeds(t *testing.T) {
 		setSubject("reader")
 		w.followFeed(claims, acme.uid).hears(w, "with the identity again", acme.uid)
 		idle.ends(w, "of the time before", quiet)
+	})
+}
+
+// The attack is a caller who keeps a feed open beyond an expiry of its keys that was set while
+// the feed was open. A later expiry ends no feed.
+func TestAFeedEndsWhenItsKeysGetAnEarlierExpiry(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		const keys = `{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}", "expirationTime": %s}}`
+		after := func(days int) string {
+			return strconv.Quote(platform.At(time.Now().Add(time.Duration(days) * 24 * time.Hour)).String())
+		}
+		made, err := w.p.Identities.Create(acme.owner, acme.uid, body[*platform.Identity](keys, issuer, "null"))
+		must(t, err)
+		w.bind(acme.uid, made.UID, platform.ViewerRole)
+		setExpiry := func(expiry string) {
+			t.Helper()
+			_, err := w.p.Identities.Update(acme.owner, made.UID, body[*platform.Identity](keys, issuer, expiry))
+			must(t, err)
+		}
+		claims := platform.Claims{Issuer: issuer, Subject: "robot", ServiceAudience: true, StaticIdentities: []platform.UID{made.UID}}
+		runs(t, w.p)
+		unlimited := w.followFeed(claims, acme.uid)
+		unlimited.hears(w, "without an expiry", acme.uid)
+		setExpiry(after(1000))
+		unlimited.ends(w, "with an expiry", acme.uid)
+		first := w.followFeed(claims, acme.uid)
+		first.hears(w, "before the expiry", acme.uid)
+		setExpiry(after(3000))
+		first.hears(w, "with a later expiry", acme.uid)
+		second := w.followFeed(claims, acme.uid)
+		second.hears(w, "with the same expiry", acme.uid)
+		setExpiry(after(2000))
+		first.hears(w, "with an expiry that is still later than at first", acme.uid)
+		second.ends(w, "with an earlier expiry", acme.uid)
+		setExpiry(after(500))
+		first.ends(w, "with an expiry that is earlier than at first", acme.uid)
 	})
 }
 

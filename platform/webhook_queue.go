@@ -50,7 +50,7 @@ func (w Webhooks) Requeue(ctx context.Context, tickets ...Ticket) error {
 func (w Webhooks) RequeueLost(ctx context.Context, all bool) error {
 	due := At(w.p.now().Add(-lostAfter))
 	if all {
-		due = At(w.p.now().Add(2 * maxRetryAfter)) // no attempt is delayed for longer
+		due = At(w.p.now().Add(deliveryPeriod)) // no attempt is delayed for longer
 	}
 	if err := w.requeueOverdue(ctx, due); err != nil {
 		return err

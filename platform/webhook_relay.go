@@ -139,17 +139,22 @@ func (w Webhooks) newDeliveries(ctx context.Context, tx Tx, events []*Event) (de
 			if !s.wants(e) {
 				continue
 			}
-			stage := StageReady
-			if waiting[s.UID]++; waiting[s.UID] > maxQueued {
-				stage = StageHeld
-			}
 			deliveries = append(deliveries, &Delivery{
-				UID: s.UID.newChild(), EventID: e.ID, EventType: e.Type, State: DeliveryPending, Stage: stage,
+				UID: s.UID.newChild(), EventID: e.ID, EventType: e.Type, State: DeliveryPending, Stage: nextStage(waiting, s.UID),
 				NextAttemptTime: now, CreateTime: now, UpdateTime: now,
 			})
 		}
 	}
 	return deliveries, done, nil
+}
+
+// nextStage returns the stage of the next delivery of a subscription that was not attempted
+// yet, and counts it among those that wait.
+func nextStage(waiting map[UID]int, subscription UID) DeliveryStage {
+	if waiting[subscription]++; waiting[subscription] > maxQueued {
+		return StageHeld
+	}
+	return StageReady
 }
 
 // A relayProgress is the position up to which this process knows that events were relayed.

@@ -96,3 +96,56 @@ func TestRetriesReleaseNoHeldDeliveries(t *testing.T) {
 		}
 	})
 }
+
+// The attack is one call that redelivers many deliveries to a sink that hangs, and thus fills
+// the queue.
+func TestRedeliveriesObeyTheLimitOfTheQueue(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		sub := w.subscribe(acme.uid, "dev.atrium.api.platform.registry.repo.created.v1").UID
+		for range 24 {
+			w.repo(acme.uid)
+		}
+		w.relay()
+		deliver := func() (times int) {
+			t.Helper()
+			for {
+				queued := w.queuedUIDs()
+				if len(queued) > 8 {
+					t.Errorf("%d deliveries are in the queue, want at most 8", len(queued))
+				}
+				if len(queued) == 0 {
+					return times
+				}
+				for _, d := range queued {
+					times++
+					w.end(d, platform.Attempt{Status: 200})
+				}
+			}
+		}
+		deliver()
+		var uids []platform.UID
+		for _, d := range w.deliveries(sub) {
+			uids = append(uids, d.UID)
+		}
+		w.repo(acme.uid)
+		w.relay() // One delivery is waiting already.
+		again, err := w.p.Deliveries.Redeliver(acme.owner, uids)
+		must(t, err)
+		held := 0
+		for _, d := range again {
+			if d.State != platform.DeliveryPending || d.Attempts != 0 {
+				t.Errorf("to be sent again: %+v", d)
+			}
+			if d.Stage == platform.StageHeld {
+				held++
+			}
+		}
+		if want := 24 - 7; held != want {
+			t.Errorf("%d redeliveries are held beside one delivery that waits, want %d", held, want)
+		}
+		if times := deliver(); times != 25 {
+			t.Errorf("%d deliveries were made, want 25", times)
+		}
+	})
+}

@@ -110,8 +110,8 @@ type webhookFlags struct {
 	DeliveryRetention time.Duration `default:"720h" help:"How long deliveries are kept after they have ended."`
 }
 
-// shortestRetention is the smallest --audit-retention. It is longer than deliveries are
-// retried, because a delivery needs its event.
+// shortestRetention is the smallest --audit-retention. It is longer than the 90 h in which
+// all attempts of a delivery are made, because each attempt needs the event.
 const shortestRetention = 96 * time.Hour
 
 func (w *webhookFlags) check(f *faults) {
@@ -124,7 +124,7 @@ func (w *webhookFlags) check(f *faults) {
 		}
 	}
 	if w.AuditRetention < shortestRetention {
-		f.add("audit-retention", "must be at least %s, because deliveries are retried for that long", shortestRetention)
+		f.add("audit-retention", "must be at least %s, because deliveries are attempted for 90 h", shortestRetention)
 	}
 	if w.DeliveryRetention <= 0 {
 		f.add("delivery-retention", "must be above 0")
