@@ -2,6 +2,7 @@
 // sign in with a token.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { browser } from './browser.mjs';
 import { run, site } from './lib.mjs';
 
@@ -71,4 +72,26 @@ export async function enter(page, bearer, path = '/console') {
   page.asked = [];
   await page.getByRole('button', { name: 'Use this token' }).click();
   await loaded(page);
+}
+
+/** Starts a server with the demonstration data in a database of its own. Returns its URL, a function that sends it requests, and one that sends it documents. */
+export async function startServer(database) {
+  const server = spawn(program, ['serve', '--dev', '--allow-signup', '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  process.on('exit', () => server.kill('SIGKILL'));
+  let said = '';
+  for (const stream of [server.stdout, server.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
+  const [, url] = await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said, 20);
+  const { code, out, text: output } = await run(program, ['token', '--database-url', database]);
+  assert.equal(code, 0, output);
+  const ask = async (path, options) => {
+    const response = await fetch(url + path, { ...options, headers: { Authorization: 'Bearer ' + out.trim(), 'Content-Type': 'application/json' } });
+    assert.ok(response.ok, `${path}: ${response.status}`);
+    return response.json();
+  };
+  const data = async (query, variables) => {
+    const { data: answered, errors } = await ask('/graphql', { method: 'POST', body: JSON.stringify({ query, variables }) });
+    assert.equal(errors, undefined, JSON.stringify(errors));
+    return answered;
+  };
+  return { site: url, ask, data };
 }

@@ -2,26 +2,14 @@
 // tree, from one organisation to another, and while a slow answer is awaited.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { browser } from '../browser.mjs';
-import { eventually, loaded, look, newPage, program, text, watchPage } from '../console.mjs';
-import { check, finish, run, temporaryFolder } from '../lib.mjs';
+import { eventually, loaded, look, newPage, startServer, text, watchPage } from '../console.mjs';
+import { check, finish, temporaryFolder } from '../lib.mjs';
 
 const database = `sqlite:${join(temporaryFolder(), 'answers.db')}`;
-let site, bearer, server;
-process.on('exit', () => server?.kill('SIGKILL'));
+let site, ask, data;
 
-const ask = async (path, options) => {
-  const response = await fetch(site + path, { ...options, headers: { Authorization: 'Bearer ' + bearer, 'Content-Type': 'application/json' } });
-  assert.ok(response.ok, `${path}: ${response.status}`);
-  return response.json();
-};
-const data = async (query, variables) => {
-  const { data: answered, errors } = await ask('/graphql', { method: 'POST', body: JSON.stringify({ query, variables }) });
-  assert.equal(errors, undefined, JSON.stringify(errors));
-  return answered;
-};
 const addGroup = async (name, parent) => (await data('mutation M($i: CreateGroupInput!) { createGroup(input: $i) { group { uid } } }', { i: { name, description: `this is ${name}`, ...(parent && { parent }) } })).createGroup.group.uid;
 const addRepo = async (name, parent) => (await data('mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { name, parent } })).createRepo.repo.uid;
 const addTags = async (repo, names) => { for (const name of names) await ask(`/registry/v2/tags/${repo}`, { method: 'POST', body: JSON.stringify({ name, digest: 'sha256:' + 'ab'.repeat(32) }) }); };
@@ -36,13 +24,7 @@ const delay = (page, name, ms) => page.route(site + '/graphql', async (route) =>
 
 let acme;
 await check('a server starts', async () => {
-  server = spawn(program, ['serve', '--dev', '--allow-signup', '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  for (const stream of [server.stdout, server.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
-  site = (await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said, 20))[1];
-  const { code, out, text: output } = await run(program, ['token', '--database-url', database]);
-  assert.equal(code, 0, output);
-  bearer = out.trim();
+  ({ site, ask, data } = await startServer(database));
   acme = (await data('{ group(path: "acme") { uid } }')).group.uid;
 }, 30);
 

@@ -1,6 +1,6 @@
 // This file sends the requests of the console to the GraphQL endpoint. All data that the console shows passes through here.
 
-import { cacheExchange, Client, fetchExchange, type CombinedError } from '@urql/core';
+import { cacheExchange, Client, fetchExchange, type CombinedError, type OperationResult } from '@urql/core';
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useClient, useQuery } from 'urql';
 import type { TypedDocument } from './generated/graphql';
@@ -113,43 +113,79 @@ export function useData<Data, Variables extends object>(document: TypedDocument<
 }
 
 interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
-interface Pages<Data, Row> { first?: Data; rows: Row[]; after: string | null; more: boolean; problems: Problem[]; cost?: number }
+interface Pages<Data, Row> {
+  first?: Data;
+  rows: Row[];
+  after: string | null;
+  more: boolean;
+  problems: Problem[]; // These problems are of the first page.
+  stopped: Problem[]; // These problems are of the page after the rows. As long as there are any, no page is read by itself.
+  cost?: number;
+}
 
 const keptPages = new Map<string, Pages<unknown, unknown>>();
-const mostKept = 30;
+const mostKept = 30, longestPage = 200;
+
+/** Sends a query. If the signal ends it, there is no answer, and the same query can be sent again. */
+const send = <Data>(client: Client, document: TypedDocument<Data, never>, variables: object, signal: AbortSignal) => new Promise<OperationResult<Data>>((done) => {
+  const { unsubscribe } = client.query<Data>(document, variables as never, { requestPolicy: 'network-only' }).subscribe((result) => {
+    if (result.stale) return;
+    done(result);
+    queueMicrotask(unsubscribe);
+  });
+  signal.addEventListener('abort', unsubscribe);
+});
+
+/** Returns why a page could not be read. A list that is gone has no rows, and the answer may name no error. */
+const problemsOfPage = (error?: CombinedError): Problem[] => (error ? problemsOf(error) : [{ code: 'NOT_FOUND', message: 'The rest of the list cannot be read.', path: '', violations: [] }]);
 
 /**
  * Reads a list page by page. A reader who comes back finds the list as they left it: with all pages that were read, and therefore
- * at the same position. While the rows of another filter are loading, the rows of the previous filter stay.
+ * at the same position. While the rows of another filter are loading, the rows of the previous filter stay. If a page cannot be read,
+ * the list stops there, and `retry` continues it.
  */
 export function usePages<Data, Row, Variables extends { after?: string | null }>(
   document: TypedDocument<Data, Variables>, variables: Variables, pick: (data: Data) => Page<Row> | null | undefined, following: Partial<Variables> = {}, { pause = false } = {},
 ) {
   const client = useClient(), { key: entry, returned } = useLocation();
   const wanted = JSON.stringify([nameOf(document), variables]), key = entry + wanted;
-  const [state, setState] = useState<Pages<Data, Row> & { key: string }>(() => ({ rows: [], after: null, more: false, problems: [], ...(returned && keptPages.get(key) as Pages<Data, Row>), key: returned && keptPages.has(key) ? wanted : '' }));
+  const [state, setState] = useState<Pages<Data, Row> & { key: string }>(() => ({ rows: [], after: null, more: false, problems: [], stopped: [], ...(returned && keptPages.get(key) as Pages<Data, Row>), key: returned && keptPages.has(key) ? wanted : '' }));
   const [round, setRound] = useState(0), version = useChanged(), [first] = useState(version);
-  const reading = useRef('');
+  const reading = useRef<AbortController>(undefined);
+
+  /** Begins to read. What was being read before is dropped, because it may no longer follow the rows. */
+  const begin = () => {
+    reading.current?.abort();
+    reading.current = new AbortController();
+    return reading.current.signal;
+  };
+  const end = () => { reading.current = undefined; };
+
+  /** Reads the page after the given rows, and returns it with them. */
+  const readAfter = async (pages: Pages<Data, Row>, size: object, signal: AbortSignal): Promise<Pages<Data, Row>> => {
+    const { data, error } = await send(client, document, { ...variables, ...following, ...size, after: pages.after }, signal), page = data && pick(data);
+    if (!page) return { ...pages, stopped: problemsOfPage(error) };
+    return { ...pages, rows: [...pages.rows, ...page.nodes], after: page.pageInfo.endCursor, more: page.pageInfo.hasNextPage, stopped: [] };
+  };
+
+  /** Reads a list from its start. A list that is read again is read as far as the reader has come, before its rows are replaced. */
+  const readAgain = async (signal: AbortSignal) => {
+    const old = state.key === wanted ? state : undefined, enough = old?.rows.length ?? 0;
+    const size = old && 'first' in variables ? { first: Math.min(Math.max(variables.first as number, enough), longestPage) } : {};
+    const { data, error, extensions } = await send(client, document, { ...variables, ...size }, signal), page = data && pick(data);
+    let pages: Pages<Data, Row> = { first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), stopped: [], cost: costOf(extensions) };
+    while (pages.more && pages.rows.length < enough && pages.stopped.length === 0) pages = await readAfter(pages, size, signal);
+    end();
+    // If a list cannot be read again, it stays as it was, and so do the forms and secrets that its page shows.
+    const failed = data ? pages.stopped : pages.problems;
+    setState(old && failed.length > 0 ? { ...old, problems: failed } : { ...pages, key: wanted });
+  };
 
   useEffect(() => {
     if (pause) return;
-    if (returned && round === 0 && version === first && keptPages.has(key)) {
-      setState({ ...keptPages.get(key) as Pages<Data, Row>, key: wanted });
-      return;
-    }
-    let current = true;
-    reading.current = wanted;
-    // A list that is read again is read as far as the reader has come, but only up to the maximum page size of the server.
-    const far = state.key === wanted && 'first' in variables ? { first: Math.min(Math.max(variables.first as number, state.rows.length), 200) } : {};
-    void client.query<Data>(document, { ...variables, ...far } as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error, extensions }) => {
-      reading.current = '';
-      if (!current) return;
-      const page = data && pick(data);
-      // If a list cannot be read again, it stays as it was, and so do the forms and secrets that its page shows.
-      setState((old) => !data && old.key === wanted ? { ...old, problems: problemsOf(error) }
-        : { first: data, rows: page?.nodes ?? [], after: page?.pageInfo.endCursor ?? null, more: page?.pageInfo.hasNextPage ?? false, problems: problemsOf(error), cost: costOf(extensions), key: wanted });
-    });
-    return () => { current = false; };
+    if (returned && round === 0 && version === first && keptPages.has(key)) setState({ ...keptPages.get(key) as Pages<Data, Row>, key: wanted });
+    else void readAgain(begin());
+    return () => { reading.current?.abort(); end(); };
   }, [client, wanted, pause, round, version]);
 
   useEffect(() => {
@@ -159,20 +195,19 @@ export function usePages<Data, Row, Variables extends { after?: string | null }>
     if (keptPages.size > mostKept) keptPages.delete(keptPages.keys().next().value!);
   }, [state, key]);
 
-  const readMore = () => {
+  const continueReading = async () => {
     if (!state.more || state.key !== wanted || reading.current) return;
-    reading.current = wanted;
-    void client.query<Data>(document, { ...variables, ...following, after: state.after } as never, { requestPolicy: 'network-only' }).toPromise().then(({ data, error }) => {
-      reading.current = '';
-      const page = data && pick(data);
-      setState((old) => old.key !== wanted ? old : page
-        ? { ...old, rows: [...old.rows, ...page.nodes], after: page.pageInfo.endCursor, more: page.pageInfo.hasNextPage }
-        : { ...old, more: false, problems: problemsOf(error) });
-    });
+    const pages = await readAfter(state, {}, begin());
+    end();
+    setState({ ...pages, key: wanted });
   };
+  const stopped = state.stopped.length > 0, reload = () => setRound((n) => n + 1);
 
   useShownQuery(document, variables, state.key === wanted ? state.cost : undefined, !pause);
-  return { ...state, loading: !pause && state.key !== wanted, started: state.key !== '', readMore, reload: () => setRound((n) => n + 1) };
+  return {
+    ...state, problems: [...state.stopped, ...state.problems], stopped, loading: !pause && state.key !== wanted, started: state.key !== '',
+    readMore: () => { if (!stopped) void continueReading(); }, reload, retry: stopped ? () => void continueReading() : reload,
+  };
 }
 
 /** Returns a time some days ago, which stays the same as long as the component is mounted. */

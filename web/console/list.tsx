@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
-import { Icon } from './ui';
+import type { QueryState } from './client';
+import { Icon, Problems } from './ui';
 
 /** Reports whether the window is as narrow as a phone. */
 export function useNarrow(): boolean {
@@ -35,7 +36,7 @@ export function List<Row>({ label, rows, total, keyOf, height, measured, head, b
   const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => height, overscan: 12, scrollMargin: offset, getItemKey: (i) => keyOf(rows[i]) });
   useEffect(() => virtual.measure(), [height]);
   const shown = virtual.getVirtualItems(), last = shown.at(-1)?.index ?? -1;
-  useEffect(() => { if (last >= rows.length - 15) end(); }, [last, rows.length]);
+  useEffect(() => { if (last >= rows.length - 15) end(); }, [last, rows]);
   return (
     <div className={busy ? 'table busy' : 'table'} aria-busy={busy}>
       {head}
@@ -48,6 +49,9 @@ export function List<Row>({ label, rows, total, keyOf, height, measured, head, b
     </div>
   );
 }
+
+/** This part is below the rows of a list. It says why the list could not be read again, or why it stops there, and lets the reader try again. */
+export const ListProblems = ({ list: { rows, problems, retry } }: { list: Pick<QueryState<unknown>, 'problems'> & { rows: unknown[]; retry: () => void } }) => (rows.length > 0 ? <Problems loaded={{ problems, reload: retry }} /> : null);
 
 /** This field filters a list by words. It applies the words when the reader stops typing. */
 export function Find({ value, label, onChange }: { value: string; label: string; onChange: (value: string) => void }) {

@@ -4,7 +4,7 @@ import { BindButton, BindingActions, CapabilityTable, type Ground } from '../acc
 import { Picture, type GrantedRole, type Holder, type Station } from '../access-picture';
 import { useData, usePages } from '../client';
 import { Access as AccessDocument, Can, Reach as ReachDocument, RolesFor, type AccessQuery, type AccessQueryVariables, type Capability, type GivenRoleFragment, type GrantFragment, type ReachQuery, type ReachQueryVariables } from '../generated/graphql';
-import { Find, List, useNarrow } from '../list';
+import { Find, List, ListProblems, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
@@ -25,7 +25,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   const asked = search.get('can'), capability = isCapability(asked) ? asked : undefined, table = search.get('show') === 'table';
   const variables: AccessQueryVariables = { uid, root: rootOf(uid), capability: capability ?? null, first: 200, start: true };
   const list = usePages<AccessQuery, GrantFragment, AccessQueryVariables>(AccessDocument, variables, (data) => data.group?.effectiveBindings, { start: false });
-  const { rows, first, started, loading } = list, group = first?.group, total = group?.effectiveBindings?.totalCount ?? 0;
+  const { rows, first, started, loading } = list, group = first?.group, total = group?.effectiveBindings?.totalCount;
   const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
 
   const way = [...(group?.ancestors ?? []).map((one) => ({ uid: one.uid, name: one.name })), { uid, name: group?.name ?? names.at(-1)! }];
@@ -42,7 +42,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   // A picture of a few hundred bindings is complete, and so needs a second page: the newest bindings may lack the organisation's
   // owners.
   const whole = table || !list.more || rows.length >= 400 || list.problems.some(({ code }) => !isDenial(code));
-  useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows.length]);
+  useEffect(() => { if (started && !loading && !whole) list.readMore(); }, [started, loading, whole, rows]);
   const ground: Ground = { roles, nameOfGroup, seesAll: first?.viewer?.seesAll ?? false, isLastOwner, onDone: (what) => { setGiven(undefined); setSaid(what); } };
   const drawn = started ? draw(counting, externals, roles, way, uid, names) : undefined;
   const shownGiven = drawn?.given.find(({ key }) => key === given);
@@ -61,14 +61,15 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
             </div>
             <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
             <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do something" onChange={(can) => narrow({ can })} /></label>
-            <span className="total" role="status">{started && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
+            <span className="total" role="status">{total != null && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
           </div>
           {!started || !whole ? <div className="card"><Lines rows={6} height={40} /></div>
             : rows.length + mappings.length === 0 && !loading ? <div className="card"><Empty title={capability ? `Nobody may ${tell(capability)} here` : 'Nobody has a role here'}>{capability ? 'No role that is bound here or above includes it.' : 'Roles that are bound to this group, or to a group above it, appear here.'}</Empty></div>
             : shown.length + externals.length === 0 && !list.more ? <div className="card"><Empty title="Nothing found">No binding contains all words of “{query}” in its identity or role. <button type="button" className="link-button" onClick={() => narrow({ q: undefined })}>Show all</button></Empty></div>
             : table ? <Table rows={shown} total={total} uid={uid} names={names} mappings={externals} busy={loading} end={list.readMore} ground={ground} />
             : <div className={loading ? 'card flush busy' : 'card flush'} aria-busy={loading}><Picture label={`Who has which role on ${names.join(' / ')}`} given={drawn!.given} stations={drawn!.stations} way onGiven={setGiven} /></div>}
-          {started && whole && !table && list.more && <p className="end">This shows the newest {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, total - rows.length))} more</button></p>}
+          {started && whole && !table && list.more && <p className="end">This shows the newest {count(rows.length)} of {count(total ?? rows.length)} bindings. {!list.stopped && <button type="button" className="link-button" onClick={list.readMore}>Read {count(Math.min(200, (total ?? 0) - rows.length))} more</button>}</p>}
+          <ListProblems list={{ ...list, problems }} />
           {started && <Notes seesAll={first?.viewer?.seesAll ?? false} seesExternal={first?.viewer?.seesExternal ?? false} moreMappings={first?.externalGroupRoleMappings?.pageInfo.hasNextPage ?? false} deep={way.length > 1 || uid.includes('/')} />}
           {started && <Question uid={uid} names={names} people={people(rows)} />}
         </>
@@ -150,7 +151,7 @@ function Denial({ capabilities, uid, names }: { capabilities: readonly Capabilit
   );
 }
 
-interface TableProps { rows: GrantFragment[]; total: number; uid: string; names: string[]; mappings: readonly Mapping[]; busy: boolean; ground: Ground; end: () => void }
+interface TableProps { rows: GrantFragment[]; total?: number; uid: string; names: string[]; mappings: readonly Mapping[]; busy: boolean; ground: Ground; end: () => void }
 
 function Table({ rows, total, uid, names, mappings, busy, ground, end }: TableProps) {
   const { roles, nameOfGroup } = ground;
@@ -240,7 +241,7 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
   const variables: ReachQueryVariables = { identity: id, on: uid, root: rootOf(uid) };
   type Row = NonNullable<NonNullable<ReachQuery['identity']>['roleBindings']>['nodes'][number];
   const list = usePages<ReachQuery, Row, ReachQueryVariables>(ReachDocument, variables, (data) => data.identity?.roleBindings);
-  const { rows, first, started } = list, one = first?.identity, total = one?.roleBindings?.totalCount ?? 0;
+  const { rows, first, started } = list, one = first?.identity, total = one?.roleBindings?.totalCount;
   const [given, setGiven] = useState<string>(), [said, setSaid] = useState('');
   const problems = list.problems.filter(({ code }) => !isDenial(code) || !one);
   const home = namesOf(one?.group), pathOf = (row: Row) => namesOf(row.group).join(' / ') || 'a group that you may not see';
@@ -262,10 +263,11 @@ function Reach({ identity: id, uid, names }: { identity: string; uid: string; na
       {problems.length > 0 && rows.length === 0 && !one?.roleBindings ? <Problems loaded={{ ...list, problems }} /> : !started ? <div className="card"><Lines rows={4} height={40} /></div> : (
         <>
           <SignsIn one={one!} />
-          <div className="card flush below"><header><h2>Where it has access</h2>{one?.roleBindings && <span className="dim">{plural(total, 'binding')}</span>}</header>
+          <div className="card flush below"><header><h2>Where it has access</h2>{total != null && <span className="dim">{plural(total, 'binding')}</span>}</header>
             {!one?.roleBindings ? <p className="dim note">Your role does not let you see role bindings.</p> : rows.length === 0 ? <Empty title="It has no role anywhere">It may do nothing in the groups that you can see.</Empty>
               : <Picture label={`Where ${one.name} has a role`} given={drawn} stations={stations} way={false} onGiven={setGiven} />}</div>
-          {list.more && <p className="end">The first {count(rows.length)} of {count(total)} bindings. <button type="button" className="link-button" onClick={list.readMore}>Read more</button></p>}
+          {list.more && <p className="end">The first {count(rows.length)} of {count(total ?? rows.length)} bindings. {!list.stopped && <button type="button" className="link-button" onClick={list.readMore}>Read more</button>}</p>}
+          <ListProblems list={{ ...list, problems }} />
           <p className="dim note">An identity has no rights outside its own group{home.length > 0 && `, ${home.join(' / ')}`}. Roles from external groups of an identity provider are not shown.{!first?.viewer?.seesAll && ' Bindings in groups that you may not see are not shown.'}</p>
           <div className="grid"><Card title={`What it may do in ${names.join(' / ')}`} className="wide-6">{one?.held ? (one.held.length > 0 ? <CapabilityTable held={new Set(one.held)} /> : <p className="dim">Nothing.</p>) : <p className="dim note">Your role does not let you see this.</p>}</Card>
           {one && <Question uid={uid} names={names} people={[]} fixed={{ uid: id, name: one.name }} className="wide-6" />}</div>

@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useData, useDaysAgo, usePages } from '../client';
-import { Events } from '../events';
+import { Events, Happening, useOpened } from '../events';
 import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type HappeningFragment } from '../generated/graphql';
-import { Toggles, valuesOf } from '../list';
+import { List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { narrow, useLocation } from '../router';
 import { topics } from '../topics';
@@ -58,21 +58,13 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
     ...(since && { since, until: new Date(Date.parse(since) + 86_400_000).toISOString() }),
   };
   const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false });
-  const { rows, loading, started, first } = list, end = useRef<HTMLDivElement>(null), readMore = useRef(list.readMore);
-  readMore.current = list.readMore;
-  useEffect(() => {
-    if (!end.current) return;
-    const observer = new IntersectionObserver(([{ isIntersecting }]) => { if (isIntersecting) readMore.current(); }, { rootMargin: '600px' });
-    observer.observe(end.current);
-    return () => observer.disconnect();
-  }, [rows.length, started]);
+  const { rows, loading, started, first } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64;
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
-  let body: ReactNode;
-  if (refused) body = <Empty title="Only people who may change the group can read the audit log">The live feed shows you what happens from now on.</Empty>;
-  else if (list.problems.length > 0 && rows.length === 0) body = <Problems loaded={list} />;
-  else if (!started) body = <Lines rows={8} height={38} />;
-  else if (rows.length === 0 && !loading) body = <Empty title="Nothing in the log">{outcome || actor || types || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
-  else body = <div className={loading ? 'busy' : ''}><Events events={rows} /></div>;
+  let notice: ReactNode; // It replaces the events.
+  if (refused) notice = <Empty title="Only people who may change the group can read the audit log">The live feed shows you what happens from now on.</Empty>;
+  else if (list.problems.length > 0 && rows.length === 0) notice = <Problems loaded={list} />;
+  else if (!started) notice = <Lines rows={8} height={38} />;
+  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || types || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, day: undefined })}>Show everything</button></> : 'Every change and every refused change is listed here, for as long as the operator has configured.'}</Empty>;
   return (
     <>
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
@@ -81,7 +73,12 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
         {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${dayOf(since)} ×` }]} />}
       </div>}
-      <section className="card" aria-label="Audit log">{body}<div ref={end}>{list.more && <p className="end">Loading more …</p>}</div></section>
+      <section aria-label="Audit log">
+        {notice ? <div className="card">{notice}</div>
+          : <List label="Events" rows={rows} keyOf={({ id }) => id} height={height} measured busy={loading} end={list.readMore} render={(event) => <Happening event={event} open={opened.has(event.id)} onToggle={toggle} />} />}
+      </section>
+      {!refused && <ListProblems list={list} />}
+      {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the log: ${plural(rows.length, 'event')}.` : ''}</p>}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { AdvisoryRow } from '../advisory-list';
 import { usePages } from '../client';
 import { Advisories as AdvisoriesDocument, type AdvisoriesQuery, type AdvisoriesQueryVariables, type AdvisoryEventType, type AdvisoryRowFragment, type SeverityRating } from '../generated/graphql';
-import { Find, joinValues, List, Toggles, useNarrow, valuesOf } from '../list';
+import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
 import { narrow, useLocation } from '../router';
 import { Empty, Lines, Problems, Severity } from '../ui';
 import { count, plural, ratings } from '../words';
@@ -30,7 +30,7 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
     where: { ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(stage === 'OPEN' ? { states: ['OPEN'] } : stage && { latestEventType: stage }), ...(packages.length > 0 && { artifactNames: packages }), ...(withdrawn && { withdrawn }) },
   };
   const list = usePages<AdvisoriesQuery, AdvisoryRowFragment, AdvisoriesQueryVariables>(AdvisoriesDocument, variables, (data) => data.group?.advisories, { start: false });
-  const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount ?? 0, summary = first?.group?.advisorySummary;
+  const { rows, first, loading, started } = list, total = first?.group?.advisories?.totalCount, summary = first?.group?.advisorySummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const [open, setOpen] = useState(() => kept.get(key) ?? new Set<string>());
   const toggle = (one: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(one)) next.add(one); kept.set(key, next); return next; });
@@ -49,7 +49,7 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
         <select aria-label="Sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'severity' ? undefined : event.target.value })}>
           <option value="severity">Highest severity first</option><option value="newest">Newest first</option><option value="changed">Last changed first</option><option value="name">By id</option>
         </select>
-        <span className="total" role="status">{started && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
+        <span className="total" role="status">{total != null && !loading ? plural(total, 'advisory', 'advisories') : ' '}</span>
       </div>
       <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
@@ -64,8 +64,8 @@ export function Advisories({ uid, names }: { uid: string; names: string[] }) {
         : <List label="Advisories" rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore}
             head={<div className="head advisory-columns"><span>Severity</span><span>Advisory</span><span className="package">Affected</span><span>State</span><span className="when">Published</span></div>}
             render={(row) => <AdvisoryRow advisory={row} open={open.has(row.uid)} onToggle={() => toggle(row.uid)} onPackage={(one) => narrow({ package: joinValues([one]) })} />} />}
-      {list.problems.length > 0 && rows.length > 0 && <Problems loaded={list} />}
-      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
+      <ListProblems list={list} />
+      {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'advisory', 'advisories')}.` : ''}</p>}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import {
   type IdentitiesQuery, type IdentitiesQueryVariables, type IdentityQuery, type InvitesQuery, type InvitesQueryVariables,
 } from '../generated/graphql';
 import { IdentityActions, NewIdentity } from '../identity-forms';
-import { Find, List, Toggles, useNarrow } from '../list';
+import { Find, List, ListProblems, Toggles, useNarrow } from '../list';
 import { groupAddress, pageAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Secret } from '../secret';
@@ -44,7 +44,7 @@ function People({ uid, names }: { uid: string; names: string[] }) {
   const sort: Sort = search.get('sort') as Sort in sorts ? search.get('sort') as Sort : 'name';
   const variables: IdentitiesQueryVariables = { uid, first: 50, start: true, orderBy: sorts[sort], where: { ...(query && { query }), ...(unseen && { lastSeenBefore: since }) } };
   const list = usePages<IdentitiesQuery, Row, IdentitiesQueryVariables>(IdentitiesDocument, variables, (data) => data.group?.identities, { start: false });
-  const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount ?? 0, name = names.at(-1)!;
+  const { rows, first, loading, started } = list, total = first?.group?.identities?.totalCount, name = names.at(-1)!;
   const [open, setOpen] = useState(() => new Set<string>()), height = useNarrow() ? 84 : 58;
   const toggle = (key: string) => setOpen((old) => { const next = new Set(old); if (!next.delete(key)) next.add(key); return next; });
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
@@ -77,10 +77,10 @@ function People({ uid, names }: { uid: string; names: string[] }) {
           <option value="name">By name</option><option value="seen">Most recently seen first</option><option value="unseen">Least recently seen first</option><option value="created">Newest first</option>
         </select>
         <Toggles label="Last seen" chosen={unseen ? ['yes'] : []} onChange={([one]) => narrow({ unseen: one })} options={[{ value: 'yes', name: `Not seen for ${unseenDays} days` }]} />
-        <span className="total" role="status">{started && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
+        <span className="total" role="status">{total != null && !loading && !refused ? plural(total, 'identity', 'identities') : ' '}</span>
       </div>
       {body}
-      {list.problems.length > 0 && rows.length > 0 && <Problems loaded={list} />}
+      <ListProblems list={list} />
     </div>
   );
 }
@@ -129,7 +129,7 @@ const matches = (pattern: string | null) => (pattern ? <>matches <code>{pattern}
 function Invites({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<InvitesQuery, Invite, InvitesQueryVariables>(InvitesDocument, { uid, first: 50, start: true }, (data) => data.group?.invites, { start: false });
   const { first, loading, started } = list, name = names.at(-1)!, [gone, setGone] = useState<string[]>([]), [problems, setProblems] = useState<Problem[]>([]);
-  const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount ?? 0, height = useNarrow() ? 92 : 58;
+  const rows = list.rows.filter((row) => !gone.includes(row.uid)), total = first?.group?.invites?.totalCount, height = useNarrow() ? 92 : 58;
   const refused = list.problems.some(({ code, path }) => code === 'PERMISSION_DENIED' && /invites/.test(path));
   let body: ReactNode;
   if (refused) body = <div className="table"><Empty title="Your role does not let you see invites">This needs the capability group_invites.list. An owner of {name} can give you a role that includes it.</Empty></div>;
@@ -144,8 +144,9 @@ function Invites({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <Head names={names} invites>{first?.group && <NewInvite uid={uid} name={name} first={first} />}</Head>
-      <div className="filters"><Refusal problems={problems} /><span className="total" role="status">{started && !refused ? plural(Math.max(total - gone.filter((one) => list.rows.some((row) => row.uid === one)).length, 0), 'invite') : ' '}</span></div>
+      <div className="filters"><Refusal problems={problems} /><span className="total" role="status">{total != null && !refused ? plural(Math.max(total - gone.filter((one) => list.rows.some((row) => row.uid === one)).length, 0), 'invite') : ' '}</span></div>
       {body}
+      {!refused && <ListProblems list={list} />}
     </div>
   );
 }

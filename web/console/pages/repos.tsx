@@ -1,6 +1,6 @@
 import { usePages } from '../client';
 import { Repos as ReposDocument, type CatalogTier, type ReposQuery, type ReposQueryVariables } from '../generated/graphql';
-import { Find, joinValues, List, Toggles, useNarrow, valuesOf } from '../list';
+import { Find, joinValues, List, ListProblems, Toggles, useNarrow, valuesOf } from '../list';
 import { repoAddress } from '../places';
 import { NewRepo } from '../repo-forms';
 import { Link, narrow, useLocation } from '../router';
@@ -22,7 +22,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
     where: { ...(query && { query }), ...(chosen.length > 0 && { tiers: chosen }), ...(bundles.length > 0 && { bundles }) },
   };
   const list = usePages<ReposQuery, Connection['nodes'][number], ReposQueryVariables>(ReposDocument, variables, (data) => data.group?.repos, { start: false });
-  const { rows, first, loading, started } = list, repos = first?.group?.repos, total = repos?.totalCount ?? 0;
+  const { rows, first, loading, started } = list, repos = first?.group?.repos, total = repos?.totalCount;
   const most = Math.max(...rows.map(({ advisorySummary }) => advisorySummary?.open.total ?? 0), 1);
   const filtered = query !== '' || chosen.length + bundles.length > 0, height = useNarrow() ? 84 : 58;
   const shownTiers = (repos?.facets?.tier ?? []).filter(({ value }) => value !== null), shownBundles = (repos?.facets?.bundle ?? []).slice(0, 8);
@@ -39,7 +39,7 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
         <select id="sort" value={sort} onChange={(event) => narrow({ sort: event.target.value === 'name' ? undefined : event.target.value })}>
           <option value="name">By name</option><option value="updated">Last changed first</option><option value="created">Newest first</option>
         </select>
-        <span className="total" role="status">{started && !loading ? plural(total, 'repo') : ' '}</span>
+        <span className="total" role="status">{total != null && !loading ? plural(total, 'repo') : ' '}</span>
       </div>
       {(shownTiers.length > 1 || chosen.length > 0 || shownBundles.length > 0 || bundles.length > 0) && <div className="filters tight">
         <Toggles label="Tiers" chosen={chosen} onChange={(next) => narrow({ tier: joinValues(next) })} options={withChosen(shownTiers.map(({ value, count: n }) => ({ value: value!, name: tierName(value), count: count(n) })), chosen, tierName)} />
@@ -60,8 +60,8 @@ export function Repos({ uid, names }: { uid: string; names: string[] }) {
                 <span><SeverityBar counts={repo.advisorySummary?.open} most={most} /></span>
               </Link>
             )} />}
-      {list.problems.length > 0 && rows.length > 0 && <Problems loaded={list} />}
-      {started && rows.length > 0 && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'repo')}.` : ''}</p>}
+      <ListProblems list={list} />
+      {started && rows.length > 0 && !list.stopped && <p className="end" aria-live="polite">{list.more ? 'Loading more …' : rows.length > 20 ? `End of the list: ${plural(rows.length, 'repo')}.` : ''}</p>}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import {
   CreateSubscription, DeleteSubscription, EnableSubscription, Redeliver, RotateSubscriptionSecret, TestSubscription, Webhook as WebhookDocument, Webhooks as WebhooksDocument,
   type DeliveryState, type HookFragment, type WebhookQuery, type WebhookQueryVariables, type WebhooksQuery, type WebhooksQueryVariables,
 } from '../generated/graphql';
-import { List, Toggles, useNarrow } from '../list';
+import { List, ListProblems, Toggles, useNarrow } from '../list';
 import { Secret } from '../secret';
 import { groupAddress } from '../places';
 import { Link, narrow, navigate, useLocation } from '../router';
@@ -48,7 +48,7 @@ const theSecret = <>It signs the deliveries, so that the sink can verify them. S
 
 function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   const list = usePages<WebhooksQuery, Row, WebhooksQueryVariables>(WebhooksDocument, { uid, first: 50, start: true }, (data) => data.group?.subscriptions, { start: false });
-  const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount ?? 0, name = names.at(-1)!;
+  const { rows, first, loading, started } = list, total = first?.group?.subscriptions?.totalCount, name = names.at(-1)!;
   const height = useNarrow() ? 84 : 60;
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let body: ReactNode;
@@ -71,8 +71,9 @@ function WebhookList({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Webhooks</h1>{first?.group && <div className="actions"><NewWebhook uid={uid} name={name} held={{ capabilities: first.group.viewerCapabilities, on: name }} /></div>}</div>
-      <p className="lead">{started && !refused ? `${plural(total, 'webhook')} in ${names.join(' / ')} and below` : `Events of ${names.join(' / ')} and below, sent to other systems`}</p>
+      <p className="lead">{total != null && !refused ? `${plural(total, 'webhook')} in ${names.join(' / ')} and below` : `Events of ${names.join(' / ')} and below, sent to other systems`}</p>
       <div className="below-lead">{body}</div>
+      {!refused && <ListProblems list={list} />}
     </div>
   );
 }
@@ -144,7 +145,7 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
           </ConfirmButton>
           <NewWebhook uid={hook.group?.uid ?? hook.uid.slice(0, hook.uid.lastIndexOf('/'))} name={group.at(-1) ?? name} held={held} like={hook} />
           <ConfirmButton label="Delete" icon="bin" held={held} document={DeleteSubscription} input={{ uid }} title={`Delete the webhook ${host(hook.sink)}?`} submit="Delete the webhook" affects={['EventSubscription', 'Group']} onDone={() => navigate(page, { replace: true })}>
-            <p>This removes the webhook, its secret, and the record of its {plural(hook.deliveries?.totalCount ?? 0, 'delivery', 'deliveries')}. Deliveries in progress are stopped. This cannot be undone.</p>
+            <p>This removes the webhook, its secret, and the record of its {hook.deliveries?.totalCount != null ? plural(hook.deliveries.totalCount, 'delivery', 'deliveries') : 'deliveries'}. Deliveries in progress are stopped. This cannot be undone.</p>
           </ConfirmButton>
         </div>
       </div>
@@ -167,16 +168,16 @@ function Webhook({ uid, page, name }: { uid: string; page: string; name: string 
         <h2>Deliveries</h2>
         <Toggles label="State" chosen={state ? [state] : []} onChange={(next) => narrow({ state: next.at(-1), event: undefined })} options={states.map((one) => ({ ...one, count: one.value === 'FAILED' && hook.failed?.totalCount ? count(hook.failed.totalCount) : undefined }))} />
         {event && <Toggles label="Event" chosen={['event']} onChange={() => narrow({ event: undefined })} options={[{ value: 'event', name: 'Only one event ×' }]} />}
-        <span className="total" role="status">{hook.deliveries ? plural(hook.deliveries.totalCount ?? 0, 'delivery', 'deliveries') : ''}</span>
+        <span className="total" role="status">{hook.deliveries?.totalCount != null ? plural(hook.deliveries.totalCount, 'delivery', 'deliveries') : ''}</span>
         {failed.length > 0 && <ConfirmButton label={`Redeliver ${count(failed.length)} failed`} icon="repeat" held={held} harmless document={Redeliver} input={{ uids: failed.map((row) => row.uid) }} title="Redeliver the failed events?" submit={`Redeliver ${count(failed.length)}`} affects={['Delivery']} onDone={() => {}}>
           <p>{plural(failed.length, 'event')} {failed.length === 1 ? 'is' : 'are'} sent again, each with up to {mostAttempts} attempts. The id of an event tells the sink whether it already has the event.{hook.failed && hook.failed.totalCount > failed.length && ` These are only the shown ones of ${count(hook.failed.totalCount)} failed deliveries.`}</p>
         </ConfirmButton>}
       </div>
-      {rows.length === 0 ? <div className="table"><Empty title={state || event ? 'No delivery matches' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink accepts it.'}</Empty></div>
+      {rows.length === 0 ? list.problems.length > 0 ? <Problems loaded={list} /> : <div className="table"><Empty title={state || event ? 'No delivery matches' : 'Nothing sent yet'}>{state || event ? <button type="button" className="link-button" onClick={() => narrow({ state: undefined, event: undefined })}>Show all deliveries</button> : 'Send a test event to see whether the sink accepts it.'}</Empty></div>
         : <List label="Deliveries" rows={rows} total={hook.deliveries?.totalCount} keyOf={({ uid: key }) => key} height={narrowWindow ? 78 : 50} measured busy={loading} end={list.readMore}
             head={<div className="head delivery-columns"><span>State</span><span>Event</span><span className="answer">Answer</span><span className="attempts">Attempts</span><span className="when">When</span></div>}
             render={(row) => <OneDelivery row={row} open={openRows.has(row.uid)} onToggle={() => toggle(row.uid)} redeliver={row.state === 'FAILED' || row.state === 'DELIVERED' ? <Action icon="repeat" reason={reasonAgainst(Redeliver, held)} onClick={() => sendAgain([row])}>Redeliver</Action> : null} />} />}
-      {list.problems.length > 0 && <Problems loaded={list} />}
+      <ListProblems list={list} />
     </div>
   );
 }

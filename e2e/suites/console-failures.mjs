@@ -1,0 +1,186 @@
+// This suite checks in Chromium that the console never passes off a part as the whole: where an answer fails or comes late, where a
+// stream has gaps, and where only a part of a long list is in the page.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { browser } from '../browser.mjs';
+import { enter, eventually, loaded, newPage, reads, startServer, text } from '../console.mjs';
+import { check, finish, temporaryFolder } from '../lib.mjs';
+
+const database = `sqlite:${join(temporaryFolder(), 'failures.db')}`;
+let site, ask, data, acme, many, viewer; // The viewer is the role.
+
+const addGroup = async (name, parent) => (await data('mutation M($i: CreateGroupInput!) { createGroup(input: $i) { group { uid } } }', { i: { name, parent } })).createGroup.group.uid;
+const describe = (uid, description) => data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid, description } });
+const addRepos = async (parent, names) => { for (const name of names) await ask(`/registry/v2/repos/${parent}`, { method: 'POST', body: JSON.stringify({ name }) }); };
+const numbers = (n) => Array.from({ length: n }, (_, i) => String(i).padStart(3, '0'));
+const scrollDown = (page) => page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+
+/** Lets a function answer the requests of a page for a document. It answers none if it returns nothing. */
+async function answerFor(page, name, answer) {
+  await page.route(site + '/graphql', async (route) => {
+    const { query, variables } = route.request().postDataJSON();
+    if (!new RegExp(`^\\w+ ${name}\\b`).test(query) || await answer(route, variables) === undefined) await route.fallback().catch(() => undefined);
+  });
+}
+
+/** Refuses the next pages of a list until it is told otherwise. */
+async function refusePages(page, name) {
+  const refusal = { on: true, count: 0 };
+  page.failing = /503/;
+  await answerFor(page, name, async (route, variables) => {
+    if (!refusal.on || !variables.after) return;
+    refusal.count++;
+    await route.fulfill({ status: 503, body: 'out of order' });
+    return true;
+  });
+  return refusal;
+}
+
+await check('a server starts', async () => {
+  ({ site, ask, data } = await startServer(database));
+  acme = (await data('{ group(path: "acme") { uid } }')).group.uid;
+  viewer = (await data('{ roles(where: {inRoot: true}) { nodes { uid name } } }')).roles.nodes.find(({ name }) => name === 'viewer').uid;
+  many = await addGroup('many', acme);
+  await addRepos(many, numbers(130).map((n) => 'repo-' + n));
+}, 40);
+
+await check('a list whose next page fails says so, and continues after its last row', async () => {
+  for (const [path, name, row, last] of [['/many/~repos', 'Repos', 'repo-129', 'End of the list: 130 repos.'], ['/many/~activity?show=log', 'Audit', 'repo-000', /End of the log: 13\d events/]]) {
+    const page = await newPage(), refusal = await refusePages(page, name);
+    await page.goto(`${site}/console/acme${path}`);
+    await loaded(page);
+    await eventually(async () => { await scrollDown(page); return page.locator('.problem').count(); }, `${name} does not say that a page failed`);
+    assert.equal(await page.getByText(/End of the|Loading more/).count(), 0);
+    const asked = refusal.count;
+    await page.evaluate(() => scrollTo(0, 0));
+    await scrollDown(page);
+    refusal.on = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    assert.equal(refusal.count, asked, 'a page that failed is requested by itself');
+    await eventually(async () => { await scrollDown(page); return page.getByText(last).count(); }, `${name} does not continue`);
+    await page.getByText(row, { exact: false }).first().waitFor();
+    assert.equal(await page.locator('.problem').count(), 0);
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  }
+}, 40);
+
+await check('a picture of access that is not complete says so, and who may be the last owner is not claimed', async () => {
+  const parent = await addGroup('crowd', acme);
+  const identities = [];
+  for (const name of numbers(230)) identities.push((await data('mutation M($i: CreateIdentityInput!) { createIdentity(input: $i) { identity { uid } } }', { i: { parent, name, claimMatch: { issuer: 'https://login.example.com', subject: name } } })).createIdentity.identity.uid);
+  for (const identityUid of identities) await data('mutation M($i: CreateRoleBindingInput!) { createRoleBinding(input: $i) { roleBinding { uid } } }', { i: { parent, identityUid, roleUid: viewer } });
+  for (const show of ['', '?show=table']) {
+    const page = await newPage(), refusal = await refusePages(page, 'Access');
+    await page.goto(`${site}/console/acme/crowd/~access${show}`);
+    await loaded(page);
+    await eventually(async () => { await scrollDown(page); return page.locator('.problem').count(); }, 'the page does not say that bindings are missing');
+    if (!show) await page.getByText(/This shows the newest 200 of 23\d bindings/).waitFor();
+    refusal.on = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await eventually(async () => (await page.locator('.problem').count()) === 0, 'the list does not continue');
+    if (show) await eventually(async () => { await scrollDown(page); return page.locator('[aria-posinset="231"]').count(); }, 'the table does not continue');
+    else await page.getByText('This shows the newest').waitFor({ state: 'detached' });
+    assert.deepEqual(page.faults, []);
+    await page.context().close();
+  }
+}, 60);
+
+const invite = (parent) => (name, ttl) => data('mutation M($i: CreateGroupInviteInput!) { createGroupInvite(input: $i) { groupInvite { uid } } }', { i: { parent, roleUid: viewer, email: `${name}@example.com`, ttl: `${ttl}s`, singleUse: true } });
+const removeInvite = async (page, name) => {
+  await page.getByRole('button', { name: `Delete the invite for ${name}@example.com` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the invite' }).click();
+};
+
+/** Scrolls from the top of a list to its end, and returns the names of all rows. */
+async function readAll(page) {
+  const names = new Set();
+  await page.evaluate(() => scrollTo(0, 0));
+  for (let at = -1, waits = 0; waits < 10;) {
+    for (const name of await page.locator('.row b').allInnerTexts()) names.add(name);
+    await page.evaluate(() => scrollBy(0, 500));
+    await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+    const now = await page.evaluate(() => scrollY);
+    waits = now === at ? waits + 1 : 0;
+    at = now;
+  }
+  return [...names];
+}
+
+await check('a slow next page is not appended to a list that was read again meanwhile', async () => {
+  const parent = await addGroup('waiting', acme), add = invite(parent);
+  for (const n of numbers(120)) await add('person-' + n, 7_000_000 + 60 * Number(n));
+  const page = await newPage();
+  let release, held = 0;
+  const released = new Promise((go) => { release = go; });
+  await answerFor(page, 'Invites', async (route, { after }) => {
+    if (!after || held++ > 0) return;
+    const response = await route.fetch();
+    await released;
+    await route.fulfill({ response }).catch(() => undefined);
+    return true;
+  });
+  await page.goto(`${site}/console/acme/waiting/~identities?show=invites`);
+  await loaded(page);
+  await eventually(async () => { await scrollDown(page); return held; }, 'no page is requested');
+  for (const n of numbers(5)) await add('earlier-' + n, 3_000_000);
+  await page.evaluate(() => scrollTo(0, 0));
+  await removeInvite(page, 'person-000');
+  await page.getByText('earlier-000').waitFor();
+  release();
+  const names = await readAll(page);
+  assert.deepEqual(numbers(120).slice(1).filter((n) => !names.includes(`person-${n}@example.com`)), [], 'the list has a hole');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 60);
+
+await check('a change leaves a long list as long as it was, and the reader where they were', async () => {
+  const parent = await addGroup('long', acme), add = invite(parent);
+  for (const n of numbers(260)) await add('person-' + n, 7_000_000 + 60 * Number(n));
+  const page = await newPage();
+  await page.goto(`${site}/console/acme/long/~identities?show=invites`);
+  await loaded(page);
+  await eventually(async () => { await scrollDown(page); return page.getByText('person-259').count(); }, 'the end is never reached');
+  const before = await page.evaluate(() => scrollY);
+  page.asked = [];
+  await removeInvite(page, 'person-258');
+  await page.getByText('259 invites').waitFor();
+  await eventually(() => reads(page).filter((query) => /^query Invites/.test(query)).length >= 2, 'the list is not read again');
+  await page.waitForLoadState('networkidle');
+  await page.getByText('person-259').waitFor();
+  const shrunk = before - await page.evaluate(() => scrollY);
+  assert.ok(shrunk < 200, `the reader is thrown back by ${shrunk} pixels`);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 60);
+
+await check('a long audit log has few rows in the page, and an event that was opened stays open', async () => {
+  const page = await newPage(), rows = page.locator('[aria-label="Audit log"] .happening');
+  await describe(many, 'Described');
+  await page.goto(`${site}/console/acme/many/~activity?show=log`);
+  await loaded(page);
+  await page.getByRole('button', { name: 'Before and after' }).first().click();
+  await page.locator('.change').waitFor();
+  await eventually(async () => { await scrollDown(page); return page.getByText('End of the log').count(); }, 'the end is never reached');
+  assert.ok(await rows.count() < 60, `${await rows.count()} rows are in the page`);
+  await page.evaluate(() => scrollTo(0, 0));
+  assert.match(await page.locator('.change').innerText(), /description[^]*Described/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('a list that could not be read claims no number of rows', async () => {
+  for (const [path, name] of [['~repos', 'Repos'], ['~advisories', 'Advisories'], ['~identities', 'Identities'], ['~identities?show=invites', 'Invites'], ['~webhooks', 'Webhooks'], ['~access', 'Access']]) {
+    const page = await newPage();
+    page.failing = /503/;
+    await answerFor(page, name, (route) => route.fulfill({ status: 503, body: 'out of order' }).then(() => true));
+    await page.goto(`${site}/console/acme/many/${path}`);
+    await page.locator('.problem').waitFor();
+    assert.doesNotMatch(await text(page), /\b0 /, path);
+    await page.context().close();
+  }
+}, 30);
+
+await browser.close();
+finish();
