@@ -54,9 +54,11 @@ func connectTo(t *testing.T, g *groups, o Options) (c *Client, pauses *[]time.Du
 	server.Start()
 	t.Cleanup(server.Close)
 	pauses = &[]time.Duration{}
-	o.sleep = func(_ context.Context, d time.Duration) error {
-		*pauses = append(*pauses, d)
-		return nil
+	if o.sleep == nil {
+		o.sleep = func(_ context.Context, d time.Duration) error {
+			*pauses = append(*pauses, d)
+			return nil
+		}
 	}
 	c, err := New(server.URL+"/", o)
 	if err != nil {
@@ -66,16 +68,20 @@ func connectTo(t *testing.T, g *groups, o Options) (c *Client, pauses *[]time.Du
 }
 
 func unavailable(retryAfter time.Duration) error {
-	e := connect.NewError(connect.CodeUnavailable, errors.New("not now"))
+	return withRetryInfo(connect.CodeUnavailable, retryAfter)
+}
+
+func withRetryInfo(code connect.Code, retryAfter time.Duration) error {
+	e := connect.NewError(code, errors.New("not now"))
 	if d, err := connect.NewErrorDetail(&errdetails.RetryInfo{RetryDelay: durationpb.New(retryAfter)}); err == nil {
 		e.AddDetail(d)
 	}
 	return e
 }
 
-func TestUnavailableCallsAreRetried(t *testing.T) {
+func TestCallsThatTheServerHasNotBegunAreRetried(t *testing.T) {
 	t.Parallel()
-	away := unavailable(0)
+	away, limited := unavailable(0), withRetryInfo(connect.CodeResourceExhausted, 10*time.Millisecond)
 	for name, x := range map[string]struct {
 		answers  []error
 		attempts int
@@ -86,7 +92,10 @@ func TestUnavailableCallsAreRetried(t *testing.T) {
 		"it stays away":             {[]error{away, away, away, away, away}, 0, connect.CodeUnavailable, 3},
 		"no retries are wanted":     {[]error{away}, 1, connect.CodeUnavailable, 0},
 		"it is something else":      {[]error{connect.NewError(connect.CodeInternal, errors.New("bad"))}, 0, connect.CodeInternal, 0},
-		"it is too much":            {[]error{connect.NewError(connect.CodeResourceExhausted, errors.New("slow down"))}, 0, connect.CodeResourceExhausted, 0},
+		"it is limited":             {[]error{limited, limited, limited}, 0, 0, 3},
+		"it stays limited":          {[]error{limited, limited, limited, limited, limited}, 0, connect.CodeResourceExhausted, 3},
+		"it is too much":            {[]error{connect.NewError(connect.CodeResourceExhausted, errors.New("too large"))}, 0, connect.CodeResourceExhausted, 0},
+		"it may have been made":     {[]error{connect.NewError(connect.CodeAborted, errors.New("uncertain"))}, 0, connect.CodeAborted, 0},
 		"then it is something else": {[]error{away, connect.NewError(connect.CodeNotFound, errors.New("gone"))}, 0, connect.CodeNotFound, 1},
 	} {
 		g := &groups{answers: x.answers}
@@ -100,11 +109,12 @@ func TestUnavailableCallsAreRetried(t *testing.T) {
 
 func TestPausesGrowAndObeyTheServer(t *testing.T) {
 	t.Parallel()
-	c, pauses := connectTo(t, &groups{answers: []error{unavailable(0), unavailable(0), unavailable(time.Minute)}}, Options{})
+	limited := withRetryInfo(connect.CodeResourceExhausted, time.Minute)
+	c, pauses := connectTo(t, &groups{answers: []error{unavailable(0), unavailable(0), limited, unavailable(time.Minute)}}, Options{Attempts: 5})
 	if _, err := c.Groups.DeleteGroup(t.Context(), &iamv2.DeleteGroupRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	for i, bounds := range [][2]int64{{50, 150}, {100, 300}, {60_000, 60_000}} {
+	for i, bounds := range [][2]int64{{50, 150}, {100, 300}, {60_000, 60_000}, {60_000, 60_000}} {
 		if got := (*pauses)[i].Milliseconds(); got < bounds[0] || got > bounds[1] {
 			t.Errorf("pause %d is %d ms", i, got)
 		}
@@ -148,6 +158,37 @@ func TestARetryEndsWithItsContext(t *testing.T) {
 	}
 	if err := sleepContext(t.Context(), 0); err != nil {
 		t.Errorf("no pause ends with %v", err)
+	}
+}
+
+// The server asks for a longer pause than the caller has time.
+func TestAPauseEndsWithTheContextOfTheCall(t *testing.T) {
+	t.Parallel()
+	g := &groups{answers: []error{withRetryInfo(connect.CodeResourceExhausted, time.Hour)}}
+	ctx, cancel := context.WithCancel(t.Context())
+	c, _ := connectTo(t, g, Options{sleep: func(ctx context.Context, d time.Duration) error {
+		cancel()
+		return sleepContext(ctx, d)
+	}})
+	if _, err := c.Groups.DeleteGroup(ctx, &iamv2.DeleteGroupRequest{}); connect.CodeOf(err) != connect.CodeResourceExhausted || len(g.tokens) != 1 {
+		t.Errorf("got %v after %d calls, want resource_exhausted after 1", err, len(g.tokens))
+	}
+}
+
+// A list has more pages than the server answers at once.
+func TestALongListWaitsForTheLimit(t *testing.T) {
+	t.Parallel()
+	limited := withRetryInfo(connect.CodeResourceExhausted, 10*time.Millisecond)
+	c, pauses := connectTo(t, &groups{answers: []error{nil, limited, nil, limited, limited}}, Options{})
+	items := 0
+	for _, err := range All(t.Context(), c.Groups.ListGroups, &iamv2.ListGroupsRequest{}, (*iamv2.ListGroupsResponse).GetGroups) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items++
+	}
+	if items != 6 || len(*pauses) != 3 {
+		t.Errorf("%d items after the pauses %v, want 6 after 3", items, *pauses)
 	}
 }
 

@@ -16,9 +16,7 @@ const (
 	maxPause        = 5 * time.Second
 )
 
-// retryInterceptor retries calls that fail with UNAVAILABLE. It retries a call that
-// may change something only if the server itself answered UNAVAILABLE. After a lost
-// connection it is unknown whether the call was executed.
+// retryInterceptor retries calls after the errors that canRetry accepts.
 func (o Options) retryInterceptor() connect.Interceptor {
 	attempts, sleep := o.Attempts, o.sleep
 	if attempts == 0 {
@@ -31,14 +29,27 @@ func (o Options) retryInterceptor() connect.Interceptor {
 		return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 			for attempt := 1; ; attempt++ {
 				answer, err := next(ctx, r)
-				canRetry := connect.CodeOf(err) == connect.CodeUnavailable &&
-					(connect.IsWireError(err) || r.Spec().IdempotencyLevel == connect.IdempotencyNoSideEffects)
-				if err == nil || !canRetry || attempt == attempts || sleep(ctx, backoff(attempt, err)) != nil {
+				if err == nil || !canRetry(err, r.Spec()) || attempt == attempts || sleep(ctx, backoff(attempt, err)) != nil {
 					return answer, err
 				}
 			}
 		}
 	})
+}
+
+// canRetry reports whether a call may be made again after an error. A call that may change
+// something is repeated only if the server itself answered that it has changed nothing. After
+// a lost connection to the server, it is unknown whether the call was executed. The server
+// answers ABORTED if it does not know it either, because it has lost its database.
+func canRetry(err error, call connect.Spec) bool {
+	switch connect.CodeOf(err) {
+	case connect.CodeUnavailable:
+		return connect.IsWireError(err) || call.IdempotencyLevel == connect.IdempotencyNoSideEffects
+	case connect.CodeResourceExhausted: // with a delay, the server has refused the call before it began
+		return connect.IsWireError(err) && retryInfo(err) != nil
+	default:
+		return false
+	}
 }
 
 // backoff returns the time to wait after an attempt. It doubles with each attempt,
@@ -50,15 +61,18 @@ func backoff(attempt int, err error) time.Duration {
 }
 
 // retryDelay returns the time that the server asks clients to wait, or 0.
-func retryDelay(err error) time.Duration {
+func retryDelay(err error) time.Duration { return retryInfo(err).GetRetryDelay().AsDuration() }
+
+// retryInfo returns the RetryInfo of an error, or nil.
+func retryInfo(err error) *errdetails.RetryInfo {
 	for _, d := range errorDetails(err) {
 		if message, err := d.Value(); err == nil {
 			if retry, ok := message.(*errdetails.RetryInfo); ok {
-				return retry.GetRetryDelay().AsDuration()
+				return retry
 			}
 		}
 	}
-	return 0
+	return nil
 }
 
 func errorDetails(err error) []*connect.ErrorDetail {

@@ -65,7 +65,8 @@ func (e Errors) Log() *slog.Logger {
 // IsHidden reports whether an error must be logged, because the client does not see
 // its cause. The disconnection of a client is not an error.
 func IsHidden(ctx context.Context, shown *platform.Error) bool {
-	hidden := shown.Code == platform.CodeInternal || shown.Code == platform.CodeUnavailable && shown.Unwrap() != nil
+	temporary := shown.Code == platform.CodeUnavailable || shown.Code == platform.CodeAborted
+	hidden := shown.Code == platform.CodeInternal || temporary && shown.Unwrap() != nil
 	return hidden && !errors.Is(ctx.Err(), context.Canceled)
 }
 
@@ -76,9 +77,9 @@ func (e Errors) Report(ctx context.Context, shown *platform.Error, requestID str
 	if !IsHidden(ctx, shown) {
 		return
 	}
-	level := slog.LevelError
-	if shown.Code == platform.CodeUnavailable {
-		level = slog.LevelWarn
+	level := slog.LevelWarn
+	if shown.Code == platform.CodeInternal {
+		level = slog.LevelError
 	}
 	attributes = append([]any{"request_id", requestID}, attributes...)
 	e.Log().Log(ctx, level, "request failed", append(attributes, "code", shown.Code.String(), "error", shown)...)

@@ -34,6 +34,7 @@ func TestHiddenErrorsAreLogged(t *testing.T) {
 	}{
 		"an internal error":        {t.Context(), errors.New("the cause"), "level=ERROR"},
 		"a database that is away":  {t.Context(), platform.Unavailable("the database", errors.New("the cause")), "level=WARN"},
+		"a commit that is lost":    {t.Context(), platform.Uncertain(errors.New("the cause")), "level=WARN"},
 		"a limit":                  {t.Context(), platform.Unavailable("busy", nil), ""},
 		"what the client is shown": {t.Context(), platform.Unauthenticated("no token"), ""},
 		"a client that went away":  {gone, errors.New("the cause"), ""},

@@ -123,10 +123,11 @@ func (d *denials) storeAll() {
 
 // storeBatch stores a batch and reports the result to the waiting callers. If the
 // batch fails, it stores each entry separately, so that one bad entry does not
-// affect the others.
+// affect the others. It does not if the database is the reason, or may have stored them.
 func (d *denials) storeBatch(batch []denial) {
 	err := d.store(batch)
-	separately := err != nil && len(batch) > 1 && !errors.Is(err, context.DeadlineExceeded) && AsError(err).Code != CodeUnavailable
+	separately := err != nil && len(batch) > 1 &&
+		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errUncertain) && AsError(err).Code != CodeUnavailable
 	for i, one := range batch {
 		if separately {
 			err = d.store(batch[i : i+1])

@@ -147,6 +147,21 @@ func newAborted(description string, cause error) *Error {
 	return &Error{Code: CodeAborted, Reason: "ABORTED", Message: "Aborted: " + description + "; try again", cause: cause}
 }
 
+// errUncertain is the target of errors.Is for the error of Uncertain.
+var errUncertain = &Error{Code: CodeAborted, Reason: "COMMIT_UNCERTAIN"}
+
+// Uncertain returns the error for a change whose commit was sent to the database without an
+// answer, so that nobody knows whether the change was made. A client that repeats it blindly
+// could make it twice. Therefore the code is ABORTED, which asks clients to begin again with
+// what they read, and not UNAVAILABLE, which asks them to send the same request again. For
+// the same reason there is no RetryAfter.
+func Uncertain(cause error) *Error {
+	return &Error{
+		Code: errUncertain.Code, Reason: errUncertain.Reason, cause: cause,
+		Message: "Aborted: the database did not answer whether it has stored the change, so the change may have been made; look for its result before you repeat it",
+	}
+}
+
 func permissionDenied(capability Capability, on UID) *Error {
 	where := "on any group"
 	metadata := map[string]string{"capability": string(capability)}

@@ -56,6 +56,9 @@ func TestEveryErrorIsShownAsAStatusWithTypedDetails(t *testing.T) {
 			`{"code":14,"message":"Unavailable: the database does not answer","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"UNAVAILABLE"},
 				{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}`},
+		{Uncertain(cause), // Without RetryInfo, because a client must not repeat the change.
+			`{"code":10,"message":"Aborted: the database did not answer whether it has stored the change, so the change may have been made; look for its result before you repeat it","details":[
+				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"COMMIT_UNCERTAIN"}]}`},
 		{fmt.Errorf("list: %w", context.DeadlineExceeded),
 			`{"code":4,"message":"The request exceeded its time limit.","details":[
 				{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"iam.atrium.dev","reason":"DEADLINE_EXCEEDED"},

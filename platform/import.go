@@ -70,6 +70,8 @@ func writePatiently(ctx context.Context, store Store, unit func(Tx) error) error
 	for try := 1; ; try++ {
 		err := store.Write(ctx, unit)
 		switch {
+		case errors.Is(err, errUncertain): // a batch may be imported twice
+			return Unavailable("the database did not answer whether it has stored these records; run the same command again", err)
 		case ctx.Err() != nil || !errors.Is(err, ErrLocked):
 			return err
 		case try == maxLockTries:

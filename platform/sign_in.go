@@ -200,6 +200,9 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 	if errors.Is(err, ErrDuplicate) || errors.Is(err, ErrNoParent) || errors.Is(err, errNotAdmitted) {
 		return p.readProvisioned(ctx, c, provider, external) // a concurrent request has created it, or changed the provider
 	}
+	if errors.Is(err, errUncertain) {
+		err = Unavailable("the database does not answer", err) // the request may come again, and then finds the identity
+	}
 	if err != nil {
 		return Candidate{}, err
 	}

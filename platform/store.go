@@ -18,7 +18,8 @@ type Store interface {
 
 	// Write runs unit in one transaction. It commits if unit returns nil, and
 	// rolls back otherwise. It runs unit again after a conflict with a concurrent
-	// transaction, so unit must have no effect other than on tx.
+	// transaction, so unit must have no effect other than on tx. It fails with Uncertain
+	// if nobody knows whether it has committed.
 	Write(ctx context.Context, unit func(tx Tx) error) error
 
 	// WritesAtOnce reports whether transactions write at the same time. Otherwise each one

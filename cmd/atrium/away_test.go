@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
@@ -8,6 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"atrium/client"
+	"atrium/platform"
+	eventsv2 "atrium/rpc/gen/platform/events/v2"
+	iamv2 "atrium/rpc/gen/platform/iam/v2"
+	registryv2 "atrium/rpc/gen/platform/registry/v2"
 	"atrium/store/storetest"
 )
 
@@ -128,5 +137,77 @@ func TestLostConnectionsFailNoRequest(t *testing.T) {
 		if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "`+name+`"}`); status != http.StatusOK {
 			t.Errorf("a creation: status %d, want 200: %s", status, body)
 		}
+	}
+}
+
+// The database has stored a change, and its answer is lost. No protocol may invite a client to
+// make the change again, and the Go client must not do so.
+func TestAChangeWhoseCommitIsLostIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	server, relay, token := startBehindRelay(t)
+	acme := demoUID(t, server)
+	for name, c := range map[string]struct {
+		path, body string
+		status     int
+	}{
+		"lost-by-rest":    {"/registry/v2/repos/" + acme, `{"name": "lost-by-rest"}`, http.StatusConflict},
+		"lost-by-connect": {"/platform.registry.v2.ReposService/CreateRepo", `{"parent": "` + acme + `", "repo": {"name": "lost-by-connect"}}`, http.StatusConflict},
+		"lost-by-graphql": {
+			"/graphql", `{"query": "mutation { createRepo(input: {parent: \"` + acme + `\", name: \"lost-by-graphql\"}) { repo { uid } } }"}`, http.StatusOK,
+		},
+	} {
+		relay.LoseCommitOf(name)
+		status, body := server.send(http.MethodPost, token, c.path, c.body)
+		if status != c.status || !strings.Contains(body, "COMMIT_UNCERTAIN") || strings.Contains(body, "RetryInfo") || strings.Contains(body, "127.0.0.1") {
+			t.Errorf("%s: status %d, want %d with COMMIT_UNCERTAIN and without RetryInfo: %s", name, status, c.status, body)
+		}
+	}
+	caller, err := client.New(server.url, client.Options{Token: client.StaticToken(token)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	for text, create := range map[string]func() error{
+		"lost-by-grpc": func() error {
+			_, err := caller.Repos.CreateRepo(ctx, &registryv2.CreateRepoRequest{Parent: acme, Repo: &registryv2.Repo{Name: "lost-by-grpc"}})
+			return err
+		},
+		"lost@example.com": func() error {
+			_, err := caller.GroupInvites.CreateGroupInvite(ctx, &iamv2.CreateGroupInviteRequest{
+				Parent: acme, GroupInvite: &iamv2.GroupInvite{RoleUid: string(platform.ViewerRole), Email: "lost@example.com", Ttl: durationpb.New(time.Hour)},
+			})
+			return err
+		},
+		"https://lost.example.com": func() error {
+			_, err := caller.Subscriptions.CreateSubscription(ctx, &eventsv2.CreateSubscriptionRequest{
+				Parent: acme, Subscription: &eventsv2.Subscription{Sink: "https://lost.example.com"},
+			})
+			return err
+		},
+	} {
+		relay.LoseCommitOf(text)
+		if err := create(); connect.CodeOf(err) != connect.CodeAborted || !strings.Contains(err.Error(), "may have been made") {
+			t.Errorf("%s: got %v, want aborted", text, err)
+		}
+	}
+	repos, failed1 := caller.Repos.ListRepos(ctx, &registryv2.ListReposRequest{Query: new("lost")})
+	invites, failed2 := caller.GroupInvites.ListGroupInvites(ctx, &iamv2.ListGroupInvitesRequest{})
+	subscriptions, failed3 := caller.Subscriptions.ListSubscriptions(ctx, &eventsv2.ListSubscriptionsRequest{})
+	if err := errors.Join(failed1, failed2, failed3); err != nil {
+		t.Fatal(err)
+	}
+	invited, subscribed := 0, 0
+	for _, invite := range invites.GetGroupInvites() {
+		if invite.GetEmail() == "lost@example.com" {
+			invited++
+		}
+	}
+	for _, subscription := range subscriptions.GetSubscriptions() {
+		if subscription.GetSink() == "https://lost.example.com" {
+			subscribed++
+		}
+	}
+	if created := len(repos.GetRepos()); created != 4 || invited != 1 || subscribed != 1 {
+		t.Errorf("there are %d repos, %d invites and %d subscriptions, want 4, 1 and 1", created, invited, subscribed)
 	}
 }

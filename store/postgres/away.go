@@ -132,5 +132,33 @@ func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error)
 	}
 	within, cancel := t.limit(ctx)
 	defer cancel()
-	return explainTimeout(ctx, within, tx.Commit(within))
+	return explainCommit(ctx, within, tx.Commit(within))
+}
+
+// explainCommit returns the error of a COMMIT within a context from limitResponse. If ctx was
+// cancelled, nobody waits for the error.
+func explainCommit(ctx, within context.Context, err error) error {
+	if isUncertain(err) && !errors.Is(ctx.Err(), context.Canceled) {
+		return platform.Uncertain(err)
+	}
+	return explainTimeout(ctx, within, translate(err))
+}
+
+// isUncertain reports whether a COMMIT that failed with err may have taken effect: it was sent,
+// and the server has not said that it has rejected it. An error other than ERROR, or one of
+// class 08, only says that a session has ended: that of the server, or of a pooler before it.
+// pgx says that nothing was sent through a closed connection, but it says so also of one that
+// was lost afterwards.
+func isUncertain(err error) bool {
+	var said *pgconn.PgError
+	switch {
+	case err == nil, errors.Is(err, pgx.ErrTxCommitRollback):
+		return false
+	case pgconn.SafeToRetry(err):
+		return errors.Is(err, pgconn.ErrConnClosed)
+	case errors.As(err, &said):
+		return !isTooLong(said) && (said.SeverityUnlocalized != "ERROR" || said.Code[:2] == "08")
+	default:
+		return true
+	}
 }

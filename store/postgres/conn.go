@@ -211,6 +211,10 @@ func isReadOnly(err error) bool {
 	return errors.As(err, &said) && said.Code == readOnly
 }
 
+// isTooLong reports whether the server has ended a transaction that was idle or under way for
+// too long.
+func isTooLong(e *pgconn.PgError) bool { return e.Code == "25P03" || e.Code == "25P04" }
+
 // translateCode converts an error that the server returned.
 func translateCode(e *pgconn.PgError) error {
 	switch code := e.Code; {
@@ -224,7 +228,7 @@ func translateCode(e *pgconn.PgError) error {
 		return fmt.Errorf("%w: %w", context.DeadlineExceeded, e)
 	case code == "55P03": // lock_timeout
 		return fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, platform.ErrLocked, e)
-	case code == "25P03", code == "25P04": // idle or under way for too long
+	case isTooLong(e):
 		return platform.Unavailable("the database has ended a transaction that took too long", e)
 	case code == readOnly:
 		return platform.Unavailable("the database does not take writes", e)

@@ -173,7 +173,7 @@ func (e *Engine) Connections() int { return int(e.pool.Config().MaxConns) }
 // Write runs unit in a transaction.
 func (e *Engine) Write(ctx context.Context, unit func(sqlstore.TxConn) error) error {
 	for try := 1; ; try++ {
-		err := translate(e.transact(ctx, unit))
+		err := e.transact(ctx, unit)
 		if isReadOnly(err) {
 			e.pool.Reset() // another server may have been promoted, which new connections find
 			if try == 1 {

@@ -53,7 +53,8 @@ type Engine interface {
 	Standbys() Standbys
 
 	// Write runs unit in a transaction. It runs unit again after a conflict with another
-	// transaction.
+	// transaction, but never after a commit of which it does not know whether it took effect:
+	// that is platform.Uncertain.
 	Write(ctx context.Context, unit func(TxConn) error) error
 	Ping(ctx context.Context) error
 	Close() error

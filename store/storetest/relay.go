@@ -1,10 +1,12 @@
 package storetest
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -17,6 +19,7 @@ type Relay struct {
 	lock     sync.Mutex
 	open     map[net.Conn]bool
 	state    relayState
+	losing   string // a text in the transaction whose COMMIT gets no answer; "" means that there is none
 }
 
 type relayState int
@@ -65,6 +68,14 @@ func (r *Relay) Silence() {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.state = silent
+}
+
+// LoseCommitOf passes on the COMMIT of the next transaction that sends a text, and ends its
+// connection in place of the answer.
+func (r *Relay) LoseCommitOf(text string) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.losing = text
 }
 
 // Lead makes new connections lead to another server, as a load balancer does.
@@ -116,14 +127,61 @@ func (r *Relay) serve(client net.Conn) {
 	defer func() { _ = server.Close() }()
 	r.keep(server)
 	var both sync.WaitGroup
-	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+	commit := &lostCommit{relay: r}
+	for _, way := range [][2]io.ReadWriteCloser{{losingConn{silencedConn{r, client}, commit}, server}, {committingConn{silencedConn{r, server}, commit}, client}} {
 		both.Go(func() {
 			defer func() { _ = way[0].Close() }()
 			defer func() { _ = way[1].Close() }()
-			_, _ = io.Copy(silencedConn{r, way[0]}, way[1])
+			_, _ = io.Copy(way[0], way[1])
 		})
 	}
 	both.Wait()
+}
+
+// A lostCommit is what a connection knows about the COMMIT that gets no answer.
+type lostCommit struct {
+	relay  *Relay
+	isNext bool        // whether the text of LoseCommitOf was sent
+	isSent atomic.Bool // whether the COMMIT was sent after the text
+}
+
+// commitMessage is how pgx sends a COMMIT.
+var commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
+
+// note looks at a message of the client before it is sent.
+func (c *lostCommit) note(message []byte) {
+	c.relay.lock.Lock()
+	defer c.relay.lock.Unlock()
+	text := c.relay.losing
+	c.isNext = text != "" && (c.isNext || bytes.Contains(message, []byte(text)))
+	if c.isNext && bytes.Equal(message, commitMessage) {
+		c.relay.losing = ""
+		c.isSent.Store(true)
+	}
+}
+
+// A committingConn leads to a server. It notices the COMMIT that gets no answer.
+type committingConn struct {
+	silencedConn
+	commit *lostCommit
+}
+
+func (c committingConn) Write(b []byte) (int, error) {
+	c.commit.note(b)
+	return c.silencedConn.Write(b)
+}
+
+// A losingConn leads to a client. It fails in place of the answer to the COMMIT.
+type losingConn struct {
+	silencedConn
+	commit *lostCommit
+}
+
+func (c losingConn) Write(b []byte) (int, error) {
+	if c.commit.isSent.Load() {
+		return 0, net.ErrClosed
+	}
+	return c.silencedConn.Write(b)
 }
 
 // A silencedConn drops what is written to it while the relay is silent.

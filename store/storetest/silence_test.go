@@ -103,6 +103,23 @@ func TestASilentServerIsGivenUpAfterTheLimitOfTheURL(t *testing.T) {
 	}
 }
 
+// The server falls silent before a COMMIT, which may have arrived all the same.
+func TestACommitToASilentServerIsUncertain(t *testing.T) {
+	t.Parallel()
+	relay := storetest.NewRelay(t, storetest.Postgres(t))
+	engine := openPostgres(t, addParameters(t, relay.URL, url.Values{"statement_timeout": {"1s"}}), postgres.Options{})
+	defer relay.Cut() // Otherwise, the pool would wait for silent connections.
+	runs := 0
+	expectUncertain(t, engine.Write(t.Context(), func(sqlstore.TxConn) error {
+		runs++
+		relay.Silence()
+		return nil
+	}))
+	if runs != 1 {
+		t.Errorf("the unit ran %d times, want 1", runs)
+	}
+}
+
 func TestAURLMayAllowSlowReads(t *testing.T) {
 	t.Parallel()
 	plain := storetest.Postgres(t)

@@ -101,6 +101,67 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 	})
 }
 
+// expectUncertain expects the error of a COMMIT of which nobody knows whether it took effect. It
+// must not invite a client to repeat the change.
+func expectUncertain(t *testing.T, err error) {
+	t.Helper()
+	if e := platform.AsError(err); e.Code != platform.CodeAborted || e.Reason != "COMMIT_UNCERTAIN" || e.RetryAfter != 0 {
+		t.Errorf("got %v (%s, retry after %v), want ABORTED (COMMIT_UNCERTAIN)", err, e.Reason, e.RetryAfter)
+	}
+}
+
+// The server has committed, and its answer is lost. The unit must not run again.
+func TestACommitWithoutAnAnswerIsUncertain(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		if w.onSQLite() {
+			t.Skip("there is no connection to lose")
+		}
+		relay := storetest.NewRelay(t, w.url)
+		behind := storetest.Open(t, relay.URL)
+		relay.LoseCommitOf("lost")
+		expectUncertain(t, w.record(behind, "lost"))
+		if err := w.record(behind, "next"); err != nil {
+			t.Errorf("the next write: %v", err)
+		}
+		if n := len(w.recordedTypes()); n != 2 {
+			t.Errorf("%d events are there, want 2", n)
+		}
+	})
+}
+
+// A COMMIT that the server has rejected is certain. One whose session has ended is not, because
+// the session may be that of a pooler.
+func TestACommitIsUncertainUnlessTheServerRejectsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		late   string // This runs during the COMMIT.
+		expect func(*testing.T, error)
+	}{
+		"it has no room": {"RAISE EXCEPTION SQLSTATE '53100'", func(t *testing.T, err error) {
+			t.Helper()
+			if platform.AsError(err).Code != platform.CodeUnavailable {
+				t.Errorf("got %v, want UNAVAILABLE", err)
+			}
+		}},
+		"it conflicts": {"RAISE EXCEPTION SQLSTATE '40001'", func(t *testing.T, err error) {
+			t.Helper()
+			if e := platform.AsError(err); e.Code != platform.CodeAborted || e.Reason != "ABORTED" || e.RetryAfter == 0 {
+				t.Errorf("got %v (%s), want ABORTED", err, e.Reason)
+			}
+		}},
+		"its session ends": {"PERFORM pg_terminate_backend(pg_backend_pid())", expectUncertain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, storetest.Postgres(t))
+			db := w.openDirect()
+			w.exec(db, "CREATE FUNCTION be_late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "+c.late+"; RETURN NULL; END $$")
+			w.exec(db, "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON event DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION be_late()")
+			c.expect(t, w.record(w.store, "late"))
+		})
+	}
+}
+
 // A process that hangs in a transaction, for example because it is suspended, must not
 // delay the events of others for longer than its limit.
 func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
@@ -125,7 +186,6 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 				}
 				close(began)
 				<-end
-				tx.Record(&platform.Event{ID: "hanging", Body: []byte("{}")})
 				return nil
 			})
 		}()
