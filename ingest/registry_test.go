@@ -130,7 +130,7 @@ func TestATruncatedFileIsReportedAtItsEnd(t *testing.T) {
 
 // The attack is a pipe, which is empty when it is read for the second time: its tags would be
 // missing without a word.
-func TestAPipeIsRefused(t *testing.T) {
+func TestAPipeAndAFolderAreRefused(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
