@@ -168,6 +168,45 @@ await check('the live feed continues where the database lacks the last event, be
   assert.deepEqual(page.faults, []);
 }, 30);
 
+await check('a session that expires without a refresh token leaves an open form as it is, until the reader has signed in again in another tab', async () => {
+  const tab = watchPage(await page.context().newPage());
+  let expired = '', streams = 0;
+  tab.on('request', (request) => { if (request.url() === other + '/graphql' && /^subscription/.test(request.postDataJSON().query)) streams++; });
+  await tab.route(issuer + '/token', async (route) => {
+    const response = await route.fetch(), { refresh_token, ...tokens } = await response.json();
+    return route.fulfill({ response, json: tokens });
+  }, { times: 1 });
+  await tab.route(other + '/graphql', (route) => (route.request().headers().authorization === expired ? route.fulfill({ status: 401, json: { errors: [{ message: 'Unauthenticated: the token has expired', extensions: { code: 'UNAUTHENTICATED' } }] } }) : route.continue()));
+  await tab.clock.install();
+  tab.on('request', (request) => { if (request.url() === other + '/graphql') tab.bearer = request.headers().authorization; });
+  await tab.goto(other + '/console/empty');
+  await tab.getByRole('button', { name: `Continue with ${host}` }).click();
+  await tab.waitForURL(other + '/console/empty');
+  await loaded(tab);
+  await tab.locator('.live.live').waitFor();
+  await tab.getByRole('button', { name: 'New group' }).click();
+  await tab.getByRole('dialog').getByLabel(/^Name$/).fill('kept-group');
+  tab.failing = /401/;
+  expired = tab.bearer;
+  await tab.clock.fastForward(3_700_000);
+  await tab.getByRole('button', { name: 'Create the group' }).click();
+  await tab.getByText('Your session has expired.').waitFor();
+  const before = streams;
+  await tab.clock.fastForward(60_000);
+  assert.equal(streams, before, 'the stream does not wait');
+  assert.equal(await tab.getByRole('dialog').getByLabel(/^Name$/).inputValue(), 'kept-group');
+  const opening = tab.context().waitForEvent('page');
+  await tab.getByRole('link', { name: 'Sign in again in another tab' }).click();
+  const second = await opening;
+  await tab.getByText('You are signed in again.').waitFor();
+  await second.locator('.shell').waitFor();
+  await second.close();
+  await tab.getByRole('button', { name: 'Create the group' }).click();
+  await tab.waitForURL(other + '/console/empty/kept-group');
+  assert.deepEqual(tab.faults, []);
+  await tab.close();
+}, 40);
+
 await check('a refresh token renews the token before it expires, without a loss for the reader, and a session that the provider ended is left', async () => {
   const tab = watchPage(await page.context().newPage());
   const bearers = [], grants = [];

@@ -252,6 +252,21 @@ await check('a token that is not taken signs out, in all tabs', async () => {
   await page.context().close();
 });
 
+await check('a token that is not taken does not sign out somebody else', async () => {
+  const page = await newPage();
+  await enter(page, await token('--as', 'viewer'), '/console');
+  const other = watchPage(await page.context().newPage());
+  await open(other, '/console/acme');
+  page.failing = /401/;
+  await page.route('**/graphql', (route) => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer e30.e30.e30' } }));
+  await page.getByRole('link', { name: 'Advisories', exact: true }).click();
+  await page.getByText(/session has ended/).waitFor();
+  await other.getByRole('link', { name: 'Repos', exact: true }).click();
+  await other.locator('.row').first().waitFor();
+  assert.deepEqual([...page.faults, ...other.faults], []);
+  await page.context().close();
+});
+
 await check('the types and the manifest are those of the documents and the schema, and the types hold', async () => {
   for (const { code, text: said } of await Promise.all([generating, typing])) assert.equal(code, 0, said);
 }, 60);

@@ -62,6 +62,7 @@ export interface Problem { code: string; message: string; path: string; violatio
 /** Returns what went wrong, in words for the reader. */
 export function problemsOf(error?: CombinedError): Problem[] {
   if (!error) return [];
+  if (error.response?.status === 401) return [{ code: 'UNAUTHENTICATED', message: 'Your session has expired.', path: '', violations: [] }];
   if (error.networkError) return [{ code: 'UNAVAILABLE', message: 'The server cannot be reached. Check your connection, then try again.', path: '', violations: [] }];
   return error.graphQLErrors.map(({ message, path, extensions }) => ({
     code: String(extensions?.code ?? ''), message, path: (path ?? []).join('.'),
@@ -97,19 +98,23 @@ export function useChange<Data, Input>(document: TypedDocument<Data, { input: In
   return { run, busy };
 }
 
-export interface QueryState<Data> { data?: Data; problems: Problem[]; loading: boolean; own: boolean; reload: () => void }
+export interface QueryState<Data> { data?: Data; problems: Problem[]; loading: boolean; own: boolean; old: boolean; reload: () => void }
 
 /**
  * Requests the data of a page. It returns cached data at once, and requests the data again each time that the page opens. While the
  * answer for other variables is awaited, there are no data. With keep, the data of the previous variables stay until then, and own
- * says whether the data belong to these variables.
+ * says whether the data belong to these variables. If data cannot be requested again, they stay, and so do the forms that the page
+ * shows: old then says that the last request failed.
  */
 export function useData<Data, Variables extends object>(document: TypedDocument<Data, Variables>, variables: Variables, { pause = false, fresh = true, keep = false } = {}): QueryState<Data> {
   const [{ data, error, fetching, extensions, operation }, ask] = useQuery<Data>({ query: document, variables: variables as never, pause, requestPolicy: fresh ? 'cache-and-network' : 'cache-first' });
   // While urql requests the data of other variables, or pauses, it has the last data and the last error.
   const own = operation !== undefined && JSON.stringify(operation.variables) === JSON.stringify(variables);
+  const last = useRef<{ key: string; data: Data }>(undefined), key = JSON.stringify(variables);
+  if (own && data) last.current = { key, data };
+  const old = own && !data && last.current?.key === key;
   useShownQuery(document, variables, own ? costOf(extensions) : undefined, !pause);
-  return { data: own || keep ? data ?? undefined : undefined, problems: own ? problemsOf(error) : [], loading: fetching, own, reload: () => ask({ requestPolicy: 'network-only' }) };
+  return { data: old ? last.current!.data : own || keep ? data ?? undefined : undefined, problems: own ? problemsOf(error) : [], loading: fetching, own, old, reload: () => ask({ requestPolicy: 'network-only' }) };
 }
 
 interface Page<Row> { nodes: Row[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }

@@ -7,6 +7,7 @@ import { nameOf, useChange, type Problem } from './client';
 import { changes, type Rule } from './generated/changes';
 import type { TypedDocument } from './generated/graphql';
 import { CheckBoxes, Pairs, Span, type Choice, type ControlProps, type Value, type Values } from './inputs';
+import { useSession } from './session';
 import { settings } from './settings';
 import { playgroundAddress } from './show-query';
 import { adviceFor, Dialog, Icon, type IconName } from './ui';
@@ -254,7 +255,18 @@ function Entry({ id, field, rule, value, fault, onChange, onLeave }: EntryProps)
 /** A refusal says why the server refused a change, if the reason is about no field. */
 export function Refusal({ problems }: { problems: Problem[] }) {
   if (problems.length === 0) return null;
+  if (problems.some(({ code }) => code === 'UNAUTHENTICATED')) return <SignInAgain />;
   return <div className="problem" role="alert"><Icon name="warning" /><div>{problems.map(({ code, message }, i) => <p key={i}><strong>{sentence(code || 'The change failed')}.</strong> {message}{adviceFor(code) && ` ${adviceFor(code)}`}</p>)}</div></div>;
+}
+
+/** This part lets the reader sign in again without losing what they typed. The new tab knows from the opener that somebody was signed in, and tells this tab. */
+function SignInAgain() {
+  const { expired } = useSession(), [waited] = useState(expired);
+  return (
+    <div className="problem" role="alert"><Icon name="warning" /><div>{expired
+      ? <p><strong>Your session has expired.</strong> Nothing was changed, and what you entered is kept. <a href="/console" target="_blank" rel="opener">Sign in again in another tab</a>, then come back and try again.</p>
+      : waited ? <p><strong>You are signed in again.</strong> Nothing was changed yet: try again.</p> : <p><strong>Your session has expired.</strong> Nothing was changed.</p>}</div></div>
+  );
 }
 
 /** This type says what the reader may do with a resource, and names the resource. The capabilities come from viewerCapabilities. */

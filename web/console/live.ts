@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useClient } from 'urql';
 import { useShownQuery } from './client';
 import { Latest, Live, type HappeningFragment, type LatestQuery, type LiveSubscription } from './generated/graphql';
+import { useSession } from './session';
 
 const mostKept = 200;
 
@@ -20,13 +21,14 @@ const watchHidden = (changed: () => void) => { document.addEventListener('visibi
 export function useLive(uid: string, types: string[] | undefined, { paused = false, after }: { paused?: boolean; after?: string } = {}) {
   const client = useClient();
   const [events, setEvents] = useState<HappeningFragment[]>([]), [state, setState] = useState<'live' | 'waiting' | 'refused'>('live');
+  const { expired } = useSession(); // In an expired session the stream waits until the reader has signed in again.
   const last = useRef<string | null | undefined>(after), key = JSON.stringify([uid, types]);
   if (last.current === undefined && after) last.current = after;
   // A stream can be continued only after an event that the reader knows.
   const asleep = useSyncExternalStore(watchHidden, isHidden) && Boolean(last.current);
   useEffect(() => setEvents([]), [key]);
   useEffect(() => {
-    if (paused || asleep) return;
+    if (paused || asleep || expired) return;
     let timer: ReturnType<typeof setTimeout> | undefined, ended = false, stop = () => {};
     const open = (tries: number) => {
       let failed = false;
@@ -65,9 +67,9 @@ export function useLive(uid: string, types: string[] | undefined, { paused = fal
     };
     open(0);
     return () => { ended = true; clearTimeout(timer); stop(); };
-  }, [client, key, paused, asleep]);
+  }, [client, key, paused, asleep, expired]);
   useShownQuery(Live, { uid, ...(types && { types }) });
-  return { events, state: paused ? 'paused' as const : state };
+  return { events, state: paused ? 'paused' as const : expired ? 'waiting' as const : state };
 }
 
 /** Returns the live events, and below them those that were stored before. */

@@ -13,17 +13,29 @@ export interface Session {
   token: string;
   person: number; // It changes when somebody signs in or out, but not when a token is renewed.
   message: string; // It says why the reader is not signed in.
+  expired: boolean; // It says whether the session has expired while a form is open, so that the reader must sign in again.
 }
 
 interface Provider { authorization_endpoint: string; token_endpoint: string; end_session_endpoint?: string }
 interface SignInUnderWay { verifier: string; state: string; back: string }
 interface Tokens { access_token: string; refresh_token?: string; expires_in?: number; error?: string; error_description?: string }
 
-let session: Session = { state: 'starting', token: '', person: 0, message: '' };
+let session: Session = { state: 'starting', token: '', person: 0, message: '', expired: false };
 let refreshToken = '', expires = Infinity, failures = 0, renewal: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 const channel = new BroadcastChannel('atrium.console');
-channel.onmessage = ({ data }) => { if (data === 'signed out') leave('You signed out in another tab, or your session ended there.'); };
+/** This is what a tab tells the others: whose session has ended, or the token of somebody who has signed in again. */
+interface News { ended?: string; renewed?: string; expires?: number }
+
+/** Follows what happens in other tabs, if it concerns the person who is signed in here. */
+channel.onmessage = ({ data }: MessageEvent<News>) => {
+  if (session.state !== 'in') return;
+  if (data.ended === subjectOf(session.token)) leave('You signed out in another tab, or your session ended there.');
+  if (data.renewed && session.expired && subjectOf(data.renewed) === subjectOf(session.token)) {
+    expires = data.expires ?? Infinity;
+    become({ ...session, token: data.renewed, expired: false });
+  }
+};
 
 function become(next: Session) {
   session = next;
@@ -39,7 +51,7 @@ export const tokenOf = (person: number) => (session.person === person ? session.
 
 /** Signs in with a token that the reader entered, or that the server or the provider gave. */
 export function enter(token: string) {
-  become({ state: 'in', token: token.trim(), person: session.person + 1, message: '' });
+  become({ state: 'in', token: token.trim(), person: session.person + 1, message: '', expired: false });
 }
 
 function leave(message: string) {
@@ -53,28 +65,36 @@ function leave(message: string) {
 
 /** Shows the page for signing in. If this tab was signed in, a reload asks the provider again. */
 function stayOut(message: string) {
-  become({ state: 'out', token: '', person: session.person + 1, message });
+  become({ state: 'out', token: '', person: session.person + 1, message, expired: false });
 }
 
-/** Signs the reader out in this tab and in all other tabs. */
+/** Signs the reader out in this tab and in all other tabs in which the same person is signed in. */
 export function signOut(message = '') {
   if (session.state === 'out') return;
+  const ended = subjectOf(session.token);
   leave(message);
-  channel.postMessage('signed out');
+  channel.postMessage({ ended } satisfies News);
 }
 
 /**
  * Handles a token that the server no longer accepts. An expired token is renewed: with a refresh token, or with a visit to the
- * provider that asks the reader nothing. If the provider does not answer, a later request tries this again. For any other reason,
- * the reader is signed out in all tabs.
+ * provider that asks the reader nothing. If the provider does not answer, a later request tries this again. A form that is open would
+ * be lost with such a visit, so the visit waits until the form closes or the reader signs in in another tab. For any other reason, the
+ * reader is signed out in all tabs.
  */
 export async function refuseToken(token: string) {
   if (token !== session.token) return; // In this case the answer belongs to an older token.
   const expired = Date.now() >= expires;
   if (expired && refreshToken) await renew();
+  else if (expired && settings.issuer && isFormOpen()) become({ ...session, expired: true });
   else if (expired && settings.issuer) await signIn(true).catch(() => undefined);
   else signOut('Your session has ended, or the server does not accept your token. Sign in again.');
 }
+
+const isFormOpen = () => document.querySelector('dialog[open] form') !== null;
+const leaveIfNoForm = () => { if (session.expired && !isFormOpen()) void signIn(true).catch(() => undefined); };
+// The event does not bubble, so it is captured. A form with changes opens its dialog again, so the visit waits for that.
+document.addEventListener('close', () => setTimeout(leaveIfNoForm), true);
 
 /** Finds out who is signed in. It runs when the page opens. */
 export async function start() {
@@ -135,6 +155,7 @@ async function finishSignIn(kept: SignInUnderWay | null) {
   }
   enter(keepTokens(await requestTokens({ grant_type: 'authorization_code', code: answer.get('code') ?? '', redirect_uri: location.origin + redirectPath, code_verifier: kept.verifier })));
   sessionStorage.setItem(signedIn, 'yes');
+  channel.postMessage({ renewed: session.token, expires } satisfies News); // Another tab of this person may wait for it.
   navigate(kept.back, { replace: true });
 }
 
@@ -160,14 +181,25 @@ function keepTokens({ access_token, refresh_token, expires_in = lifeOf(access_to
   return access_token;
 }
 
+/** Returns the claims of a token, or none if it is not a JWT. */
+function claimsOf(token: string): { iss?: unknown; sub?: unknown; exp?: unknown } {
+  try {
+    return JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
+  } catch {
+    return {};
+  }
+}
+
 /** Returns how many seconds a token is still valid, because providers need not say it in their answer. */
 function lifeOf(token: string): number | undefined {
-  try {
-    const { exp } = JSON.parse(atob(token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')));
-    return typeof exp === 'number' ? exp - Date.now() / 1000 : undefined;
-  } catch {
-    return undefined; // It is not a JWT.
-  }
+  const { exp } = claimsOf(token);
+  return typeof exp === 'number' ? exp - Date.now() / 1000 : undefined;
+}
+
+/** Returns whom a token is about. A token that does not say it is only about itself. */
+function subjectOf(token: string): string {
+  const { iss, sub } = claimsOf(token);
+  return sub === undefined ? token : JSON.stringify([iss, sub]);
 }
 
 function renewLater(wait: number) {

@@ -23,6 +23,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
     <div className="page">
       <div className="title"><h1>{names.at(-1)}</h1>{group?.status === 'SUSPENDED' && <span className="chip bad">Suspended</span>}{group?.verified && <span className="chip">Verified</span>}{group && <GroupActions group={group} names={names} />}</div>
       <p className="lead">{group ? group.description ?? (names.length === 1 ? 'Organisation' : 'No description') : ' '}</p>
+      {loaded.old && <Problems loaded={loaded} />}
       <Tiles group={group} names={names} />
       <div className="grid">
         <Card title="Open advisories" aside={<Link to={pageAddress(names, 'advisories')}>All advisories</Link>} className="wide-5">

@@ -26,6 +26,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
     <div className="page">
       <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}{repo && <RepoActions repo={repo} groupNames={groupNames} />}</div>
       <p className="lead">{repo ? repo.description ?? 'No description' : ' '}</p>
+      {loaded.old && <Problems loaded={loaded} />}
       {repo ? <Facts repo={repo} groupNames={groupNames} /> : <dl className="facts"><div>&nbsp;</div></dl>}
       <div className="grid">
         <Card title={<>Tags {repo?.tags && <span className="chip">{count(repo.tags.totalCount)}</span>}</>} className="wide-12">
