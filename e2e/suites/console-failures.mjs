@@ -182,5 +182,38 @@ await check('a list that could not be read claims no number of rows', async () =
   }
 }, 30);
 
+await check('the tree has the group of the page beyond the first hundred, each group once, and room for deep names', async () => {
+  const parent = await addGroup('wide', acme), page = await newPage();
+  for (const n of numbers(230)) await addGroup('child-' + n, parent);
+  await page.goto(`${site}/console/acme/wide/child-229`);
+  await loaded(page);
+  const tree = page.locator('.tree'), more = tree.getByRole('button', { name: 'Show more' }), children = tree.getByRole('link', { name: /^child-/ });
+  await tree.getByRole('button', { name: 'Show all' }).first().click().catch(() => undefined);
+  await tree.getByRole('button', { name: 'Groups in wide' }).click();
+  await tree.getByRole('button', { name: 'Groups in wide' }).click();
+  await eventually(async () => (await children.count()) === 101, async () => `${await children.count()} groups`);
+  await tree.getByRole('link', { name: /^child-229/ }).waitFor();
+  await more.dblclick();
+  await eventually(async () => (await children.count()) >= 201, async () => `${await children.count()} groups`);
+  assert.equal(new Set(await children.locator('.name').allInnerTexts()).size, await children.count(), 'groups are shown twice');
+  let deep = acme;
+  const names = numbers(20).map((n) => 'deep-' + n);
+  for (const name of names) deep = await addGroup(name, deep);
+  await page.goto(`${site}/console/acme/${names.join('/')}`);
+  await loaded(page);
+  const { width } = await tree.getByRole('link', { name: 'deep-019' }).locator('.name').boundingBox();
+  assert.ok(width > 40, `the name is ${width} pixels wide`);
+  await page.context().close();
+}, 60);
+
+await check('days are those of the server, also west of Greenwich', async () => {
+  const page = await newPage({ timezoneId: 'America/Los_Angeles' });
+  await page.goto(`${site}/console/acme/many/~activity?show=log`);
+  await loaded(page);
+  const today = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }).format(new Date());
+  assert.match(await page.locator('.day-bars button').last().getAttribute('aria-label'), new RegExp(`^${today} UTC: `));
+  await page.context().close();
+});
+
 await browser.close();
 finish();

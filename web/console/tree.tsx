@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { useChanged } from './client';
 import { Branch, type BranchesFragment, type ShellQuery } from './generated/graphql';
@@ -9,6 +9,7 @@ import { compact, plural } from './words';
 
 type Node = NonNullable<BranchesFragment['children']>['nodes'][number];
 interface Level { nodes: Node[]; after: string | null }
+const nothing: Level = { nodes: [], after: null }, deepestIndent = 8;
 
 /**
  * This is the tree of groups. On the way to the current page, the tree shows only the groups of that way until the reader asks for
@@ -28,23 +29,34 @@ export function Tree({ org, names, view }: { org: NonNullable<ShellQuery['org']>
 
 function Branches({ names, uid, current, view, start, opened = false }: { names: string[]; uid: string; current: string[]; view: string; start?: Level; opened?: boolean }) {
   const client = useClient();
-  const [level, setLevel] = useState(start), [failed, setFailed] = useState(false), version = useChanged(), [shown] = useState(version);
-  const read = async (after: string | null) => {
-    const { data } = await client.query(Branch, { uid, after } as never, { requestPolicy: version === shown ? 'cache-first' : 'network-only' }).toPromise();
-    const page = data?.group?.children;
-    setFailed(!page);
-    if (page) setLevel((old) => ({ nodes: [...(after ? old?.nodes ?? [] : []), ...page.nodes], after: page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null }));
+  const [level, setLevel] = useState(start), [failed, setFailed] = useState(false), reading = useRef(0), version = useChanged(), [shown] = useState(version);
+  /** Reads after the given groups until there are enough of them. A later reading replaces an earlier one. */
+  const read = async (from: Level, enough: number) => {
+    const own = ++reading.current;
+    let { nodes, after } = from;
+    do {
+      const { data } = await client.query(Branch, { uid, after } as never, { requestPolicy: version === shown ? 'cache-first' : 'network-only' }).toPromise();
+      if (own !== reading.current) return;
+      const page = data?.group?.children;
+      setFailed(!page);
+      if (!page) return;
+      nodes = [...nodes, ...page.nodes];
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    } while (after !== null && nodes.length < enough);
+    setLevel({ nodes, after });
   };
-  useEffect(() => { if (opened && !level) void read(null); }, [opened]);
+  useEffect(() => { if (opened && !level) void read(nothing, 0); }, [opened]);
   // After the reader makes a change, the visible groups are read again.
-  useEffect(() => { if (version !== shown && level && uid) void read(null); }, [version]);
+  useEffect(() => { if (version !== shown && level && uid) void read(nothing, level.nodes.length); }, [version]);
   const next = current.length > names.length && names.every((name, i) => current[i] === name) ? current[names.length] : undefined;
+  // The group of the page is shown also if it is not among the groups that were read.
+  const unread = next !== undefined && (!level || level.after !== null && !level.nodes.some(({ name }) => name === next));
   return (
     <>
-      {level ? level.nodes.map((node) => <Row key={node.uid} names={[...names, node.name]} node={node} current={current} view={view} />)
-        : next !== undefined && <Row names={[...names, next]} current={current} view={view} />}
-      {!level && <li><button type="button" className="more" onClick={() => void read(null)}>{failed ? 'Try again' : 'Show all'}</button></li>}
-      {level?.after && <li><button type="button" className="more" onClick={() => void read(level.after)}>Show more</button></li>}
+      {level?.nodes.map((node) => <Row key={node.name} names={[...names, node.name]} node={node} current={current} view={view} />)}
+      {unread && <Row key={next} names={[...names, next]} current={current} view={view} />}
+      {!level && <li><button type="button" className="more" onClick={() => void read(nothing, 0)}>{failed ? 'Try again' : 'Show all'}</button></li>}
+      {level?.after && <li><button type="button" className="more" onClick={() => void read(level, 0)}>{failed ? 'Loading failed. Try again' : 'Show more'}</button></li>}
       {level?.nodes.length === 0 && names.length === 1 && <li className="dim note">No groups yet</li>}
     </>
   );
@@ -68,7 +80,7 @@ function Row({ names, node, current, view }: { names: string[]; node?: Node; cur
           <span className="name">{name}</span>{repos != null && <small title={plural(repos, 'repo')}>{compact(repos)}</small>}
         </Link>
       </div>
-      {open && below > 0 && <ul><Branches names={names} uid={node?.uid ?? ''} current={current} view={view} opened={opened} key={node ? 'whole' : 'way'} /></ul>}
+      {open && below > 0 && <ul className={names.length > deepestIndent ? 'deep' : undefined}><Branches names={names} uid={node?.uid ?? ''} current={current} view={view} opened={opened} key={node ? 'whole' : 'way'} /></ul>}
     </li>
   );
 }

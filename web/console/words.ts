@@ -5,6 +5,7 @@ import type { HappeningFragment, SeverityRating } from './generated/graphql';
 const number = new Intl.NumberFormat('en');
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
+const utcDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' });
 
@@ -12,6 +13,8 @@ export const count = (n: number) => number.format(n);
 export const compact = (n: number) => (n < 10_000 ? number.format(n) : short.format(n));
 export const plural = (n: number, one: string, many = one + 's') => `${number.format(n)} ${n === 1 ? one : many}`;
 export const dayOf = (time: string) => day.format(new Date(time));
+/** Formats the day of an interval that the server counted: its days begin at midnight UTC. */
+export const utcDayOf = (time: string) => `${utcDay.format(new Date(time))} UTC`;
 export const formatTime = (time: string) => exact.format(new Date(time));
 
 const units = [['minute', 60], ['hour', 3600], ['day', 86_400]] as const;

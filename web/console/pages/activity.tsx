@@ -7,7 +7,7 @@ import { joinEvents, noHistoryText, useLive } from '../live';
 import { narrow, useLocation } from '../router';
 import { topics } from '../topics';
 import { Empty, Icon, Lines, NotShown, Problems } from '../ui';
-import { dayOf, plural } from '../words';
+import { plural, utcDayOf } from '../words';
 
 /** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
@@ -71,7 +71,7 @@ function Log({ uid, types }: { uid: string; types?: string[] }) {
       {!refused && <div className="filters">
         <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
         {actor && <Toggles label="By whom" chosen={['actor']} onChange={() => narrow({ actor: undefined })} options={[{ value: 'actor', name: `Only by ${rows[0]?.actor.identity?.name ?? 'this identity'} ×` }]} />}
-        {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${dayOf(since)} ×` }]} />}
+        {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${utcDayOf(since)} ×` }]} />}
       </div>}
       <section aria-label="Audit log">
         {notice ? <div className="card">{notice}</div>
@@ -91,7 +91,7 @@ function Days({ days, chosen }: { days: NonNullable<AuditQuery['eventActivity']>
     <>
       <p className="legend-line"><span className="made"><i />{plural(made, 'change')}</span><span className="refused-ones"><i />{plural(refused, 'refused', 'refused')}</span><span className="dim">The last {days.length} days</span></p>
       <div className="day-bars">{days.map((day) => (
-        <button key={day.time} type="button" title={`${dayOf(day.time)}: ${day.made} done, ${day.refused} refused`} aria-label={`${dayOf(day.time)}: ${day.made} done, ${day.refused} refused`} aria-pressed={chosen === day.time}
+        <button key={day.time} type="button" title={`${utcDayOf(day.time)}: ${day.made} done, ${day.refused} refused`} aria-label={`${utcDayOf(day.time)}: ${day.made} done, ${day.refused} refused`} aria-pressed={chosen === day.time}
           disabled={day.made + day.refused === 0} onClick={() => narrow({ day: chosen === day.time ? undefined : day.time })}>
           <i className="refused-part" style={{ height: `${(day.refused / most) * 100}%` }} /><i className="made-part" style={{ height: `${(day.made / most) * 100}%` }} />
         </button>

@@ -7,7 +7,7 @@ import { joinEvents, noHistoryText, useLive } from '../live';
 import { groupAddress, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
 import { Card, Empty, Icon, Lines, namesOf, NotShown, Problems, SeverityBar, Time, type IconName } from '../ui';
-import { compact, count, dayOf, formatRelativeTime, plural, ratings, sentence } from '../words';
+import { compact, count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '../words';
 
 type Group = NonNullable<OverviewQuery['group']>;
 const unseenDays = 90, soonDays = 14, plotDays = 52 * 7;
@@ -90,7 +90,7 @@ function Plot({ weeks }: { weeks: NonNullable<OverviewQuery['advisoryActivity']>
   return (
     <div className="plot" ref={frame}>
       <p className="legend-line"><span className="opened"><i />{plural(opened, 'opened', 'opened')}</span><span className="fixed"><i />{plural(fixed, 'fixed', 'fixed')}</span>
-        <span className="dim" aria-hidden="true">{chosen !== undefined ? `Week of ${dayOf(weeks[chosen].time)}: ${weeks[chosen].opened} opened, ${weeks[chosen].fixed} fixed` : 'The last 52 weeks'}</span></p>
+        <span className="dim" aria-hidden="true">{chosen !== undefined ? `Week of ${utcDayOf(weeks[chosen].time)}: ${weeks[chosen].opened} opened, ${weeks[chosen].fixed} fixed` : 'The last 52 weeks'}</span></p>
       <svg width={Math.max(width, 1)} height={height} role="img" aria-label={`In the last 52 weeks ${opened} advisories became known and ${fixed} were fixed.`} onPointerLeave={() => setChosen(undefined)}
         onPointerMove={({ clientX, currentTarget }) => { const i = Math.floor((clientX - currentTarget.getBoundingClientRect().left - left) / step); setChosen(weeks[i] ? i : undefined); }}>
         {[0, most / 2, most].filter((n) => Number.isInteger(n)).map((n) => <g key={n} className="axis"><line x1={left} x2={width} y1={y(n)} y2={y(n)} /><text x={left - 6} y={y(n) + 4} textAnchor="end">{count(n)}</text></g>)}
