@@ -198,7 +198,7 @@ func parseConnection(databaseURL string) (*pgx.ConnConfig, error) {
 	}
 	one := config.ConnConfig
 	requireWritable(one, databaseURL)
-	limitAddresses(one)
+	limitAddresses(one, databaseURL)
 	return one, nil
 }
 
@@ -213,7 +213,7 @@ func parse(databaseURL string, maxConnections int32, standby bool) (*pgxpool.Con
 	if err != nil {
 		return nil, explainURL(databaseURL)
 	}
-	limitAddresses(config.ConnConfig)
+	limitAddresses(config.ConnConfig, databaseURL)
 	if !standby {
 		requireWritable(config.ConnConfig, databaseURL)
 	}
@@ -252,12 +252,16 @@ func requireWritable(config *pgx.ConnConfig, databaseURL string) {
 	}
 }
 
-// limitAddresses sets the time limit of each address, unless the URL has a shorter one. The
-// addresses are tried one after the other, so that a silent one must leave time for the next.
-func limitAddresses(config *pgx.ConnConfig) {
+// limitAddresses sets the time limit of each address. A single address has that of the URL
+// if there is one. Several addresses are tried one after the other, so that a silent one
+// must leave time for the next: the URL can only shorten their limit.
+func limitAddresses(config *pgx.ConnConfig, databaseURL string) {
 	limit := ConnectTimeout
-	if countAddresses(config) > 1 {
+	switch {
+	case countAddresses(config) > 1:
 		limit = addressTimeout
+	case config.ConnectTimeout > 0 && isGiven(databaseURL, "connect_timeout"):
+		return
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > limit {
 		config.ConnectTimeout = limit

@@ -3,6 +3,7 @@ package pgpool
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestAnInvalidParameterOfAURLIsNamedWithoutItsValue(t *testing.T) {
@@ -21,6 +22,33 @@ func TestAnInvalidParameterOfAURLIsNamedWithoutItsValue(t *testing.T) {
 		}
 		if _, err := parseConnection(url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("a connection to %s: %v, want an error with %s", url, err, want)
+		}
+	}
+}
+
+func TestOnlyASingleHostMayHaveMoreTimeToConnect(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]time.Duration{
+		"postgres://h/d":                       ConnectTimeout,
+		"postgres://h/d?connect_timeout=0":     ConnectTimeout,
+		"postgres://h/d?connect_timeout=1":     time.Second,
+		"postgres://h/d?connect_timeout=30":    30 * time.Second,
+		"postgres://h,i/d":                     addressTimeout,
+		"postgres://h,i/d?connect_timeout=1":   time.Second,
+		"postgres://h,i/d?connect_timeout=30":  addressTimeout,
+		"postgres://h/d?sslmode=allow":         ConnectTimeout,
+		"postgres://h:1,h:2/d?sslmode=disable": addressTimeout,
+	} {
+		pool, err := parse(url, 0, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := parseConnection(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pool.ConnConfig.ConnectTimeout != want || one.ConnectTimeout != want {
+			t.Errorf("%s: %s in the pool and %s outside it, want %s", url, pool.ConnConfig.ConnectTimeout, one.ConnectTimeout, want)
 		}
 	}
 }

@@ -118,8 +118,14 @@ func PostgresOrPooled(t testing.TB) string {
 		u.Host = pooler
 		return u.String()
 	}
-	// On a machine that stands still for some seconds, the limits of the program would fail requests that are correct.
+	return addPatience(u)
+}
+
+// addPatience returns a URL with long limits. On a machine that stands still for some seconds,
+// the limits of the program would fail requests that are correct.
+func addPatience(u *url.URL) string {
 	q := u.Query()
+	q.Set("connect_timeout", "60")
 	q.Set("statement_timeout", "60s")
 	q.Set("lock_timeout", "60s")
 	u.RawQuery = q.Encode()
@@ -178,7 +184,11 @@ func Standbys(t testing.TB, databaseURL string) (urls []string) {
 // EmptyPostgres creates a database without a schema and returns its URL.
 func EmptyPostgres(t testing.TB) string {
 	t.Helper()
-	return create(t, productionLocale)
+	u, err := url.Parse(create(t, productionLocale))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addPatience(u)
 }
 
 // productionLocale uses the linguistic sort order of production servers. Thus tests
