@@ -63,7 +63,7 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 		_, err = w.p.RoleBindings.Create(ctx, group, bindInput(org.Identity.UID, role))
 		expectError(t, err, platform.CodeAlreadyExists, string(binding))
 		_, err = w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "someone else")
-		expectError(t, err, platform.CodeAlreadyExists, "")
+		expectError(t, err, platform.CodeAlreadyExists, string(root))
 
 		w.repo(ctx, root, "nginx") // The same name is allowed in another parent.
 		w.group(ctx, group, "a")
