@@ -130,10 +130,11 @@
 //	                        built-in roles: owner holds all, viewer those that only read
 //	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...})
 //	store/sqlstore/store.go           widgets in the list of tables
-//	store/sqlstore/migrations/        its DDL, the next number: a unique index of what is
-//	                                  unique in a group, and for each order of its lists an
-//	                                  index by root and by parent, for the default also by
-//	                                  g2 and by g3; 00010 has those of all kinds
+//	store/sqlstore/migrations/        its DDL for both engines, the next number: a unique index
+//	                                  of what is unique in a group, and for each order of its
+//	                                  lists an index by root and by parent, for the default
+//	                                  also by g2 and by g3; 00001_schema.sql has those of all
+//	                                  kinds
 //	schema/widget.graphqls            its GraphQL contract: create inputs require what the
 //	                                  kind requires, update inputs have an updateMask; then
 //	                                  make generate

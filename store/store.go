@@ -131,7 +131,7 @@ func useMigrator(ctx context.Context, url string, use func(sqlstore.Engine, *sql
 		return err
 	}
 	defer func() { _ = engine.Close() }()
-	m, err := engine.Migrator(ctx)
+	m, err := engine.Migrator(sqlstore.Migrations(engine.Dialect()))
 	if err != nil {
 		return err
 	}

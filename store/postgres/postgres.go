@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"strings"
@@ -56,13 +57,10 @@ var dialect = sqlstore.Dialect{
 	NextTransaction: "pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
 	Slots:           16, // a total reads all slots, from as many pages in the worst case
 	Pipelines:       true,
-	Triggers:        true,
 	Partitions:      true,
-	LimitLockWait:   "SET LOCAL lock_timeout = '2s'; ",
 	LimitSharedWait: "SELECT set_config('lock_timeout', '20ms', true)",
 	TableExists:     "SELECT 1 WHERE to_regclass(?) IS NOT NULL",
-	DDL: strings.NewReplacer("{postgres}", "", "{sqlite}", "-- ", "{text}", `text COLLATE "C"`, "{time}", "timestamptz", "{bytes}", "bytea", "{uid}", "bytea",
-		"{xact}", "bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint", "{serial}", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+	Migrations:      "postgres",
 }
 
 func arrayType(ofBytes bool) string {
@@ -234,8 +232,8 @@ func (e *Engine) Close() error {
 // migrate, that of goose.
 const migrationLock = "4097083626"
 
-// Migrator returns a Migrator, which uses a lock to exclude other replicas.
-func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
+// Migrator returns a Migrator for the migrations in files, which uses a lock to exclude other replicas.
+func (e *Engine) Migrator(files fs.FS) (*sqlstore.Migrator, error) {
 	config := e.pool.Config().ConnConfig.Copy()
 	if e.pool.Pooler {
 		config.DefaultQueryExecMode = pgx.QueryExecModeExec // tables change between statements
@@ -245,5 +243,5 @@ func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
 		delete(config.RuntimeParams, "plan_cache_mode") // the tables change
 	}
 	lock := func(ctx context.Context) (release func(), err error) { return e.pool.Lock(ctx, migrationLock) }
-	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, lock)
+	return sqlstore.NewMigrator(stdlib.OpenDB(*config), &dialect, goose.DialectPostgres, files, lock)
 }

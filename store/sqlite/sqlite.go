@@ -8,8 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -60,7 +60,7 @@ var dialect = sqlstore.Dialect{
 	ReadTime:    func(millis string) string { return "CAST(" + millis + " AS INTEGER)" },
 	Slots:       1,
 	TableExists: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
-	DDL:         strings.NewReplacer("{postgres}", "-- ", "{sqlite}", "", "{text}", "TEXT", "{time}", "INTEGER", "{bytes}", "BLOB", "{uid}", "BLOB", "{xact}", "INTEGER NOT NULL DEFAULT 0", "{serial}", "INTEGER PRIMARY KEY AUTOINCREMENT"),
+	Migrations:  "sqlite",
 }
 
 // spellIn returns the condition that a value is in a list that is bound as JSON.
@@ -205,12 +205,12 @@ func (e *Engine) Ping(ctx context.Context) error {
 // Close ends every connection.
 func (e *Engine) Close() error { return errors.Join(e.reader.Close(), e.writer.Close()) }
 
-// Migrator returns a Migrator, which the caller must close.
-func (e *Engine) Migrator(context.Context) (*sqlstore.Migrator, error) {
+// Migrator returns a Migrator for the migrations in files, which the caller must close.
+func (e *Engine) Migrator(files fs.FS) (*sqlstore.Migrator, error) {
 	db, err := connect(e.path, "&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3, nil)
+	return sqlstore.NewMigrator(db, &dialect, goose.DialectSQLite3, files, nil)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Triggers give a scope of the table authority a new version with every change that can
-// decide who a caller is and what they hold: see the migration. Thus a request reads all
+// decide who a caller is and what they hold: see the schema. Thus a request reads all
 // about its bearer only if a version differs from the one of an earlier request.
 
 // knownAuthority holds what earlier requests with the same token have read. It is

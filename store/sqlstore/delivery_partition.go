@@ -24,8 +24,6 @@ import (
 // The partitions have no gaps, so that no clock makes a write fail. delivery_past
 // follows delivery_active, and covers the time whose partitions were dropped.
 // delivery_future covers the time after the newest partition. Normally both are empty.
-// After the migration, delivery_active has the older ended deliveries too, which are
-// deleted one by one.
 const (
 	pastDeliveries   = "delivery_past"
 	futureDeliveries = "delivery_future"
@@ -63,7 +61,7 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 		}
 		future := all[len(all)-1].first
 		if len(nextEnds(future.Time, now.Time, width)) == 0 {
-			return checkFutureDeliveries(future, now, width)
+			return nil
 		}
 		err = s.changeDeliveryPartitions(ctx, func(conn TxConn, all []deliveryPartition) error { // another process may have made them
 			first := all[len(all)-1].first.Time
@@ -73,15 +71,6 @@ func (s *Store) PartitionDeliveries(ctx context.Context, now platform.Time, widt
 			return fmt.Errorf("make the partitions of ended deliveries: %w", err)
 		}
 	}
-}
-
-// checkFutureDeliveries returns an error if no partition can be made for a long time,
-// because a delivery had ended at a wrong time before there were partitions.
-func checkFutureDeliveries(future, now platform.Time, width time.Duration) error {
-	if future.Before(now.Add(pastMargin + clockTolerance + 2*width)) {
-		return nil
-	}
-	return fmt.Errorf("the partition delivery_active has all deliveries that end before %s, because one had ended at a wrong time before there were partitions; until then, old deliveries are deleted one by one", future.Format(time.RFC3339))
 }
 
 // changeDeliveryPartitions changes the partitions of deliveries in a transaction that

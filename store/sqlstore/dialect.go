@@ -66,24 +66,16 @@ type Dialect struct {
 	// Pipelines means that statements that are sent together take one round trip.
 	Pipelines bool
 
-	// Triggers means that tables can be rebuilt while servers run: triggers in PL/pgSQL
-	// copy what the servers write.
-	Triggers bool
-
 	// Partitions means that events and deliveries are stored as partitions by time.
 	Partitions bool
-
-	// LimitLockWait is the beginning of a migration. It limits the wait for a lock, which
-	// would delay servers.
-	LimitLockWait string
 
 	// LimitSharedWait is the first statement of a round trip that requests share. It limits
 	// the wait for a lock, because the lock is on what only some of them read. It is "" if
 	// requests share no round trips.
 	LimitSharedWait string
 
-	// DDL replaces the tokens in migrations.
-	DDL *strings.Replacer
+	// Migrations is the folder of the schema and its changes.
+	Migrations string
 }
 
 // A ParentColumn is a column of the table of Dialect.Parents. It holds texts, or bytes

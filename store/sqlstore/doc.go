@@ -1,5 +1,5 @@
 // Package sqlstore stores the state of the platform in a SQL database, with the same
-// schema and the same SQL for every engine. A Dialect holds differences in SQL, and
+// tables and the same SQL for every engine. A Dialect holds differences in SQL, and
 // an Engine holds differences in behaviour.
 //
 // It must not decide who may read or change a row. It gets scopes and keys, which
@@ -33,6 +33,7 @@
 //
 //	partition.go   partitions by time: event_partition.go, delivery_partition.go
 //	repair.go      repairs the order of events after a restore
-//	migration.go   applies the files of migrations; migration_*.go are those in Go, and
-//	               schema.go lists all
+//	migration.go   applies the files of migrations/postgres and migrations/sqlite, of which
+//	               the first is the schema of release 0.1.0
+//	schema.go      compares the schema of a database with that of this program
 package sqlstore

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"atrium/platform"
@@ -63,8 +64,8 @@ type Engine interface {
 	// they may have stored an event. See platform.Store for onLost.
 	Follow(ctx context.Context, stored <-chan struct{}, changed func(), onLost func(error))
 
-	// Migrator returns a Migrator, which the caller must close.
-	Migrator(ctx context.Context) (*Migrator, error)
+	// Migrator returns a Migrator for the migrations in files, which the caller must close.
+	Migrator(files fs.FS) (*Migrator, error)
 }
 
 // A PoolState describes the use of an engine's connections.

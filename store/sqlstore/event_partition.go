@@ -31,8 +31,8 @@ import (
 // partition, and event_future all ids after those of the newest one. Thus no clock makes
 // a write fail. A default partition could do this too, but PostgreSQL cannot read a table
 // with a default partition in the order of its key, partition after partition.
-// Normally both are empty. After the migration, event_past has all older events, whose
-// rows are deleted as before, one by one.
+// Normally both are empty. In a new database, event_future begins in 2020: the server makes the
+// first partitions of it.
 //
 // Denials have an index of their own in each partition, because a unique index of the
 // whole table would have to contain the id. Equal denials are of the same minute, and
@@ -116,8 +116,7 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 		used = now
 		future := all[len(all)-1].first
 		if len(nextEventEnds(future, now.Time, width)) == 0 {
-			sealed := s.sealEventPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
-			return used, errors.Join(checkFutureEvents(future, clock, width), sealed)
+			return used, s.sealEventPartitions(ctx, all, platform.FirstEventID(platform.At(now.Add(-sealAfter))))
 		}
 		err = s.changePartitions(ctx, "event", func(conn TxConn) error {
 			all, _, err := s.listEventPartitions(ctx, conn) // another process may have made them
@@ -133,21 +132,9 @@ func (s *Store) PartitionEvents(ctx context.Context, now platform.Time, width ti
 	}
 }
 
-// checkFutureEvents returns an error if no partition can be made for a long time, because an
-// event with a wrong time was stored before there were partitions.
-func checkFutureEvents(first string, now time.Time, width time.Duration) error {
-	if platform.IsEventID(first) && platform.EventTime(first).Before(now.Add(pastMargin+clockTolerance+2*width)) {
-		return nil
-	}
-	return fmt.Errorf("the partition %s has all events before the id %q, because an event with a wrong time was stored before there were partitions; until then, old events are deleted one by one", pastEvents, first)
-}
-
 // nextEventEnds returns the ends of the partitions that are to be made of event_future,
 // which begins at an id.
 func nextEventEnds(first string, now time.Time, width time.Duration) []time.Time {
-	if !platform.IsEventID(first) {
-		return nil // an event with an invalid id exists
-	}
 	return nextEnds(platform.EventTime(first).Time, now, width)
 }
 

@@ -5,14 +5,26 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"math"
+	"io/fs"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
 )
 
-//go:embed migrations/*.sql
+//go:embed migrations
 var migrationFiles embed.FS
+
+// Migrations returns the migrations of a dialect: the schema, and each change of it since
+// the first release. CONTRIBUTING says how to write one.
+func Migrations(d *Dialect) fs.FS {
+	files, err := fs.Sub(migrationFiles, "migrations/"+d.Migrations)
+	if err != nil {
+		panic(err) // The path is invalid.
+	}
+	return files
+}
 
 // A Migrator migrates the schema of one database.
 type Migrator struct {
@@ -25,95 +37,39 @@ type Migrator struct {
 // A MigrationLock excludes other replicas until release is called.
 type MigrationLock func(ctx context.Context) (release func(), err error)
 
-// NewMigrator makes a Migrator, which owns db. Without a lock, a replica that conflicts
-// with another one tries again, and finds what the other has done.
+// NewMigrator makes a Migrator for the migrations in files. It owns db. Without a lock, a
+// replica that conflicts with another one tries again, and finds what the other has done.
 //
 // The lock is not given to the library, which makes the table of its versions before
 // it takes a lock.
-func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, lock MigrationLock) (*Migrator, error) {
-	migrations, err := migrations(dialect)
-	if err != nil {
-		return nil, err
-	}
-	provider, err := goose.NewProvider(engine, db, nil, goose.WithGoMigrations(migrations...), goose.WithDisableGlobalRegistry(true))
+func NewMigrator(db *sql.DB, dialect *Dialect, engine goose.Dialect, files fs.FS, lock MigrationLock) (*Migrator, error) {
+	provider, err := goose.NewProvider(engine, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return nil, err
 	}
 	return &Migrator{db, dialect, provider, lock}, nil
 }
 
-// afterSQL maps migration numbers to steps that cannot be written in SQL. They run
-// after the file of the migration.
-var afterSQL = map[int64]func(context.Context, *sql.Tx, *Dialect) error{
-	6:  rekeyPatterns,
-	12: rateAdvisories,
-	14: fillSearchTexts,
-	17: noteFixTimes,
-	35: countDeprecated,
-}
-
-// onlineMigrations maps migration numbers to functions that run the file of the migration
-// themselves, in steps beside running servers.
-var onlineMigrations = map[int64]func(file string, dialect *Dialect) *goose.GoFunc{
-	10: packUIDs,
-	32: addScopeKeys,
-	33: partitionEvents,
-	34: partitionDeliveries,
-	36: indexEventTypes,
-}
-
-// migrations reads the SQL files, adapted to a dialect.
-func migrations(dialect *Dialect) ([]*goose.Migration, error) {
-	files, err := listMigrations()
-	if err != nil {
-		return nil, err
-	}
-	var all []*goose.Migration
-	for _, file := range files {
-		text, err := migrationFiles.ReadFile(file.name)
-		if err != nil {
-			return nil, err
-		}
-		ddl := dialect.LimitLockWait + dialect.DDL.Replace(string(text))
-		if change := onlineMigrations[file.version]; change != nil {
-			all = append(all, goose.NewGoMigration(file.version, change(string(text), dialect), nil))
-			continue
-		}
-		all = append(all, goose.NewGoMigration(file.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, ddl)
-			if then := afterSQL[file.version]; err == nil && then != nil {
-				err = then(ctx, tx, dialect)
-			}
-			return err
-		}}, nil))
-	}
-	return all, nil
-}
-
 // Up applies the pending migrations. Several replicas may call it at the same time.
-func (m *Migrator) Up(ctx context.Context) error { return m.UpTo(ctx, math.MaxInt64) }
-
-// UpTo applies the pending migrations up to a version, as an older program would
-// have done.
-func (m *Migrator) UpTo(ctx context.Context, version int64) error {
+func (m *Migrator) Up(ctx context.Context) error {
 	if m.lock == nil {
-		return m.tryUpTo(ctx, version)
+		return m.tryUp(ctx)
 	}
 	release, err := m.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	_, err = m.provider.UpTo(ctx, version)
+	_, err = m.provider.Up(ctx)
 	return err
 }
 
 // migrationTries limits the attempts to migrate a database without a lock.
 const migrationTries = 5
 
-func (m *Migrator) tryUpTo(ctx context.Context, version int64) error {
+func (m *Migrator) tryUp(ctx context.Context) error {
 	for try := 1; ; try++ {
-		_, err := m.provider.UpTo(ctx, version)
+		_, err := m.provider.Up(ctx)
 		if err == nil || try == migrationTries {
 			return err
 		}
@@ -141,7 +97,7 @@ func (m *Migrator) MakeSearchIndexes(ctx context.Context) error {
 // MigrationState describes one migration.
 type MigrationState struct {
 	Version   int64
-	Name      string // name of what the migration does, such as uid_bytes
+	Name      string // part of the file name after the number, such as schema
 	Applied   bool
 	AppliedAt time.Time // zero means that the migration is not applied
 }
@@ -152,13 +108,10 @@ func (m *Migrator) Status(ctx context.Context) ([]MigrationState, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := migrationNames()
-	if err != nil {
-		return nil, err
-	}
 	states := make([]MigrationState, len(found))
 	for i, s := range found {
-		states[i] = MigrationState{s.Source.Version, names[s.Source.Version], s.State == goose.StateApplied, s.AppliedAt.UTC()}
+		_, name, _ := strings.Cut(strings.TrimSuffix(path.Base(s.Source.Path), ".sql"), "_")
+		states[i] = MigrationState{s.Source.Version, name, s.State == goose.StateApplied, s.AppliedAt.UTC()}
 	}
 	return states, nil
 }

@@ -4,48 +4,29 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/pressly/goose/v3"
 
 	"atrium/platform"
 )
 
-// A migrationFile is one file of migrations.
-type migrationFile struct {
-	version int64
-	name    string
-}
-
-// listMigrations lists the migrations that this program knows, in order.
-func listMigrations() ([]migrationFile, error) {
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+// knownMigrations lists the numbers of the migrations that this program knows, in order. The
+// first is 0, which stands for an empty database.
+func (s tables) knownMigrations() ([]int64, error) {
+	files, err := fs.Glob(Migrations(s.dialect), "*.sql")
 	if err != nil {
 		return nil, err
 	}
-	files := make([]migrationFile, len(names))
-	for i, name := range names {
-		number, _, _ := strings.Cut(path.Base(name), "_")
-		version, err := strconv.ParseInt(number, 10, 64)
+	known := []int64{0}
+	for _, file := range files {
+		version, err := goose.NumericComponent(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s: its name must start with a number: %w", name, err)
+			return nil, fmt.Errorf("the migration %s: %w", file, err)
 		}
-		files[i] = migrationFile{version, name}
+		known = append(known, version)
 	}
-	return files, nil
-}
-
-// migrationNames returns the name of each migration: the part of the file name
-// after the number.
-func migrationNames() (map[int64]string, error) {
-	files, err := listMigrations()
-	names := make(map[int64]string, len(files))
-	for _, f := range files {
-		_, name, _ := strings.Cut(path.Base(f.name), "_")
-		names[f.version] = strings.TrimSuffix(name, path.Ext(name))
-	}
-	return names, err
+	return known, nil
 }
 
 // CheckSchema fails if the schema of the database is not that of this program.
@@ -69,7 +50,7 @@ func (s tables) IsMigrated(ctx context.Context) (bool, error) {
 // compareSchema fails if the database has a migration that this program does not know or,
 // if complete is set, lacks one.
 func (s tables) compareSchema(ctx context.Context, complete bool) error {
-	files, err := listMigrations()
+	known, err := s.knownMigrations()
 	if err != nil {
 		return err
 	}
@@ -77,17 +58,14 @@ func (s tables) compareSchema(ctx context.Context, complete bool) error {
 	if err != nil {
 		return err
 	}
-	program, database := files[len(files)-1].version, slices.Max(applied)
-	known := []int64{0}
-	for _, f := range files {
-		if known = append(known, f.version); complete && !slices.Contains(applied, f.version) {
-			err = schemaError("The database has schema %05d and this program needs schema %05d: run `atrium migrate up`, or `atrium serve` without --no-migrate.", database, program)
-		}
-	}
+	program, database := known[len(known)-1], slices.Max(applied)
 	if slices.ContainsFunc(applied, func(version int64) bool { return !slices.Contains(known, version) }) {
 		return schemaError("The database has schema %05d and this program knows schema %05d at most: run a newer atrium, or restore a backup that is older than the newer program.", database, program)
 	}
-	return err
+	if complete && slices.ContainsFunc(known, func(version int64) bool { return !slices.Contains(applied, version) }) {
+		return schemaError("The database has schema %05d and this program needs schema %05d: run `atrium migrate up`, or `atrium serve` without --no-migrate.", database, program)
+	}
+	return nil
 }
 
 func schemaError(format string, versions ...any) error {

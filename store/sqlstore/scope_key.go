@@ -24,7 +24,7 @@ import (
 // root and of other segments.
 const keyLength, parentKeyLength, rootLength, segmentLength = 5, 7, 20, 8
 
-// scopeKey returns the key of a scope. Migration 32 computes it too.
+// scopeKey returns the key of a scope.
 func scopeKey(u platform.UID) []byte { return hashScope(packUID(u), keyLength) }
 
 // parentKey returns the key of a parent.

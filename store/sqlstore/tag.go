@@ -20,7 +20,7 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 		{"t.uid", "", func(t *platform.Tag) any { return keyOf(&t.UID) }},
 		{"t.name", "", func(t *platform.Tag) any { return &t.Name }},
 		{"t.digest", "digest", func(t *platform.Tag) any { return &t.Digest }},
-		{"t.is_deprecated", "deprecated", func(t *platform.Tag) any { return &t.Deprecated }},
+		{"t.deprecated", "deprecated", func(t *platform.Tag) any { return &t.Deprecated }},
 		{"t.bundles", "bundles", func(t *platform.Tag) any { return jsonColumn{&t.Bundles} }},
 		{"t.class", "", func(t *platform.Tag) any { return (*string)(&t.Class) }},
 		{"t.create_time", "", func(t *platform.Tag) any { return timeColumn{&t.CreateTime} }},
@@ -32,7 +32,7 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	writeOnly: []column[*platform.Tag]{
 		{"t.source", "source", func(t *platform.Tag) any { return &t.Source }},
 	},
-	classColumn: "is_deprecated", class: classOfTag, classCounters: tagCounters, filterCounters: countersOfTags,
+	classColumn: "deprecated", class: classOfTag, classCounters: tagCounters, filterCounters: countersOfTags,
 	searchText: tagText, searchFor: func(f *platform.TagFilter) string { return f.Query },
 	where: whereTag,
 })
@@ -113,9 +113,9 @@ func whereTag(f *platform.TagFilter, s *statement) {
 	switch { // The indexes of deprecated tags need a condition without an argument.
 	case f.Deprecated == nil:
 	case *f.Deprecated:
-		s.add(" AND t.is_deprecated")
+		s.add(" AND t.deprecated")
 	default:
-		s.add(" AND NOT t.is_deprecated")
+		s.add(" AND NOT t.deprecated")
 	}
 	for _, class := range f.Without {
 		s.add(" AND t.class <> ?", string(class))

@@ -7,8 +7,7 @@ import (
 	"atrium/platform"
 )
 
-// UIDs are stored as bytes, in columns that the migrations call {uid}: 20 for the
-// root segment and 8 for each further one. This is less than half of the text. They
+// UIDs are stored as bytes: 20 for the root segment and 8 for each further one. This is less than half of the text. They
 // are converted when an argument is bound and when a column is scanned. The tables
 // of events and counters store texts.
 

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"atrium/platform"
-	"atrium/store"
-	"atrium/store/storetest"
 )
 
 func TestRecountRepairsWrongCountersAndNoOthers(t *testing.T) {
@@ -196,33 +194,6 @@ func TestDeprecatedTagsAreCounted(t *testing.T) {
 		w.checkCounters(t, 0)
 		if yes, no := count(true)[1], count(false)[1]; yes+no != 0 {
 			t.Errorf("%d and %d tags are left", yes, no)
-		}
-	})
-}
-
-// The migration counts the deprecated tags that exist.
-func TestTheMigrationCountsDeprecatedTags(t *testing.T) {
-	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
-		w := newWorld(t, url)
-		owner, org := w.createOrganisation("acme")
-		repo := w.repo(owner, w.group(owner, org.Group.UID, "team"), "app")
-		for i := range 5 {
-			must[*platform.Tag](t)(w.p.Tags.Create(owner, repo, input[*platform.Tag](fmt.Sprintf(`{"name": "v%d", "digest": %q, "deprecated": %v}`, i, digests[0], i < 3))))
-		}
-		db := w.openDirect()
-		for _, statement := range []string{
-			"ALTER TABLE tag RENAME COLUMN is_deprecated TO deprecated", "DELETE FROM counter WHERE kind = 126", "DELETE FROM goose_db_version WHERE version_id >= 35",
-		} {
-			w.exec(db, statement)
-		}
-		must[any](t)(nil, store.Migrate(t.Context(), url))
-		w = newWorld(t, url)
-		w.checkCounters(t, 0)
-		yes := true
-		page := must[platform.Page[*platform.Tag]](t)(w.p.Tags.List(owner, platform.ListRequest[*platform.TagFilter]{UIDP: descendantsOf(org.Group.UID), Filter: &platform.TagFilter{Deprecated: &yes}}))
-		if page.TotalCount != 3 || len(page.Items) != 3 {
-			t.Errorf("%d tags of %d are deprecated, want 3", len(page.Items), page.TotalCount)
 		}
 	})
 }

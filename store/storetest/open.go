@@ -233,22 +233,10 @@ var template = func() func(server string) (string, error) {
 			if failed == nil {
 				failed = store.Migrate(context.Background(), databaseURL(server, name))
 			}
-			if failed == nil {
-				failed = execOnServer(databaseURL(server, name), endActivePartition)
-			}
 		})
 		return name, failed
 	}
 }()
-
-// endActivePartition lets delivery_active end long ago. So deliveries that end move to
-// another partition, as in any database that is older than a week.
-const endActivePartition = `
-	ALTER TABLE delivery DETACH PARTITION delivery_active;
-	ALTER TABLE delivery DETACH PARTITION delivery_future;
-	ALTER TABLE delivery ATTACH PARTITION delivery_active FOR VALUES FROM (MINVALUE, MINVALUE) TO (4, '2020-01-01Z');
-	ALTER TABLE delivery ATTACH PARTITION delivery_future FOR VALUES FROM (4, '2020-01-01Z') TO (MAXVALUE, MAXVALUE);
-	UPDATE delivery_partition SET first_time = '2020-01-01Z'`
 
 func execOnServer(server, sql string) error {
 	ctx := context.Background()

@@ -3,6 +3,8 @@ package storetest_test
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,4 +80,51 @@ func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 var emptyDatabases = map[string]func(testing.TB) string{
 	"sqlite":   emptySQLite,
 	"postgres": storetest.EmptyPostgres,
+}
+
+// describeSchema lists the columns and the indexes of a database, in a form that is the same for
+// both engines. It leaves out the tables of libraries, the partitions, and the indexes that only
+// one engine needs: those of searches, and those that belong to constraints.
+func (w *world) describeSchema() (lines []string) {
+	columns, indexes := `SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname NOT IN ('event_partition', 'delivery_partition')`,
+		// Some indexes cannot be those of a table with partitions, so each partition has its own.
+		`SELECT regexp_replace(i.relname, '^(event_past|delivery_active)_', split_part(i.relname, '_', 1) || '_'), pg_get_indexdef(i.oid)
+		FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class c ON c.oid = x.indrelid
+		WHERE c.relnamespace = current_schema()::regnamespace AND (NOT c.relispartition OR c.relname IN ('event_past', 'delivery_active'))
+			AND i.relname NOT LIKE '%\_search' AND NOT i.relispartition AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.oid)`
+	if w.onSQLite() {
+		columns = `SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT LIKE 'search\_%' ESCAPE '\' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\'`
+		indexes = `SELECT m.name, m.sql FROM sqlite_master m WHERE m.type = 'index' AND m.sql <> ''`
+	}
+	for _, row := range w.query(w.openDirect(), columns) {
+		lines = append(lines, "column "+strings.Join(row, "."))
+	}
+	definition := regexp.MustCompile(`^CREATE (UNIQUE )?INDEX .*? ON .*?\((.*?)\)( WHERE .*)?$`)
+	for _, row := range w.query(w.openDirect(), indexes) {
+		found := definition.FindStringSubmatch(row[1])
+		lines = append(lines, fmt.Sprintf("%sindex %s (%s) of some rows: %v", found[1], row[0], found[2], found[3] != ""))
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, " river_") || strings.Contains(line, " goose_") })
+	slices.Sort(lines)
+	return lines
+}
+
+// TestBothEnginesHaveTheSameSchema compares the files of the schema.
+func TestBothEnginesHaveTheSameSchema(t *testing.T) {
+	t.Parallel()
+	postgres, sqlite := newWorld(t, storetest.Postgres(t)).describeSchema(), newWorld(t, storetest.SQLite(t)).describeSchema()
+	if len(postgres) < 300 {
+		t.Fatalf("the schema has %d columns and indexes", len(postgres))
+	}
+	for _, line := range postgres {
+		if !slices.Contains(sqlite, line) {
+			t.Errorf("only PostgreSQL has: %s", line)
+		}
+	}
+	for _, line := range sqlite {
+		if !slices.Contains(postgres, line) {
+			t.Errorf("only SQLite has: %s", line)
+		}
+	}
 }

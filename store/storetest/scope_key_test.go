@@ -1,15 +1,12 @@
 package storetest_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"atrium/platform"
-	"atrium/store"
-	"atrium/store/sqlstore"
 )
 
 // A twin is one of two branches of an organisation: a group in a group, each with a repo that
@@ -123,85 +120,4 @@ func (w *world) checkNotMixed(t *testing.T, req platform.ListRequest[*platform.T
 		t.Fatal(err)
 	}
 	check("a list of several scopes", pages[0], want)
-}
-
-// A server of the previous version writes repos during the upgrade. After it they must be in
-// the lists, and writes of that version must be refused.
-func TestServersWriteWhileScopesGetKeys(t *testing.T) {
-	t.Parallel()
-	old := emptyVersion(t, emptyDatabases["postgres"](t), 31)
-	db, d, root := old.openDirect(), newDice(17), platform.UID("")
-	root = d.root()
-	group := d.below(root)
-	for _, g := range []platform.UID{root, group} {
-		var parent []byte
-		if g != root {
-			parent = packUID(root)
-		}
-		old.exec(db, "INSERT INTO grp (uid, root, parent, g2, name, description, resource_limits, kind, status, verified, create_time, update_time) VALUES ($1, $2, $3, $4, $5, '', '', '', '', false, $6, $6)",
-			packUID(g), packUID(root), parent, sql.Null[[]byte]{V: packUID(g), Valid: g != root}, string(g), momentOfUpgrade)
-	}
-	written := map[platform.UID]bool{}
-	write := func() error {
-		uid := d.below(group)
-		_, err := db.ExecContext(t.Context(), "INSERT INTO repo (uid, root, parent, g2, g3, name, description, catalog_tier, bundles, aliases, active_tags, sync_config, create_time, update_time) VALUES ($1, $2, $3, $3, NULL, $4, '', '', '', '', '', '', $5, $5)",
-			packUID(uid), packUID(root), packUID(group), string(uid), momentOfUpgrade)
-		if err == nil {
-			written[uid] = true
-		}
-		return err
-	}
-	for range 6_000 { // The migration fills fewer rows at once.
-		if err := write(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	done := make(chan error, 1)
-	m := must[*sqlstore.Migrator](t)(openEngine(t, old.url).Migrator(t.Context()))
-	t.Cleanup(func() { _ = m.Close() })
-	go func() { done <- m.UpTo(t.Context(), 32) }()
-	before := len(written)
-	for migrated := false; !migrated; {
-		err := write()
-		select {
-		case failed := <-done:
-			if migrated = true; failed != nil {
-				t.Fatal(failed)
-			}
-		default:
-			if err != nil && !strings.Contains(err.Error(), "g2") { // The last step has been done.
-				t.Fatal("servers cannot write during the upgrade:", err)
-			}
-		}
-	}
-	if len(written) == before {
-		t.Error("no server wrote during the upgrade")
-	}
-	if err := write(); err == nil {
-		t.Error("the previous version can write after the upgrade")
-	}
-	must[any](t)(nil, store.Migrate(t.Context(), old.url))
-	w := newWorld(t, old.url)
-	if _, err := w.store.Recount(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range []platform.UIDFilter{descendantsOf(root), descendantsOf(group), childrenOf(group)} {
-		req := platform.ListRequest[*platform.RepoFilter]{UIDP: scope, OrderBy: "create_time", PageSize: 500}
-		found := map[platform.UID]bool{}
-		for {
-			page, err := w.p.Repos.List(w.operator(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, repo := range page.Items {
-				found[repo.UID] = true
-			}
-			if req.PageToken = page.NextPageToken(); req.PageToken == "" {
-				break
-			}
-		}
-		if len(found) != len(written) {
-			t.Errorf("%+v has %d repos, want %d", scope, len(found), len(written))
-		}
-	}
 }

@@ -2,7 +2,6 @@ package storetest_test
 
 import (
 	"context"
-	"database/sql"
 	"net/url"
 	"slices"
 	"testing"
@@ -12,45 +11,6 @@ import (
 	"atrium/store"
 	"atrium/store/storetest"
 )
-
-// A database of schema 12 has no search texts. After the upgrade, a search must find the
-// same as in a new database.
-func TestAnOlderDatabaseCanBeSearched(t *testing.T) {
-	eachForest(t, func(t *testing.T, f *forest) {
-		engine := "postgres"
-		if f.onSQLite() {
-			engine = "sqlite"
-		}
-		old := emptyVersion(t, emptyDatabases[engine](t), 10)
-		f.copyTo(old, []string{"grp", "identity", "role", "role_binding", "repo", "tag", "counter"}, func(t testing.TB, rows *sql.Rows) (columns []string, row []any) {
-			columns, row = rowAsIs(t, rows)
-			if i := slices.Index(columns, "root"); i >= 0 {
-				if key, ok := row[i].([]byte); ok && len(key) == 0 {
-					row[i] = []byte{} // The column of a built-in role is empty, and the driver reads that as nil.
-				}
-			}
-			return columns, row
-		})
-		if err := store.Migrate(t.Context(), old.url); err != nil {
-			t.Fatal(err)
-		}
-		after := *f
-		after.world = newWorld(t, old.url)
-		found := 0
-		for _, query := range searchQueries {
-			req := platform.SearchRequest{Query: query, PageSize: 200}
-			want, _ := f.searchAll(t, f.contextAs("root"), req)
-			got, _ := after.searchAll(t, after.contextAs("root"), req)
-			if !slices.Equal(got, want) {
-				t.Errorf("%q finds %v after the upgrade, want %v", query, got, want)
-			}
-			found += len(got)
-		}
-		if found == 0 {
-			t.Error("no search found anything")
-		}
-	})
-}
 
 // If the extensions of the index are not allowed, a search finds the same, and the store
 // reports that it has no index until the extensions exist.

@@ -1,0 +1,679 @@
+-- +goose Up
+-- The schema of PostgreSQL. That of SQLite is ../sqlite/00001_schema.sql: a test compares the columns
+-- and the indexes of both.
+--
+-- uid is the packed form of a UID (platform.PackUID). root, g2 and g3 are what contains a row on the first
+-- three levels of the tree, and parent is what contains it directly. So "everything below X" is one
+-- comparison for an X on any of these levels. Tables of large kinds have keys of these scopes instead of g2
+-- and g3, and the ends of their UIDs: scope_key.go explains them.
+--
+-- An index of lists is named after the scope that it serves and the order of the rows: root is a list of
+-- an organisation, parent of the children of one resource, g2 and g3 of all that lies below a group of the
+-- second or third level. A list has the order name, uid, create or update, by which clients can sort.
+-- Texts are compared by bytes.
+
+-- Groups: a tree for each organisation. The check refuses a UID that is not packed.
+CREATE TABLE grp (
+    uid bytea PRIMARY KEY CHECK (length(uid) % 8 = 4),
+    root bytea NOT NULL, parent bytea REFERENCES grp (uid), g2 bytea, g3 bytea,
+    name text COLLATE "C" NOT NULL, description text COLLATE "C" NOT NULL,
+    resource_limits text COLLATE "C" NOT NULL,
+    verified boolean NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    search text COLLATE "C" NOT NULL DEFAULT '' -- what a search looks for words in: search_text.go
+);
+-- A name is unique among the children of a group, and among organisations.
+CREATE UNIQUE INDEX grp_parent_name ON grp (parent, name);
+CREATE UNIQUE INDEX grp_root_name_unique ON grp (name) WHERE parent IS NULL;
+-- Lists of an organisation, of the children of a group, and below a group.
+CREATE INDEX grp_root_name ON grp (root, name, uid);
+CREATE INDEX grp_root_create ON grp (root, create_time, uid);
+CREATE INDEX grp_root_update ON grp (root, update_time, uid);
+CREATE INDEX grp_parent_uid ON grp (parent, uid);
+CREATE INDEX grp_parent_create ON grp (parent, create_time, uid);
+CREATE INDEX grp_parent_update ON grp (parent, update_time, uid);
+CREATE INDEX grp_g2_name ON grp (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX grp_g3_name ON grp (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- Roles. Built-in ones have no parent and an empty root.
+CREATE TABLE role (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea REFERENCES grp (uid), g2 bytea, g3 bytea,
+    name text COLLATE "C" NOT NULL, description text COLLATE "C" NOT NULL,
+    capabilities text COLLATE "C" NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    search text COLLATE "C" NOT NULL DEFAULT ''
+);
+-- A name is unique in a group. This index also serves the list of a group by name.
+CREATE UNIQUE INDEX role_parent_name ON role (parent, name);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX role_root_name ON role (root, name, uid);
+CREATE INDEX role_root_create ON role (root, create_time, uid);
+CREATE INDEX role_parent_uid ON role (parent, uid);
+CREATE INDEX role_parent_create ON role (parent, create_time, uid);
+CREATE INDEX role_g2_name ON role (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX role_g3_name ON role (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- Identity providers. issuer is the issuer of their tokens.
+CREATE TABLE identity_provider (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid), g2 bytea, g3 bytea,
+    name text COLLATE "C" NOT NULL, description text COLLATE "C" NOT NULL,
+    default_role bytea NOT NULL REFERENCES role (uid),
+    oidc text COLLATE "C" NOT NULL,
+    issuer text COLLATE "C" NOT NULL,
+    client_secret bytea NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL
+);
+-- A name is unique in a group.
+CREATE UNIQUE INDEX identity_provider_parent_name ON identity_provider (parent, name);
+-- The providers that may admit the bearer of a token.
+CREATE INDEX identity_provider_issuer ON identity_provider (issuer, root, uid);
+-- Whether a role is in use, before it is deleted.
+CREATE INDEX identity_provider_role ON identity_provider (default_role);
+-- Lists of a group, of an organisation, and below a group.
+CREATE INDEX identity_provider_parent_uid ON identity_provider (parent, uid);
+CREATE INDEX identity_provider_parent_create ON identity_provider (parent, create_time, uid);
+CREATE INDEX identity_provider_root_name ON identity_provider (root, name, uid);
+CREATE INDEX identity_provider_root_create ON identity_provider (root, create_time, uid);
+CREATE INDEX identity_provider_g2_name ON identity_provider (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX identity_provider_g3_name ON identity_provider (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- Identities. match_rule and static_rule are what a token is looked up by: rule_key.go explains them.
+-- external_id is the user of a provider that the identity was made for. Without the provider, nobody signs
+-- in as the identity.
+CREATE TABLE identity (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid),
+    name text COLLATE "C" NOT NULL, description text COLLATE "C" NOT NULL,
+    email text COLLATE "C" NOT NULL, email_unverified text COLLATE "C" NOT NULL,
+    company text COLLATE "C" NOT NULL,
+    claim_match text COLLATE "C" NOT NULL,
+    static_keys text COLLATE "C" NOT NULL,
+    match_rule text COLLATE "C" NOT NULL,
+    last_seen_time timestamptz NOT NULL, create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    static_rule text COLLATE "C" NOT NULL DEFAULT '',
+    external_id text COLLATE "C" NOT NULL DEFAULT '',
+    provider bytea REFERENCES identity_provider (uid) ON DELETE SET NULL,
+    search text COLLATE "C" NOT NULL DEFAULT '',
+    root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
+);
+-- The identities whose rule a token matches, the oldest first, and how many rules of one key an organisation has.
+CREATE INDEX identity_match ON identity (match_rule, create_time, uid);
+CREATE INDEX identity_match_root ON identity (match_rule, root);
+-- The identities with keys of their own.
+CREATE INDEX identity_static ON identity (static_rule, create_time, uid) WHERE static_rule <> '';
+-- The identity of a user of a provider, and the identities of a provider that is deleted.
+CREATE UNIQUE INDEX identity_external ON identity (external_id, provider) WHERE provider IS NOT NULL;
+CREATE INDEX identity_provided ON identity (provider) WHERE provider IS NOT NULL;
+-- Lists of an organisation, also by the time when an identity was last seen.
+CREATE INDEX identity_root_key_name ON identity (root_key, name, rest);
+CREATE INDEX identity_root_key_create ON identity (root_key, create_time, rest);
+CREATE INDEX identity_root_key_update ON identity (root_key, update_time, rest);
+CREATE INDEX identity_root_key_seen ON identity (root_key, last_seen_time, rest);
+-- Lists of a group, and below a group.
+CREATE INDEX identity_parent_key_uid ON identity (parent_key, local);
+CREATE INDEX identity_parent_key_create ON identity (parent_key, create_time, local);
+CREATE INDEX identity_parent_key_update ON identity (parent_key, update_time, local);
+CREATE INDEX identity_parent_name_local ON identity (parent, name, local);
+CREATE INDEX identity_g2_key_name ON identity (g2_key, name, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX identity_g3_key_name ON identity (g3_key, name, rest) WHERE g3_key IS NOT NULL;
+
+-- Role bindings: an identity has a role in a group.
+CREATE TABLE role_binding (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid),
+    identity bytea NOT NULL REFERENCES identity (uid),
+    role bytea NOT NULL REFERENCES role (uid),
+    create_time timestamptz NOT NULL,
+    root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
+);
+-- An identity has a role in a group once.
+CREATE UNIQUE INDEX role_binding_unique ON role_binding (parent, identity, role);
+-- The bindings of an identity, which every request of it needs, and those of a role.
+CREATE INDEX role_binding_identity_key ON role_binding (identity, root_key, create_time, rest);
+CREATE INDEX role_binding_role_key ON role_binding (role, root_key, create_time, rest);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX role_binding_root_key_create ON role_binding (root_key, create_time, rest);
+CREATE INDEX role_binding_parent_key_uid ON role_binding (parent_key, local);
+CREATE INDEX role_binding_parent_key_create ON role_binding (parent_key, create_time, local);
+CREATE INDEX role_binding_g2_key_create ON role_binding (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX role_binding_g3_key_create ON role_binding (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+
+-- Invites to a group. key_id finds the invite of a code, whose hash is stored.
+CREATE TABLE group_invite (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid), g2 bytea, g3 bytea,
+    role bytea NOT NULL REFERENCES role (uid),
+    email text COLLATE "C" NOT NULL,
+    single_use boolean NOT NULL,
+    key_id text COLLATE "C" NOT NULL,
+    hash bytea NOT NULL,
+    expiration_time timestamptz NOT NULL, create_time timestamptz NOT NULL
+);
+-- The invite of a code.
+CREATE UNIQUE INDEX group_invite_key ON group_invite (key_id);
+-- Whether a role is in use, before it is deleted.
+CREATE INDEX group_invite_role ON group_invite (role);
+-- Lists of a group, of an organisation, and below a group, also by the time when an invite expires.
+CREATE INDEX group_invite_parent_uid ON group_invite (parent, uid);
+CREATE INDEX group_invite_parent_create ON group_invite (parent, create_time, uid);
+CREATE INDEX group_invite_parent_expiration ON group_invite (parent, expiration_time, uid);
+CREATE INDEX group_invite_root_create ON group_invite (root, create_time, uid);
+CREATE INDEX group_invite_root_expiration ON group_invite (root, expiration_time, uid);
+CREATE INDEX group_invite_g2_create ON group_invite (g2, create_time, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX group_invite_g3_create ON group_invite (g3, create_time, uid) WHERE g3 IS NOT NULL;
+
+-- Who is in a group of a provider has a role in the group "scope".
+CREATE TABLE external_group_role_mapping (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES identity_provider (uid), g2 bytea, g3 bytea,
+    external_group_id text COLLATE "C" NOT NULL,
+    role bytea NOT NULL REFERENCES role (uid),
+    scope bytea NOT NULL REFERENCES grp (uid),
+    create_time timestamptz NOT NULL
+);
+-- A group of a provider has a role in a group once. This index also finds the mappings of a caller.
+CREATE UNIQUE INDEX external_group_role_mapping_unique ON external_group_role_mapping (parent, external_group_id, role, scope);
+-- Whether a role or a group is in use, before it is deleted.
+CREATE INDEX external_group_role_mapping_role ON external_group_role_mapping (role);
+CREATE INDEX external_group_role_mapping_scope ON external_group_role_mapping (scope, uid);
+-- Lists of a provider, of an organisation, and below a group.
+CREATE INDEX external_group_role_mapping_parent_uid ON external_group_role_mapping (parent, uid);
+CREATE INDEX external_group_role_mapping_parent_create ON external_group_role_mapping (parent, create_time, uid);
+CREATE INDEX external_group_role_mapping_root_create ON external_group_role_mapping (root, create_time, uid);
+CREATE INDEX external_group_role_mapping_g2_create ON external_group_role_mapping (g2, create_time, uid) WHERE g2 IS NOT NULL;
+
+-- The cloud accounts of a group.
+CREATE TABLE account_association (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid), g2 bytea, g3 bytea,
+    name text COLLATE "C" NOT NULL, description text COLLATE "C" NOT NULL,
+    amazon text COLLATE "C" NOT NULL,
+    google text COLLATE "C" NOT NULL,
+    platform text COLLATE "C" NOT NULL,
+    azure text COLLATE "C" NOT NULL,
+    github text COLLATE "C" NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL
+);
+-- A group has one association.
+CREATE UNIQUE INDEX account_association_parent ON account_association (parent);
+-- Lists of an organisation, and below a group.
+CREATE INDEX account_association_root_name ON account_association (root, name, uid);
+CREATE INDEX account_association_root_create ON account_association (root, create_time, uid);
+CREATE INDEX account_association_root_update ON account_association (root, update_time, uid);
+CREATE INDEX account_association_g2_name ON account_association (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX account_association_g3_name ON account_association (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- The terms that a group has accepted.
+CREATE TABLE terms_acceptance (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid), g2 bytea, g3 bytea,
+    doc_id text COLLATE "C" NOT NULL,
+    accepted_by text COLLATE "C" NOT NULL,
+    create_time timestamptz NOT NULL
+);
+-- A group accepts a document once.
+CREATE UNIQUE INDEX terms_acceptance_unique ON terms_acceptance (parent, doc_id);
+-- Lists of a group.
+CREATE INDEX terms_acceptance_parent_create ON terms_acceptance (parent, create_time, uid);
+CREATE INDEX terms_acceptance_parent_uid ON terms_acceptance (parent, uid);
+
+-- What organisations have proven of issuers: platform/issuer.go explains it. An issuer that begins with
+-- chr(1) stands for all issuers of a host, or for all.
+CREATE TABLE issuer_proof (
+    root bytea NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
+    issuer text COLLATE "C" NOT NULL,
+    method text COLLATE "C" NOT NULL,
+    verify_time timestamptz, check_time timestamptz,
+    PRIMARY KEY (issuer, root)
+);
+-- The proofs of an organisation.
+CREATE INDEX issuer_proof_root ON issuer_proof (root);
+-- The proofs by file, which are checked again, the most urgent first.
+CREATE INDEX issuer_proof_due ON issuer_proof (check_time) WHERE method = 'file';
+
+-- The version of what decides who a caller is and what they hold, by scope: a root group, or the issuer
+-- of a token or of a rule. Triggers change it with every change of the tables, also if an operator makes
+-- the change. A request whose caller had an earlier request compares versions instead of reading all grants
+-- again.
+CREATE TABLE authority (
+    scope text COLLATE "C" PRIMARY KEY,
+    version text COLLATE "C" NOT NULL
+);
+-- +goose StatementBegin
+CREATE FUNCTION change_authority(scopes text[]) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO authority (scope, version) SELECT s, gen_random_uuid()::text FROM (SELECT DISTINCT unnest(scopes) AS s ORDER BY 1) x
+    ON CONFLICT (scope) DO UPDATE SET version = excluded.version
+$$;
+CREATE FUNCTION root_scope(root bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'root:' || encode(root, 'hex') $$;
+CREATE FUNCTION rule_scope(rule text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'issuer:' || split_part(rule, chr(2), 1) $$;
+CREATE FUNCTION change_authority_of_roots() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM change_authority(ARRAY(SELECT DISTINCT root_scope(root) FROM changed));
+    RETURN NULL;
+END $$;
+CREATE FUNCTION change_authority_of_identities() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM change_authority(ARRAY(SELECT root_scope(root) FROM changed UNION SELECT rule_scope(match_rule) FROM changed));
+    RETURN NULL;
+END $$;
+CREATE FUNCTION change_authority_of_identity() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM change_authority(ARRAY[root_scope(NEW.root), rule_scope(OLD.match_rule), rule_scope(NEW.match_rule)]);
+    RETURN NULL;
+END $$;
+CREATE FUNCTION change_authority_of_issuer() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        PERFORM change_authority(ARRAY[root_scope(OLD.root), rule_scope(OLD.issuer)]);
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        PERFORM change_authority(ARRAY[root_scope(NEW.root), rule_scope(NEW.issuer)]);
+    END IF;
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER role_binding_authority_insert AFTER INSERT ON role_binding REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER role_binding_authority_update AFTER UPDATE ON role_binding REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER role_binding_authority_delete AFTER DELETE ON role_binding REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER role_authority_insert AFTER INSERT ON role REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER role_authority_update AFTER UPDATE ON role REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER role_authority_delete AFTER DELETE ON role REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER external_group_role_mapping_authority_insert AFTER INSERT ON external_group_role_mapping REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER external_group_role_mapping_authority_update AFTER UPDATE ON external_group_role_mapping REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER external_group_role_mapping_authority_delete AFTER DELETE ON external_group_role_mapping REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_roots();
+CREATE TRIGGER identity_authority_insert AFTER INSERT ON identity REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_identities();
+CREATE TRIGGER identity_authority_delete AFTER DELETE ON identity REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION change_authority_of_identities();
+CREATE TRIGGER identity_authority_update AFTER UPDATE ON identity FOR EACH ROW
+    WHEN ((OLD.match_rule, OLD.claim_match, OLD.static_keys, OLD.static_rule, OLD.external_id, OLD.provider) IS DISTINCT FROM
+          (NEW.match_rule, NEW.claim_match, NEW.static_keys, NEW.static_rule, NEW.external_id, NEW.provider))
+    EXECUTE FUNCTION change_authority_of_identity();
+CREATE TRIGGER identity_provider_authority AFTER INSERT OR UPDATE OR DELETE ON identity_provider FOR EACH ROW EXECUTE FUNCTION change_authority_of_issuer();
+CREATE TRIGGER issuer_proof_authority AFTER INSERT OR UPDATE OR DELETE ON issuer_proof FOR EACH ROW EXECUTE FUNCTION change_authority_of_issuer();
+
+-- Repos. readme and search come last, because lists read what stands before them.
+CREATE TABLE repo (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid),
+    name text COLLATE "C" NOT NULL, description text COLLATE "C" NOT NULL,
+    catalog_tier text COLLATE "C" NOT NULL,
+    bundles text COLLATE "C" NOT NULL,
+    aliases text COLLATE "C" NOT NULL,
+    active_tags text COLLATE "C" NOT NULL,
+    sync_config text COLLATE "C" NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    readme text COLLATE "C" NOT NULL DEFAULT '',
+    search text COLLATE "C" NOT NULL DEFAULT '',
+    root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
+);
+-- A name is unique in a group. This index also serves the list of a group by name.
+CREATE UNIQUE INDEX repo_parent_name ON repo (parent, name);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX repo_root_key_name ON repo (root_key, name, rest);
+CREATE INDEX repo_root_key_create ON repo (root_key, create_time, rest);
+CREATE INDEX repo_root_key_update ON repo (root_key, update_time, rest);
+CREATE INDEX repo_parent_key_uid ON repo (parent_key, local);
+CREATE INDEX repo_parent_key_create ON repo (parent_key, create_time, local);
+CREATE INDEX repo_parent_key_update ON repo (parent_key, update_time, local);
+CREATE INDEX repo_g2_key_name ON repo (g2_key, name, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX repo_g2_key_create ON repo (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX repo_g3_key_name ON repo (g3_key, name, rest) WHERE g3_key IS NOT NULL;
+CREATE INDEX repo_g3_key_create ON repo (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+
+-- Tags of repos. source is where an import has brought a tag from, so that pruning one source leaves the
+-- tags of others alone.
+CREATE TABLE tag (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES repo (uid),
+    name text COLLATE "C" NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    deprecated boolean NOT NULL,
+    bundles text COLLATE "C" NOT NULL,
+    class text COLLATE "C" NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    source text COLLATE "C" NOT NULL DEFAULT '',
+    root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
+);
+-- A name is unique in a repo. This index also serves the list of a repo by name.
+CREATE UNIQUE INDEX tag_parent_name ON tag (parent, name);
+-- The tags that an import has brought into a repo.
+CREATE INDEX tag_parent_source ON tag (parent, source) WHERE source <> '';
+-- The tags of an image: a part of the digest is enough to find them.
+CREATE INDEX tag_parent_key_digest ON tag (parent_key, substr(digest, 8, 6));
+-- Lists of an organisation, of a repo, and below a group or a repo.
+CREATE INDEX tag_root_key_name ON tag (root_key, name, rest);
+CREATE INDEX tag_root_key_create ON tag (root_key, create_time, rest);
+CREATE INDEX tag_root_key_update ON tag (root_key, update_time, rest);
+CREATE INDEX tag_parent_key_uid ON tag (parent_key, local);
+CREATE INDEX tag_parent_key_create ON tag (parent_key, create_time, local);
+CREATE INDEX tag_parent_key_update ON tag (parent_key, update_time, local);
+CREATE INDEX tag_g2_key_name ON tag (g2_key, name, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX tag_g2_key_create ON tag (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX tag_g3_key_name ON tag (g3_key, name, rest) WHERE g3_key IS NOT NULL;
+CREATE INDEX tag_g3_key_create ON tag (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+-- Lists of the deprecated tags, which are few among many.
+CREATE INDEX tag_parent_key_deprecated ON tag (parent_key, update_time, local, rest) WHERE deprecated;
+CREATE INDEX tag_root_key_deprecated ON tag (root_key, update_time, rest) WHERE deprecated;
+CREATE INDEX tag_g2_key_deprecated ON tag (g2_key, update_time, rest) WHERE g2_key IS NOT NULL AND deprecated;
+CREATE INDEX tag_g3_key_deprecated ON tag (g3_key, update_time, rest) WHERE g3_key IS NOT NULL AND deprecated;
+
+-- Images of repos.
+CREATE TABLE image (
+    repo bytea NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest text COLLATE "C" NOT NULL,
+    architectures text COLLATE "C" NOT NULL,
+    packages text COLLATE "C" NOT NULL,
+    PRIMARY KEY (repo, digest)
+);
+
+-- Advisories. The columns from search to latest_event_type are made from those before them, for filters.
+-- severity is a rating and a score as a text that sorts, and count_class is the class in which an advisory
+-- is counted: open ones have the classes 1, 4, 7 and so on. fix_time is the time of the latest event if that
+-- is a fix.
+CREATE TABLE advisory (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid),
+    advisory_id text COLLATE "C" NOT NULL,
+    artifact_name text COLLATE "C" NOT NULL, artifact_type text COLLATE "C" NOT NULL, artifact_architecture text COLLATE "C" NOT NULL,
+    component_name text COLLATE "C" NOT NULL, component_location text COLLATE "C" NOT NULL, component_type text COLLATE "C" NOT NULL,
+    legacy_advisory_id text COLLATE "C" NOT NULL,
+    author text COLLATE "C" NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    aliases text COLLATE "C" NOT NULL,
+    events text COLLATE "C" NOT NULL,
+    severities text COLLATE "C" NOT NULL,
+    delete_time timestamptz NOT NULL, source_time timestamptz NOT NULL, create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    search text COLLATE "C" NOT NULL,
+    event_types text COLLATE "C" NOT NULL,
+    event_authors text COLLATE "C" NOT NULL,
+    event_reviewers text COLLATE "C" NOT NULL,
+    event_review_states text COLLATE "C" NOT NULL,
+    latest_event_type text COLLATE "C" NOT NULL,
+    severity text COLLATE "C" NOT NULL DEFAULT '0', severity_vector text COLLATE "C" NOT NULL DEFAULT '',
+    severity_version text COLLATE "C" NOT NULL DEFAULT '', severity_source text COLLATE "C" NOT NULL DEFAULT '',
+    count_class bigint NOT NULL DEFAULT 0,
+    fix_time timestamptz,
+    root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
+);
+-- A group has one advisory with an id for an artifact.
+CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, artifact_name);
+-- Documents and reports read the advisories of all organisations, by artifact or by id. Of those that many
+-- organisations have, the one that is not withdrawn and changed last is the end of a range.
+CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, delete_time, update_time, uid);
+CREATE INDEX advisory_id ON advisory (advisory_id);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
+CREATE INDEX advisory_root_key_create ON advisory (root_key, create_time, rest);
+CREATE INDEX advisory_root_key_update ON advisory (root_key, update_time, rest);
+CREATE INDEX advisory_parent_key_uid ON advisory (parent_key, local);
+CREATE INDEX advisory_parent_key_artifact ON advisory (parent_key, artifact_name, local);
+CREATE INDEX advisory_g2_key_id ON advisory (g2_key, advisory_id, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX advisory_g3_key_id ON advisory (g3_key, advisory_id, rest) WHERE g3_key IS NOT NULL;
+-- The advisories of an artifact by id. Without this index, a list in this order reads all advisories that
+-- other organisations have of the artifact, or sorts its own.
+CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, artifact_name, advisory_id, rest) WHERE count_class > 0;
+-- How many advisories of each class an artifact has: counting reads this index alone.
+CREATE INDEX advisory_root_key_artifact ON advisory (root_key, artifact_name, rest, count_class);
+-- Lists by severity: of all advisories, and of the open ones, which are few in most organisations.
+CREATE INDEX advisory_root_key_severity ON advisory (root_key, severity, rest);
+CREATE INDEX advisory_g2_key_severity ON advisory (g2_key, severity, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX advisory_g3_key_severity ON advisory (g3_key, severity, rest) WHERE g3_key IS NOT NULL;
+CREATE INDEX advisory_root_key_open ON advisory (root_key, severity, rest) WHERE count_class % 3 = 1;
+CREATE INDEX advisory_g2_key_open ON advisory (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class % 3 = 1;
+CREATE INDEX advisory_g3_key_open ON advisory (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class % 3 = 1;
+-- The summary counts what was fixed in each month.
+CREATE INDEX advisory_root_key_fix ON advisory (root_key, fix_time) WHERE fix_time IS NOT NULL;
+
+-- Other names of an advisory. The primary key finds the advisories of a name.
+CREATE TABLE advisory_alias (
+    alias text COLLATE "C" NOT NULL,
+    uid bytea NOT NULL REFERENCES advisory (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The names of an advisory that is changed or deleted.
+CREATE INDEX advisory_alias_uid ON advisory_alias (uid);
+
+-- What feeds say about vulnerabilities.
+CREATE TABLE vulnerability (
+    uid text COLLATE "C" PRIMARY KEY,
+    summary text COLLATE "C" NOT NULL, details text COLLATE "C" NOT NULL,
+    refs text COLLATE "C" NOT NULL,
+    severities text COLLATE "C" NOT NULL,
+    aliases text COLLATE "C" NOT NULL,
+    update_time timestamptz NOT NULL
+);
+
+-- Other names of a vulnerability. The primary key finds the vulnerabilities of a name.
+CREATE TABLE vulnerability_alias (
+    alias text COLLATE "C" NOT NULL,
+    uid text COLLATE "C" NOT NULL REFERENCES vulnerability (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The names of a vulnerability that is changed or deleted.
+CREATE INDEX vulnerability_alias_uid ON vulnerability_alias (uid);
+
+-- The catalogue of libraries, which lies outside the tree of groups. latest_version and version_count are
+-- facts about the versions, so that a page of artifacts reads no versions.
+CREATE TABLE artifact (
+    uid bytea PRIMARY KEY,
+    ecosystem text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL, description text COLLATE "C" NOT NULL,
+    remediated boolean NOT NULL,
+    cuda_version text COLLATE "C" NOT NULL,
+    latest_version text COLLATE "C" NOT NULL, version_count bigint NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    search text COLLATE "C" NOT NULL
+);
+-- A name is unique in an ecosystem. This index also serves the list by name.
+CREATE UNIQUE INDEX artifact_ecosystem_name ON artifact (ecosystem, name);
+-- Lists of an ecosystem.
+CREATE INDEX artifact_ecosystem_uid ON artifact (ecosystem, uid);
+CREATE INDEX artifact_ecosystem_create ON artifact (ecosystem, create_time, uid);
+CREATE INDEX artifact_ecosystem_update ON artifact (ecosystem, update_time, uid);
+-- Lists of the artifacts for a version of CUDA, and of those that are remediated.
+CREATE INDEX artifact_ecosystem_cuda ON artifact (ecosystem, cuda_version, name, uid);
+CREATE INDEX artifact_remediated_name ON artifact (ecosystem, name, uid) WHERE remediated;
+
+-- Versions of artifacts. version sorts by bytes as the ecosystem sorts versions, and label is its name.
+CREATE TABLE artifact_version (
+    uid bytea PRIMARY KEY,
+    parent bytea NOT NULL REFERENCES artifact (uid),
+    version text COLLATE "C" NOT NULL, label text COLLATE "C" NOT NULL,
+    size_bytes bigint NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL
+);
+-- A label is unique among the versions of an artifact.
+CREATE UNIQUE INDEX artifact_version_parent_label ON artifact_version (parent, label);
+-- Lists of an artifact.
+CREATE INDEX artifact_version_parent_version ON artifact_version (parent, version, uid);
+CREATE INDEX artifact_version_parent_uid ON artifact_version (parent, uid);
+CREATE INDEX artifact_version_parent_create ON artifact_version (parent, create_time, uid);
+CREATE INDEX artifact_version_parent_update ON artifact_version (parent, update_time, uid);
+
+-- Events. denied says why a change was denied, and is empty for one that took place. Equal denials of one
+-- minute share a row: denial names what they have in common, and times is their number. changes is what an
+-- update has changed, as a list in JSON.
+--
+-- (xact, seq) is the order of the feed. seq alone is assigned before the commit, so that a higher number can
+-- be visible before a lower one. An event comes after the events of every transaction that ended before it was
+-- recorded. A transaction gets its id when it writes for the first time, which can be long before its last
+-- event, so the default is at least the newest transaction that has ended.
+--
+-- The table consists of partitions by id, which begins with the time: event_partition.go explains them.
+-- event_future begins in 2020. The server makes partitions of it before they are needed.
+CREATE TABLE event (
+    seq bigint GENERATED ALWAYS AS IDENTITY,
+    xact bigint NOT NULL DEFAULT GREATEST(pg_current_xact_id()::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1),
+    id text COLLATE "C" NOT NULL UNIQUE,
+    type text COLLATE "C" NOT NULL,
+    root text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    grp text COLLATE "C" NOT NULL,
+    actor text COLLATE "C" NOT NULL,
+    body text COLLATE "C" NOT NULL,
+    time timestamptz NOT NULL,
+    denied text COLLATE "C" NOT NULL DEFAULT '',
+    actor_subject text COLLATE "C" NOT NULL DEFAULT '',
+    g2 text COLLATE "C", g3 text COLLATE "C",
+    times bigint NOT NULL DEFAULT 1,
+    denial text COLLATE "C",
+    changes text COLLATE "C" NOT NULL DEFAULT ''
+) PARTITION BY RANGE (id);
+CREATE TABLE event_past PARTITION OF event FOR VALUES FROM (MINVALUE) TO ('016f5e66-e800-0000-0000-000000000000');
+CREATE TABLE event_future PARTITION OF event FOR VALUES FROM ('016f5e66-e800-0000-0000-000000000000') TO (MAXVALUE);
+-- A partition has one row for equal denials.
+CREATE UNIQUE INDEX event_past_denial ON event_past (denial) WHERE denial IS NOT NULL;
+CREATE UNIQUE INDEX event_future_denial ON event_future (denial) WHERE denial IS NOT NULL;
+-- The feed, of all organisations and of one.
+CREATE INDEX event_order ON event (xact, seq) WHERE denied = '';
+CREATE INDEX event_root ON event (root, xact, seq) WHERE denied = '';
+-- The audit log of an organisation or below a group, of one actor, and of what was denied. Ids sort by time.
+CREATE INDEX event_log ON event (root, id);
+CREATE INDEX event_log_g2 ON event (g2, id) WHERE g2 IS NOT NULL;
+CREATE INDEX event_log_g3 ON event (g3, id) WHERE g3 IS NOT NULL;
+CREATE INDEX event_log_actor ON event (actor_subject, root, id);
+CREATE INDEX event_log_denied ON event (root, id) WHERE denied <> '';
+-- The audit log by type. New tags, which are most of all events, are not in these indexes. Without
+-- them, a page of a rare type would read the whole log.
+CREATE INDEX event_log_type ON event (root, type, id) WHERE type <> 'dev.atrium.api.platform.registry.tag.created.v1';
+CREATE INDEX event_log_g2_type ON event (g2, type, id) WHERE g2 IS NOT NULL AND type <> 'dev.atrium.api.platform.registry.tag.created.v1';
+CREATE INDEX event_log_g3_type ON event (g3, type, id) WHERE g3 IS NOT NULL AND type <> 'dev.atrium.api.platform.registry.tag.created.v1';
+
+-- The partitions of events. last_xact is the highest transaction of the events of a sealed partition. It is
+-- the highest bigint while the partition is open.
+CREATE TABLE event_partition (
+    name text COLLATE "C" PRIMARY KEY,
+    first_id text COLLATE "C" NOT NULL,
+    last_xact bigint NOT NULL DEFAULT 9223372036854775807
+);
+INSERT INTO event_partition (name, first_id) VALUES ('event_past', ''), ('event_future', '016f5e66-e800-0000-0000-000000000000');
+
+-- An event whose id lies in a sealed partition opens it.
+-- +goose StatementBegin
+CREATE FUNCTION open_event_partition() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    UPDATE event_partition SET last_xact = 9223372036854775807 WHERE name = TG_TABLE_NAME AND last_xact < 9223372036854775807;
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+
+-- How far recorded events have become deliveries. There is one row.
+CREATE TABLE relay (
+    id smallint PRIMARY KEY,
+    xact bigint NOT NULL,
+    seq bigint NOT NULL
+);
+INSERT INTO relay (id, xact, seq) VALUES (1, 0, 0);
+
+-- Subscriptions. Until old_secret_until, the old secret signs too. failing_since is the time since which the
+-- sink has failed without a success. A disabled subscription gets nothing any more.
+CREATE TABLE subscription (
+    uid bytea PRIMARY KEY,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid), g2 bytea, g3 bytea,
+    sink text COLLATE "C" NOT NULL,
+    types text COLLATE "C" NOT NULL,
+    secret bytea NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    old_secret bytea, old_secret_until timestamptz,
+    failing_since timestamptz,
+    disable_time timestamptz, disable_reason text COLLATE "C" NOT NULL DEFAULT ''
+);
+-- A group has one subscription for a sink.
+CREATE UNIQUE INDEX subscription_parent_sink ON subscription (parent, sink);
+-- Lists of a group, of an organisation, and below a group.
+CREATE INDEX subscription_parent_uid ON subscription (parent, uid);
+CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
+CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
+
+-- Deliveries: an event on its way to a subscription. stage is 0 if the delivery waits for others of its
+-- subscription, 1 if it is to be given to the queue, 2 if it is there for its first attempt, 3 for a further
+-- one, and 4 if it has ended. Who attempts a delivery has a ticket with this number. It goes up when the
+-- delivery is handed out anew, so that older tickets are void.
+--
+-- The table consists of partitions by (stage, update_time): delivery_partition.go explains them.
+-- delivery_active has what has not ended. delivery_future begins in 2020. The server makes partitions of it
+-- before they are needed.
+CREATE TABLE delivery (
+    uid bytea NOT NULL,
+    root bytea NOT NULL, parent bytea NOT NULL REFERENCES subscription (uid) ON DELETE CASCADE, g2 bytea, g3 bytea,
+    event_id text COLLATE "C" NOT NULL, event_type text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    stage smallint NOT NULL,
+    attempts bigint NOT NULL,
+    last_status bigint NOT NULL,
+    last_error text COLLATE "C" NOT NULL,
+    last_answer text COLLATE "C" NOT NULL,
+    last_attempt_time timestamptz NOT NULL, next_attempt_time timestamptz NOT NULL,
+    create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
+    ticket bigint NOT NULL DEFAULT 0
+) PARTITION BY RANGE (stage, update_time);
+CREATE TABLE delivery_active PARTITION OF delivery (CONSTRAINT delivery_active_uid PRIMARY KEY (uid)) FOR VALUES FROM (MINVALUE, MINVALUE) TO (4, '2020-01-01Z');
+CREATE TABLE delivery_future PARTITION OF delivery (CONSTRAINT delivery_future_uid PRIMARY KEY (uid)) FOR VALUES FROM (4, '2020-01-01Z') TO (MAXVALUE, MAXVALUE);
+-- An event is delivered to a subscription once.
+CREATE UNIQUE INDEX delivery_active_parent_event ON delivery_active (parent, event_id);
+CREATE UNIQUE INDEX delivery_future_parent_event ON delivery_future (parent, event_id);
+-- Lists of a subscription: of all, and in one state.
+CREATE INDEX delivery_parent_create ON delivery (parent, create_time, uid);
+CREATE INDEX delivery_parent_state ON delivery (parent, state, create_time, uid);
+-- The deliveries that wait for others of their subscription, in the order of their events.
+CREATE INDEX delivery_held ON delivery_active (parent, event_id) WHERE stage = 0;
+-- How many deliveries of a subscription are on their way for the first time.
+CREATE INDEX delivery_outstanding ON delivery_active (parent) WHERE stage IN (1, 2);
+-- The deliveries to give to the queue, and those that are there.
+CREATE INDEX delivery_ready ON delivery_active (next_attempt_time, uid) WHERE stage = 1;
+CREATE INDEX delivery_queued ON delivery_active (next_attempt_time) WHERE stage IN (2, 3);
+-- The deliveries that ended before a time, which are deleted.
+CREATE INDEX delivery_active_ended ON delivery_active (update_time) WHERE stage = 4;
+CREATE INDEX delivery_future_ended ON delivery_future (update_time);
+
+-- The partitions of ended deliveries, in the order of their first times.
+CREATE TABLE delivery_partition (
+    name text COLLATE "C" PRIMARY KEY,
+    first_time timestamptz NOT NULL
+);
+INSERT INTO delivery_partition (name, first_time) VALUES ('delivery_future', '2020-01-01Z');
+
+-- A process that delivers, by the name under which it holds deliveries. It counts beats up while it lives.
+CREATE TABLE replica (
+    id text COLLATE "C" PRIMARY KEY,
+    beats bigint NOT NULL
+);
+
+-- How many rows of a kind lie below a scope (n), and how many are its children (nc): the sum over all slots.
+CREATE TABLE counter (
+    scope text COLLATE "C" NOT NULL,
+    kind smallint NOT NULL,
+    slot smallint NOT NULL,
+    n bigint NOT NULL, nc bigint NOT NULL,
+    PRIMARY KEY (scope, kind, slot)
+);
+
+-- Secrets that replicas share: keys of page tokens, of the development issuer, of secrets in the store.
+-- sealed means that the material is encrypted with the encryption key.
+CREATE TABLE shared_key (
+    purpose text COLLATE "C" NOT NULL,
+    id smallint NOT NULL,
+    material bytea NOT NULL,
+    create_time timestamptz NOT NULL,
+    sealed boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (purpose, id)
+);
+
+-- A planner that does not know a value expects what the average scope contains: next to nothing if there are
+-- many small ones. It would sort the rows of a big scope, or read all of them for a filter. So it is told
+-- that scopes are few and big. A plan for such scopes costs small ones nothing.
+-- +goose StatementBegin
+DO $$
+DECLARE t text;
+BEGIN
+    FOREACH t IN ARRAY ARRAY['grp', 'role', 'identity_provider', 'group_invite', 'external_group_role_mapping', 'subscription'] LOOP
+        EXECUTE format('ALTER TABLE %I ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100)', t);
+    END LOOP;
+    FOREACH t IN ARRAY ARRAY['identity', 'role_binding', 'repo', 'tag', 'advisory'] LOOP
+        EXECUTE format('ALTER TABLE %I ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200), ALTER root_key SET (n_distinct = 20),
+            ALTER parent_key SET (n_distinct = 200), ALTER g2_key SET (n_distinct = 50), ALTER g3_key SET (n_distinct = 100)', t);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
+ALTER TABLE account_association ALTER root SET (n_distinct = 20), ALTER g2 SET (n_distinct = 50), ALTER g3 SET (n_distinct = 100);
+ALTER TABLE terms_acceptance ALTER root SET (n_distinct = 20), ALTER parent SET (n_distinct = 200);
+ALTER TABLE artifact ALTER ecosystem SET (n_distinct = 2);
+ALTER TABLE artifact_version ALTER parent SET (n_distinct = 200);

@@ -1,0 +1,649 @@
+-- +goose Up
+-- The schema of SQLite. That of PostgreSQL is ../postgres/00001_schema.sql: a test compares the columns
+-- and the indexes of both.
+--
+-- uid is the packed form of a UID (platform.PackUID). root, g2 and g3 are what contains a row on the first
+-- three levels of the tree, and parent is what contains it directly. So "everything below X" is one
+-- comparison for an X on any of these levels. Tables of large kinds have keys of these scopes instead of g2
+-- and g3, and the ends of their UIDs: scope_key.go explains them.
+--
+-- An index of lists is named after the scope that it serves and the order of the rows: root is a list of
+-- an organisation, parent of the children of one resource, g2 and g3 of all that lies below a group of the
+-- second or third level. A list has the order name, uid, create or update, by which clients can sort.
+-- Times are milliseconds since 1970.
+
+-- Groups: a tree for each organisation. The check refuses a UID that is not packed.
+CREATE TABLE grp (
+    uid BLOB PRIMARY KEY CHECK (length(uid) % 8 = 4),
+    root BLOB NOT NULL, parent BLOB REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    name TEXT NOT NULL, description TEXT NOT NULL,
+    resource_limits TEXT NOT NULL,
+    verified BOOLEAN NOT NULL,
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    search TEXT NOT NULL DEFAULT '' -- what a search looks for words in: search_text.go
+);
+-- A name is unique among the children of a group, and among organisations.
+CREATE UNIQUE INDEX grp_parent_name ON grp (parent, name);
+CREATE UNIQUE INDEX grp_root_name_unique ON grp (name) WHERE parent IS NULL;
+-- Lists of an organisation, of the children of a group, and below a group.
+CREATE INDEX grp_root_name ON grp (root, name, uid);
+CREATE INDEX grp_root_create ON grp (root, create_time, uid);
+CREATE INDEX grp_root_update ON grp (root, update_time, uid);
+CREATE INDEX grp_parent_uid ON grp (parent, uid);
+CREATE INDEX grp_parent_create ON grp (parent, create_time, uid);
+CREATE INDEX grp_parent_update ON grp (parent, update_time, uid);
+CREATE INDEX grp_g2_name ON grp (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX grp_g3_name ON grp (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- Roles. Built-in ones have no parent and an empty root.
+CREATE TABLE role (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    name TEXT NOT NULL, description TEXT NOT NULL,
+    capabilities TEXT NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    search TEXT NOT NULL DEFAULT ''
+);
+-- A name is unique in a group. This index also serves the list of a group by name.
+CREATE UNIQUE INDEX role_parent_name ON role (parent, name);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX role_root_name ON role (root, name, uid);
+CREATE INDEX role_root_create ON role (root, create_time, uid);
+CREATE INDEX role_parent_uid ON role (parent, uid);
+CREATE INDEX role_parent_create ON role (parent, create_time, uid);
+CREATE INDEX role_g2_name ON role (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX role_g3_name ON role (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- Identity providers. issuer is the issuer of their tokens.
+CREATE TABLE identity_provider (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    name TEXT NOT NULL, description TEXT NOT NULL,
+    default_role BLOB NOT NULL REFERENCES role (uid),
+    oidc TEXT NOT NULL,
+    issuer TEXT NOT NULL,
+    client_secret BLOB NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL
+);
+-- A name is unique in a group.
+CREATE UNIQUE INDEX identity_provider_parent_name ON identity_provider (parent, name);
+-- The providers that may admit the bearer of a token.
+CREATE INDEX identity_provider_issuer ON identity_provider (issuer, root, uid);
+-- Whether a role is in use, before it is deleted.
+CREATE INDEX identity_provider_role ON identity_provider (default_role);
+-- Lists of a group, of an organisation, and below a group.
+CREATE INDEX identity_provider_parent_uid ON identity_provider (parent, uid);
+CREATE INDEX identity_provider_parent_create ON identity_provider (parent, create_time, uid);
+CREATE INDEX identity_provider_root_name ON identity_provider (root, name, uid);
+CREATE INDEX identity_provider_root_create ON identity_provider (root, create_time, uid);
+CREATE INDEX identity_provider_g2_name ON identity_provider (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX identity_provider_g3_name ON identity_provider (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- Identities. match_rule and static_rule are what a token is looked up by: rule_key.go explains them.
+-- external_id is the user of a provider that the identity was made for. Without the provider, nobody signs
+-- in as the identity.
+CREATE TABLE identity (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid),
+    name TEXT NOT NULL, description TEXT NOT NULL,
+    email TEXT NOT NULL, email_unverified TEXT NOT NULL,
+    company TEXT NOT NULL,
+    claim_match TEXT NOT NULL,
+    static_keys TEXT NOT NULL,
+    match_rule TEXT NOT NULL,
+    last_seen_time INTEGER NOT NULL, create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    static_rule TEXT NOT NULL DEFAULT '',
+    external_id TEXT NOT NULL DEFAULT '',
+    provider BLOB REFERENCES identity_provider (uid) ON DELETE SET NULL,
+    search TEXT NOT NULL DEFAULT '',
+    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
+);
+-- The identities whose rule a token matches, the oldest first, and how many rules of one key an organisation has.
+CREATE INDEX identity_match ON identity (match_rule, create_time, uid);
+CREATE INDEX identity_match_root ON identity (match_rule, root);
+-- The identities with keys of their own.
+CREATE INDEX identity_static ON identity (static_rule, create_time, uid) WHERE static_rule <> '';
+-- The identity of a user of a provider, and the identities of a provider that is deleted.
+CREATE UNIQUE INDEX identity_external ON identity (external_id, provider) WHERE provider IS NOT NULL;
+CREATE INDEX identity_provided ON identity (provider) WHERE provider IS NOT NULL;
+-- Lists of an organisation, also by the time when an identity was last seen.
+CREATE INDEX identity_root_key_name ON identity (root_key, name, rest);
+CREATE INDEX identity_root_key_create ON identity (root_key, create_time, rest);
+CREATE INDEX identity_root_key_update ON identity (root_key, update_time, rest);
+CREATE INDEX identity_root_key_seen ON identity (root_key, last_seen_time, rest);
+-- Lists of a group, and below a group.
+CREATE INDEX identity_parent_key_uid ON identity (parent_key, local);
+CREATE INDEX identity_parent_key_create ON identity (parent_key, create_time, local);
+CREATE INDEX identity_parent_key_update ON identity (parent_key, update_time, local);
+CREATE INDEX identity_parent_name_local ON identity (parent, name, local);
+CREATE INDEX identity_g2_key_name ON identity (g2_key, name, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX identity_g3_key_name ON identity (g3_key, name, rest) WHERE g3_key IS NOT NULL;
+
+-- Role bindings: an identity has a role in a group.
+CREATE TABLE role_binding (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid),
+    identity BLOB NOT NULL REFERENCES identity (uid),
+    role BLOB NOT NULL REFERENCES role (uid),
+    create_time INTEGER NOT NULL,
+    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
+);
+-- An identity has a role in a group once.
+CREATE UNIQUE INDEX role_binding_unique ON role_binding (parent, identity, role);
+-- The bindings of an identity, which every request of it needs, and those of a role.
+CREATE INDEX role_binding_identity_key ON role_binding (identity, root_key, create_time, rest);
+CREATE INDEX role_binding_role_key ON role_binding (role, root_key, create_time, rest);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX role_binding_root_key_create ON role_binding (root_key, create_time, rest);
+CREATE INDEX role_binding_parent_key_uid ON role_binding (parent_key, local);
+CREATE INDEX role_binding_parent_key_create ON role_binding (parent_key, create_time, local);
+CREATE INDEX role_binding_g2_key_create ON role_binding (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX role_binding_g3_key_create ON role_binding (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+
+-- Invites to a group. key_id finds the invite of a code, whose hash is stored.
+CREATE TABLE group_invite (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    role BLOB NOT NULL REFERENCES role (uid),
+    email TEXT NOT NULL,
+    single_use BOOLEAN NOT NULL,
+    key_id TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    expiration_time INTEGER NOT NULL, create_time INTEGER NOT NULL
+);
+-- The invite of a code.
+CREATE UNIQUE INDEX group_invite_key ON group_invite (key_id);
+-- Whether a role is in use, before it is deleted.
+CREATE INDEX group_invite_role ON group_invite (role);
+-- Lists of a group, of an organisation, and below a group, also by the time when an invite expires.
+CREATE INDEX group_invite_parent_uid ON group_invite (parent, uid);
+CREATE INDEX group_invite_parent_create ON group_invite (parent, create_time, uid);
+CREATE INDEX group_invite_parent_expiration ON group_invite (parent, expiration_time, uid);
+CREATE INDEX group_invite_root_create ON group_invite (root, create_time, uid);
+CREATE INDEX group_invite_root_expiration ON group_invite (root, expiration_time, uid);
+CREATE INDEX group_invite_g2_create ON group_invite (g2, create_time, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX group_invite_g3_create ON group_invite (g3, create_time, uid) WHERE g3 IS NOT NULL;
+
+-- Who is in a group of a provider has a role in the group "scope".
+CREATE TABLE external_group_role_mapping (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES identity_provider (uid), g2 BLOB, g3 BLOB,
+    external_group_id TEXT NOT NULL,
+    role BLOB NOT NULL REFERENCES role (uid),
+    scope BLOB NOT NULL REFERENCES grp (uid),
+    create_time INTEGER NOT NULL
+);
+-- A group of a provider has a role in a group once. This index also finds the mappings of a caller.
+CREATE UNIQUE INDEX external_group_role_mapping_unique ON external_group_role_mapping (parent, external_group_id, role, scope);
+-- Whether a role or a group is in use, before it is deleted.
+CREATE INDEX external_group_role_mapping_role ON external_group_role_mapping (role);
+CREATE INDEX external_group_role_mapping_scope ON external_group_role_mapping (scope, uid);
+-- Lists of a provider, of an organisation, and below a group.
+CREATE INDEX external_group_role_mapping_parent_uid ON external_group_role_mapping (parent, uid);
+CREATE INDEX external_group_role_mapping_parent_create ON external_group_role_mapping (parent, create_time, uid);
+CREATE INDEX external_group_role_mapping_root_create ON external_group_role_mapping (root, create_time, uid);
+CREATE INDEX external_group_role_mapping_g2_create ON external_group_role_mapping (g2, create_time, uid) WHERE g2 IS NOT NULL;
+
+-- The cloud accounts of a group.
+CREATE TABLE account_association (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    name TEXT NOT NULL, description TEXT NOT NULL,
+    amazon TEXT NOT NULL,
+    google TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    azure TEXT NOT NULL,
+    github TEXT NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL
+);
+-- A group has one association.
+CREATE UNIQUE INDEX account_association_parent ON account_association (parent);
+-- Lists of an organisation, and below a group.
+CREATE INDEX account_association_root_name ON account_association (root, name, uid);
+CREATE INDEX account_association_root_create ON account_association (root, create_time, uid);
+CREATE INDEX account_association_root_update ON account_association (root, update_time, uid);
+CREATE INDEX account_association_g2_name ON account_association (g2, name, uid) WHERE g2 IS NOT NULL;
+CREATE INDEX account_association_g3_name ON account_association (g3, name, uid) WHERE g3 IS NOT NULL;
+
+-- The terms that a group has accepted.
+CREATE TABLE terms_acceptance (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    doc_id TEXT NOT NULL,
+    accepted_by TEXT NOT NULL,
+    create_time INTEGER NOT NULL
+);
+-- A group accepts a document once.
+CREATE UNIQUE INDEX terms_acceptance_unique ON terms_acceptance (parent, doc_id);
+-- Lists of a group.
+CREATE INDEX terms_acceptance_parent_create ON terms_acceptance (parent, create_time, uid);
+CREATE INDEX terms_acceptance_parent_uid ON terms_acceptance (parent, uid);
+
+-- What organisations have proven of issuers: platform/issuer.go explains it. An issuer that begins with
+-- chr(1) stands for all issuers of a host, or for all.
+CREATE TABLE issuer_proof (
+    root BLOB NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
+    issuer TEXT NOT NULL,
+    method TEXT NOT NULL,
+    verify_time INTEGER, check_time INTEGER,
+    PRIMARY KEY (issuer, root)
+);
+-- The proofs of an organisation.
+CREATE INDEX issuer_proof_root ON issuer_proof (root);
+-- The proofs by file, which are checked again, the most urgent first.
+CREATE INDEX issuer_proof_due ON issuer_proof (check_time) WHERE method = 'file';
+
+-- The version of what decides who a caller is and what they hold, by scope: a root group, or the issuer
+-- of a token or of a rule. Triggers change it with every change of the tables, also if an operator makes
+-- the change. A request whose caller had an earlier request compares versions instead of reading all grants
+-- again.
+CREATE TABLE authority (
+    scope TEXT PRIMARY KEY,
+    version TEXT NOT NULL
+);
+-- +goose StatementBegin
+CREATE TRIGGER role_binding_authority_insert AFTER INSERT ON role_binding BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER role_binding_authority_update AFTER UPDATE ON role_binding BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER role_binding_authority_delete AFTER DELETE ON role_binding BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER role_authority_insert AFTER INSERT ON role BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER role_authority_update AFTER UPDATE ON role BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER role_authority_delete AFTER DELETE ON role BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER external_group_role_mapping_authority_insert AFTER INSERT ON external_group_role_mapping BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER external_group_role_mapping_authority_update AFTER UPDATE ON external_group_role_mapping BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER external_group_role_mapping_authority_delete AFTER DELETE ON external_group_role_mapping BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER identity_authority_insert AFTER INSERT ON identity BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))), ('issuer:' || substr(NEW.match_rule, 1, instr(NEW.match_rule, char(2)) - 1), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER identity_authority_delete AFTER DELETE ON identity BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))), ('issuer:' || substr(OLD.match_rule, 1, instr(OLD.match_rule, char(2)) - 1), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER identity_authority_update AFTER UPDATE OF match_rule, claim_match, static_keys, static_rule, external_id, provider ON identity BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))), ('issuer:' || substr(OLD.match_rule, 1, instr(OLD.match_rule, char(2)) - 1), lower(hex(randomblob(16)))), ('issuer:' || substr(NEW.match_rule, 1, instr(NEW.match_rule, char(2)) - 1), lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER identity_provider_authority_insert AFTER INSERT ON identity_provider BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))), ('issuer:' || NEW.issuer, lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER identity_provider_authority_update AFTER UPDATE ON identity_provider BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))), ('issuer:' || OLD.issuer, lower(hex(randomblob(16)))), ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))), ('issuer:' || NEW.issuer, lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER identity_provider_authority_delete AFTER DELETE ON identity_provider BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))), ('issuer:' || OLD.issuer, lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER issuer_proof_authority_insert AFTER INSERT ON issuer_proof BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))), ('issuer:' || NEW.issuer, lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER issuer_proof_authority_update AFTER UPDATE ON issuer_proof BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))), ('issuer:' || OLD.issuer, lower(hex(randomblob(16)))), ('root:' || lower(hex(NEW.root)), lower(hex(randomblob(16)))), ('issuer:' || NEW.issuer, lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+CREATE TRIGGER issuer_proof_authority_delete AFTER DELETE ON issuer_proof BEGIN
+    INSERT INTO authority (scope, version) VALUES ('root:' || lower(hex(OLD.root)), lower(hex(randomblob(16)))), ('issuer:' || OLD.issuer, lower(hex(randomblob(16)))) ON CONFLICT (scope) DO UPDATE SET version = excluded.version;
+END;
+-- +goose StatementEnd
+
+-- Repos. readme and search come last, because lists read what stands before them.
+CREATE TABLE repo (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid),
+    name TEXT NOT NULL, description TEXT NOT NULL,
+    catalog_tier TEXT NOT NULL,
+    bundles TEXT NOT NULL,
+    aliases TEXT NOT NULL,
+    active_tags TEXT NOT NULL,
+    sync_config TEXT NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    readme TEXT NOT NULL DEFAULT '',
+    search TEXT NOT NULL DEFAULT '',
+    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
+);
+-- A name is unique in a group. This index also serves the list of a group by name.
+CREATE UNIQUE INDEX repo_parent_name ON repo (parent, name);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX repo_root_key_name ON repo (root_key, name, rest);
+CREATE INDEX repo_root_key_create ON repo (root_key, create_time, rest);
+CREATE INDEX repo_root_key_update ON repo (root_key, update_time, rest);
+CREATE INDEX repo_parent_key_uid ON repo (parent_key, local);
+CREATE INDEX repo_parent_key_create ON repo (parent_key, create_time, local);
+CREATE INDEX repo_parent_key_update ON repo (parent_key, update_time, local);
+CREATE INDEX repo_g2_key_name ON repo (g2_key, name, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX repo_g2_key_create ON repo (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX repo_g3_key_name ON repo (g3_key, name, rest) WHERE g3_key IS NOT NULL;
+CREATE INDEX repo_g3_key_create ON repo (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+
+-- Tags of repos. source is where an import has brought a tag from, so that pruning one source leaves the
+-- tags of others alone.
+CREATE TABLE tag (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES repo (uid),
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    deprecated BOOLEAN NOT NULL,
+    bundles TEXT NOT NULL,
+    class TEXT NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    source TEXT NOT NULL DEFAULT '',
+    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
+);
+-- A name is unique in a repo. This index also serves the list of a repo by name.
+CREATE UNIQUE INDEX tag_parent_name ON tag (parent, name);
+-- The tags that an import has brought into a repo.
+CREATE INDEX tag_parent_source ON tag (parent, source) WHERE source <> '';
+-- The tags of an image: a part of the digest is enough to find them.
+CREATE INDEX tag_parent_key_digest ON tag (parent_key, substr(digest, 8, 6));
+-- Lists of an organisation, of a repo, and below a group or a repo.
+CREATE INDEX tag_root_key_name ON tag (root_key, name, rest);
+CREATE INDEX tag_root_key_create ON tag (root_key, create_time, rest);
+CREATE INDEX tag_root_key_update ON tag (root_key, update_time, rest);
+CREATE INDEX tag_parent_key_uid ON tag (parent_key, local);
+CREATE INDEX tag_parent_key_create ON tag (parent_key, create_time, local);
+CREATE INDEX tag_parent_key_update ON tag (parent_key, update_time, local);
+CREATE INDEX tag_g2_key_name ON tag (g2_key, name, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX tag_g2_key_create ON tag (g2_key, create_time, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX tag_g3_key_name ON tag (g3_key, name, rest) WHERE g3_key IS NOT NULL;
+CREATE INDEX tag_g3_key_create ON tag (g3_key, create_time, rest) WHERE g3_key IS NOT NULL;
+-- Lists of the deprecated tags, which are few among many.
+CREATE INDEX tag_parent_key_deprecated ON tag (parent_key, update_time, local, rest) WHERE deprecated;
+CREATE INDEX tag_root_key_deprecated ON tag (root_key, update_time, rest) WHERE deprecated;
+CREATE INDEX tag_g2_key_deprecated ON tag (g2_key, update_time, rest) WHERE g2_key IS NOT NULL AND deprecated;
+CREATE INDEX tag_g3_key_deprecated ON tag (g3_key, update_time, rest) WHERE g3_key IS NOT NULL AND deprecated;
+
+-- Images of repos.
+CREATE TABLE image (
+    repo BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
+    digest TEXT NOT NULL,
+    architectures TEXT NOT NULL,
+    packages TEXT NOT NULL,
+    PRIMARY KEY (repo, digest)
+);
+
+-- Advisories. The columns from search to latest_event_type are made from those before them, for filters.
+-- severity is a rating and a score as a text that sorts, and count_class is the class in which an advisory
+-- is counted: open ones have the classes 1, 4, 7 and so on. fix_time is the time of the latest event if that
+-- is a fix.
+CREATE TABLE advisory (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid),
+    advisory_id TEXT NOT NULL,
+    artifact_name TEXT NOT NULL, artifact_type TEXT NOT NULL, artifact_architecture TEXT NOT NULL,
+    component_name TEXT NOT NULL, component_location TEXT NOT NULL, component_type TEXT NOT NULL,
+    legacy_advisory_id TEXT NOT NULL,
+    author TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    aliases TEXT NOT NULL,
+    events TEXT NOT NULL,
+    severities TEXT NOT NULL,
+    delete_time INTEGER NOT NULL, source_time INTEGER NOT NULL, create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    search TEXT NOT NULL,
+    event_types TEXT NOT NULL,
+    event_authors TEXT NOT NULL,
+    event_reviewers TEXT NOT NULL,
+    event_review_states TEXT NOT NULL,
+    latest_event_type TEXT NOT NULL,
+    severity TEXT NOT NULL DEFAULT '0', severity_vector TEXT NOT NULL DEFAULT '',
+    severity_version TEXT NOT NULL DEFAULT '', severity_source TEXT NOT NULL DEFAULT '',
+    count_class BIGINT NOT NULL DEFAULT 0,
+    fix_time INTEGER,
+    root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
+);
+-- A group has one advisory with an id for an artifact.
+CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, artifact_name);
+-- Documents and reports read the advisories of all organisations, by artifact or by id. Of those that many
+-- organisations have, the one that is not withdrawn and changed last is the end of a range.
+CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, delete_time, update_time, uid);
+CREATE INDEX advisory_id ON advisory (advisory_id);
+-- Lists of an organisation, of a group, and below a group.
+CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
+CREATE INDEX advisory_root_key_create ON advisory (root_key, create_time, rest);
+CREATE INDEX advisory_root_key_update ON advisory (root_key, update_time, rest);
+CREATE INDEX advisory_parent_key_uid ON advisory (parent_key, local);
+CREATE INDEX advisory_parent_key_artifact ON advisory (parent_key, artifact_name, local);
+CREATE INDEX advisory_g2_key_id ON advisory (g2_key, advisory_id, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX advisory_g3_key_id ON advisory (g3_key, advisory_id, rest) WHERE g3_key IS NOT NULL;
+-- The advisories of an artifact by id. Without this index, a list in this order reads all advisories that
+-- other organisations have of the artifact, or sorts its own.
+CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, artifact_name, advisory_id, rest) WHERE count_class > 0;
+-- How many advisories of each class an artifact has: counting reads this index alone.
+CREATE INDEX advisory_root_key_artifact ON advisory (root_key, artifact_name, rest, count_class);
+-- Lists by severity: of all advisories, and of the open ones, which are few in most organisations.
+CREATE INDEX advisory_root_key_severity ON advisory (root_key, severity, rest);
+CREATE INDEX advisory_g2_key_severity ON advisory (g2_key, severity, rest) WHERE g2_key IS NOT NULL;
+CREATE INDEX advisory_g3_key_severity ON advisory (g3_key, severity, rest) WHERE g3_key IS NOT NULL;
+CREATE INDEX advisory_root_key_open ON advisory (root_key, severity, rest) WHERE count_class % 3 = 1;
+CREATE INDEX advisory_g2_key_open ON advisory (g2_key, severity, rest) WHERE g2_key IS NOT NULL AND count_class % 3 = 1;
+CREATE INDEX advisory_g3_key_open ON advisory (g3_key, severity, rest) WHERE g3_key IS NOT NULL AND count_class % 3 = 1;
+-- The summary counts what was fixed in each month.
+CREATE INDEX advisory_root_key_fix ON advisory (root_key, fix_time) WHERE fix_time IS NOT NULL;
+
+-- Other names of an advisory. The primary key finds the advisories of a name.
+CREATE TABLE advisory_alias (
+    alias TEXT NOT NULL,
+    uid BLOB NOT NULL REFERENCES advisory (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The names of an advisory that is changed or deleted.
+CREATE INDEX advisory_alias_uid ON advisory_alias (uid);
+
+-- What feeds say about vulnerabilities.
+CREATE TABLE vulnerability (
+    uid TEXT PRIMARY KEY,
+    summary TEXT NOT NULL, details TEXT NOT NULL,
+    refs TEXT NOT NULL,
+    severities TEXT NOT NULL,
+    aliases TEXT NOT NULL,
+    update_time INTEGER NOT NULL
+);
+
+-- Other names of a vulnerability. The primary key finds the vulnerabilities of a name.
+CREATE TABLE vulnerability_alias (
+    alias TEXT NOT NULL,
+    uid TEXT NOT NULL REFERENCES vulnerability (uid) ON DELETE CASCADE,
+    PRIMARY KEY (alias, uid)
+);
+-- The names of a vulnerability that is changed or deleted.
+CREATE INDEX vulnerability_alias_uid ON vulnerability_alias (uid);
+
+-- The catalogue of libraries, which lies outside the tree of groups. latest_version and version_count are
+-- facts about the versions, so that a page of artifacts reads no versions.
+CREATE TABLE artifact (
+    uid BLOB PRIMARY KEY,
+    ecosystem TEXT NOT NULL,
+    name TEXT NOT NULL, description TEXT NOT NULL,
+    remediated BOOLEAN NOT NULL,
+    cuda_version TEXT NOT NULL,
+    latest_version TEXT NOT NULL, version_count BIGINT NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    search TEXT NOT NULL
+);
+-- A name is unique in an ecosystem. This index also serves the list by name.
+CREATE UNIQUE INDEX artifact_ecosystem_name ON artifact (ecosystem, name);
+-- Lists of an ecosystem.
+CREATE INDEX artifact_ecosystem_uid ON artifact (ecosystem, uid);
+CREATE INDEX artifact_ecosystem_create ON artifact (ecosystem, create_time, uid);
+CREATE INDEX artifact_ecosystem_update ON artifact (ecosystem, update_time, uid);
+-- Lists of the artifacts for a version of CUDA, and of those that are remediated.
+CREATE INDEX artifact_ecosystem_cuda ON artifact (ecosystem, cuda_version, name, uid);
+CREATE INDEX artifact_remediated_name ON artifact (ecosystem, name, uid) WHERE remediated;
+
+-- Versions of artifacts. version sorts by bytes as the ecosystem sorts versions, and label is its name.
+CREATE TABLE artifact_version (
+    uid BLOB PRIMARY KEY,
+    parent BLOB NOT NULL REFERENCES artifact (uid),
+    version TEXT NOT NULL, label TEXT NOT NULL,
+    size_bytes BIGINT NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL
+);
+-- A label is unique among the versions of an artifact.
+CREATE UNIQUE INDEX artifact_version_parent_label ON artifact_version (parent, label);
+-- Lists of an artifact.
+CREATE INDEX artifact_version_parent_version ON artifact_version (parent, version, uid);
+CREATE INDEX artifact_version_parent_uid ON artifact_version (parent, uid);
+CREATE INDEX artifact_version_parent_create ON artifact_version (parent, create_time, uid);
+CREATE INDEX artifact_version_parent_update ON artifact_version (parent, update_time, uid);
+
+-- Events. denied says why a change was denied, and is empty for one that took place. Equal denials of one
+-- minute share a row: denial names what they have in common, and times is their number. changes is what an
+-- update has changed, as a list in JSON.
+--
+-- (xact, seq) is the order of the feed. seq alone is assigned before the commit, so that a higher number can
+-- be visible before a lower one.
+CREATE TABLE event (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    xact INTEGER NOT NULL DEFAULT 0,
+    id TEXT NOT NULL UNIQUE,
+    type TEXT NOT NULL,
+    root TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    grp TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    body TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    denied TEXT NOT NULL DEFAULT '',
+    actor_subject TEXT NOT NULL DEFAULT '',
+    g2 TEXT, g3 TEXT,
+    times BIGINT NOT NULL DEFAULT 1,
+    denial TEXT,
+    changes TEXT NOT NULL DEFAULT ''
+);
+-- There is one row for equal denials.
+CREATE UNIQUE INDEX event_denial ON event (denial) WHERE denial IS NOT NULL;
+-- The feed, of all organisations and of one.
+CREATE INDEX event_order ON event (xact, seq) WHERE denied = '';
+CREATE INDEX event_root ON event (root, xact, seq) WHERE denied = '';
+-- The audit log of an organisation or below a group, of one actor, and of what was denied. Ids sort by time.
+CREATE INDEX event_log ON event (root, id);
+CREATE INDEX event_log_g2 ON event (g2, id) WHERE g2 IS NOT NULL;
+CREATE INDEX event_log_g3 ON event (g3, id) WHERE g3 IS NOT NULL;
+CREATE INDEX event_log_actor ON event (actor_subject, root, id);
+CREATE INDEX event_log_denied ON event (root, id) WHERE denied <> '';
+-- The audit log by type. New tags, which are most of all events, are not in these indexes. Without
+-- them, a page of a rare type would read the whole log.
+CREATE INDEX event_log_type ON event (root, type, id) WHERE type <> 'dev.atrium.api.platform.registry.tag.created.v1';
+CREATE INDEX event_log_g2_type ON event (g2, type, id) WHERE g2 IS NOT NULL AND type <> 'dev.atrium.api.platform.registry.tag.created.v1';
+CREATE INDEX event_log_g3_type ON event (g3, type, id) WHERE g3 IS NOT NULL AND type <> 'dev.atrium.api.platform.registry.tag.created.v1';
+
+-- How far recorded events have become deliveries. There is one row.
+CREATE TABLE relay (
+    id SMALLINT PRIMARY KEY,
+    xact BIGINT NOT NULL,
+    seq BIGINT NOT NULL
+);
+INSERT INTO relay (id, xact, seq) VALUES (1, 0, 0);
+
+-- Subscriptions. Until old_secret_until, the old secret signs too. failing_since is the time since which the
+-- sink has failed without a success. A disabled subscription gets nothing any more.
+CREATE TABLE subscription (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid), g2 BLOB, g3 BLOB,
+    sink TEXT NOT NULL,
+    types TEXT NOT NULL,
+    secret BLOB NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    old_secret BLOB, old_secret_until INTEGER,
+    failing_since INTEGER,
+    disable_time INTEGER, disable_reason TEXT NOT NULL DEFAULT ''
+);
+-- A group has one subscription for a sink.
+CREATE UNIQUE INDEX subscription_parent_sink ON subscription (parent, sink);
+-- Lists of a group, of an organisation, and below a group.
+CREATE INDEX subscription_parent_uid ON subscription (parent, uid);
+CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
+CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
+
+-- Deliveries: an event on its way to a subscription. stage is 0 if the delivery waits for others of its
+-- subscription, 1 if it is to be given to the queue, 2 if it is there for its first attempt, 3 for a further
+-- one, and 4 if it has ended. Who attempts a delivery has a ticket with this number. It goes up when the
+-- delivery is handed out anew, so that older tickets are void.
+CREATE TABLE delivery (
+    uid BLOB PRIMARY KEY,
+    root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES subscription (uid) ON DELETE CASCADE, g2 BLOB, g3 BLOB,
+    event_id TEXT NOT NULL, event_type TEXT NOT NULL,
+    state TEXT NOT NULL,
+    stage SMALLINT NOT NULL,
+    attempts BIGINT NOT NULL,
+    last_status BIGINT NOT NULL,
+    last_error TEXT NOT NULL,
+    last_answer TEXT NOT NULL,
+    last_attempt_time INTEGER NOT NULL, next_attempt_time INTEGER NOT NULL,
+    create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
+    ticket BIGINT NOT NULL DEFAULT 0
+);
+-- An event is delivered to a subscription once.
+CREATE UNIQUE INDEX delivery_parent_event ON delivery (parent, event_id);
+-- Lists of a subscription: of all, and in one state.
+CREATE INDEX delivery_parent_create ON delivery (parent, create_time, uid);
+CREATE INDEX delivery_parent_state ON delivery (parent, state, create_time, uid);
+-- The deliveries that wait for others of their subscription, in the order of their events.
+CREATE INDEX delivery_held ON delivery (parent, event_id) WHERE stage = 0;
+-- How many deliveries of a subscription are on their way for the first time.
+CREATE INDEX delivery_outstanding ON delivery (parent) WHERE stage IN (1, 2);
+-- The deliveries to give to the queue, and those that are there.
+CREATE INDEX delivery_ready ON delivery (next_attempt_time, uid) WHERE stage = 1;
+CREATE INDEX delivery_queued ON delivery (next_attempt_time) WHERE stage IN (2, 3);
+-- The deliveries that ended before a time, which are deleted.
+CREATE INDEX delivery_ended ON delivery (update_time) WHERE stage = 4;
+
+-- A process that delivers, by the name under which it holds deliveries. It counts beats up while it lives.
+CREATE TABLE replica (
+    id TEXT PRIMARY KEY,
+    beats BIGINT NOT NULL
+);
+
+-- How many rows of a kind lie below a scope (n), and how many are its children (nc): the sum over all slots.
+CREATE TABLE counter (
+    scope TEXT NOT NULL,
+    kind SMALLINT NOT NULL,
+    slot SMALLINT NOT NULL,
+    n BIGINT NOT NULL, nc BIGINT NOT NULL,
+    PRIMARY KEY (scope, kind, slot)
+);
+
+-- Secrets that replicas share: keys of page tokens, of the development issuer, of secrets in the store.
+-- sealed means that the material is encrypted with the encryption key.
+CREATE TABLE shared_key (
+    purpose TEXT NOT NULL,
+    id SMALLINT NOT NULL,
+    material BLOB NOT NULL,
+    create_time INTEGER NOT NULL,
+    sealed BOOLEAN NOT NULL DEFAULT false,
+    PRIMARY KEY (purpose, id)
+);
+
+-- The index of searches, of trigrams. Its rows have numbers, which rows of resources do not keep. A column
+-- for each kind lets a search leave the others out. Triggers keep it up to date. Tags are found by name.
+CREATE TABLE search_entry (id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE);
+CREATE VIRTUAL TABLE search_index USING fts5(grp, identity, role, repo, tag, content='', contentless_delete=1, detail=column, tokenize='trigram case_sensitive 1');
+-- +goose StatementBegin
+CREATE TRIGGER grp_search_insert AFTER INSERT ON grp BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, grp) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER grp_search_update AFTER UPDATE OF search ON grp BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, grp) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER grp_search_delete AFTER DELETE ON grp BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
+CREATE TRIGGER identity_search_insert AFTER INSERT ON identity BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, identity) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER identity_search_update AFTER UPDATE OF search ON identity BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, identity) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER identity_search_delete AFTER DELETE ON identity BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
+CREATE TRIGGER role_search_insert AFTER INSERT ON role BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, role) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER role_search_update AFTER UPDATE OF search ON role BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, role) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER role_search_delete AFTER DELETE ON role BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
+CREATE TRIGGER repo_search_insert AFTER INSERT ON repo BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, repo) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER repo_search_update AFTER UPDATE OF search ON repo BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, repo) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER repo_search_delete AFTER DELETE ON repo BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
+CREATE TRIGGER tag_search_insert AFTER INSERT ON tag BEGIN INSERT INTO search_entry (uid) VALUES (NEW.uid); INSERT INTO search_index (rowid, tag) SELECT e.id, '  ' || lower(NEW.name) || char(10) FROM search_entry e WHERE e.uid = NEW.uid; END;
+CREATE TRIGGER tag_search_delete AFTER DELETE ON tag BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
+-- +goose StatementEnd
