@@ -88,8 +88,7 @@ func (e *encryption) matches(ctx context.Context, r Reader) (present, same bool,
 	return true, err == nil, nil
 }
 
-// openEncryption loads the encryption key, or creates one if there is none. It
-// encrypts data that an older version stored unencrypted. A lock serialises
+// openEncryption loads the encryption key, or creates one if there is none. A lock serialises
 // replicas that start at the same time.
 func (p *Platform) openEncryption(ctx context.Context) error {
 	if p.options.NoSecrets {
@@ -107,7 +106,7 @@ func (p *Platform) openEncryption(ctx context.Context) error {
 }
 
 // establishEncryption returns the encryption of a store if its key is that of the
-// options. If the store has no check yet, it encrypts the store with that key.
+// options. A new store has no check yet and gets one.
 func (p *Platform) establishEncryption(ctx context.Context, tx Tx) (*encryption, error) {
 	material := p.options.EncryptionKey
 	own, err := tx.Keys(ctx, ownKeys)
@@ -143,31 +142,9 @@ func (p *Platform) establishEncryption(ctx context.Context, tx Tx) (*encryption,
 	case present && !same:
 		return nil, wrongKey("the database was encrypted with another --encryption-key; start with that key, or run `atrium change-encryption-key` with both keys")
 	case present:
-		return e, sealPlainKeys(ctx, tx, e)
+		return e, nil
 	}
-	return e, p.firstCheck(ctx, tx, e, own)
-}
-
-// firstCheck encrypts a store that has no check yet. An older version may have
-// used the store's own keys and another key one after the other.
-func (p *Platform) firstCheck(ctx context.Context, tx Tx, e *encryption, own []Key) error {
-	former, err := encryptions(own)
-	if err != nil {
-		return err
-	}
-	unread, err := reseal(ctx, tx, e, former, false)
-	if err != nil {
-		return err
-	}
-	if unread > 0 {
-		return wrongKey(fmt.Sprintf("%d secrets in the database were encrypted with another key; start with that key, or run `atrium change-encryption-key` with both keys", unread))
-	}
-	if p.options.EncryptionKey != nil {
-		if err := deleteKeys(ctx, tx, own); err != nil {
-			return err
-		}
-	}
-	return tx.PutKey(ctx, e.check(p.now()))
+	return e, tx.PutKey(ctx, e.check(p.now()))
 }
 
 func wrongKey(description string) error {
@@ -191,25 +168,6 @@ func deleteKeys(ctx context.Context, tx Tx, keys []Key) error {
 	for _, k := range keys {
 		if err := tx.DeleteKey(ctx, k.Purpose, k.ID); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// sealPlainKeys encrypts the keys that are not encrypted yet.
-func sealPlainKeys(ctx context.Context, tx Tx, e *encryption) error {
-	for _, purpose := range sealedKeys {
-		keys, err := tx.Keys(ctx, purpose)
-		if err != nil {
-			return err
-		}
-		for _, k := range keys {
-			if k.Sealed {
-				continue
-			}
-			if err := tx.PutKey(ctx, e.sealKey(k)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

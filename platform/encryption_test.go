@@ -120,59 +120,6 @@ func TestKeysAreEncryptedInTheDatabase(t *testing.T) {
 	})
 }
 
-// asBefore changes the keys of a database to the form of an older program: readable and
-// without a check.
-func (w *world) asBefore(p *platform.Platform) {
-	w.Helper()
-	signing, err := p.Webhooks.Keys(w.Context())
-	must(w, err)
-	must(w, w.store.Write(w.Context(), func(tx platform.Tx) error {
-		return errors.Join(tx.PutKey(w.Context(), signing[0]), tx.DeleteKey(w.Context(), "encryption-check", 1),
-			tx.PutKey(w.Context(), platform.Key{ID: 1, Purpose: "page-token", Material: thirdKey}))
-	}))
-}
-
-func TestADatabaseOfAnOlderProgramIsEncryptedOnce(t *testing.T) {
-	onEachEngine(t, func(_ *testing.T, w *world) {
-		acme := w.found("acme")
-		sub := w.subscribe(acme.uid) // The subscription uses the key in the database.
-		w.asBefore(w.p)
-		var starting sync.WaitGroup
-		for range 4 {
-			starting.Go(func() {
-				if err := w.starts(firstKey); err != nil {
-					w.Error(err)
-				}
-			})
-		}
-		starting.Wait()
-		purposes, materials := w.sharedKeys()
-		if got := strings.Join(purposes, " "); got != "encryption-check page-token webhook" || bytes.Equal(materials[1], thirdKey) {
-			w.Errorf("the keys are %s, want 'encryption-check page-token webhook'", got)
-		}
-		if secret, err := w.fault(w.replica(w.store, platform.Options{EncryptionKey: firstKey}), sub.UID); secret != sub.Secret {
-			w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
-		}
-	})
-}
-
-func TestAnOldDatabaseWithAnotherKeyIsRejectedUnchanged(t *testing.T) {
-	eachEncrypted(t, func(_ *testing.T, w *world) {
-		acme := w.found("acme")
-		sub := w.subscribe(acme.uid)
-		w.asBefore(w.p)
-		w.isOtherKey("another key", w.starts(secondKey), "1 secrets in the database")
-		w.isOtherKey("no key", w.starts(nil), "1 secrets in the database")
-		if purposes, _ := w.sharedKeys(); strings.Join(purposes, " ") != "page-token webhook" {
-			w.Errorf("the refused have left %v", purposes)
-		}
-		must(w, w.starts(firstKey))
-		if secret, err := w.fault(w.p, sub.UID); secret != sub.Secret {
-			w.Errorf("the secret is %q, want %q: %v", secret, sub.Secret, err)
-		}
-	})
-}
-
 func (w *world) changeKey(from, to []byte, discard bool) (int, error) {
 	return platform.ChangeEncryptionKey(w.Context(), w.store, platform.KeyChange{Old: from, New: to, Discard: discard})
 }

@@ -39,7 +39,7 @@ func ArchitectureName(name string) string {
 }
 
 // spellArchitectures replaces the names of architectures by those that the API
-// documents. Sources, and rows that an earlier version stored, may have others.
+// documents. Sources may have others.
 // If several have the same name, it keeps the first.
 func (i *Image) spellArchitectures() {
 	seen := make(map[string]bool, len(i.Architectures))
@@ -151,7 +151,6 @@ func (s Images) GetMany(ctx context.Context, keys []ImageKey) ([]*Image, []error
 	found, err := s.p.store.Images(ctx, ImageKeys{readable})
 	byKey := make(map[ImageKey]*Image, len(found))
 	for _, image := range found {
-		image.spellArchitectures()
 		byKey[image.Key()] = image
 	}
 	for i, key := range keys {

@@ -14,7 +14,7 @@ import (
 // or schemas, do not delay events.
 
 // writingClass is the class of the advisory lock that writers share. Each schema has
-// its own lock, whose number is schemaNumber; in programs before that it was 0.
+// its own lock, whose number is schemaNumber.
 const (
 	writingClass = 0x61747269 // the letters "atri"
 	schemaNumber = "hashtext(COALESCE(current_schema(), ''))"
@@ -42,10 +42,7 @@ const removeLimits = "SELECT set_config(s.name, '0', true) FROM pg_settings s WH
 // noEarlierWriters is the condition that every transaction with a lower id than
 // that of event e has ended. The running transactions are those of the statement's
 // snapshot. It ignores only transactions that certainly do not belong to the store:
-// they hold neither the writers' lock of this schema nor a lock for writing on a
-// table of this schema, as writers of older versions do. A vacuum or ANALYZE holds a lock
-// that is not for writing. The tables of the queue do
-// not count, because transactions that write there write no event. Locks are grouped by
+// they do not hold the writers' lock of this schema. Locks are grouped by
 // the process that holds them. Transactions that were prepared for two-phase commit have
 // none, so only theirs are grouped by virtual transaction: a process that commits drops
 // the number of its virtual transaction while its locks are being listed, so that some of
@@ -54,10 +51,7 @@ const removeLimits = "SELECT set_config(s.name, '0', true) FROM pg_settings s WH
 // like a foreign transaction.
 var noEarlierWriters = fmt.Sprintf(`e.xact < (WITH held AS MATERIALIZED (
 	SELECT array_agg(l.transactionid) FILTER (WHERE l.locktype = 'transactionid') AS ids,
-		bool_or(l.database = d.oid AND (l.locktype = 'advisory' AND l.classid = %d AND l.objid IN (0, (%s::bigint & 4294967295)::oid)
-			OR l.mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock') AND l.relation IN (
-				SELECT c.oid FROM pg_class c WHERE NOT starts_with(c.relname::text, 'river_') AND c.relnamespace = (
-					SELECT o.relnamespace FROM pg_class o WHERE o.oid = 'event'::regclass)))) AS ours
+		bool_or(l.database = d.oid AND l.locktype = 'advisory' AND l.classid = %d AND l.objid = (%s::bigint & 4294967295)::oid) AS ours
 	FROM pg_locks l, pg_database d WHERE d.datname = current_database() AND l.granted GROUP BY l.pid, CASE WHEN l.pid IS NULL THEN l.virtualtransaction END)
 SELECT LEAST(min(x::text::bigint), pg_current_xact_id_if_assigned()::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
 FROM pg_snapshot_xip(pg_current_snapshot()) x
