@@ -11,7 +11,7 @@ WITH_POSTGRES := scripts/with-postgres
 BUF := go tool -modfile=tools/proto/go.mod buf
 
 # The files that `make generate` writes. Nobody edits them.
-GENERATED := graph internal/oracle rpc/gen docs/pages.zip rest/openapi.json.gz rest/openapi.yaml.gz
+GENERATED := graph rpc/gen docs/pages.zip rest/openapi.json.gz rest/openapi.yaml.gz
 
 .PHONY: help
 help: ## Print this help
@@ -53,8 +53,8 @@ release: ## Publish the release of the tag at this commit (needs GITHUB_TOKEN)
 PARALLEL ?= 6
 
 .PHONY: test
-test: ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
-	$(WITH_POSTGRES) go test -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
+test: oracle ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
+	$(WITH_POSTGRES) go test -tags=oracle -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
@@ -81,9 +81,9 @@ soak: ## Kill and restart processes, PostgreSQL, its standbys and pgbouncer unde
 KILLS ?= 5
 DOCUMENTS ?= 20000
 .PHONY: proof
-proof: ## Kill the server during writes, and check that no event is lost (KILLS=20); compare the executors on 20,000 random documents (DOCUMENTS)
+proof: oracle ## Kill the server during writes, and check that no event is lost (KILLS=20); compare the executors on 20,000 random documents (DOCUMENTS)
 	ATRIUM_KILLS=$(KILLS) $(WITH_POSTGRES) go test ./cmd/atrium -run=WhenTheServerIsKilled -count=1 -v -timeout=30m
-	ATRIUM_DOCUMENTS=$(DOCUMENTS) $(WITH_POSTGRES) go test ./resolvers -run='^FuzzExecutorsAgree$$' -count=1 -timeout=30m
+	ATRIUM_DOCUMENTS=$(DOCUMENTS) $(WITH_POSTGRES) go test -tags=oracle ./resolvers -run='^FuzzExecutorsAgree$$' -count=1 -timeout=30m
 
 .PHONY: memory
 memory: ## Keep large answers of a server open, and check its memory
@@ -97,11 +97,11 @@ pressure: ## Send requests over many connections at once, and report times and m
 # Go can fuzz only one target of one package at a time.
 FUZZTIME ?= 20s
 .PHONY: fuzz
-fuzz: ## Fuzz every parser in turn (FUZZTIME=1m)
+fuzz: oracle ## Fuzz every parser in turn (FUZZTIME=1m)
 	@grep -rHo --include='*_test.go' --exclude-dir=node_modules '^func Fuzz[A-Za-z0-9_]*' . | \
 	while IFS=: read -r file func; do \
 		echo "$$file $${func#func }"; \
-		go test -run='^$$' -fuzz="^$${func#func }$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
+		go test -tags=oracle -run='^$$' -fuzz="^$${func#func }$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")" || exit 1; \
 	done
 
 .PHONY: lint
@@ -114,6 +114,13 @@ generate: ## Generate the GraphQL layer and the gRPC stubs from schema/, the Ope
 	go -C tools/proto run ./generate ../..
 	go -C tools/guide run . ../..
 	ATRIUM_WRITE_OPENAPI=1 go test ./rest -run='^TestTheDescriptionIsThatOfTheRoutes$$' -count=1
+
+# gqlgen's own executor, with which tests compare ours. It is as long as half of the program, so it is not committed, but
+# generated when something that it is made of has changed.
+.PHONY: oracle
+oracle: internal/oracle/resolvers.generated.go ## Generate the executor of gqlgen, with which tests compare ours, if it is not current
+internal/oracle/resolvers.generated.go: gqlgen.yml $(wildcard schema/*.graphqls internal/gqlgen/* graph/scalar/*.go)
+	go run ./internal/gqlgen
 
 # Generation comes last, because a generator may tidy go.mod, which would hide the result of the check before it.
 .PHONY: verify

@@ -23,6 +23,7 @@ import (
 // panic. Each document is sent on both engines. ATRIUM_DOCUMENTS is the number of documents
 // (`make proof` sends 20,000).
 func FuzzExecutorsAgree(f *testing.F) {
+	needOracle(f)
 	var worlds []*world
 	urls := []string{storetest.SQLite(f)}
 	if os.Getenv("ATRIUM_TEST_POSTGRES") != "" {

@@ -130,6 +130,7 @@ func (d *randomDocument) findUIDs(selections ast.SelectionSet, uids map[string]s
 // Every document of the suites gets the same answer from both executors. Those that change
 // something are sent to a database of each executor.
 func TestExecutorsAgreeOnTheDocumentsOfTheSuites(t *testing.T) {
+	needOracle(t)
 	t.Parallel()
 	var documents []document
 	for _, folder := range suites {
@@ -170,6 +171,7 @@ func TestExecutorsAgreeOnTheDocumentsOfTheSuites(t *testing.T) {
 // Random mutations get the same answers from both executors. Many of them are invalid, and
 // how many depends on the schema, so the test sends more until enough have succeeded.
 func TestExecutorsAgreeOnRandomMutations(t *testing.T) {
+	needOracle(t)
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		twins := newTwins(t, url)
@@ -191,6 +193,7 @@ func TestExecutorsAgreeOnRandomMutations(t *testing.T) {
 
 // Random subscriptions get the same responses from both executors, event by event.
 func TestExecutorsAgreeOnRandomSubscriptions(t *testing.T) {
+	needOracle(t)
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		w := newWorldAt(t, url)

@@ -25,10 +25,17 @@ type Oracle struct {
 
 var _ execute.Engine = (*Oracle)(nil)
 
-// NewOracle returns an Oracle over resolvers.
+// Missing says why there is no oracle. It is "" if there is one.
+func Missing() string {
+	if oracle.New == nil {
+		return "the executors are not compared: run `make test`, or `make oracle` and then go test with -tags=oracle"
+	}
+	return ""
+}
+
+// NewOracle returns an Oracle over resolvers. It panics if the oracle is missing.
 func NewOracle(resolvers graph.ResolverRoot, o execute.EngineOptions) *Oracle {
-	shown := oracle.NewExecutableSchema(oracle.Config{Resolvers: oracle.NewResolvers(resolvers), Schema: graph.ClientSchema()})
-	return &Oracle{executor: shown, options: o}
+	return &Oracle{executor: oracle.New(resolvers, graph.ClientSchema()), options: o}
 }
 
 // Schema returns the whole schema.

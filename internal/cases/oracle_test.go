@@ -19,15 +19,25 @@ import (
 
 // Every document of the cases gets the same answer from gqlgen's executor, the oracle.
 // Queries are sent to it as well, on the same database. The rows of mutations run once
-// more with other resources.
+// more with other resources. A build without the oracle compares nothing.
+func TestTheExecutorsAreCompared(t *testing.T) {
+	t.Parallel()
+	if why := agreement.Missing(); why != "" {
+		t.Skip(why)
+	}
+}
 
 const requestID = "request-of-a-case"
 
 // notExecuted is the status of the oracle for requests whose token is refused.
 const notExecuted = 599
 
-// newOracle returns the GraphQL endpoint of the program with gqlgen's executor.
+// newOracle returns the GraphQL endpoint of the program with gqlgen's executor, or nil if the
+// build lacks it.
 func newOracle(p *platform.Platform, issuer *auth.Issuer) http.Handler {
+	if agreement.Missing() != "" {
+		return nil
+	}
 	presenter := &resolvers.Presenter{
 		Errors:    edge.Errors{ServiceDomain: strings.TrimPrefix(serviceDomain, ".")},
 		RequestID: func(context.Context) string { return requestID },
@@ -63,7 +73,7 @@ func send(handler http.Handler, token, body string) *httptest.ResponseRecorder {
 // change the same database, so it counts only if it occurs several times in a row, while
 // our answer stays the same.
 func (p graphQL) disagreement(token, body string, w *httptest.ResponseRecorder) string {
-	for same := 0; ; same++ {
+	for same := 0; p.oracle != nil; same++ {
 		wanted := send(p.oracle, token, body)
 		difference := agreement.Difference(w.Body.Bytes(), wanted.Body.Bytes())
 		switch {
@@ -77,6 +87,7 @@ func (p graphQL) disagreement(token, body string, w *httptest.ResponseRecorder) 
 			same = 0
 		}
 	}
+	return ""
 }
 
 // runByOracle runs the row of a mutation with gqlgen's executor. The answer must be the one
