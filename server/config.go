@@ -42,9 +42,9 @@ type Config struct {
 	RateLimit, RateBurst, MaxInFlight int // limits of a caller; a RateLimit or MaxInFlight of 0 means no limit
 	Answers                           platform.AnswerLimits
 
-	// MaxConcurrent is how many requests are worked on at the same time, unless the
-	// processors cannot keep up; others wait for a moment. 0 means no limit, and
-	// FitConcurrency as many as the machine suggests.
+	// MaxConcurrent is how many requests are worked on at the same time; others wait for a
+	// moment. 0 means no limit, and FitConcurrency as many as the connections to the
+	// database suggest.
 	MaxConcurrent int
 
 	ServiceDomain string // suffix of the domain of errors
@@ -134,7 +134,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	front := newFront(c.answerOptions(), c.recorder)
 	server := newServer(front, c.Certificate, c.Logger)
 	go func() {
-		served <- serve(serving, wrapListener(listener, server, c.ServiceDomain, c.Logger), server, func() { close(closing) }, c.DrainTimeout, c.Logger)
+		served <- serve(serving, listener, server, func() { close(closing) }, c.DrainTimeout, c.Logger)
 	}()
 	p, dev, closeStore, err := c.openDatabase(ctx, last)
 	if err != nil {

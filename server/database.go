@@ -11,6 +11,7 @@ import (
 	"atrium/demo"
 	"atrium/events"
 	"atrium/platform"
+	"atrium/server/admission"
 	"atrium/store"
 	"atrium/store/dbfile"
 	"atrium/telemetry"
@@ -56,7 +57,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	core.AllowIssuers = core.AllowIssuers || c.Development
 	core.Observer = c.recorder
 	if c.MaxConcurrent == FitConcurrency {
-		c.MaxConcurrent = slotsOf(s.Pool().Max)
+		c.MaxConcurrent = admission.Slots(s.Pool().Max)
 	}
 	c.Metrics.WatchPool(func() telemetry.Pool { return telemetry.Pool(s.Pool()) })
 	if len(c.ReadURLs) > 0 {

@@ -19,13 +19,9 @@
 //	guard.go       the layers around all handlers; cors.go is one for browsers
 //	recorder.go    logs and counts requests (observed.go, traced.go); recorder_store.go
 //	               does so for statements
-//	gate.go        limits how many requests are worked on at once: ticket.go is a waiting
-//	               request, share.go what each organisation gets, gate_limit.go fits the
-//	               limit to the load, which rounds.go measures,
-//	               admission.go puts requests of all protocols through the gate
-//	quota.go       limits how many requests a caller sends
-//	refusal.go     size limits before HTTP is parsed; refused.go answers what the gate
-//	               refuses, refusals.go logs it in summary
+//	admission      limits how many requests are worked on at once, and how many a caller
+//	               sends; admission.go logs those that it refuses in summary
+//	headers.go     size limits of the request line and the headers
 //	answers.go     limits the memory of responses
 //
 // What it serves beside the protocols:

@@ -58,9 +58,6 @@ func (f *front) show(handler http.Handler) { f.current.Store(&handler) }
 
 // ServeHTTP lets the current handler answer.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.ProtoMajor == 2 {
-		growStack()
-	}
 	(*f.current.Load()).ServeHTTP(w, r)
 }
 

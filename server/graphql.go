@@ -15,6 +15,7 @@ import (
 	"atrium/graphql/transport"
 	"atrium/platform"
 	"atrium/resolvers"
+	"atrium/server/admission"
 	"atrium/web"
 )
 
@@ -34,9 +35,8 @@ func ReadTrustedDocuments(path string) (*TrustedDocuments, error) {
 	return limit.ReadTrustedDocuments(path, resolvers.Schema())
 }
 
-// graphql returns the handler of the GraphQL endpoint for p. The gate admits operations on
-// websockets.
-func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, gate *gate, closing <-chan struct{}) http.Handler {
+// graphql returns the handler of the GraphQL endpoint for p.
+func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, admitting *admission.Controller, closing <-chan struct{}) http.Handler {
 	presenter := &resolvers.Presenter{Errors: edge.Errors{ServiceDomain: c.ServiceDomain, Logger: c.Logger}, RequestID: requestID}
 	settings := c.GraphQL
 	if !c.NoConsole {
@@ -52,8 +52,8 @@ func (c *Config) graphql(p *platform.Platform, verifier *auth.Verifier, gate *ga
 		Observe:   c.observeOperation(p),
 		Identify:  identify,
 		Authorize: verifier.Authorize,
-		Admit:     c.recorder.admitOperations(gate),
-		Detach:    detach,
+		Admit:     c.recorder.admitOperations(admitting),
+		Detach:    admission.Detach,
 		Origins:   socketOrigins(c.Origins),
 		Closing:   closing,
 	})

@@ -149,7 +149,7 @@ func TestTheMetricsShowWhatReadyzAnswers(t *testing.T) {
 	expect("while it drains", false, false)
 }
 
-// The keys of webhooks are public, and requests for them pass no gate. The attack is many of them.
+// The keys of webhooks are public, and requests for them pass no limit. The attack is many of them.
 func TestRequestsForThePublicKeysShareOneRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"atrium/graphql"
 	"atrium/platform"
 	"atrium/rpc"
+	"atrium/server/admission"
 	"atrium/telemetry"
 )
 
@@ -99,7 +100,7 @@ func (e *exchange) streams(kind string) {
 	}
 }
 
-// end logs and counts the request. Of the requests that the gate has refused it logs only
+// end logs and counts the request. Of the requests that were not admitted it logs only
 // some, because a flood has many.
 func (e *exchange) end(seen *observed) {
 	took := time.Since(e.start)
@@ -109,7 +110,7 @@ func (e *exchange) end(seen *observed) {
 	facts := e.trace.Facts()
 	code := e.code(facts, seen)
 	f := finished{protocol: e.protocol, trace: e.trace, facts: facts, code: code, took: took, stream: e.isStream}
-	if isGateLimit(facts.Limit) { // its span has no end, so that it is never sent
+	if admission.IsLimit(facts.Limit) { // its span has no end, so that it is never sent
 		e.recordRefusal(f)
 		return
 	}
@@ -189,7 +190,7 @@ func (r *recorder) finish(f finished, more ...slog.Attr) {
 	r.count(f)
 }
 
-// recordRefusal counts a request that the gate has refused, and may log it.
+// recordRefusal counts a request that was not admitted, and may log it.
 func (r *recorder) recordRefusal(f finished) {
 	r.refusals.log(r.logger, f)
 	r.count(f)
@@ -299,12 +300,12 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Co
 	return r.beginGraphQLSpan(ctx, own, o)
 }
 
-// admitOperations returns a function that lets a gate admit operations on websockets, and
+// admitOperations returns a function that admits operations on websockets, and
 // records those that it refuses.
-func (r *recorder) admitOperations(g *gate) func(context.Context) (leave func(), err error) {
+func (r *recorder) admitOperations(c *admission.Controller) func(context.Context) (leave func(), err error) {
 	return func(ctx context.Context) (leave func(), err error) {
 		start := time.Now()
-		leave, limit, err := g.admitOperation(ctx)
+		leave, limit, err := c.AdmitOperation(ctx)
 		if limit != "" {
 			trace := cmp.Or(platform.TraceOf(ctx), &platform.Trace{})
 			facts := platform.Facts{Limit: limit, Identities: platform.ActorOf(ctx).Identities}

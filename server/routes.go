@@ -26,13 +26,11 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	ready := shareCheck(c.readyCheck(p), c.draining)
 	c.ready.use(ready)
 	refuse := newErrorWriter(options)
-	refused := newRefuser(refuse)
-	gate := newGate(newQuotas(c.RateLimit, c.RateBurst, c.MaxInFlight), c.MaxConcurrent)
-	c.Metrics.WatchGate(gate.state)
+	admitting := c.newAdmission(refuse)
 	measured := countMemory(c.Answers) // one limit for all protocols
-	// A request passes the gate before anything of it is read, then the authentication.
+	// A request is admitted before anything of it is read. Then it is authenticated.
 	admitted := func(next http.Handler) http.Handler {
-		return wrapHandler(next, measured, gate.identifyCallers(refused), auth.Middleware(verifier, refuse), gate.admitRequests(refused))
+		return wrapHandler(next, measured, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}
 	endpoints := admitted(rest.New(p, options))
 	remote := rpcOptions(options)
@@ -47,7 +45,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *deve
 	description := rest.Description(options)
 	byPath := map[string]http.Handler{
 		"/":               playground,
-		graphPath:         admitted(c.graphql(p, verifier, gate, closing)),
+		graphPath:         admitted(c.graphql(p, verifier, admitting, closing)),
 		"/graphql/schema": readOnly(admitted(c.sdl(refuse))),
 		"/openapi.json":   description,
 		"/openapi.yaml":   description,

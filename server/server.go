@@ -20,15 +20,6 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
-// wrapListener makes listener answer an unreadable request with a Status. It uses TLS if
-// the server has a certificate.
-func wrapListener(listener net.Listener, server *http.Server, serviceDomain string, logger *slog.Logger) net.Listener {
-	if server.TLSConfig == nil {
-		return refusingListener{listener, serviceDomain}
-	}
-	return newTLSListener(listener, server.TLSConfig, serviceDomain, logger)
-}
-
 // newServer returns a server for HTTP/1.1 and HTTP/2, with TLS if there is a
 // certificate.
 func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.Server {
@@ -61,7 +52,13 @@ func newServer(handler http.Handler, c *Certificate, logger *slog.Logger) *http.
 func serve(ctx context.Context, listener net.Listener, server *http.Server, closing func(), drainTimeout time.Duration, logger *slog.Logger) error {
 	server.RegisterOnShutdown(closing)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() {
+		if server.TLSConfig != nil {
+			ended <- server.ServeTLS(listener, "", "")
+		} else {
+			ended <- server.Serve(listener)
+		}
+	}()
 	select {
 	case err := <-ended:
 		return err

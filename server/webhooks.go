@@ -52,7 +52,7 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 
 // wellKnown returns the public handlers where receivers of events find the keys of the
 // service. They exist even without --webhooks, because another replica may deliver.
-// Requests share the keys, because they pass no gate.
+// Requests share the keys, because they are not limited.
 func wellKnown(keys events.KeyReader, issuer string, options rest.Options) map[string]http.Handler {
 	return map[string]http.Handler{
 		events.DiscoveryPath: events.Discovery(issuer),

@@ -1,6 +1,10 @@
-package server
+package admission
 
 import (
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,14 +48,6 @@ type standing struct {
 	full     time.Duration // time until the whole burst is available again
 	slots    int           // number of free slots for requests under way
 }
-
-// The names of the limits in RateLimit headers, in the metric of refusals and in the log.
-const (
-	limitRate     = "rate"
-	limitInFlight = "in-flight"
-	limitQueue    = "queue" // too many requests of the organisation wait for a slot
-	limitWait     = "wait"  // the request has waited too long for a slot
-)
 
 // enter counts a request of a caller, which is in flight until leave is called. If the
 // caller has reached a limit, it returns the name of the limit and an error.
@@ -119,9 +115,7 @@ func (l *quotas) remaining(q *quota) standing {
 }
 
 func (l *quotas) rateError(tokens float64) error {
-	const step = 10 * time.Millisecond // few different times, so that few different answers are kept
-	wait := l.timeToEarn(1 - tokens)
-	return exhaustedError("more requests than a caller may send", (wait + step - 1).Truncate(step))
+	return exhaustedError("more requests than a caller may send", l.timeToEarn(1-tokens))
 }
 
 // timeToEarn returns the time until a caller may send n more requests.
@@ -134,4 +128,21 @@ func exhaustedError(description string, wait time.Duration) error {
 		Code: platform.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED",
 		Message: "Resource exhausted: " + description, RetryAfter: max(wait, time.Millisecond),
 	}
+}
+
+// writeHeaders sets the headers of draft-ietf-httpapi-ratelimit-headers: the limits and
+// the remaining quota.
+func (l *quotas) writeHeaders(h http.Header, left standing) {
+	var policy, rest []string
+	if l.rate > 0 {
+		window := math.Ceil(float64(l.burst) / float64(l.rate))
+		policy = append(policy, fmt.Sprintf(`"rate";q=%d;w=%.0f`, l.burst, window))
+		rest = append(rest, fmt.Sprintf(`"rate";r=%d;t=%.0f`, left.requests, math.Ceil(left.full.Seconds())))
+	}
+	if l.inFlight > 0 {
+		policy = append(policy, fmt.Sprintf(`"in-flight";q=%d;qu="concurrent-requests"`, l.inFlight))
+		rest = append(rest, fmt.Sprintf(`"in-flight";r=%d`, left.slots))
+	}
+	h.Set("RateLimit-Policy", strings.Join(policy, ", "))
+	h.Set("RateLimit", strings.Join(rest, ", "))
 }

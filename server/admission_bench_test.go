@@ -9,8 +9,8 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkRefusedRequest measures what the server does for a request that the gate
-// refuses, beside the workloads that it serves.
+// BenchmarkRefusedRequest measures what the server does for a request that is
+// refused, beside the workloads that it serves.
 func BenchmarkRefusedRequest(b *testing.B) {
 	w := newWorkbench(b, storetest.SQLite(b))
 	for _, path := range []string{"/registry/v2/repos", "/graphql", "/platform.registry.v2.ReposService/ListRepos"} {

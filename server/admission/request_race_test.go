@@ -1,4 +1,4 @@
-package server
+package admission
 
 import (
 	"net/http"
@@ -12,7 +12,7 @@ import (
 
 func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
 	t.Parallel()
-	g := newGate(newQuotas(1, 1, 100), 0)
+	g := New(Settings{Rate: 1, Burst: 1, InFlight: 100, Client: func(r *http.Request) string { return r.RemoteAddr }})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/graphql", nil)
 	opened := g.begin(httptest.NewRecorder(), r)
 	opened.WriteHeader(http.StatusSwitchingProtocols)
@@ -26,8 +26,8 @@ func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if q := g.refill(peer(r.RemoteAddr), time.Now()); q.open != 0 {
+	if q := g.quotas.refill(r.RemoteAddr, time.Now()); q.open != 0 {
 		t.Errorf("%d requests of the address are counted as under way after all have ended", q.open)
 	}
-	opened.end()
+	opened.leave()
 }

@@ -1,99 +1,29 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"atrium/auth"
 	"atrium/platform"
 	"atrium/rest"
+	"atrium/server/admission"
 	"atrium/telemetry"
 )
 
-func TestACallerHasABurstAndThenItsRate(t *testing.T) {
-	t.Parallel()
-	l, now := newQuotas(100, 200, 0), time.Now()
-	for i := range 200 {
-		if _, left, _, err := l.enter("ann", now); err != nil || left.requests != 199-i {
-			t.Fatalf("request %d: %+v, %v", i, left, err)
-		}
-	}
-	_, left, limit, err := l.enter("ann", now)
-	e := platform.AsError(err)
-	if err == nil || limit != limitRate || e.Code != platform.CodeResourceExhausted || e.RetryAfter != 10*time.Millisecond || left.full != 2*time.Second {
-		t.Errorf("the next: %v after %v, %+v, want Code %v", err, e.RetryAfter, left, platform.CodeResourceExhausted)
-	}
-	if _, _, _, err := l.enter("bob", now); err != nil {
-		t.Errorf("another caller: %v", err)
-	}
-	for i := range 101 {
-		if _, _, _, err := l.enter("ann", now.Add(time.Second)); (err == nil) != (i < 100) {
-			t.Fatalf("a second later, request %d: %v", i, err)
-		}
-	}
-}
-
-func TestACallerHasALimitOfConcurrentRequests(t *testing.T) {
-	t.Parallel()
-	l := newQuotas(0, 1, 2)
-	enter := func(caller string) (*quota, error) {
-		q, _, _, err := l.enter(caller, time.Now())
-		return q, err
-	}
-	first, _ := enter("ann")
-	if _, err := enter("ann"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := enter("ann"); platform.AsError(err).RetryAfter != time.Second {
-		t.Errorf("the third: %v, want RetryAfter %v", err, time.Second)
-	}
-	if _, err := enter("bob"); err != nil {
-		t.Errorf("another caller: %v", err)
-	}
-	l.leave(first)
-	if _, err := enter("ann"); err != nil {
-		t.Errorf("after one has left: %v", err)
-	}
-	if _, err := enter("ann"); err == nil {
-		t.Error("one that left made room for two")
-	}
-}
-
-// The attack is requests of many invented callers.
-func TestAMillionCallersTakeBoundedMemory(t *testing.T) {
-	t.Parallel()
-	l, now := newQuotas(100, 200, 20), time.Now()
-	for i := range 1_000_000 {
-		q, _, _, err := l.enter(fmt.Sprintf("peer 2001:db8:%x:%x::", i>>16, i&0xffff), now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i%2 == 0 {
-			l.leave(q)
-		}
-	}
-	if n := l.counts.Len(); n != maxQuotas {
-		t.Errorf("%d callers are remembered, want %d", n, maxQuotas)
-	}
-	runtime.KeepAlive(l)
-}
-
-// limitHandler returns a handler behind quotas.
-func limitHandler(l *quotas, handler http.HandlerFunc) http.Handler {
-	return passGate(newGate(l, 0), handler)
-}
-
-// passGate returns a handler behind a gate. The context of a request has its caller.
-func passGate(g *gate, handler http.Handler) http.Handler {
-	refused := newRefuser(rest.Options{}.WriteError)
-	return wrapHandler(handler, g.identifyCallers(refused), g.admitRequests(refused))
+// limitHandler returns a handler behind limits. The context of a request has its caller.
+func limitHandler(c Config, handler http.HandlerFunc) http.Handler {
+	admitting := c.newAdmission(newErrorWriter(rest.Options{Logger: discardLogger()}))
+	return admitting.AdmitRequests(admitting.IdentifyCallers(handler))
 }
 
 func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Actor) *httptest.ResponseRecorder {
@@ -112,9 +42,66 @@ func ask(t *testing.T, handler http.Handler, remote string, actor *platform.Acto
 	return answer
 }
 
+// A request that is refused gets the structured error of its protocol with the time to come
+// back, and its body is not read.
+func TestRefusalsAreStructuredInEveryProtocol(t *testing.T) {
+	t.Parallel()
+	var logs bytes.Buffer
+	options := rest.Options{Logger: slog.New(slog.NewJSONHandler(&logs, nil))}
+	never := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request is admitted") })
+	handler := addOuterLayers(limitHandler(Config{RateLimit: 1, RateBurst: 0}, never), options, (&Config{Logger: options.Logger}).newRecorder())
+	for path, c := range map[string]struct{ contentType, code string }{
+		"/registry/v2/repos": {"application/json", `"code":8`},
+		"/graphql":           {"application/json", `"code":"RESOURCE_EXHAUSTED"`},
+		"/platform.registry.v2.ReposService/ListRepos":         {"application/json", `"code":"resource_exhausted"`},
+		"/platform.registry.v2.ReposService/ListRepos?as=grpc": {"application/grpc+proto", ""},
+	} {
+		first := ""
+		for range 2 {
+			r := httptest.NewRequest(http.MethodPost, path, unreadBody{t})
+			r.Header.Set("Content-Type", c.contentType)
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			answer := w.Result()
+			body, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.code == "" {
+				status := answer.Header.Get("Grpc-Status") + answer.Trailer.Get("Grpc-Status")
+				if status != strconv.Itoa(int(platform.CodeResourceExhausted)) || answer.Trailer.Get("Grpc-Status-Details-Bin") == "" {
+					t.Errorf("%s: grpc-status %q, want 8: %v", path, status, answer.Header)
+				}
+			} else if answer.StatusCode != http.StatusTooManyRequests || answer.Header.Get("Retry-After") != "1" || !json.Valid(body) ||
+				!strings.Contains(string(body), c.code) || !strings.Contains(string(body), "google.rpc.RetryInfo") {
+				t.Errorf("%s: %d %v %s", path, answer.StatusCode, answer.Header, body)
+			}
+			if answer.Header.Get("X-Request-Id") == "" {
+				t.Errorf("%s: no request id", path)
+			}
+			if first == "" {
+				first = string(body)
+			} else if first != string(body) {
+				t.Errorf("%s: the second refusal is %s, want %s", path, body, first)
+			}
+		}
+	}
+	if n := strings.Count(logs.String(), "\n"); n != 1 || !strings.Contains(logs.String(), "requests are refused") {
+		t.Errorf("%d lines are logged, want 1: %s", n, logs.String())
+	}
+}
+
+// An unreadBody fails a test that reads it.
+type unreadBody struct{ t *testing.T }
+
+func (b unreadBody) Read([]byte) (int, error) {
+	b.t.Error("the body of a refused request is read")
+	return 0, io.EOF
+}
+
 func TestTooManyRequestsAreAnsweredWithRetryAfter(t *testing.T) {
 	t.Parallel()
-	handler := limitHandler(newQuotas(1, 2, 5), answerOK)
+	handler := limitHandler(Config{RateLimit: 1, RateBurst: 2, MaxInFlight: 5}, answerOK)
 	first := ask(t, handler, "192.0.2.1:1", nil)
 	if first.Code != http.StatusOK || first.Header().Get("RateLimit") != `"rate";r=1;t=1, "in-flight";r=4` ||
 		first.Header().Get("RateLimit-Policy") != `"rate";q=2;w=2, "in-flight";q=5;qu="concurrent-requests"` {
@@ -156,7 +143,7 @@ func TestRequestsCountForTheirSender(t *testing.T) {
 		{"two tokens without identity", "192.0.2.1:1", "192.0.2.1:1", bob, &platform.Actor{Issuer: "i", Subject: "eve"}, false},
 		{"a subject that looks like another's", "192.0.2.1:1", "192.0.2.1:1", &platform.Actor{Issuer: `i""`, Subject: "x"}, &platform.Actor{Issuer: "i", Subject: `""x`}, false},
 	} {
-		handler := limitHandler(newQuotas(1, 1, 0), answerOK)
+		handler := limitHandler(Config{RateLimit: 1, RateBurst: 1}, answerOK)
 		ask(t, handler, c.remote, c.actor)
 		if got := ask(t, handler, c.nextRemote, c.next); (got.Code == http.StatusTooManyRequests) != c.same {
 			t.Errorf("%s: %d", c.name, got.Code)
@@ -168,8 +155,8 @@ func TestRequestsCountForTheirSender(t *testing.T) {
 // callers at the same address.
 func TestInvalidTokensCountForTheirAddress(t *testing.T) {
 	t.Parallel()
-	l := newQuotas(1, 1, 0)
-	authenticated := newGate(l, 0).admitRequests(newRefuser(rest.Options{}.WriteError))(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(answerOK)))
+	c := (&Config{RateLimit: 1, RateBurst: 1}).newAdmission(rest.Options{}.WriteError)
+	authenticated := c.AdmitRequests(auth.Middleware(auth.New(auth.Options{}), rest.Options{}.WriteError)(http.HandlerFunc(answerOK)))
 	bad := func() int {
 		return ask(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Set("Authorization", "Bearer x")
@@ -179,48 +166,15 @@ func TestInvalidTokensCountForTheirAddress(t *testing.T) {
 	if first, second := bad(), bad(); first != http.StatusUnauthorized || second != http.StatusTooManyRequests {
 		t.Errorf("got %d, want 401, then %d, want 429", first, second)
 	}
-	if got := ask(t, limitHandler(l, answerOK), "192.0.2.1:1", &platform.Actor{Subject: "ann"}); got.Code != http.StatusOK {
+	if got := ask(t, c.AdmitRequests(c.IdentifyCallers(http.HandlerFunc(answerOK))), "192.0.2.1:1", &platform.Actor{Subject: "ann"}); got.Code != http.StatusOK {
 		t.Errorf("a good token at the address: status %d, want 200", got.Code)
-	}
-}
-
-func TestStreamsAreInFlightUntilTheyStart(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		start func(http.ResponseWriter)
-		want  int
-	}{
-		"a subscription": {detach, 200},
-		"websocket":      {func(w http.ResponseWriter) { w.WriteHeader(http.StatusSwitchingProtocols) }, 200},
-		"a query whose answer is an event": {func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-			w.WriteHeader(http.StatusOK)
-		}, 429},
-		"an answer": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) }, 429},
-	} {
-		var handler http.Handler
-		inside := 0
-		handler = limitHandler(newQuotas(0, 1, 1), func(w http.ResponseWriter, _ *http.Request) {
-			if inside == 0 {
-				inside = 1
-				c.start(w)
-				inside = ask(t, handler, "192.0.2.1:1", nil).Code
-				return
-			}
-			w.WriteHeader(http.StatusOK)
-		})
-		ask(t, handler, "192.0.2.1:1", nil)
-		if inside != c.want {
-			t.Errorf("%s: beside it %d, want %d", name, inside, c.want)
-		}
 	}
 }
 
 func TestAPanicFreesItsSlot(t *testing.T) {
 	t.Parallel()
-	l := newQuotas(0, 1, 1)
 	o := rest.Options{Logger: discardLogger()}
-	handler := addOuterLayers(limitHandler(l, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
+	handler := addOuterLayers(limitHandler(Config{RateBurst: 1, MaxInFlight: 1}, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
 	for range 3 {
 		if got := ask(t, handler, "192.0.2.1:1", nil); got.Code != http.StatusInternalServerError {
 			t.Errorf("got status %d, want 500", got.Code)
@@ -232,7 +186,7 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.New("test")
 	r := (&Config{Logger: discardLogger(), Metrics: metrics}).newRecorder()
-	admit := r.admitOperations(newGate(newQuotas(1, 1, 0), 0))
+	admit := r.admitOperations(admission.New(admission.Settings{Rate: 1, Burst: 1}))
 	ctx := platform.WithActor(t.Context(), &platform.Actor{Subject: "ann"})
 	if _, err := admit(ctx); err != nil {
 		t.Fatal(err)
@@ -240,7 +194,7 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 	if _, err := admit(ctx); !errors.Is(err, &platform.Error{Code: platform.CodeResourceExhausted}) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := r.admitOperations(newGate(newQuotas(0, 1, 0), 0))(context.Background()); err != nil {
+	if _, err := r.admitOperations(admission.New(admission.Settings{Burst: 1}))(context.Background()); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
 	scraped := httptest.NewRecorder()
@@ -249,14 +203,5 @@ func TestOperationsOfAWebsocketCountToo(t *testing.T) {
 		if !strings.Contains(scraped.Body.String(), sample+"\n") {
 			t.Errorf("no %s", sample)
 		}
-	}
-}
-
-func BenchmarkALimitedRequest(b *testing.B) {
-	handler := limitHandler(newQuotas(1_000_000_000, 1_000_000_000, 20), answerOK)
-	request := httptest.NewRequest(http.MethodGet, "/", nil)
-	request = request.WithContext(platform.WithActor(request.Context(), &platform.Actor{Identities: []platform.UID{platform.UID(strings.Repeat("a", 57))}}))
-	for b.Loop() {
-		handler.ServeHTTP(httptest.NewRecorder(), request)
 	}
 }

@@ -1,0 +1,77 @@
+package admission
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"atrium/platform"
+)
+
+// callers keep the caller of the last request with each token. They decide only who waits,
+// never what anybody may do.
+type callers struct {
+	seed maphash.Seed // hides the hashes of tokens, so that nobody can search for equal ones
+
+	lock  sync.Mutex
+	known *simplelru.LRU[tokenHash, *caller]
+}
+
+// A tokenHash identifies a token, which is a secret and is not kept.
+type tokenHash uint64
+
+type caller struct {
+	key     Key
+	expires time.Time
+}
+
+// maxCallers limits the tokens whose callers are known.
+const maxCallers = 1 << 14
+
+func newCallers() *callers {
+	known, err := simplelru.NewLRU[tokenHash, *caller](maxCallers, nil)
+	if err != nil {
+		panic(err) // fails only if the size is not positive
+	}
+	return &callers{seed: maphash.MakeSeed(), known: known}
+}
+
+func (c *callers) hash(token string) tokenHash { return tokenHash(maphash.String(c.seed, token)) }
+
+// find returns the caller of the last request with a token, or an empty key.
+func (c *callers) find(token tokenHash, now time.Time) Key {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	last, found := c.known.Get(token)
+	if !found || now.After(last.expires) {
+		return Key{}
+	}
+	return last.key
+}
+
+// remember keeps the caller of a request.
+func (c *callers) remember(token tokenHash, key Key, expires time.Time) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.known.Add(token, &caller{key, expires})
+}
+
+// forget forgets the caller of a token that is no longer valid.
+func (c *callers) forget(token tokenHash) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.known.Remove(token)
+}
+
+// keyOf returns the key of a caller. The first organisation stands for a caller of several.
+func keyOf(a *platform.Actor) Key {
+	key := Key{Caller: a.Key()}
+	for i, uid := range a.Identities {
+		if root := string(uid.Root()); i == 0 || root < key.Organisation {
+			key.Organisation = root
+		}
+	}
+	return key
+}

@@ -1,0 +1,303 @@
+package admission
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"atrium/platform"
+)
+
+// A limiter lets a limited number of requests work at the same time. The others wait in a
+// fair queue (see share), whose length and time are bounded.
+type limiter struct {
+	slots int // number of requests that work at the same time; 0 means no limit
+
+	lock    sync.Mutex
+	root    share
+	shares  map[Key]*share
+	working map[*request]struct{}
+	crowded time.Time    // when the queue was last empty
+	ticks   atomic.Int64 // number of calls of sweep
+	timer   *time.Timer  // calls sweep while requests wait
+	waits   int64
+	waited  time.Duration
+}
+
+const (
+	// reserve is the part of the slots that one organisation leaves to others.
+	reserve = 4
+	// queuePerSlot is how many requests may wait for each slot. A burst may be longer: maxQueue
+	// requests may wait as long as the queue was empty at most burstTime ago.
+	queuePerSlot = 5
+	burstTime    = 100 * time.Millisecond
+	maxQueue     = 1024
+	// maxWait limits the time that a request waits.
+	maxWait = time.Second
+	// sweepInterval is the interval of sweep. A request that waits for the network for longer
+	// gives up its slot if another request waits for one.
+	sweepInterval = 10 * time.Millisecond
+)
+
+func newLimiter(slots int) *limiter {
+	return &limiter{slots: slots, shares: map[Key]*share{}, working: map[*request]struct{}{}}
+}
+
+// Slots returns how many requests should work at the same time, so that one organisation
+// can use all connections to the database.
+func Slots(connections int) int {
+	return max(connections+connections/(reserve-1), 2*runtime.GOMAXPROCS(0))
+}
+
+// maxSlots returns how many slots an organisation may have. Those without a known token get
+// few, because anybody can invent tokens and let the server check them.
+func (l *limiter) maxSlots(organisation string) int {
+	if organisation == "" {
+		return max(1, l.slots/reserve)
+	}
+	return l.slots - l.slots/reserve
+}
+
+// hasSlot reports whether the organisation of a caller may use another slot.
+func (l *limiter) hasSlot(caller *share) bool {
+	return len(l.working) < l.slots && caller.parent.working < l.maxSlots(caller.key.Organisation)
+}
+
+// acquire waits for a slot. It returns the name of the limit and an error if there is none
+// for the request, or if ctx ends.
+func (l *limiter) acquire(ctx context.Context, r *request, key Key) (limit string, err error) {
+	if l.slots == 0 {
+		return "", nil
+	}
+	now := time.Now()
+	l.lock.Lock()
+	s := l.share(key)
+	r.key, r.share = key, s
+	switch {
+	case l.hasSlot(s):
+		l.start(r, now)
+	case l.makeRoom(s, now):
+		l.enqueue(r, now)
+	default:
+		limit, err = limitQueue, crowdedError()
+		if s.parent.waiting == 0 { // others take all the room
+			err = busyError()
+		}
+		l.drop(s)
+	}
+	ready := r.ready
+	l.lock.Unlock()
+	if ready == nil {
+		return limit, err
+	}
+	return l.await(ctx, r, ready)
+}
+
+// await waits until a request in the queue gets a slot.
+func (l *limiter) await(ctx context.Context, r *request, ready chan error) (limit string, err error) {
+	select {
+	case err = <-ready:
+		switch {
+		case err == nil:
+			return "", nil
+		case platform.AsError(err).Code == platform.CodeUnavailable:
+			return limitWait, err
+		}
+		return limitQueue, err
+	case <-ctx.Done():
+		l.leave(r)
+		return "", ctx.Err()
+	}
+}
+
+// crowdedError is for a request of an organisation that has the most waiting requests. Clients
+// come again at different times, so that not all of them come at once.
+func crowdedError() error {
+	return exhaustedError("the server is busy, and too many requests of this organisation are waiting; try again later", pickDelay())
+}
+
+// busyError is for a request that others leave no room, or that has waited too long.
+func busyError() error {
+	e := *platform.AsError(platform.Unavailable("the server is busy; try again later", nil))
+	e.RetryAfter = pickDelay()
+	return &e
+}
+
+func pickDelay() time.Duration { return time.Duration(1+rand.IntN(3)) * time.Second }
+
+// start gives a slot to a request.
+func (l *limiter) start(r *request, now time.Time) {
+	r.state, r.since, r.ready = isWorking, now, nil
+	l.working[r] = struct{}{}
+	r.share.addWorking(1)
+}
+
+// enqueue lets a request wait.
+func (l *limiter) enqueue(r *request, now time.Time) {
+	if l.root.waiting+l.root.resuming == 0 {
+		l.crowded = now
+		if l.timer == nil {
+			l.timer = time.AfterFunc(sweepInterval, l.sweep)
+		} else {
+			l.timer.Reset(sweepInterval)
+		}
+	}
+	r.state, r.since, r.ready = isWaiting, now, make(chan error, 1)
+	r.share.enqueue(r)
+	l.waits++
+}
+
+// dequeue removes a request from the queue.
+func (l *limiter) dequeue(r *request, now time.Time) {
+	r.share.dequeue(r)
+	l.waited += now.Sub(r.since)
+}
+
+// maxWaiting returns how many requests may wait now.
+func (l *limiter) maxWaiting(now time.Time) int {
+	if l.root.waiting == 0 || now.Sub(l.crowded) <= burstTime {
+		return maxQueue
+	}
+	return min(queuePerSlot*l.slots, maxQueue)
+}
+
+// makeRoom reports whether a request of a caller may wait. If too many wait, the newest
+// request of those who have the most makes room, unless these are the caller itself.
+func (l *limiter) makeRoom(caller *share, now time.Time) bool {
+	if l.root.waiting < l.maxWaiting(now) {
+		return true
+	}
+	own, organisation := caller.parent, l.root.longest()
+	if organisation.waiting <= own.waiting+1 {
+		organisation = own
+	}
+	longest := organisation.longest()
+	newest := longest.newest()
+	if newest == nil || organisation == own && longest.waiting <= caller.waiting+1 {
+		return false
+	}
+	l.refuse(newest, crowdedError(), now)
+	return true
+}
+
+// refuse ends the wait of a request with an error.
+func (l *limiter) refuse(r *request, err error, now time.Time) {
+	l.dequeue(r, now)
+	r.state = isDone
+	l.drop(r.share)
+	r.ready <- err
+}
+
+// dispatch gives free slots to the requests that are next.
+func (l *limiter) dispatch(now time.Time) {
+	for len(l.working) < l.slots {
+		s := l.root.next(l.maxSlots)
+		if s == nil {
+			return
+		}
+		r := s.queue[0]
+		l.dequeue(r, now)
+		ready := r.ready
+		l.start(r, now)
+		ready <- nil
+	}
+}
+
+// finish takes the slot of a request.
+func (l *limiter) finish(r *request, now time.Time) {
+	delete(l.working, r)
+	r.share.addWorking(-1)
+	r.share.charge(now.Sub(r.since))
+}
+
+// leave ends the work or the wait of a request. It may be called several times.
+func (l *limiter) leave(r *request) {
+	if l.slots == 0 {
+		return
+	}
+	now := time.Now()
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	switch r.state {
+	case isWorking:
+		l.finish(r, now)
+	case isWaiting:
+		l.dequeue(r, now)
+	default:
+		r.state = isDone
+		return
+	}
+	r.state = isDone
+	l.drop(r.share)
+	l.dispatch(now)
+}
+
+// sweep runs at intervals while requests wait. It refuses those that have waited too long,
+// shortens a queue that is too long, and takes the slots of requests that wait for the
+// network.
+func (l *limiter) sweep() {
+	now := time.Now()
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	for r := range l.root.all() {
+		if !r.isResuming && now.Sub(r.since) >= maxWait {
+			l.refuse(r, busyError(), now)
+		}
+	}
+	for l.root.waiting > l.maxWaiting(now) {
+		l.refuse(l.root.longest().longest().newest(), busyError(), now)
+	}
+	tick := l.ticks.Add(1)
+	for r := range l.working {
+		if r.lend(tick) {
+			l.finish(r, now)
+			r.state = isAway
+			l.drop(r.share)
+		}
+	}
+	l.dispatch(now)
+	if l.root.waiting+l.root.resuming > 0 {
+		l.timer.Reset(sweepInterval)
+	}
+}
+
+// resume waits until a request whose slot was lent has one again. It is never refused,
+// because a part of its work is done.
+func (l *limiter) resume(ctx context.Context, r *request) error {
+	now := time.Now()
+	l.lock.Lock()
+	if r.state != isAway {
+		l.lock.Unlock()
+		return nil
+	}
+	r.share, r.isResuming = l.share(r.key), true
+	if l.hasSlot(r.share) {
+		l.start(r, now)
+	} else {
+		l.enqueue(r, now)
+	}
+	ready := r.ready
+	l.lock.Unlock()
+	if ready == nil {
+		return nil
+	}
+	_, err := l.await(ctx, r, ready)
+	return err
+}
+
+// A State describes the limiter for the metrics.
+type State struct {
+	Working, Waiting, Slots int
+	Waits                   int64         // number of requests that have waited
+	Waited                  time.Duration // how long they have waited, in total
+}
+
+// State returns the state of the limiter.
+func (l *limiter) State() State {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return State{len(l.working), l.root.waiting + l.root.resuming, l.slots, l.waits, l.waited}
+}
