@@ -66,6 +66,7 @@ var rules = map[string]rule{
 	"internal/gqlgen":              {nil, "it generates from the schema alone, before the code that uses the result can be built"},
 	"internal/house":               {nil, "it looks at the house from outside"},
 	"internal/protoc-gen-services": {nil, "it generates from the contract alone"},
+	"internal/sbom":                {nil, "a document knows nothing of the platform"},
 	"internal/schemadiff":          {nil, "it compares schema files of any commit, and the generated code knows those of one"},
 }
 

@@ -1,0 +1,165 @@
+package sbom
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	packageurl "github.com/package-url/packageurl-go"
+)
+
+// A purl is a package URL.
+type purl struct {
+	kind, namespace, name, version string
+	qualifiers                     map[string]string
+	subpath                        string
+}
+
+// parsePURL reads a package URL.
+func parsePURL(text string) (purl, error) {
+	if text == "" {
+		return purl{}, errors.New("is empty")
+	}
+	if len(text) > 4*maxText {
+		return purl{}, fmt.Errorf("is longer than %d bytes", 4*maxText)
+	}
+	parsed, err := packageurl.FromString(text)
+	if err != nil {
+		return purl{}, fmt.Errorf("%q is no package URL: %w", text[:min(len(text), 100)], err)
+	}
+	p := purl{parsed.Type, parsed.Namespace, parsed.Name, parsed.Version, parsed.Qualifiers.Map(), parsed.Subpath}
+	if p.kind == "alpine" { // older versions of syft
+		p.kind, p.namespace = packageurl.TypeApk, "alpine"
+	}
+	return p, nil
+}
+
+// isImage reports whether a package URL names an image.
+func (p purl) isImage() bool { return p.kind == packageurl.TypeOCI || p.kind == packageurl.TypeDocker }
+
+// kept lists the qualifiers that tell packages apart. Others say only where a package was found.
+var kept = []string{"arch", "distro", "epoch", "upstream", "classifier", "type", "repository_url"}
+
+// String returns the canonical form, without qualifiers that say only where a package was found.
+func (p purl) String() string {
+	qualifiers := map[string]string{}
+	for _, name := range kept {
+		if value := p.qualifiers[name]; value != "" {
+			qualifiers[name] = value
+		}
+	}
+	return packageurl.NewPackageURL(p.kind, p.namespace, p.name, p.version, packageurl.QualifiersFromMap(qualifiers), p.subpath).ToString()
+}
+
+// applyPURL takes name, version, ecosystem and architecture from a package URL.
+// distribution is that of the image, for package URLs that do not name one.
+func (p *Package) applyPURL(u purl, distribution string) {
+	p.PURL, p.Name, p.Architecture = u.String(), u.packageName(), u.qualifiers["arch"]
+	if u.version != "" {
+		p.Version = u.version
+	}
+	if p.Architecture == "all" || p.Architecture == "noarch" || p.Architecture == "any" {
+		p.Architecture = ""
+	}
+	if epoch := u.qualifiers["epoch"]; epoch != "" && epoch != "0" && u.kind == packageurl.TypeRPM && !strings.Contains(p.Version, ":") {
+		p.Version = epoch + ":" + p.Version
+	}
+	if named := u.qualifiers["distro"]; named != "" {
+		distribution = named
+	}
+	p.Ecosystem = u.ecosystem(distribution)
+	p.SourceName, p.SourceVersion = u.source(p.Version)
+}
+
+// packageName returns the name of a package as its ecosystem spells it.
+func (p purl) packageName() string {
+	switch {
+	case p.namespace == "":
+		return p.name
+	case p.kind == packageurl.TypeMaven:
+		return p.namespace + ":" + p.name
+	case p.kind == packageurl.TypeDebian, p.kind == packageurl.TypeApk, p.kind == packageurl.TypeRPM, p.kind == packageurl.TypeAlpm:
+		return p.name
+	default:
+		return p.namespace + "/" + p.name
+	}
+}
+
+// source returns the name and the version of the source package, as syft and others write
+// them: upstream=openssl@1.1.1n-0+deb11u3, or a file of RPM.
+func (p purl) source(version string) (name, sourceVersion string) {
+	name, sourceVersion, _ = strings.Cut(p.qualifiers["upstream"], "@")
+	if p.kind == packageurl.TypeRPM {
+		if parts := sourceRPM.FindStringSubmatch(name); parts != nil {
+			name, sourceVersion = parts[1], parts[2]
+		}
+	}
+	if name == p.name && (sourceVersion == "" || sourceVersion == version) {
+		return "", ""
+	}
+	if name != "" && sourceVersion == "" {
+		sourceVersion = version
+	}
+	return name, sourceVersion
+}
+
+// sourceRPM matches the name of a file such as openssl-3.0.7-24.el9.src.rpm.
+var sourceRPM = regexp.MustCompile(`^(.+)-([^-]+-[^-]+)\.(?:no)?src\.rpm$`)
+
+// ecosystems has the names of OSV for the types of package URLs that stand for one.
+var ecosystems = map[string]string{
+	packageurl.TypeBitnami: "Bitnami", packageurl.TypeCargo: "crates.io", packageurl.TypeComposer: "Packagist", packageurl.TypeConan: "ConanCenter",
+	packageurl.TypeCran: "CRAN", packageurl.TypeGem: "RubyGems", packageurl.TypeGithub: "GitHub Actions", "githubactions": "GitHub Actions",
+	packageurl.TypeGolang: "Go", packageurl.TypeHackage: "Hackage", packageurl.TypeHex: "Hex", packageurl.TypeJulia: "Julia",
+	packageurl.TypeMaven: "Maven", packageurl.TypeNPM: "npm", packageurl.TypeNuget: "NuGet", packageurl.TypeOpam: "opam",
+	packageurl.TypePub: "Pub", packageurl.TypePyPi: "PyPI", packageurl.TypeSwift: "SwiftURL", packageurl.TypeVSCodeExtension: "VSCode",
+}
+
+// distributions has the names of OSV for the namespaces of Linux distributions, and how many
+// parts of the version name a release. 0 means that OSV has one ecosystem for all releases,
+// or names them in a way that no version gives.
+var distributions = map[string]struct {
+	name  string
+	parts int
+}{
+	"debian": {"Debian", 1}, "ubuntu": {"Ubuntu", 2}, "alpine": {"Alpine", 2}, "wolfi": {"Wolfi", 0}, "chainguard": {"Chainguard", 0},
+	"rhel": {"Red Hat", 0}, "redhat": {"Red Hat", 0}, "rocky": {"Rocky Linux", 1}, "rocky-linux": {"Rocky Linux", 1}, "almalinux": {"AlmaLinux", 1},
+	"opensuse": {"openSUSE", 0}, "sles": {"SUSE", 0}, "suse": {"SUSE", 0}, "mageia": {"Mageia", 1}, "openeuler": {"openEuler", 0},
+	"photon": {"Photon OS", 2}, "azurelinux": {"Azure Linux", 1}, "minimos": {"MinimOS", 0},
+}
+
+// ecosystem returns the ecosystem of a package as OSV names it, such as Debian:12 or npm, or "".
+func (p purl) ecosystem(distribution string) string {
+	switch p.kind {
+	case packageurl.TypeDebian, packageurl.TypeApk, packageurl.TypeRPM:
+	default:
+		return ecosystems[p.kind]
+	}
+	id, version, _ := strings.Cut(distribution, "-")
+	known, found := distributions[strings.ToLower(p.namespace)]
+	if !found {
+		if known, found = distributions[strings.ToLower(id)]; !found {
+			return ""
+		}
+	}
+	if known.parts == 0 || version == "" {
+		return known.name
+	}
+	return known.name + ":" + release(known.name, version, known.parts)
+}
+
+// release returns the release of a distribution: v3.18 of Alpine 3.18.4, and 12 of Debian 12.5.
+func release(name, version string, parts int) string {
+	all := strings.SplitN(version, ".", parts+1)
+	text := strings.Join(all[:min(parts, len(all))], ".")
+	if name == "Alpine" {
+		return "v" + strings.TrimPrefix(text, "v")
+	}
+	return text
+}
+
+// digestPattern matches the digest of an image.
+var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+func isDigest(text string) bool { return digestPattern.MatchString(text) }

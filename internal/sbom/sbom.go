@@ -1,0 +1,231 @@
+// Package sbom reads documents that say what a container image holds: SPDX 2.2 and 2.3 and
+// CycloneDX 1.2 to 1.6 in JSON, also inside of in-toto statements and DSSE envelopes. It
+// knows nothing of the platform.
+//
+//	sbom.go        a document, and how its form is found
+//	cyclonedx.go   reads CycloneDX
+//	spdx.go        reads SPDX
+//	envelope.go    opens statements and envelopes
+//	purl.go        reads package URLs, and names the ecosystem of a package as OSV does
+package sbom
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// The limits of a document.
+const (
+	// MaxBytes is the size of a document.
+	MaxBytes = 64 << 20
+	// MaxPackages is the number of packages of a document.
+	MaxPackages = 50_000
+	// maxDepth is how deep objects and lists lie in each other. Components of CycloneDX can
+	// hold others, and envelopes statements.
+	maxDepth = 100
+)
+
+// A Document is what an SBOM says.
+type Document struct {
+	Format   string // such as "CycloneDX 1.5" or "SPDX 2.3"
+	Subject  Subject
+	Packages []Package // sorted by PURL, then by name and version; no two are equal
+	Skipped  int       // number of entries that are no packages, such as files and operating systems
+}
+
+// A Subject is what a document says of the image that it describes. Each field is empty if
+// the document does not say it.
+type Subject struct {
+	Name    string   // such as docker.io/library/debian:12
+	Digests []string // such as sha256:9b0e30...
+}
+
+// A Package is an installed package of an image.
+type Package struct {
+	Name          string // as its ecosystem spells it, such as @babel/core or org.slf4j:slf4j-api
+	Version       string // empty if the document does not say it
+	Ecosystem     string // as OSV names it, such as npm or Debian:12; empty if it is not known
+	PURL          string // in canonical form without the qualifiers that only say where it was found; empty if there is none
+	Licenses      []string
+	Architecture  string // as the package says it; empty if it is for all
+	SourceName    string // of the source package that it was built of, if that has another name; Debian, Alpine and others publish advisories for it
+	SourceVersion string // of the source package; the version of the package if the document does not say it
+}
+
+// An Error says which part of a document is not valid.
+type Error struct {
+	Place  string // path in the document, such as components[3].purl; empty for the document as a whole
+	Reason string
+}
+
+func (e *Error) Error() string {
+	if e.Place == "" {
+		return e.Reason
+	}
+	return e.Place + ": " + e.Reason
+}
+
+func invalid(place, format string, arguments ...any) error {
+	return &Error{place, fmt.Sprintf(format, arguments...)}
+}
+
+// Read reads a document of at most MaxBytes. An *Error says what of it is not valid.
+func Read(from io.Reader) (*Document, error) {
+	text, err := io.ReadAll(io.LimitReader(from, MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > MaxBytes {
+		return nil, invalid("", "the document is larger than %d bytes", MaxBytes)
+	}
+	return Parse(text)
+}
+
+// Parse reads a document.
+func Parse(text []byte) (*Document, error) {
+	if err := checkDepth(text); err != nil {
+		return nil, err
+	}
+	return parse(text, maxEnvelopes)
+}
+
+// A sniff has the members by which the forms of documents are told apart.
+type sniff struct {
+	BomFormat     string          `json:"bomFormat"`
+	SPDXVersion   string          `json:"spdxVersion"`
+	Context       json.RawMessage `json:"@context"`
+	PredicateType string          `json:"predicateType"`
+	PayloadType   string          `json:"payloadType"`
+}
+
+// parse reads a document. At most depth envelopes may be around it.
+func parse(text []byte, depth int) (*Document, error) {
+	var is sniff
+	if err := json.Unmarshal(text, &is); err != nil {
+		return nil, invalid("", "the document is no JSON object: %v", err)
+	}
+	var d *Document
+	var err error
+	switch {
+	case is.BomFormat != "":
+		d, err = parseCycloneDX(text, is.BomFormat)
+	case is.SPDXVersion != "":
+		d, err = parseSPDX(text, is.SPDXVersion)
+	case depth == 0:
+		return nil, invalid("", "the document lies in more than %d envelopes", maxEnvelopes)
+	case is.PayloadType != "":
+		return parseEnvelope(text, is.PayloadType, depth)
+	case is.PredicateType != "":
+		return parseStatement(text, is.PredicateType, depth)
+	case is.Context != nil:
+		return nil, invalid("@context", "SPDX 3 is not supported; write the document as SPDX 2.3 or CycloneDX")
+	default:
+		return nil, invalid("", "the document has neither bomFormat (CycloneDX) nor spdxVersion (SPDX), and is no in-toto statement or DSSE envelope")
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.Packages = sortPackages(d.Packages)
+	return d, nil
+}
+
+// sortPackages sorts packages, and merges those that differ only in their licences.
+func sortPackages(packages []Package) []Package {
+	slices.SortStableFunc(packages, comparePackages)
+	distinct := packages[:0]
+	for _, p := range packages {
+		if last := len(distinct) - 1; last >= 0 && comparePackages(distinct[last], p) == 0 {
+			for _, license := range p.Licenses {
+				if !slices.Contains(distinct[last].Licenses, license) {
+					distinct[last].Licenses = append(distinct[last].Licenses, license)
+				}
+			}
+			continue
+		}
+		distinct = append(distinct, p)
+	}
+	return distinct
+}
+
+func comparePackages(a, b Package) int {
+	return cmp.Or(
+		strings.Compare(a.PURL, b.PURL), strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version),
+		strings.Compare(a.Ecosystem, b.Ecosystem), strings.Compare(a.Architecture, b.Architecture),
+	)
+}
+
+// checkDepth reads the tokens of a document, so that no decoder has to follow one that is
+// too deep.
+func checkDepth(text []byte) error {
+	depth, inText, escaped := 0, false, false
+	for _, c := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case inText:
+			escaped, inText = c == '\\', c != '"'
+		case c == '"':
+			inText = true
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return invalid("", "the document is nested deeper than %d levels", maxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+// maxText limits names, versions and licences, in bytes.
+const maxText = 1024
+
+// check checks the texts of a package.
+func (p Package) check(place string) error {
+	for _, text := range []struct{ field, value string }{
+		{"name", p.Name}, {"version", p.Version}, {"purl", p.PURL}, {"arch", p.Architecture}, {"upstream", p.SourceName}, {"upstream", p.SourceVersion},
+	} {
+		if len(text.value) > maxText {
+			return invalid(place+"."+text.field, "is longer than %d bytes", maxText)
+		}
+		if strings.ContainsFunc(text.value, isControl) {
+			return invalid(place+"."+text.field, "contains a control character")
+		}
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// addLicense adds a licence or an expression of licences, unless it says that nothing is
+// known.
+func (p *Package) addLicense(text string) {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "NONE" || text == "NOASSERTION" || len(text) > maxText || strings.ContainsFunc(text, isControl) || slices.Contains(p.Licenses, text) {
+		return
+	}
+	p.Licenses = append(p.Licenses, text)
+}
+
+// add adds a package to the document.
+func (d *Document) add(p Package, place string) error {
+	if len(d.Packages) == MaxPackages {
+		return invalid(place, "the document has more than %d packages", MaxPackages)
+	}
+	if err := p.check(place); err != nil {
+		return err
+	}
+	d.Packages = append(d.Packages, p)
+	return nil
+}
+
+// IsInvalid reports whether an error says that a document is not valid.
+func IsInvalid(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
+}

@@ -1,0 +1,212 @@
+package sbom
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// find returns the package of a document with a name.
+func find(t *testing.T, d *Document, name string) Package {
+	t.Helper()
+	for _, p := range d.Packages {
+		if p.Name == name {
+			return p
+		}
+	}
+	t.Fatalf("no package %q in %+v", name, d.Packages)
+	return Package{}
+}
+
+const cycloneDX = `{"bomFormat": "CycloneDX", "specVersion": "1.5",
+	"metadata": {"component": {"type": "container", "name": "registry.example.com/shop:1", "version": "sha256:%s"}},
+	"components": [
+		{"type": "operating-system", "name": "debian", "version": "12.5"},
+		{"type": "file", "name": "/etc/passwd"},
+		{"type": "library", "name": "libssl3", "version": "3.0.11-1~deb12u2", "licenses": [{"license": {"id": "Apache-2.0"}}],
+			"purl": "pkg:deb/debian/libssl3@3.0.11-1~deb12u2?arch=amd64&upstream=openssl&package-id=1"},
+		{"type": "library", "name": "libssl3", "version": "3.0.11-1~deb12u2", "licenses": [{"expression": "Apache-2.0 OR MIT"}],
+			"purl": "pkg:deb/debian/libssl3@3.0.11-1~deb12u2?arch=amd64&upstream=openssl&package-id=2"},
+		{"type": "framework", "group": "@babel", "name": "core", "version": "7.1.0", "purl": "pkg:npm/%%40babel/core@7.1.0",
+			"components": [{"type": "library", "name": "inner", "version": "1"}]}
+	]}`
+
+const spdx = `{"spdxVersion": "SPDX-2.3", "SPDXID": "SPDXRef-DOCUMENT", "name": "shop", "documentDescribes": ["SPDXRef-image"],
+	"files": [{"SPDXID": "SPDXRef-file", "fileName": "a", "checksums": []}],
+	"packages": [
+		{"SPDXID": "SPDXRef-image", "name": "registry.example.com/shop", "versionInfo": "1", "downloadLocation": "NOASSERTION",
+			"checksums": [{"algorithm": "SHA256", "checksumValue": "%s"}]},
+		{"SPDXID": "SPDXRef-os", "name": "debian", "versionInfo": "12", "downloadLocation": "NOASSERTION", "primaryPackagePurpose": "OPERATING-SYSTEM"},
+		{"SPDXID": "SPDXRef-a", "name": "log4j-core", "versionInfo": "2.14.1", "downloadLocation": "NOASSERTION", "licenseConcluded": "NOASSERTION",
+			"licenseDeclared": "Apache-2.0", "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+				"referenceLocator": "pkg:maven/org.apache.logging.log4j/log4j-core@2.14.1"}]},
+		{"SPDXID": "SPDXRef-b", "name": "plain", "downloadLocation": "NOASSERTION"}
+	]}`
+
+var hex = strings.Repeat("ab", 32)
+
+func TestBothFormsSayWhatAnImageHolds(t *testing.T) {
+	t.Parallel()
+	d, err := Parse(fmt.Appendf(nil, cycloneDX, hex))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Format != "CycloneDX 1.5" || d.Skipped != 2 || len(d.Packages) != 3 || d.Subject.Name != "registry.example.com/shop:1" ||
+		len(d.Subject.Digests) != 1 || d.Subject.Digests[0] != "sha256:"+hex {
+		t.Errorf("CycloneDX says %+v", d)
+	}
+	ssl := find(t, d, "libssl3")
+	if ssl.Ecosystem != "Debian:12" || ssl.SourceName != "openssl" || ssl.SourceVersion != "3.0.11-1~deb12u2" || ssl.Architecture != "amd64" ||
+		len(ssl.Licenses) != 2 || strings.Contains(ssl.PURL, "package-id") {
+		t.Errorf("libssl3 is %+v", ssl)
+	}
+	if babel := find(t, d, "@babel/core"); babel.Ecosystem != "npm" || babel.Version != "7.1.0" {
+		t.Errorf("@babel/core is %+v", babel)
+	}
+	if inner := find(t, d, "inner"); inner.Ecosystem != "" || inner.PURL != "" {
+		t.Errorf("a component without a package URL is %+v", inner)
+	}
+
+	d, err = Parse(fmt.Appendf(nil, spdx, hex))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Format != "SPDX 2.3" || d.Skipped != 3 || len(d.Packages) != 2 || d.Subject.Name != "registry.example.com/shop:1" || len(d.Subject.Digests) != 1 {
+		t.Errorf("SPDX says %+v", d)
+	}
+	if log4j := find(t, d, "org.apache.logging.log4j:log4j-core"); log4j.Ecosystem != "Maven" || log4j.Version != "2.14.1" || log4j.Licenses[0] != "Apache-2.0" {
+		t.Errorf("log4j-core is %+v", log4j)
+	}
+}
+
+// Attestations of registries are statements, in envelopes or not. Their subject is the image.
+func TestAttestationsAreOpened(t *testing.T) {
+	t.Parallel()
+	other := strings.Repeat("cd", 32)
+	statement := fmt.Sprintf(`{"_type": "https://in-toto.io/Statement/v0.1", "predicateType": "https://cyclonedx.org/bom", "subject": [{"name": "shop", "digest": {"sha256": "%s"}}], "predicate": %s}`, other, fmt.Sprintf(cycloneDX, hex))
+	quoted, err := json.Marshal(fmt.Sprintf(cycloneDX, hex))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := fmt.Sprintf(`{"predicateType": "https://cyclonedx.org/bom/v1.4", "subject": [{"digest": {"sha256": "%s"}}], "predicate": {"Data": %s}}`, strings.ToUpper(other), quoted)
+	for name, text := range map[string]string{
+		"a statement":             statement,
+		"an envelope":             fmt.Sprintf(`{"payloadType": "application/vnd.in-toto+json", "payload": "%s", "signatures": []}`, base64.StdEncoding.EncodeToString([]byte(statement))),
+		"an old form of cosign's": old,
+	} {
+		d, err := Parse([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(d.Packages) != 3 || len(d.Subject.Digests) != 1 || d.Subject.Digests[0] != "sha256:"+other {
+			t.Errorf("%s says %+v", name, d)
+		}
+	}
+}
+
+func TestPackageURLsNameTheEcosystem(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Package{
+		"pkg:deb/debian/curl@7.88.1-10+deb12u5?distro=debian-12":              {Name: "curl", Version: "7.88.1-10+deb12u5", Ecosystem: "Debian:12"},
+		"pkg:deb/ubuntu/bash@5.1-6ubuntu1?distro=ubuntu-22.04":                {Name: "bash", Version: "5.1-6ubuntu1", Ecosystem: "Ubuntu:22.04"},
+		"pkg:alpine/busybox@1.35.0-r17?distro=alpine-3.16.2&upstream=busybox": {Name: "busybox", Version: "1.35.0-r17", Ecosystem: "Alpine:v3.16"},
+		"pkg:apk/wolfi/glibc@2.39-r1?distro=wolfi-20230201":                   {Name: "glibc", Version: "2.39-r1", Ecosystem: "Wolfi"},
+		"pkg:rpm/rocky/openssl-libs@3.0.7-24.el9?epoch=1&distro=rocky-9.3&upstream=openssl-3.0.7-24.el9.src.rpm": {
+			Name: "openssl-libs", Version: "1:3.0.7-24.el9", Ecosystem: "Rocky Linux:9", SourceName: "openssl", SourceVersion: "3.0.7-24.el9"},
+		"pkg:deb/kali/x@1?distro=kali-2024.1":            {Name: "x", Version: "1"},
+		"pkg:golang/github.com/gin-gonic/gin@v1.9.0":     {Name: "github.com/gin-gonic/gin", Version: "v1.9.0", Ecosystem: "Go"},
+		"pkg:pypi/Django_Foo@4.2":                        {Name: "django-foo", Version: "4.2", Ecosystem: "PyPI"},
+		"pkg:npm/%40angular/animation@12.3.1":            {Name: "@angular/animation", Version: "12.3.1", Ecosystem: "npm"},
+		"pkg:composer/laravel/laravel@5.5.0":             {Name: "laravel/laravel", Version: "5.5.0", Ecosystem: "Packagist"},
+		"pkg:generic/openssl@1.1.10g":                    {Name: "openssl", Version: "1.1.10g"},
+		"pkg:gem/rails@7.0.1?platform=java":              {Name: "rails", Version: "7.0.1", Ecosystem: "RubyGems"},
+		"pkg:swift/github.com/Alamofire/Alamofire@5.4.3": {Name: "github.com/Alamofire/Alamofire", Version: "5.4.3", Ecosystem: "SwiftURL"},
+	} {
+		u, err := parsePURL(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var p Package
+		p.applyPURL(u, "")
+		if p.Name != want.Name || p.Version != want.Version || p.Ecosystem != want.Ecosystem || p.SourceName != want.SourceName || p.SourceVersion != want.SourceVersion {
+			t.Errorf("%s is %+v, want %+v", text, p, want)
+		}
+	}
+}
+
+// Documents that are not valid are refused with the place of the fault. None of them takes
+// much time or memory.
+func TestInvalidDocumentsAreNamed(t *testing.T) {
+	t.Parallel()
+	component := func(c string) string {
+		return `{"bomFormat": "CycloneDX", "specVersion": "1.5", "components": [` + c + `]}`
+	}
+	pack := func(p string) string { return `{"spdxVersion": "SPDX-2.3", "packages": [` + p + `]}` }
+	for name, c := range map[string]struct{ text, place, reason string }{
+		"nothing":               {"", "", "no JSON object"},
+		"a list":                {"[]", "", "no JSON object"},
+		"half a document":       {`{"bomFormat": "CycloneDX"`, "", "no JSON object"},
+		"another document":      {`{"name": "x"}`, "", "neither bomFormat"},
+		"another form":          {`{"bomFormat": "x"}`, "bomFormat", "want"},
+		"an old version":        {`{"bomFormat": "CycloneDX", "specVersion": "1.1"}`, "specVersion", "1.2 to 1.6"},
+		"SPDX 1":                {`{"spdxVersion": "SPDX-1.2"}`, "spdxVersion", "SPDX-2.2 and SPDX-2.3"},
+		"SPDX 3":                {`{"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": []}`, "@context", "SPDX 3"},
+		"a list for an object":  {component(`[]`), "", "no CycloneDX"},
+		"no name":               {component(`{"type": "library"}`), "components[0].name", "missing"},
+		"a bad package URL":     {component(`{"type": "library", "name": "x", "purl": "npm/x@1"}`), "components[0].purl", "no package URL"},
+		"a deep fault":          {component(`{"type": "library", "name": "x", "components": [{"type": "library", "name": "y", "purl": "pkg:"}]}`), "components[0].components[0].purl", ""},
+		"a control character":   {component(`{"type": "library", "name": "x\u0000"}`), "components[0].name", "control"},
+		"a long name":           {component(`{"type": "library", "name": "` + strings.Repeat("x", maxText+1) + `"}`), "components[0].name", "longer"},
+		"a long package URL":    {component(`{"type": "library", "name": "x", "purl": "pkg:npm/` + strings.Repeat("x", 5*maxText) + `"}`), "components[0].purl", "longer"},
+		"null":                  {pack(`null`), "packages[0].name", "missing"},
+		"a bad one of SPDX":     {pack(`{"name": "x", "SPDXID": "SPDXRef-x", "externalRefs": [{"referenceCategory": "OTHER", "referenceType": "purl", "referenceLocator": "x"}]}`), "packages[0].externalRefs[0]", "no package URL"},
+		"another predicate":     {`{"predicateType": "https://slsa.dev/provenance/v1", "predicate": {}}`, "predicateType", "no SBOM"},
+		"no predicate":          {`{"predicateType": "https://spdx.dev/Document"}`, "predicate", "missing"},
+		"another payload":       {`{"payloadType": "text/plain", "payload": ""}`, "payloadType", "want"},
+		"no base64":             {`{"payloadType": "application/vnd.in-toto+json", "payload": "%"}`, "payload", "base64"},
+		"depth":                 {strings.Repeat(`{"a":`, maxDepth+1), "", "nested deeper"},
+		"depth in lists":        {`{"bomFormat": ` + strings.Repeat("[", 1_000_000), "", "nested deeper"},
+		"too many packages":     {component(strings.Repeat(`{"type": "library", "name": "x"},`, MaxPackages) + `{"type": "library", "name": "x"}`), fmt.Sprintf("components[%d]", MaxPackages), "more than"},
+		"statements in another": {nest(4), "", "envelopes"},
+		"brackets in a text":    {`{"bomFormat": "` + strings.Repeat("[", 2*maxDepth) + `\"{"}`, "bomFormat", "want"},
+	} {
+		_, err := Parse([]byte(c.text))
+		var invalid *Error
+		if !errors.As(err, &invalid) || invalid.Place != c.place || !strings.Contains(invalid.Reason, c.reason) {
+			t.Errorf("%s: %v, want %s: ...%s", name, err, c.place, c.reason)
+		}
+	}
+}
+
+// nest returns a statement in n statements.
+func nest(n int) string {
+	if n == 0 {
+		return `{"bomFormat": "CycloneDX", "specVersion": "1.5"}`
+	}
+	return `{"predicateType": "https://cyclonedx.org/bom", "predicate": ` + nest(n-1) + `}`
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(fmt.Appendf(nil, cycloneDX, hex))
+	f.Add(fmt.Appendf(nil, spdx, hex))
+	f.Add([]byte(nest(2)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := Parse(text)
+		if err != nil {
+			if !IsInvalid(err) {
+				t.Errorf("%v does not say what is not valid", err)
+			}
+			return
+		}
+		for _, p := range d.Packages {
+			if p.Name == "" {
+				t.Errorf("a package has no name: %+v", p)
+			}
+		}
+	})
+}
