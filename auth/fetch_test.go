@@ -77,7 +77,7 @@ func TestAMisbehavingIssuerHasNoKeys(t *testing.T) {
 
 func TestAnIssuerAtAPrivateAddressIsNeverReached(t *testing.T) {
 	t.Parallel()
-	f := setUp(t, func(o *Options) { o.AllowHosts = nil })
+	f := setUp(t, func(o *Options) { o.Guard = nil })
 	f.refuse(f.token(nil), platform.CodeUnavailable, "cannot be asked")
 
 	// The name is allowed, but it resolves to a private address.
@@ -96,7 +96,7 @@ func TestAnIssuerAtAPrivateAddressIsNeverReached(t *testing.T) {
 func TestAnAllowedHostMayBePlainHTTP(t *testing.T) {
 	t.Parallel()
 	plain := startIssuer(t, false)
-	f := setUp(t, func(o *Options) { o.AllowHosts = []string{"127.0.0.1"} })
+	f := setUp(t, func(o *Options) { o.Guard = NewGuard([]string{plain.Listener.Addr().String()}) })
 	f.directory.setKnown(plain.URL, true)
 	f.accept(f.token(map[string]any{"iss": plain.URL}))
 }

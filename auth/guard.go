@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,22 +22,20 @@ const dialTimeout = 5 * time.Second
 
 // A Guard makes outgoing requests to addresses that outsiders chose: those of
 // issuers and webhooks. It refuses every address that is not on the public
-// internet, after resolving the name.
+// internet, and every address of this process, after resolving the name.
 type Guard struct {
-	allow map[string]bool
+	exempt map[string]bool  // keys are host:port, in lower case
+	own    []netip.AddrPort // where this process listens
 }
 
-// NewGuard returns a Guard that exempts the hosts in allow, each `host` (on every
-// port) or `host:port`. Exempt hosts may have private addresses and may use plain
-// http. They are compared with the host of the URL, before it is resolved.
-func NewGuard(allow []string) *Guard {
-	g := &Guard{allow: map[string]bool{}}
-	for _, host := range allow {
-		host = strings.ToLower(host)
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			host = strings.Trim(host, "[]")
-		}
-		g.allow[host] = true
+// NewGuard returns a Guard that exempts some hosts, each `host:port`. Exempt hosts may
+// have private addresses and may use plain http. They are compared with the host and the
+// port of the URL, before the name is resolved. own are the addresses at which this
+// process listens: no request reaches them, also if an exempt name leads there.
+func NewGuard(exempt []string, own ...netip.AddrPort) *Guard {
+	g := &Guard{exempt: map[string]bool{}, own: own}
+	for _, address := range exempt {
+		g.exempt[strings.ToLower(address)] = true
 	}
 	return g
 }
@@ -50,6 +50,7 @@ func (e guardError) Reason() string { return string(e) }
 
 const (
 	errPrivateAddress guardError = "the host has a private address"
+	errOwnAddress     guardError = "the host is this service itself"
 	errPlainHTTP      guardError = "the URL must be https"
 	errSwitches       guardError = "the host switches protocols"
 )
@@ -58,34 +59,36 @@ const (
 // no redirects, uses no proxy and keeps no connections. timeout limits each request
 // as a whole, and limit the bytes of an answer.
 func (g *Guard) Client(timeout time.Duration, limit int64) *http.Client {
-	return g.client(timeout, limit, &http.Transport{DisableKeepAlives: true})
+	return g.client(timeout, guardedTransport{limit: limit, base: &http.Transport{DisableKeepAlives: true}})
 }
 
-// The limits of the idle connections of ReusingClient.
+// The limits of the idle connections of SinkClient.
 const (
 	maxIdlePerHost = 2
 	maxIdle        = 100
 	idleTimeout    = 30 * time.Second
 )
 
-// ReusingClient is like Client, for many requests to the same hosts: it keeps a few
-// idle connections. Addresses are checked when they are dialled, so a connection
-// that is used again has been checked.
-func (g *Guard) ReusingClient(timeout time.Duration, limit int64) *http.Client {
-	return g.client(timeout, limit, &http.Transport{
+// SinkClient is like Client, for many requests to the same hosts: it keeps a few idle
+// connections. Addresses are checked when they are dialled, so a connection that is used
+// again has been checked. Outsiders see what sinks answer, so the answers of exempt hosts
+// have no bodies.
+func (g *Guard) SinkClient(timeout time.Duration, limit int64) *http.Client {
+	return g.client(timeout, guardedTransport{limit: limit, hidesExempt: true, base: &http.Transport{
 		MaxIdleConnsPerHost: maxIdlePerHost,
 		MaxIdleConns:        maxIdle,
 		IdleConnTimeout:     idleTimeout,
-	})
+	}})
 }
 
-func (g *Guard) client(timeout time.Duration, limit int64, base *http.Transport) *http.Client {
-	base.DialContext = g.DialContext
-	base.DisableCompression = true
-	base.MaxResponseHeaderBytes = 64 << 10
+func (g *Guard) client(timeout time.Duration, transport guardedTransport) *http.Client {
+	transport.guard = g
+	transport.base.DialContext = g.DialContext
+	transport.base.DisableCompression = true
+	transport.base.MaxResponseHeaderBytes = 64 << 10
 	return &http.Client{
 		Timeout:   timeout,
-		Transport: guardedTransport{guard: g, limit: limit, base: base},
+		Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("redirects are not followed")
 		},
@@ -95,30 +98,66 @@ func (g *Guard) client(timeout time.Duration, limit int64, base *http.Transport)
 // DialContext connects to a host:port. It checks each resolved address when it is
 // dialled, so the name cannot resolve to another address in between.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := &net.Dialer{Control: g.checkAddress, Timeout: dialTimeout}
-	if g.isExempt(address) {
-		dialer.Control = nil
-	}
+	isExempt := g.isExempt(address)
+	dialer := &net.Dialer{Timeout: dialTimeout, Control: func(_, resolved string, _ syscall.RawConn) error {
+		if err := g.checkAddress(resolved, isExempt); err != nil {
+			return fmt.Errorf("dial: %w", err)
+		}
+		return nil
+	}}
 	return dialer.DialContext(ctx, network, address)
 }
 
-// checkAddress refuses to dial an address that is not public.
-func (g *Guard) checkAddress(_, address string, _ syscall.RawConn) error {
+// checkAddress refuses an address of this process, and one that is not public unless the
+// host is exempt.
+func (g *Guard) checkAddress(address string, isExempt bool) error {
 	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("dial: %w", err)
+	switch {
+	case err != nil:
+		return err
+	case slices.ContainsFunc(g.own, func(own netip.AddrPort) bool { return leadsTo(at, own) }):
+		return errOwnAddress
+	case !isExempt && !platform.IsPublicAddress(at.Addr()):
+		return errPrivateAddress
+	default:
+		return nil
 	}
-	if !platform.IsPublicAddress(at.Addr()) {
-		return fmt.Errorf("dial: %w", errPrivateAddress)
+}
+
+// leadsTo reports whether a connection to an address reaches a listener of this machine.
+func leadsTo(at, listener netip.AddrPort) bool {
+	dialled, listens := at.Addr().Unmap().WithZone(""), listener.Addr().Unmap().WithZone("")
+	switch {
+	case at.Port() != listener.Port():
+		return false
+	case dialled.IsUnspecified(): // the system connects to a loopback address
+		return true
+	case listens.IsUnspecified():
+		return isLocal(dialled)
+	default:
+		return dialled == listens
 	}
-	return nil
+}
+
+// isLocal reports whether an address is one of this machine.
+func isLocal(address netip.Addr) bool {
+	local, err := net.InterfaceAddrs()
+	return err != nil || address.IsLoopback() || slices.ContainsFunc(local, func(a net.Addr) bool {
+		network, err := netip.ParsePrefix(a.String())
+		return err == nil && network.Addr().Unmap() == address
+	})
 }
 
 // isExempt reports whether a host:port is exempt.
-func (g *Guard) isExempt(address string) bool {
-	address = strings.ToLower(address)
-	host, _, err := net.SplitHostPort(address)
-	return err == nil && (g.allow[host] || g.allow[address])
+func (g *Guard) isExempt(address string) bool { return g.exempt[strings.ToLower(address)] }
+
+// isExemptURL reports whether the host and the port of a URL are exempt.
+func (g *Guard) isExemptURL(u *url.URL) bool {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return g.isExempt(net.JoinHostPort(u.Hostname(), port))
 }
 
 // checkURL refuses URLs that are not https, unless their host is exempt.
@@ -126,7 +165,7 @@ func (g *Guard) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme == "https":
 		return nil
-	case u.Scheme == "http" && g.isExempt(net.JoinHostPort(u.Hostname(), portOf(u))):
+	case u.Scheme == "http" && g.isExemptURL(u):
 		return nil
 	default:
 		return errPlainHTTP
@@ -142,18 +181,12 @@ func (g *Guard) CheckIssuer(issuer string) error {
 	return g.checkURL(u)
 }
 
-func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
-		return port
-	}
-	return "80"
-}
-
 // A guardedTransport checks the URLs of requests, and limits the bytes of answers.
 type guardedTransport struct {
-	guard *Guard
-	limit int64
-	base  *http.Transport
+	guard       *Guard
+	limit       int64
+	hidesExempt bool // whether the answers of exempt hosts have no bodies
+	base        *http.Transport
 }
 
 func (t guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -169,5 +202,17 @@ func (t guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errSwitches
 	}
 	response.Body = http.MaxBytesReader(nil, response.Body, t.limit)
+	if t.hidesExempt && t.guard.isExemptURL(r.URL) {
+		response.Body = hiddenBody{response.Body}
+	}
 	return response, nil
+}
+
+// A hiddenBody is a body whose bytes nobody sees. Reading it reads them, so that its
+// connection can be used again.
+type hiddenBody struct{ io.ReadCloser }
+
+func (b hiddenBody) Read(p []byte) (int, error) {
+	_, err := b.ReadCloser.Read(p)
+	return 0, err
 }

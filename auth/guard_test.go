@@ -2,12 +2,14 @@ package auth
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,13 +45,13 @@ func TestTheGuardKnowsThePublicInternet(t *testing.T) {
 
 func TestTheGuardExemptsHostsAsTheyAreNamed(t *testing.T) {
 	t.Parallel()
-	guard := NewGuard([]string{"localhost", "Dex.Internal:5556", "::1", "[fd00::1]:443"})
+	guard := NewGuard([]string{"localhost:80", "Dex.Internal:5556", "[fd00::1]:443"})
 	for address, want := range map[string]bool{
 		"localhost:80":      true,
-		"LOCALHOST:443":     true,
+		"LOCALHOST:80":      true,
+		"localhost:443":     false,
 		"dex.internal:5556": true,
 		"dex.internal:443":  false,
-		"[::1]:8080":        true,
 		"[fd00::1]:443":     true,
 		"[fd00::1]:80":      false,
 		"127.0.0.1:80":      false,
@@ -96,14 +98,14 @@ func TestTheGuardedClientFollowsNoRedirectAndHasLimits(t *testing.T) {
 	}
 }
 
-func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
+func TestASinkClientChecksEachDialledAddress(t *testing.T) {
 	t.Parallel()
 	ends := map[string]bool{} // This has the client's address of each connection.
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { ends[r.RemoteAddr] = true }))
 	t.Cleanup(server.Close)
 	host := server.Listener.Addr().String()
 
-	client := NewGuard([]string{host}).ReusingClient(5*time.Second, 100)
+	client := NewGuard([]string{host}).SinkClient(5*time.Second, 100)
 	for range 3 {
 		if err := get(t, client, server.URL); err != nil {
 			t.Fatal(err)
@@ -113,7 +115,7 @@ func TestAReusingClientChecksEachDialledAddress(t *testing.T) {
 		t.Errorf("three requests took %d connections, want 1", len(ends))
 	}
 	// The guard refuses plain http before it dials, so the attack uses https.
-	err := get(t, NewGuard(nil).ReusingClient(5*time.Second, 100), "https://"+host)
+	err := get(t, NewGuard(nil).SinkClient(5*time.Second, 100), "https://"+host)
 	var reason interface{ Reason() string }
 	if !errors.As(err, &reason) || reason.Reason() != "the host has a private address" {
 		t.Errorf("a private address: %v, want Reason 'the host has a private address'", err)
@@ -141,8 +143,8 @@ func TestTheGuardRefusesHostsThatSwitchProtocols(t *testing.T) {
 	t.Cleanup(server.Close)
 	guard := NewGuard([]string{server.Listener.Addr().String()})
 	for name, client := range map[string]*http.Client{
-		"Client":        guard.Client(time.Minute, 100),
-		"ReusingClient": guard.ReusingClient(time.Minute, 100),
+		"Client":     guard.Client(time.Minute, 100),
+		"SinkClient": guard.SinkClient(time.Minute, 100),
 	} {
 		err := get(t, client, server.URL)
 		var reason interface{ Reason() string }
@@ -167,4 +169,60 @@ func get(t *testing.T, client *http.Client, url string) error {
 	}
 	_, err = io.Copy(io.Discard, response.Body)
 	return errors.Join(err, response.Body.Close())
+}
+
+// The attack is a subscription or an issuer at the address of the process itself, whose metrics
+// and profiles nobody else may read. It is spelled in every way that leads there.
+func TestNoRequestReachesTheProcessItself(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	own := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	t.Cleanup(own.Close)
+	port := own.Listener.Addr().(*net.TCPAddr).Port
+	hosts := []string{"127.0.0.1", "localhost", "LOCALHOST", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"}
+	var exempt []string
+	for _, host := range hosts {
+		exempt = append(exempt, fmt.Sprintf("%s:%d", host, port))
+	}
+	for _, listens := range []string{"127.0.0.1", "0.0.0.0", "::", "::ffff:127.0.0.1"} {
+		guard := NewGuard(exempt, netip.AddrPortFrom(netip.MustParseAddr(listens), uint16(port)))
+		for _, address := range exempt {
+			for name, client := range map[string]*http.Client{"Client": guard.Client(time.Minute, 100), "SinkClient": guard.SinkClient(time.Minute, 100)} {
+				err := get(t, client, "http://"+address)
+				var reason interface{ Reason() string }
+				if (!errors.As(err, &reason) || reason.Reason() != "the host is this service itself") && !strings.Contains(address, "[::]") {
+					t.Errorf("%s to %s of %s: %v, want Reason 'the host is this service itself'", name, address, listens, err)
+				}
+			}
+		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the process was reached %d times", n)
+	}
+	// Another port and another address of the machine are no addresses of the process.
+	for _, other := range []string{fmt.Sprintf("127.0.0.1:%d", port-1), fmt.Sprintf("127.0.0.2:%d", port)} {
+		if err := get(t, NewGuard(exempt, netip.MustParseAddrPort(other)).Client(time.Minute, 100), own.URL); err != nil {
+			t.Errorf("a process at %s: %v", other, err)
+		}
+	}
+}
+
+// A process that listens at every address has those of all interfaces of its machine.
+func TestAProcessHasTheAddressesOfItsMachine(t *testing.T) {
+	t.Parallel()
+	local, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range local {
+		address := netip.MustParsePrefix(a.String()).Addr()
+		if !leadsTo(netip.AddrPortFrom(address, 9464), netip.MustParseAddrPort("[::]:9464")) {
+			t.Errorf("%s is no address of the process", address)
+		}
+	}
+	for address, want := range map[string]bool{"127.9.9.9:9464": true, "[::1]:9464": true, "192.0.2.1:9464": false, "127.0.0.1:9465": false} {
+		if got := leadsTo(netip.MustParseAddrPort(address), netip.MustParseAddrPort("0.0.0.0:9464")); got != want {
+			t.Errorf("%s leads to the process is %v, want %v", address, got, want)
+		}
+	}
 }

@@ -183,11 +183,11 @@ func setUp(t testing.TB, change ...func(*Options)) *fixture {
 	f := &fixture{TB: t, clock: newTestClock(), issuer: issuer, log: &bytes.Buffer{}}
 	f.directory = &testDirectory{known: map[string]bool{issuer.URL: true}}
 	options := Options{
-		Directory:  f.directory,
-		Audience:   []string{"https://atrium.test", "atrium"},
-		AllowHosts: []string{issuer.Listener.Addr().String()},
-		Clock:      f.clock.now,
-		Logger:     slog.New(slog.NewJSONHandler(f.log, nil)),
+		Directory: f.directory,
+		Audience:  []string{"https://atrium.test", "atrium"},
+		Guard:     NewGuard([]string{issuer.Listener.Addr().String()}),
+		Clock:     f.clock.now,
+		Logger:    slog.New(slog.NewJSONHandler(f.log, nil)),
 	}
 	for _, c := range change {
 		c(&options)

@@ -58,7 +58,7 @@ func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.Publ
 	}
 	if err := i.fetcher.guard.CheckIssuer(issuer); err != nil {
 		i.logger.WarnContext(ctx, "could not fetch the keys of an issuer", "issuer", issuer, "error", err)
-		return nil, platform.Unauthenticated("the token's issuer must be https; the operator can allow plain http for its host with --allow-host")
+		return nil, platform.Unauthenticated("the token's issuer must be https; the operator can allow plain http for its host and port with --private-issuer")
 	}
 	return i.add(issuer).refresh(ctx, t, i.now)
 }

@@ -139,7 +139,7 @@ func TestAForgottenIssuerIsNotFetchedAgain(t *testing.T) {
 func TestAnIssuerTrustedBySettingNeedsNoIdentity(t *testing.T) {
 	t.Parallel()
 	f := setUp(t, func(o *Options) {
-		for _, host := range o.AllowHosts {
+		for host := range o.Guard.exempt {
 			o.Issuers = append(o.Issuers, "https://"+host)
 		}
 		o.Directory = &testDirectory{}

@@ -12,11 +12,10 @@ import (
 )
 
 // OrganisationFile returns a function that fetches the list of organisations in the
-// file of an issuer, for platform.Options. allowHosts are the hosts that may have
-// private addresses or use plain http, as for NewGuard. If the issuer has no such
-// file, the list is empty.
-func OrganisationFile(allowHosts []string) func(ctx context.Context, issuer string) ([]platform.UID, error) {
-	return newOrganisationReader(NewGuard(allowHosts).Client(fetchTimeout, maxDocument))
+// file of an issuer, for platform.Options. The guard decides which issuers may be asked.
+// If the issuer has no such file, the list is empty.
+func OrganisationFile(guard *Guard) func(ctx context.Context, issuer string) ([]platform.UID, error) {
+	return newOrganisationReader(guard.Client(fetchTimeout, maxDocument))
 }
 
 func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer string) ([]platform.UID, error) {

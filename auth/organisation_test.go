@@ -54,7 +54,7 @@ func TestTheFileOfAnIssuerListsOrganisations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			server := serveFile(t, c.answer)
-			read := OrganisationFile([]string{server.Listener.Addr().String()})
+			read := OrganisationFile(NewGuard([]string{server.Listener.Addr().String()}))
 			for _, issuer := range []string{server.URL + "/tenant", server.URL + "/tenant/"} {
 				listed, err := read(t.Context(), issuer)
 				if slices.Contains(listed, listedOrganisation) != c.lists {
@@ -78,7 +78,7 @@ func TestTheFileOfAnIssuerIsReadUnderTheGuard(t *testing.T) {
 		"file:///etc/tenant":             "",
 		"https://a.example.com/tenant?x": "",
 	} {
-		listed, err := OrganisationFile(nil)(t.Context(), issuer)
+		listed, err := OrganisationFile(NewGuard(nil))(t.Context(), issuer)
 		if err == nil || len(listed) > 0 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %q", issuer, listed, err, want)
 		}

@@ -97,7 +97,7 @@ func TestATokenIsCachedForOneAudience(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	other := setUp(t, func(o *Options) {
-		o.Directory, o.Audience, o.AllowHosts = f.directory, []string{"another"}, []string{f.issuer.Listener.Addr().String()}
+		o.Directory, o.Audience, o.Guard = f.directory, []string{"another"}, NewGuard([]string{f.issuer.Listener.Addr().String()})
 	})
 	other.trust(f.issuer.Certificate())
 	token := f.token(nil)

@@ -46,9 +46,9 @@ type Options struct {
 	// every known issuer, so that rules can be tried without that issuer.
 	Development *Issuer
 
-	// AllowHosts are the hosts of issuers (host or host:port) that may have
-	// private addresses or use plain http, for local use and tests.
-	AllowHosts []string
+	// Guard decides which issuers may be asked for their keys. nil means a guard
+	// without exemptions.
+	Guard *Guard
 
 	// Observe is called with the outcome for the token of each request: anonymous,
 	// accepted, or the code of the error in lower case. It may be nil.
@@ -79,7 +79,9 @@ func New(o Options) *Verifier {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	guard := NewGuard(o.AllowHosts)
+	if o.Guard == nil {
+		o.Guard = NewGuard(nil)
+	}
 	return &Verifier{
 		directory:   o.Directory,
 		audience:    slices.Clone(o.Audience),
@@ -90,7 +92,7 @@ func New(o Options) *Verifier {
 		issuers: &issuers{
 			directory: o.Directory,
 			trusted:   slices.Clone(o.Issuers),
-			fetcher:   fetcher{guard, guard.Client(fetchTimeout, maxDocument)},
+			fetcher:   fetcher{o.Guard, o.Guard.Client(fetchTimeout, maxDocument)},
 			now:       o.Clock,
 			logger:    o.Logger,
 			staleWait: defaultStaleWait,

@@ -7,6 +7,12 @@ import { HTTP } from 'cloudevents';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { Webhook } from 'standardwebhooks';
 
+/** The ports of sinks that the servers of suites allow. A suite has at most as many sinks. */
+export const sinkPorts = (process.env.ATRIUM_SINK_PORTS ?? '11000,11001,11002,11003').split(',').map(Number);
+
+/** The flags with which a server allows these sinks. */
+export const sinkFlags = sinkPorts.flatMap((port) => ['--private-sink', `127.0.0.1:${port}`]);
+
 const textOf = async (stream) => {
   const chunks = [];
   for await (const chunk of stream) chunks.push(chunk);
@@ -28,7 +34,7 @@ export async function startSink(answer = () => ({})) {
     response.writeHead(status, headers).end();
     wake();
   });
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  await new Promise((listening) => server.listen(sinkPorts[0], '127.0.0.1', listening));
   const url = `http://127.0.0.1:${server.address().port}`;
   /** Waits for a number of matching requests to a path, and returns all matching requests to it. */
   const arrived = async (path, count = 1, fits = () => true) => {

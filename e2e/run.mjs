@@ -13,8 +13,11 @@ const suiteSeconds = 180;
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-e2e-'));
 const database = ['--database-url', `sqlite:${folder}/atrium.db`];
+// The sinks of the suites listen on these ports, which are below those that the kernel gives to connections.
+const sinkPorts = Array.from({ length: 4 }, (_, n) => 11000 + process.pid % 250 * 4 + n);
+const sinks = sinkPorts.flatMap((port) => ['--private-sink', `127.0.0.1:${port}`]);
 const output = join(folder, 'output'), log = join(folder, 'log');
-const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--allow-host', '127.0.0.1', '--metrics-addr', '127.0.0.1:0', ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
+const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr', '127.0.0.1:0', ...sinks, ...database], { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
 
 process.on('exit', () => {
   server.kill();
@@ -48,7 +51,7 @@ if (token.status !== 0) throw new Error('no token: ' + token.stderr);
 let failed = 0;
 for (const suite of suites) {
   const started = Date.now();
-  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_METRICS: metrics, ATRIUM_PROGRAM: program, ATRIUM_DATABASE_URL: database[1] });
+  const { passed, text } = await run(suite, { ATRIUM_URL: site, ATRIUM_TOKEN: token.stdout.trim(), ATRIUM_METRICS: metrics, ATRIUM_PROGRAM: program, ATRIUM_DATABASE_URL: database[1], ATRIUM_SINK_PORTS: sinkPorts.join() });
   const [result] = text.match(/^(\d+ passed, \d+ failed|skipped: .*)$/m) ?? ['it ended early'];
   console.log(`${passed ? 'ok  ' : 'FAIL'}  ${suite.replace('.mjs', '').padEnd(16)} ${result.padEnd(22)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
   if (passed) continue;

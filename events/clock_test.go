@@ -15,7 +15,7 @@ func TestFirstAttemptsDoNotWaitForClocksThatDiffer(t *testing.T) {
 		to := newSink(t, nil)
 		s := w.subscribe(to.url, repoCreated)
 		ahead, err := platform.New(t.Context(), storetest.Open(t, w.url), platform.Options{
-			PrivateSinks: []string{"127.0.0.1"}, DeliveryTimeScale: timeScale, Clock: func() time.Time { return time.Now().Add(time.Hour) },
+			PrivateSinks: []string{sinkHost}, DeliveryTimeScale: timeScale, Clock: func() time.Time { return time.Now().Add(time.Hour) },
 		})
 		if err != nil {
 			t.Fatal(err)

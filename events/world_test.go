@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,7 +66,7 @@ func newWorld(t testing.TB, url string) *world {
 
 func (w *world) platform(s platform.Store) *platform.Platform {
 	w.t.Helper()
-	p, err := platform.New(w.t.Context(), s, platform.Options{PrivateSinks: []string{"127.0.0.1"}, DeliveryTimeScale: timeScale})
+	p, err := platform.New(w.t.Context(), s, platform.Options{PrivateSinks: []string{sinkHost}, DeliveryTimeScale: timeScale})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func (w *world) deliver(change ...func(*events.DelivererOptions)) *replica {
 // deliverFrom starts a replica of the process that owns p.
 func (w *world) deliverFrom(p *platform.Platform, change ...func(*events.DelivererOptions)) *replica {
 	w.t.Helper()
-	sender := events.NewSender(events.SenderOptions{Client: new(http.Client), Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
+	sender := events.NewSender(events.SenderOptions{Client: &http.Client{Transport: &http.Transport{Proxy: locateSink}}, Keys: p.Webhooks.Keys, Issuer: "https://atrium.example.com"})
 	r := new(replica)
 	options := events.DelivererOptions{
 		DatabaseURL: w.url, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)), PollInterval: 50 * time.Millisecond,
@@ -163,8 +164,18 @@ func newSink(t testing.TB, answer func(w http.ResponseWriter, r *http.Request, a
 		}
 	}))
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
-	s.url = server.URL
+	s.url = "http://" + sinkHost + "/" + strings.TrimPrefix(server.URL, "http://127.0.0.1:")
 	return s
+}
+
+// sinkHost is the host of the URLs of all sinks, which the platforms allow. Their paths
+// begin with their ports.
+const sinkHost = "sinks.test:80"
+
+// locateSink returns the URL of the server of a sink.
+func locateSink(r *http.Request) (*url.URL, error) {
+	port, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	return url.Parse("http://127.0.0.1:" + port)
 }
 
 func (s *sink) note(subject, id string) (arrivals int) {

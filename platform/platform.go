@@ -18,7 +18,7 @@ type Options struct {
 	// NoSecrets is for commands: keys are neither read nor created, and page tokens are
 	// valid only in this process.
 	NoSecrets    bool
-	PrivateSinks []string // hosts (at any port) or host:port of event sinks that may be private or use plain http
+	PrivateSinks []string // host:port of event sinks that may be private or use plain http
 	SinkPorts    []string // ports of public hosts that event sinks may use, besides 443
 	Logger       *slog.Logger
 

@@ -29,7 +29,9 @@ func (v *violations) checkSink(sink string, o *Options) {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	named := isListed(u.Hostname(), port, o.PrivateSinks)
+	named := slices.ContainsFunc(o.PrivateSinks, func(private string) bool {
+		return strings.EqualFold(private, net.JoinHostPort(u.Hostname(), port))
+	})
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !named):
 		v.add("sink", "must be an https URL")
@@ -39,18 +41,6 @@ func (v *violations) checkSink(sink string, o *Options) {
 	case port != "443" && !slices.Contains(o.SinkPorts, port):
 		v.add("sink", "must use port 443 or a port that the operator of the service allows, not %s", port)
 	}
-}
-
-// isListed reports whether a list of `host` and `host:port` names a host at a
-// port.
-func isListed(host, port string, list []string) bool {
-	return slices.ContainsFunc(list, func(listed string) bool {
-		listedHost, listedPort, err := net.SplitHostPort(listed)
-		if err != nil {
-			listedHost, listedPort = strings.Trim(listed, "[]"), port
-		}
-		return strings.EqualFold(listedHost, host) && listedPort == port
-	})
 }
 
 // isPublicHost reports whether a host can be public, judged by its name alone.

@@ -61,10 +61,10 @@ func TestNoSpellingOfAPrivateAddressIsASink(t *testing.T) {
 
 func TestAHostOrPortThatTheOperatorNamesMayBeASink(t *testing.T) {
 	t.Parallel()
-	o := &Options{PrivateSinks: []string{"localhost", "10.0.0.7", "::1", "[fc00::1]", "[fc00::2]:9000", "10.0.0.9:9000", "10.0.0.9:9001", "sinks.example.com:8443"}, SinkPorts: []string{"4443"}}
+	o := &Options{PrivateSinks: []string{"localhost:9000", "localhost:443", "10.0.0.7:80", "[::1]:80", "[fc00::2]:9000", "10.0.0.9:9000", "10.0.0.9:9001", "sinks.example.com:8443"}, SinkPorts: []string{"4443"}}
 	for sink, good := range map[string]bool{
-		"http://localhost:9000/hook": true, "https://localhost/": true, "http://10.0.0.7/": true, "http://[::1]:80/": true, "http://LOCALHOST/": true,
-		"http://[fc00::1]:9000/": true, "http://[fc00::2]:9000/": true, "https://[fc00::2]/": false, "https://10.0.0.9:9000/": true, "http://10.0.0.9:9001/": true,
+		"http://localhost:9000/hook": true, "https://localhost/": true, "http://10.0.0.7/": true, "http://[::1]:80/": true, "http://LOCALHOST:9000/": true,
+		"http://localhost/": false, "http://localhost:9464/hook": false, "http://10.0.0.7:9464/": false, "http://[fc00::2]:9000/": true, "https://[fc00::2]/": false, "https://10.0.0.9:9000/": true, "http://10.0.0.9:9001/": true,
 		"https://10.0.0.9/": false, "http://10.0.0.9:9002/": false, "https://sinks.example.com:8443/": true, "https://sinks.example.com:8444/": false,
 		"https://sinks.example.com/": true, "https://example.com:4443/": true, "https://example.com:8443/": false, "https://10.0.0.8:4443/": false,
 		"ftp://localhost/": false, "file://localhost/etc/passwd": false, "http://user@localhost/": false, "http://10.0.0.8/": false,

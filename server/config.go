@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"atrium/auth"
@@ -24,7 +25,7 @@ type Config struct {
 	DirectURL   string           // URL that leads past a pooler to the same database; "" means none
 	ReadURLs    []string         // URLs of streaming standbys that answer reads
 	Migrate     bool             // whether missing migrations are applied first
-	Core        platform.Options // options of the core; AllowHosts and Development override some
+	Core        platform.Options // options of the core; PrivateSinks and Development override some
 	Version     string           // version of the program
 	Logger      *slog.Logger
 
@@ -34,7 +35,8 @@ type Config struct {
 
 	Audience       []string // names of this service in the aud of tokens
 	TrustedIssuers []string // issuers that are trusted in addition to those in the database
-	AllowHosts     []string // hosts of issuers and sinks that may be private or use plain http
+	PrivateIssuers []string // host:port of issuers that may have private addresses or use plain http
+	PrivateSinks   []string // host:port of event sinks that may have private addresses or use plain http
 	Origins        []string // origins of pages that may use the API
 	Certificate    *Certificate
 	V1             *V1 // nil means that v1 is not served
@@ -87,6 +89,8 @@ type Config struct {
 	// warning; 0 logs none.
 	Slow time.Duration
 
+	listening []netip.AddrPort // addresses of this process, which no outgoing request reaches
+
 	recorder *recorder
 	draining <-chan struct{} // closed when the shutdown begins; nil means never
 	ready    *readiness      // set by Run; nil means that no metrics show it
@@ -94,11 +98,14 @@ type Config struct {
 	deliverer *events.Deliverer // set by the server; nil if another process delivers webhooks
 }
 
-// CheckIssuer fails if a server that allows the hosts would accept no tokens of an issuer,
-// because it has plain http.
-func CheckIssuer(issuer string, allowHosts []string) error {
-	return auth.NewGuard(allowHosts).CheckIssuer(issuer)
+// CheckIssuer fails if a server with these private issuers would accept no tokens of an
+// issuer, because it has plain http.
+func CheckIssuer(issuer string, privateIssuers []string) error {
+	return auth.NewGuard(privateIssuers).CheckIssuer(issuer)
 }
+
+// issuerGuard returns the guard of requests to issuers.
+func (c *Config) issuerGuard() *auth.Guard { return auth.NewGuard(c.PrivateIssuers, c.listening...) }
 
 // A Start describes a server that has started.
 type Start struct {
@@ -123,6 +130,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	if err != nil {
 		return err
 	}
+	c.noteListening(listener.Addr())
 	endMetrics, err := c.serveMetrics(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -224,7 +232,7 @@ func Handler(p *platform.Platform, c Config, issuer *auth.Issuer) http.Handler {
 // issuer is the public URL of the service, which tokens and events name as their
 // issuer.
 func (c *Config) handler(p *platform.Platform, dev *development, issuer string, closing <-chan struct{}) http.Handler {
-	options := auth.Options{Observe: c.Metrics.CountAuthentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, AllowHosts: c.AllowHosts, Logger: c.Logger}
+	options := auth.Options{Observe: c.Metrics.CountAuthentication, Directory: p, Audience: c.Audience, Issuers: c.TrustedIssuers, Guard: c.issuerGuard(), Logger: c.Logger}
 	if dev != nil {
 		options.Development = dev.issuer
 	}

@@ -25,6 +25,13 @@ func (c *Config) listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
+// noteListening notes an address of this process.
+func (c *Config) noteListening(address net.Addr) {
+	if tcp, ok := address.(*net.TCPAddr); ok {
+		c.listening = append(c.listening, tcp.AddrPort())
+	}
+}
+
 // ListenError explains why the server cannot listen on an address, and what to do.
 func ListenError(flag, address string, err error) error {
 	var advice string

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func TestAnIssuerThatDoesNotAnswerKeepsNobodyFromSigningIn(t *testing.T) {
 	c := Config{ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger(), MaxConcurrent: 8}
 	c.recorder = c.newRecorder()
 	verifier := auth.New(auth.Options{
-		Directory: p, Audience: []string{"atrium"}, Development: known, AllowHosts: []string{strings.TrimPrefix(silent.URL, "http://")}, Logger: discardLogger(),
+		Directory: p, Audience: []string{"atrium"}, Development: known, Guard: auth.NewGuard([]string{silent.Listener.Addr().String()}), Logger: discardLogger(),
 	})
 	handler := c.routes(p, verifier, nil, "", nil, c.answerOptions())
 	request := func(token string) int {

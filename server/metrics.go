@@ -11,7 +11,7 @@ func (c *Config) serveMetrics(ctx context.Context) (end func(), err error) {
 	if c.Metrics == nil || c.MetricsAddress == "" {
 		return func() {}, nil
 	}
-	url, end, err := c.Metrics.Serve(ctx, c.MetricsAddress, func(err error) { c.Logger.Error("the metrics server failed", "error", err) })
+	address, end, err := c.Metrics.Serve(ctx, c.MetricsAddress, func(err error) { c.Logger.Error("the metrics server failed", "error", err) })
 	switch {
 	case err != nil && c.MetricsOptional:
 		c.Logger.Warn("metrics are not served, because the server cannot listen on their address; choose another with --metrics-addr", "address", c.MetricsAddress)
@@ -19,6 +19,7 @@ func (c *Config) serveMetrics(ctx context.Context) (end func(), err error) {
 	case err != nil:
 		return nil, fmt.Errorf("metrics: %w", ListenError("metrics-addr", c.MetricsAddress, err))
 	}
-	c.Logger.Info("metrics", "url", url+"/metrics")
+	c.noteListening(address)
+	c.Logger.Info("metrics", "url", "http://"+address.String()+"/metrics")
 	return end, nil
 }

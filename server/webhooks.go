@@ -36,7 +36,7 @@ func (c *Config) delivery(ctx context.Context, p *platform.Platform, issuer stri
 		return func(context.Context) {}, nil
 	}
 	sender := events.NewSender(events.SenderOptions{
-		Client: auth.NewGuard(c.AllowHosts).ReusingClient(sinkTimeout, sinkAnswer),
+		Client: auth.NewGuard(c.PrivateSinks, c.listening...).SinkClient(sinkTimeout, sinkAnswer),
 		Keys:   p.Webhooks.Keys, Issuer: issuer, UserAgent: "atrium/" + c.Version,
 	})
 	deliverer, err := events.NewDeliverer(ctx, p, events.DelivererOptions{

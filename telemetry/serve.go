@@ -17,10 +17,10 @@ const (
 
 // Serve serves Handler at an address until end is called, and returns its URL. If the
 // server fails before that, it calls onFailure.
-func (m *Metrics) Serve(ctx context.Context, address string, onFailure func(error)) (url string, end func(), err error) {
+func (m *Metrics) Serve(ctx context.Context, address string, onFailure func(error)) (at net.Addr, end func(), err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	server := &http.Server{Handler: m.Handler(), ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout, WriteTimeout: responseTimeout}
 	go func() {
@@ -28,5 +28,5 @@ func (m *Metrics) Serve(ctx context.Context, address string, onFailure func(erro
 			onFailure(err)
 		}
 	}()
-	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil
+	return listener.Addr(), func() { _ = server.Close() }, nil
 }

@@ -75,7 +75,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	sink := &countingSink{t: t, ids: map[string]string{}, received: map[string]time.Time{}}
 	receiver := httptest.NewServer(sink)
 	t.Cleanup(receiver.Close)
-	first := start(t, url, "--dev", "--allow-host", "127.0.0.1")
+	first := start(t, url, "--dev", "--private-sink", receiver.Listener.Addr().String())
 	token, acme := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h")), demoUID(t, first)
 	if status, body := first.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+receiver.URL+`", "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`); status != http.StatusOK {
 		t.Fatalf("got %v, want 200", body)
@@ -101,7 +101,7 @@ func TestAnOldDumpOfPostgreSQLIsRestoredIntoAnotherServerWithoutASkippedDelivery
 	if output := mustRun(t, restored, "repair"); !strings.Contains(output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ") {
 		t.Errorf("the repair said %q, want a text with %q", output, "the keys can be read; 0 counters were corrected; events are moved into the order of this server; the newest event is of ")
 	}
-	second := start(t, restored, "--dev", "--allow-host", "127.0.0.1")
+	second := start(t, restored, "--dev", "--private-sink", receiver.Listener.Addr().String())
 	if status, body := second.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "after-the-restore"}`); status != http.StatusOK {
 		t.Fatalf("got %v, want 200", body)
 	}

@@ -21,7 +21,7 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, _, err := atrium(t, map[string]string{"ATRIUM_ALLOW_SIGNUP": "perhaps", "ATRIUM_ENCRYPTION_KEY": "c2VjcmV0", "ATRIUM_ADDR": "8080"},
 		"serve", "--database-url", "mysql://u:secret@h/d", "--audience=", "--trust-issuer", "ftp://x", "--trust-issuer", "https://good.example",
-		"--graphql-limit=dept=3", "--graphql-timeout=1h", "--graphql-body=-1", "--trusted-documents", "/nowhere", "--allow-host", "https://h", "--service-domain", "A b", "--log-level", "loud", "--dev=maybe",
+		"--graphql-limit=dept=3", "--graphql-timeout=1h", "--graphql-body=-1", "--trusted-documents", "/nowhere", "--private-issuer", "https://h", "--private-sink", "h", "--service-domain", "A b", "--log-level", "loud", "--dev=maybe",
 		"--cors-origin", "*", "--rate-limit=-1", "--rate-burst=0", "--max-in-flight=-1", "--max-concurrent=-2", "--v1-upstream", "https://u:secret@v1.example.com/base", "--v1-timeout=0s", "--tls-cert", "cert.pem")
 	var usage usageError
 	if !errors.As(err, &usage) || exitCode(err) != 2 {
@@ -29,7 +29,7 @@ func TestEveryFaultOfTheConfigurationIsReportedAtOnce(t *testing.T) {
 	}
 	text := err.Error()
 	for _, flag := range []string{
-		"database-url", "audience", "trust-issuer", "graphql-limit", "graphql-timeout", "graphql-body", "trusted-documents", "allow-host", "service-domain", "log-level", "dev", "allow-signup", "encryption-key", "addr",
+		"database-url", "audience", "trust-issuer", "graphql-limit", "graphql-timeout", "graphql-body", "trusted-documents", "private-issuer", "private-sink", "service-domain", "log-level", "dev", "allow-signup", "encryption-key", "addr",
 		"cors-origin", "rate-limit", "rate-burst", "max-in-flight", "max-concurrent", "v1-upstream", "v1-timeout", "tls-key",
 	} {
 		if !strings.Contains(text, "--"+flag+" ("+variable(flag)+"): ") {
@@ -130,18 +130,18 @@ func TestOnlyImportsThatRecordEventsCanBeSilent(t *testing.T) {
 	}
 }
 
-func TestAnIssuerWithPlainHTTPNeedsAnAllowedHost(t *testing.T) {
+func TestAnIssuerWithPlainHTTPMustBeNamed(t *testing.T) {
 	t.Parallel()
 	check := func(args ...string) error {
 		_, err := parse(append([]string{"serve", "--console-client-id", "console"}, args...), program{env: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard})
 		return err
 	}
 	const plain = "http://127.0.0.1:3010"
-	err := check("--console-issuer", plain, "--trust-issuer", plain, "--allow-host", "127.0.0.1:3011")
-	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--console-issuer (") || !strings.Contains(err.Error(), "--trust-issuer (") || !strings.Contains(err.Error(), "--allow-host must name its host") {
+	err := check("--console-issuer", plain, "--trust-issuer", plain, "--private-issuer", "127.0.0.1:3011", "--private-sink", "127.0.0.1:3010")
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--console-issuer (") || !strings.Contains(err.Error(), "--trust-issuer (") || !strings.Contains(err.Error(), "--private-issuer must name its host and port") {
 		t.Errorf("without the host: %v, want faults of --console-issuer and --trust-issuer", err)
 	}
-	for _, args := range [][]string{{plain, "--allow-host", "127.0.0.1:3010"}, {plain, "--allow-host", "127.0.0.1"}, {"https://login.example.com"}} {
+	for _, args := range [][]string{{plain, "--private-issuer", "127.0.0.1:3010"}, {"https://login.example.com"}} {
 		if err := check(append([]string{"--console-issuer"}, args...)...); err != nil {
 			t.Errorf("%v: %v, want no error", args, err)
 		}

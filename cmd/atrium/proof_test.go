@@ -41,7 +41,8 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 		sink := &countingSink{t: t, ids: map[string]string{}, received: map[string]time.Time{}}
 		receiver := httptest.NewServer(sink)
 		defer receiver.Close()
-		server := spawn(t, binary, url)
+		allowed := "ATRIUM_PRIVATE_SINK=" + receiver.Listener.Addr().String()
+		server := spawn(t, binary, url, allowed)
 		token := strings.TrimSpace(mustRun(t, url, "token", "--ttl", "24h"))
 		acme := demoUID(t, &running{t: t, stdout: server.stdout})
 		subscribe(t, server, token, acme, receiver.URL)
@@ -56,7 +57,7 @@ func TestNoEventIsLostOrMadeUpWhenTheServerIsKilled(t *testing.T) {
 			sink.hang()
 			server.kill()
 			sink.goOn()
-			server = spawn(t, binary, url)
+			server = spawn(t, binary, url, allowed)
 			w.at(server.url)
 		}
 		time.Sleep(time.Second)
@@ -97,7 +98,7 @@ type process struct {
 func spawn(t *testing.T, binary, databaseURL string, environment ...string) *process {
 	t.Helper()
 	out, log := &lockedBuffer{}, &lockedBuffer{}
-	cmd := exec.CommandContext(t.Context(), binary, "serve", "--dev", "--addr", "127.0.0.1:0", "--database-url", databaseURL, "--allow-host", "127.0.0.1")
+	cmd := exec.CommandContext(t.Context(), binary, "serve", "--dev", "--addr", "127.0.0.1:0", "--database-url", databaseURL)
 	cmd.Stdout, cmd.Stderr = out, log
 	cmd.Env = append(os.Environ(), environment...)
 	if err := cmd.Start(); err != nil {

@@ -29,7 +29,7 @@ type serveCommand struct {
 	Audience        []string `default:"${audience}" help:"Audience (claim aud) of tokens for this service; may be repeated."`
 	TrustIssuer     []string `placeholder:"URL" help:"Issuer to trust in addition to those that identities name; may be repeated."`
 	SharedIssuer    []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer with many tenants, and a pattern for the start of a subject up to the end of the tenant's name; may be repeated. Default: GitHub Actions and GitLab."`
-	AllowHost       []string `placeholder:"HOST" help:"Host (HOST for any port, or HOST:PORT) of issuers and event sinks that may have a private address or use plain http; may be repeated."`
+	PrivateIssuer   []string `placeholder:"HOST:PORT" help:"Host and port of issuers that may have a private address or use plain http; may be repeated."`
 	CORSOrigin      []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
 	AllowSignup     bool     `help:"Let identities of an organisation create new organisations."`
 	ServiceDomain   string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
@@ -65,9 +65,8 @@ func (c *serveCommand) check(f *faults) {
 	for _, text := range c.SharedIssuer {
 		c.shared = append(c.shared, sharedIssuer(f, "shared-issuer", text))
 	}
-	for _, host := range c.AllowHost {
-		checkHost(f, "allow-host", host)
-	}
+	c.checkPrivate(f, "private-issuer", c.PrivateIssuer)
+	c.checkPrivate(f, "private-sink", c.PrivateSink)
 	for _, origin := range c.CORSOrigin {
 		checkOrigin(f, "cors-origin", origin)
 	}
@@ -77,10 +76,22 @@ func (c *serveCommand) check(f *faults) {
 }
 
 // checkPlainIssuer rejects an issuer with plain http, of which the server would accept no
-// tokens, unless --allow-host names its host.
+// tokens, unless --private-issuer names its host and port.
 func (c *serveCommand) checkPlainIssuer(f *faults, flag, issuer string) {
-	if strings.HasPrefix(issuer, "http://") && server.CheckIssuer(issuer, c.AllowHost) != nil {
-		f.add(flag, "%.200q must be an https URL, or --allow-host must name its host", issuer)
+	if strings.HasPrefix(issuer, "http://") && server.CheckIssuer(issuer, c.PrivateIssuer) != nil {
+		f.add(flag, "%.200q must be an https URL, or --private-issuer must name its host and port", issuer)
+	}
+}
+
+// checkPrivate rejects texts that are no host:port, and the addresses of this process,
+// which no issuer and no sink may have.
+func (c *serveCommand) checkPrivate(f *faults, flag string, hosts []string) {
+	_, metrics := c.metrics(c.Dev)
+	for _, host := range hosts {
+		checkHost(f, flag, host)
+		if host != "" && (host == c.Addr || host == metrics) {
+			f.add(flag, "%.200q is an address of this server itself, to which it sends no requests", host)
+		}
 	}
 }
 
@@ -130,7 +141,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
 		},
-		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, AllowHosts: c.AllowHost, Origins: c.CORSOrigin,
+		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(),
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Answers: c.answers(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,

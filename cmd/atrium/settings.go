@@ -62,11 +62,11 @@ func serverURL(f *faults, flag, text string) *url.URL {
 	return u
 }
 
-// checkHost rejects a text that is neither a host nor host:port.
+// checkHost rejects a text that is not host:port.
 func checkHost(f *faults, flag, host string) {
 	u, err := url.Parse("https://" + host)
-	if err != nil || u.Host != host || u.Hostname() == "" {
-		f.add(flag, "%.200q must be a host or host:port", host)
+	if err != nil || u.Host != host || u.Hostname() == "" || u.Port() == "" {
+		f.add(flag, "%.200q must be host:port, such as 127.0.0.1:3010", host)
 	}
 }
 

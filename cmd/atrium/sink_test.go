@@ -21,8 +21,8 @@ import (
 	"atrium/platform"
 )
 
-// guardedSender returns the Sender of the program with these hosts allowed.
-func guardedSender(t *testing.T, allow ...string) *events.Sender {
+// guardedSender returns the Sender of the program with these private sinks.
+func guardedSender(t *testing.T, private ...string) *events.Sender {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -33,7 +33,7 @@ func guardedSender(t *testing.T, allow ...string) *events.Sender {
 		t.Fatal(err)
 	}
 	return events.NewSender(events.SenderOptions{
-		Client: auth.NewGuard(allow).ReusingClient(15*time.Second, 1<<10),
+		Client: auth.NewGuard(private).SinkClient(15*time.Second, 1<<10),
 		Keys:   func(context.Context) ([]platform.Key, error) { return []platform.Key{{ID: 1, Material: material}}, nil },
 		Issuer: "https://atrium.example",
 	})
@@ -77,9 +77,9 @@ func TestNoDeliveryGoesToAPrivateAddress(t *testing.T) {
 	if n := reached.Load(); n != 0 {
 		t.Errorf("the trap was reached %d times", n)
 	}
-	// A sender that allows the host reaches the trap and fails only at its certificate.
-	if got := guardedSender(t, "127.0.0.1").Send(t.Context(), delivery("https://127.0.0.1"+port)); got.Error != "the certificate is not signed by a known authority" {
-		t.Errorf("a host that is allowed: %+v", got)
+	// A sender with this private sink reaches the trap and fails only at its certificate.
+	if got := guardedSender(t, "127.0.0.1"+port).Send(t.Context(), delivery("https://127.0.0.1"+port)); got.Error != "the certificate is not signed by a known authority" {
+		t.Errorf("a private sink: %+v", got)
 	}
 }
 
@@ -94,8 +94,8 @@ func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 	t.Cleanup(sink.Close)
 	host := sink.Listener.Addr().String()
 	// The redirect is not followed even if the host of the trap is allowed.
-	for _, allow := range [][]string{{host}, {"127.0.0.1"}} {
-		if got := guardedSender(t, allow...).Send(t.Context(), delivery(sink.URL)); got.Status != http.StatusTemporaryRedirect || got.Error != "" {
+	for _, private := range [][]string{{host}, {host, trap.Listener.Addr().String()}} {
+		if got := guardedSender(t, private...).Send(t.Context(), delivery(sink.URL)); got.Status != http.StatusTemporaryRedirect || got.Error != "" {
 			t.Errorf("the attempt: %+v, want Status %v and Error \"\"", got, http.StatusTemporaryRedirect)
 		}
 	}
@@ -104,5 +104,26 @@ func TestARedirectToAPrivateAddressIsNotFollowed(t *testing.T) {
 	}
 	if response, err := http.Post(sink.URL, "text/plain", nil); err != nil || response.Body.Close() != nil || reached.Load() != 1 {
 		t.Errorf("the redirect leads nowhere: %v", err)
+	}
+}
+
+// The attack is a subscription to another port of a private sink, such as that of its metrics.
+func TestOnlyTheStatusOfAPrivateSinkIsShown(t *testing.T) {
+	t.Parallel()
+	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, "atrium serve --encryption-key secret")
+	})
+	private, other := httptest.NewServer(answer), httptest.NewServer(answer)
+	t.Cleanup(private.Close)
+	t.Cleanup(other.Close)
+	sender := guardedSender(t, private.Listener.Addr().String())
+	for range 2 { // the second delivery uses the connection of the first
+		if got, want := sender.Send(t.Context(), delivery(private.URL)), (platform.Attempt{Status: http.StatusTeapot}); got != want {
+			t.Errorf("the private sink: %+v, want %+v", got, want)
+		}
+	}
+	if got := sender.Send(t.Context(), delivery(other.URL)); got != (platform.Attempt{Error: "the URL must be https"}) {
+		t.Errorf("another port of its host: %+v, want an Error", got)
 	}
 }

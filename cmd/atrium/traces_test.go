@@ -148,7 +148,7 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 		t.Cleanup(sink.Close)
 		v1 := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { passed <- r.Header }))
 		t.Cleanup(v1.Close)
-		server := startWith(t, c.env(), url, "--dev", "--allow-host", "127.0.0.1", "--v1-upstream", v1.URL)
+		server := startWith(t, c.env(), url, "--dev", "--private-sink", sink.Listener.Addr().String(), "--v1-upstream", v1.URL)
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
@@ -238,7 +238,7 @@ func TestATraceIsPassedOnWithoutACollector(t *testing.T) {
 		delivered := make(chan http.Header, 100)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- r.Header }))
 		t.Cleanup(sink.Close)
-		server := start(t, url, "--dev", "--allow-host", "127.0.0.1")
+		server := start(t, url, "--dev", "--private-sink", sink.Listener.Addr().String())
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {

@@ -16,7 +16,7 @@ func TestAChangeArrivesAtItsSink(t *testing.T) {
 		arrived := make(chan http.Header, 100)
 		sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.Header }))
 		t.Cleanup(sink.Close)
-		server := start(t, url, "--dev", "--allow-host", "127.0.0.1", "--public-url", "https://atrium.example.com/")
+		server := start(t, url, "--dev", "--private-sink", sink.Listener.Addr().String(), "--public-url", "https://atrium.example.com/")
 		token := strings.TrimSpace(mustRun(t, url, "token"))
 		acme := demoUID(t, server)
 		if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "`+sink.URL+`"}`); status != http.StatusOK {
@@ -42,6 +42,30 @@ func TestAChangeArrivesAtItsSink(t *testing.T) {
 		if err := server.end(); err != nil {
 			t.Errorf("serve ended with %v", err)
 		}
+	})
+}
+
+// The attack is a sink at the address of the server's metrics and profiles, under a name that
+// the operator has allowed by mistake.
+func TestNoDeliveryReachesTheServerItself(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	free := httptest.NewServer(http.NotFoundHandler())
+	port := strings.TrimPrefix(free.URL, "http://127.0.0.1:")
+	free.Close()
+	server := start(t, url, "--dev", "--metrics-addr", "127.0.0.1:"+port, "--private-sink", "localhost:"+port)
+	token := strings.TrimSpace(mustRun(t, url, "token"))
+	acme := demoUID(t, server)
+	if status, body := server.send(http.MethodPost, token, "/events/v2/subscriptions/"+acme, `{"sink": "http://localhost:`+port+`/metrics"}`); status != http.StatusOK {
+		t.Fatalf("subscribing: status %d, want 200: %s", status, body)
+	}
+	if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "new-repo"}`); status != http.StatusOK {
+		t.Fatalf("making a repo: status %d, want 200: %s", status, body)
+	}
+	const query = `{"query": "{ subscriptions { nodes { deliveries { nodes { attempts lastError } } } } }"}`
+	server.await(func() bool {
+		_, body := server.send(http.MethodPost, token, "/graphql", query)
+		return strings.Contains(body, "the host is this service itself")
 	})
 }
 

@@ -48,7 +48,7 @@ func startServers(ctx context.Context, program, database string, flags [][]strin
 			return s, err
 		}
 		one := &server{url: "http://" + addresses[0], metrics: "http://" + addresses[1]}
-		one.arguments = append([]string{"serve", "--dev", "--addr", addresses[0], "--metrics-addr", addresses[1], "--allow-host", "127.0.0.1"}, chosen...)
+		one.arguments = append([]string{"serve", "--dev", "--addr", addresses[0], "--metrics-addr", addresses[1]}, chosen...)
 		if one.log, err = os.Create(filepath.Join(s.folder, fmt.Sprintf("atrium-%d.log", n))); err != nil {
 			return s, err
 		}

@@ -86,6 +86,14 @@ func soakThroughPromotion(ctx context.Context, program string) error {
 
 // runSoak loads the processes while trouble runs, and judges what came of it.
 func runSoak(ctx context.Context, program, database string, flags [][]string, c *cluster, seed uint64, trouble func(context.Context, *soak) error) error {
+	sink, err := startSink()
+	if err != nil {
+		return err
+	}
+	defer sink.server.Close()
+	for n := range flags {
+		flags[n] = append(flags[n], "--private-sink", strings.TrimPrefix(sink.url, "http://"))
+	}
 	servers, err := startServers(ctx, program, database, flags)
 	defer servers.stop()
 	if err != nil {
@@ -95,7 +103,7 @@ func runSoak(ctx context.Context, program, database string, flags [][]string, c 
 	if err != nil {
 		return err
 	}
-	s := &soak{world: w, cluster: c, random: newRandom(seed), inflicted: map[string]int{}, recovery: map[string]time.Duration{}}
+	s := &soak{world: w, cluster: c, sink: sink, random: newRandom(seed), inflicted: map[string]int{}, recovery: map[string]time.Duration{}}
 	s.pace, s.spared = soakPace, s.random.IntN(processes)
 	defer func() {
 		if c.poolerProcess != nil {
@@ -105,7 +113,6 @@ func runSoak(ctx context.Context, program, database string, flags [][]string, c 
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	defer s.sink.server.Close()
 	following, endFollowing := context.WithCancel(ctx)
 	defer endFollowing()
 	for _, f := range s.followers {
@@ -126,9 +133,6 @@ func (s *soak) direct() int { return 0 }
 // prepare makes the subscriptions, and the group of imports.
 func (s *soak) prepare() (err error) {
 	if s.imported, err = s.create("/iam/v2/groups/"+s.org, map[string]any{"name": "imports"}, ""); err != nil {
-		return err
-	}
-	if s.sink, err = startSink(); err != nil {
 		return err
 	}
 	for path, types := range subscribed {

@@ -35,7 +35,7 @@ await check('a server with a provider for the console and with trusted documents
   const provider = start(process.execPath, [module], { ISSUER: issuer });
   await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said, 15);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
-  const server = start(program, ['serve', '--audience', audience, '--allow-host', host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
+  const server = start(program, ['serve', '--audience', audience, '--private-issuer', host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
     '--console-issuer', issuer, '--console-client-id', 'console', '--trusted-documents', trusted]);
   other = (await eventually(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), () => server.said, 15))[1];
 }, 40);

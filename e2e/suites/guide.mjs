@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, data, finish, headers, read, run, site, temporary, temporaryFolder } from '../lib.mjs';
+import { sinkPorts } from '../receiver.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const folder = temporaryFolder();
@@ -51,10 +52,9 @@ const start = {
   python: (code) => ['python3', [temporary('receiver.py', code)]],
   go: (code) => ['go', ['run', temporary('receiver.go', code)]],
 };
-let port = 21000 + process.pid % 20000;
-for (const { language, code } of receivers) {
+for (const [n, { language, code }] of receivers.entries()) {
   await check(`the receiver in ${language} accepts a real delivery and rejects a forged one`, async () => {
-    const address = `http://127.0.0.1:${++port}`;
+    const port = sinkPorts[n], address = `http://127.0.0.1:${port}`;
     const { createSubscription: { secret } } = await data('mutation ($i: CreateSubscriptionInput!) { createSubscription(input: $i) { secret } }', { i: { parent: group.uid, sink: address } });
     const [program, args] = start[language](code);
     const child = spawn(program, args, { env: { ...process.env, SECRET: secret, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'], detached: true });

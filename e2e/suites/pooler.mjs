@@ -7,6 +7,7 @@ import { mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check, finish, run } from '../lib.mjs';
+import { sinkFlags } from '../receiver.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const pooler = process.env.ATRIUM_TEST_POOLER;
@@ -36,7 +37,7 @@ const atrium = async (...args) => {
 /** Starts a server behind the pooler. Returns its URL and a function that reads its log. */
 async function serve(name, ...flags) {
   const output = join(folder, `${name}.out`), log = join(folder, `${name}.log`);
-  server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--allow-host', '127.0.0.1', '--database-url', pooled, ...flags],
+  server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--database-url', pooled, ...sinkFlags, ...flags],
     { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
   for (const end = Date.now() + 30_000; Date.now() < end && server.exitCode === null; await new Promise((go) => setTimeout(go, 100))) {
     const [site] = readFileSync(output, 'utf8').match(/http:\/\/[0-9.:]+/) ?? [];

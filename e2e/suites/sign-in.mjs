@@ -50,7 +50,7 @@ await check('the provider of the page and the server start', async () => {
   writeFileSync(module, block('js provider'));
   const provider = start(process.execPath, [module], { ISSUER: issuer, ORGANISATION: organisation });
   await until(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), provider);
-  const server = start(program, ['serve', '--audience', audience, '--allow-host', host, '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database]);
+  const server = start(program, ['serve', '--audience', audience, '--private-issuer', host, '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database]);
   site = (await until(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), server))[1];
 });
 

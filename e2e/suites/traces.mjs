@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { createRequire } from 'node:module';
 import { check, finish, run, temporaryFolder } from '../lib.mjs';
-import { startSink } from '../receiver.mjs';
+import { sinkFlags, startSink } from '../receiver.mjs';
 
 const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
 // Only the copy of the definitions in the transformer can decode.
@@ -32,7 +32,7 @@ const collector = createServer((asked, answer) => {
 await new Promise((done) => collector.listen(0, '127.0.0.1', done));
 
 const database = `sqlite:${join(temporaryFolder(), 'atrium.db')}`;
-const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--allow-host', '127.0.0.1', '--database-url', database, '--log-format', 'json'], {
+const server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--database-url', database, '--log-format', 'json', ...sinkFlags], {
   env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.address().port}`, OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip', OTEL_SERVICE_NAME: 'inventory', OTEL_BSP_SCHEDULE_DELAY: '100' },
   stdio: ['ignore', 'ignore', 'pipe'],
 });
