@@ -7,17 +7,23 @@ import (
 	"atrium/platform"
 )
 
+// A Claimant is whose token a token claims to be, whether or not it is valid. Tokens that
+// cannot be read have the zero Claimant.
+type Claimant struct{ Issuer, Subject string }
+
 // A Gate limits how many invalid tokens the client of a request may send, and lets other
-// requests use its place while it waits for an issuer.
+// requests use its place while it waits for an issuer. It counts them for each claimant, so
+// that nobody pays for tokens that others at the same address have forged.
 type Gate interface {
 	// Admit is called for a token that no cached key verifies, before the
 	// database or an issuer is asked. It returns an error if the client has sent
-	// too many invalid tokens.
-	Admit() error
+	// too many invalid tokens of the claimant, unless isKnown reports that a key that
+	// has verified tokens of the claimant verifies this one too.
+	Admit(of Claimant, isKnown func() bool) error
 
-	// Failed counts an invalid token. err says why it is invalid. Failed returns
-	// the error to answer.
-	Failed(err error) error
+	// Failed counts an invalid token of a claimant. err says why it is invalid. Failed
+	// returns the error to answer.
+	Failed(of Claimant, err error) error
 
 	// Wait is called before the request waits for an issuer, which can take seconds
 	// and is chosen by outsiders. The function that it returns is called afterwards. It
@@ -42,17 +48,17 @@ func gateFrom(ctx context.Context) Gate {
 // An openGate has no limit.
 type openGate struct{}
 
-func (openGate) Admit() error           { return nil }
-func (openGate) Failed(err error) error { return err }
-func (openGate) Wait() func() error     { return func() error { return nil } }
+func (openGate) Admit(Claimant, func() bool) error  { return nil }
+func (openGate) Failed(_ Claimant, err error) error { return err }
+func (openGate) Wait() func() error                 { return func() error { return nil } }
 
 // countFailure passes err to the gate if the token is invalid or its issuer does
 // not answer: an attacker can name any issuer, also one that is unavailable. Errors
 // of this service do not count.
-func countFailure(ctx context.Context, err error) error {
+func countFailure(ctx context.Context, of Claimant, err error) error {
 	var unavailable issuerUnavailableError
 	if platform.AsError(err).Code == platform.CodeUnauthenticated || errors.As(err, &unavailable) {
-		return gateFrom(ctx).Failed(err)
+		return gateFrom(ctx).Failed(of, err)
 	}
 	return err
 }

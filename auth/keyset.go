@@ -7,6 +7,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -92,9 +93,14 @@ type keySet struct {
 
 // A fetch is a running fetch of keys.
 type fetch struct {
-	done chan struct{} // closed when the fetch has ended
-	slow chan struct{} // closed after staleWait
+	done    chan struct{} // closed when the fetch has ended
+	slow    chan struct{} // closed after staleWait
+	waiting atomic.Int32  // number of requests that wait for it
 }
+
+// maxWaiting limits the requests that wait for one issuer, because anybody can send tokens
+// of an issuer that does not answer.
+const maxWaiting = 1000
 
 // defaultStaleWait is how long a request that could use a stale key waits for the issuer.
 const defaultStaleWait = 300 * time.Millisecond
@@ -146,7 +152,14 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 		return key, err
 	}
 	running := s.startFetch(ctx, now)
+	defer running.waiting.Add(-1)
 	stale, found := s.findStale(t, now)
+	switch isFull := running.waiting.Add(1) > maxWaiting; {
+	case isFull && found:
+		return stale, nil
+	case isFull:
+		return nil, askedError()
+	}
 	slow := running.slow
 	if !found {
 		slow = nil
@@ -170,9 +183,13 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 	}
 	key, answered, err := s.findCached(t, now)
 	if !answered { // the next fetch has begun already
-		return nil, platform.Unavailable("the token's issuer is being asked for its keys", nil)
+		return nil, askedError()
 	}
 	return key, err
+}
+
+func askedError() error {
+	return platform.Unavailable("the token's issuer is being asked for its keys; try again in a second", nil)
 }
 
 // startFetch returns the running fetch, and starts one if there is none.
@@ -182,7 +199,7 @@ func (s *keySet) startFetch(ctx context.Context, now time.Time) *fetch {
 	if s.running != nil {
 		return s.running
 	}
-	running := &fetch{make(chan struct{}), make(chan struct{})}
+	running := &fetch{done: make(chan struct{}), slow: make(chan struct{})}
 	s.running, s.tried = running, now
 	timer := time.AfterFunc(s.staleWait, func() { close(running.slow) })
 	go func() {

@@ -239,17 +239,22 @@ func TestATokenForAnotherAudienceIsNotAuthenticated(t *testing.T) {
 	f.accept(f.token(nil))
 }
 
-// A testGate allows a number of invalid tokens.
-type testGate struct{ left int }
+// A testGate allows a number of invalid tokens of each claimant.
+type testGate struct {
+	allowed int
+	failed  map[Claimant]int
+}
 
-func (g *testGate) Admit() error {
-	if g.left == 0 {
+func newTestGate(allowed int) *testGate { return &testGate{allowed, map[Claimant]int{}} }
+
+func (g *testGate) Admit(of Claimant, isKnown func() bool) error {
+	if g.failed[of] >= g.allowed && !isKnown() {
 		return &platform.Error{Code: platform.CodeResourceExhausted}
 	}
 	return nil
 }
 
-func (g *testGate) Failed(err error) error { g.left--; return err }
+func (g *testGate) Failed(of Claimant, err error) error { g.failed[of]++; return err }
 
 func (g *testGate) Wait() func() error { return func() error { return nil } }
 
@@ -258,7 +263,7 @@ func TestForgedTokensAreLimitedBeforeADatabaseQuery(t *testing.T) {
 	f := setUp(t)
 	f.accept(f.token(nil))
 	f.directory.setKnown("https://away.invalid", true)
-	gate := &testGate{left: 2}
+	gate := newTestGate(2)
 	ctx := WithGate(t.Context(), gate)
 	forged := f.token(map[string]any{"iss": "https://away.invalid"})
 	for range 2 {
@@ -335,4 +340,19 @@ func TestATokenWithoutAKidNamesTheOnlyKey(t *testing.T) {
 	f := setUp(t)
 	f.issuer.set(func() { f.issuer.keys = f.issuer.keys[1:] })
 	f.accept(sign(testKeys().ec, `{"alg":"ES256"}`, f.claims(nil)))
+}
+
+// The attack is many tokens of an issuer that does not answer.
+func TestTheRequestsThatWaitForAnIssuerAreLimited(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	set := newKeySet(time.Hour, func(context.Context) ([]publicKey, error) { <-release; return nil, nil })
+	clock := newTestClock()
+	running := set.startFetch(t.Context(), clock.now())
+	running.waiting.Store(maxWaiting)
+	if _, err := set.refresh(t.Context(), &token{}, clock.now); !errors.Is(err, &platform.Error{Code: platform.CodeUnavailable}) || running.waiting.Load() != maxWaiting {
+		t.Errorf("one request more: %v, and %d wait, want UNAVAILABLE and %d", err, running.waiting.Load(), maxWaiting)
+	}
+	close(release)
+	<-running.done
 }

@@ -87,7 +87,7 @@ func (v *Verifier) authorize(ctx context.Context, authorization []string) (conte
 	}
 	raw, err := bearerToken(authorization)
 	if err != nil {
-		return nil, countFailure(ctx, platform.Unauthenticated(err.Error()))
+		return nil, countFailure(ctx, Claimant{}, platform.Unauthenticated(err.Error()))
 	}
 	actor, err := v.Verify(ctx, raw)
 	if err != nil {

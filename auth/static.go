@@ -2,8 +2,12 @@ package auth
 
 import (
 	"context"
+	"crypto"
 	"encoding/json"
 	"slices"
+
+	"github.com/go-jose/go-jose/v4"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"atrium/platform"
 )
@@ -18,20 +22,48 @@ func (v *Verifier) findStaticIdentities(ctx context.Context, t *token, c platfor
 	}
 	var verified []platform.UID
 	for _, identity := range identities {
-		if key, found := findKey(staticKeys(identity.JWKS, t), t); found && t.verify(key) == nil {
+		if key, found := findKey(readStaticKeys(identity.JWKS, t), t); found && t.verify(key) == nil {
 			verified = append(verified, identity.Identity)
+			v.static.Add(staticKeyOf(t, c), key)
 		}
 	}
 	return verified, nil
 }
 
+// staticKeys caches the static keys that have verified tokens, to recognise further tokens of
+// the same claimants. The database still decides whether these keys are valid.
+type staticKeys = *lru.Cache[staticKey, crypto.PublicKey]
+
+// A staticKey is how a token names a static key.
+type staticKey struct {
+	claimant Claimant
+	alg      jose.SignatureAlgorithm
+	kid      string
+}
+
+func staticKeyOf(t *token, c platform.Claims) staticKey {
+	return staticKey{claimantOf(c), t.alg, t.kid}
+}
+
+// maxCachedStatic is how many static keys are cached. Beyond it, the least recently used one is
+// dropped.
+const maxCachedStatic = 4096
+
+func newStaticKeys() staticKeys {
+	keys, err := lru.New[staticKey, crypto.PublicKey](maxCachedStatic)
+	if err != nil {
+		panic(err) // fails only if the size is not positive
+	}
+	return keys
+}
+
 // maxStaticKeys is how many keys of an identity that have the id in a token are read.
 const maxStaticKeys = 4
 
-// staticKeys reads the keys of an identity that t can name. Keys that cannot be read
+// readStaticKeys reads the keys of an identity that t can name. Keys that cannot be read
 // verify nothing. To read a key takes time, and anybody can send tokens that name an
 // identity, so no other keys are read.
-func staticKeys(document []byte, t *token) []publicKey {
+func readStaticKeys(document []byte, t *token) []publicKey {
 	named, err := splitKeySet(document)
 	if err != nil {
 		return nil

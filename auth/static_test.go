@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -61,14 +62,56 @@ func TestOnlyKeysThatATokenNamesAreRead(t *testing.T) {
 		kid  string
 		want int
 	}{{"A", maxStaticKeys}, {"unknown", 0}, {"", 0}} {
-		if got := len(staticKeys(set, &token{kid: c.kid})); got != c.want {
+		if got := len(readStaticKeys(set, &token{kid: c.kid})); got != c.want {
 			t.Errorf("for the kid %q, %d keys are read, want %d", c.kid, got, c.want)
 		}
 	}
 	one := jwks(t, many[0])
 	for _, kid := range []string{"A", ""} {
-		if len(staticKeys(one, &token{kid: kid})) != 1 {
+		if len(readStaticKeys(one, &token{kid: kid})) != 1 {
 			t.Errorf("the only key is not read for the kid %q", kid)
 		}
+	}
+}
+
+// The attack is forged tokens from the address of a machine, of others and of the machine itself.
+func TestAGoodTokenNeverPaysForForgedOnes(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	own := jose.JSONWebKey{Key: testKeys().otherEC.Public(), KeyID: "mine"}
+	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t, own)}}
+	ctx := WithGate(t.Context(), newTestGate(2))
+	token := func(key any, kid, subject string) string {
+		return sign(key, `{"alg":"ES256","kid":"`+kid+`"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com", "sub": subject, "jti": rand.Text()}))
+	}
+	send := func(token string) platform.Code {
+		_, err := f.verifier.Verify(ctx, token)
+		return platform.AsError(err).Code
+	}
+	for n := range 5 {
+		for _, forged := range []string{token(testKeys().ec, "mine", "eve"), token(testKeys().ec, "other", "mallory"), "x"} {
+			if got, limited := send(forged), n >= 2 && forged != "x"; (got == platform.CodeResourceExhausted) != limited || got != platform.CodeResourceExhausted && got != platform.CodeUnauthenticated {
+				t.Errorf("forged token %d: %v", n, got)
+			}
+		}
+	}
+	accept := func(name string) {
+		t.Helper()
+		if _, err := f.verifier.Verify(ctx, token(testKeys().otherEC, "mine", "robot")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	accept("the first token of the machine")
+	for range 5 {
+		send(token(testKeys().ec, "mine", "robot"))
+		send(token(testKeys().ec, "other", "robot"))
+	}
+	if got := send(token(testKeys().ec, "mine", "robot")); got != platform.CodeResourceExhausted {
+		t.Errorf("a forged token of the machine: %v, want %v", got, platform.CodeResourceExhausted)
+	}
+	accept("the next token of the machine")
+	f.directory.static = nil // the key was withdrawn
+	if got := send(token(testKeys().otherEC, "mine", "robot")); got != platform.CodeUnauthenticated {
+		t.Errorf("a token of a key that was withdrawn: %v, want %v", got, platform.CodeUnauthenticated)
 	}
 }

@@ -59,14 +59,15 @@ type Options struct {
 }
 
 // A Verifier verifies tokens and finds their bearers. It is safe for concurrent
-// use. It caches only the public keys of issuers, and the claims of tokens that
-// these keys have verified, with their last bearers.
+// use. It caches only public keys, and the claims of tokens that the keys of issuers have
+// verified, with their last bearers.
 type Verifier struct {
 	directory   Directory
 	audience    []string
 	development *Issuer
 	issuers     *issuers
 	verified    *verifiedTokens
+	static      staticKeys
 	now         func() time.Time
 	observe     func(outcome string)
 }
@@ -89,6 +90,7 @@ func New(o Options) *Verifier {
 		now:         o.Clock,
 		observe:     o.Observe,
 		verified:    newVerifiedTokens(),
+		static:      newStaticKeys(),
 		issuers: &issuers{
 			directory: o.Directory,
 			trusted:   slices.Clone(o.Issuers),
@@ -108,11 +110,11 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 	hash := sha256.Sum256([]byte(raw))
 	claims, err := v.verifyClaims(ctx, hash, raw)
 	if err != nil {
-		return nil, countFailure(ctx, err)
+		return nil, countFailure(ctx, claimantOf(claims), err)
 	}
 	actor, err := v.directory.Authenticate(ctx, claims)
 	if err == nil && len(actor.Identities) == 0 && !claims.ServiceAudience {
-		return nil, countFailure(ctx, platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
+		return nil, countFailure(ctx, claimantOf(claims), platform.Unauthenticated(fmt.Sprintf("the token's aud does not name this service, which is called %q, and no identity accepts it", v.audience)))
 	}
 	if err == nil {
 		v.verified.keepBearer(hash, actor)
@@ -125,7 +127,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (*platform.Actor, err
 func (v *Verifier) presume(ctx context.Context, raw string) (_ context.Context, isPresumed bool, err error) {
 	known, err := v.findVerified(ctx, sha256.Sum256([]byte(raw)))
 	if err != nil {
-		return ctx, false, countFailure(ctx, err)
+		return ctx, false, countFailure(ctx, Claimant{}, err)
 	}
 	if known == nil {
 		return ctx, false, nil
@@ -188,7 +190,7 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 	if isCached && t.verify(key) == nil {
 		return key, nil
 	}
-	if err := v.admit(ctx, c.Issuer, t); err != nil {
+	if err := v.admit(ctx, t, *c); err != nil {
 		return nil, err
 	}
 	if c.StaticIdentities, err = v.findStaticIdentities(ctx, t, *c); err != nil || len(c.StaticIdentities) > 0 {
@@ -205,14 +207,18 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 	return key, nil
 }
 
-// admit asks the gate, unless a stale key verifies the token. It is called before
-// the database is asked about a token that no cached key verifies.
-func (v *Verifier) admit(ctx context.Context, issuer string, t *token) error {
-	if key, found := v.issuers.staleKey(issuer, t); found && t.verify(key) == nil {
-		return nil
-	}
-	return gateFrom(ctx).Admit()
+// admit asks the gate. It is called before the database is asked about a token that no
+// cached key verifies. A token that a stale key verifies, or a static key that has verified
+// others, is admitted whatever others have forged.
+func (v *Verifier) admit(ctx context.Context, t *token, c platform.Claims) error {
+	return gateFrom(ctx).Admit(claimantOf(c), func() bool {
+		stale, isStale := v.issuers.staleKey(c.Issuer, t)
+		static, isStatic := v.static.Get(staticKeyOf(t, c))
+		return isStale && t.verify(stale) == nil || isStatic && t.verify(static) == nil
+	})
 }
+
+func claimantOf(c platform.Claims) Claimant { return Claimant{c.Issuer, c.Subject} }
 
 // cachedKey returns the key with which a token of issuer must be signed, if the
 // issuer need not be asked for it.

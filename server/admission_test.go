@@ -49,7 +49,7 @@ func TestRefusalsAreStructuredInEveryProtocol(t *testing.T) {
 	var logs bytes.Buffer
 	options := rest.Options{Logger: slog.New(slog.NewJSONHandler(&logs, nil))}
 	never := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request is admitted") })
-	handler := addOuterLayers(limitHandler(Config{RateLimit: 1, RateBurst: 0}, never), options, (&Config{Logger: options.Logger}).newRecorder())
+	handler := addOuterLayers(limitHandler(Config{RateLimit: 1, RateBurst: 0}, never), options, (&Config{Logger: options.Logger}).newRecorder(), nil)
 	for path, c := range map[string]struct{ contentType, code string }{
 		"/registry/v2/repos": {"application/json", `"code":8`},
 		"/graphql":           {"application/json", `"code":"RESOURCE_EXHAUSTED"`},
@@ -174,7 +174,7 @@ func TestInvalidTokensCountForTheirAddress(t *testing.T) {
 func TestAPanicFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	o := rest.Options{Logger: discardLogger()}
-	handler := addOuterLayers(limitHandler(Config{RateBurst: 1, MaxInFlight: 1}, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder())
+	handler := addOuterLayers(limitHandler(Config{RateBurst: 1, MaxInFlight: 1}, func(http.ResponseWriter, *http.Request) { panic("mine") }), o, (&Config{Logger: o.Logger}).newRecorder(), nil)
 	for range 3 {
 		if got := ask(t, handler, "192.0.2.1:1", nil); got.Code != http.StatusInternalServerError {
 			t.Errorf("got status %d, want 500", got.Code)

@@ -33,11 +33,12 @@ type Config struct {
 	// also accepts tokens that anyone who can read the database can create.
 	Development bool
 
-	Audience       []string // names of this service in the aud of tokens
-	TrustedIssuers []string // issuers that are trusted in addition to those in the database
-	PrivateIssuers []string // host:port of issuers that may have private addresses or use plain http
-	PrivateSinks   []string // host:port of event sinks that may have private addresses or use plain http
-	Origins        []string // origins of pages that may use the API
+	Audience       []string       // names of this service in the aud of tokens
+	TrustedIssuers []string       // issuers that are trusted in addition to those in the database
+	PrivateIssuers []string       // host:port of issuers that may have private addresses or use plain http
+	PrivateSinks   []string       // host:port of event sinks that may have private addresses or use plain http
+	TrustedProxies []netip.Prefix // networks of proxies, whose Forwarded and X-Forwarded-For name the clients
+	Origins        []string       // origins of pages that may use the API
 	Certificate    *Certificate
 	V1             *V1 // nil means that v1 is not served
 
@@ -139,7 +140,7 @@ func (c *Config) run(ctx context.Context, end func(), last *shutdown) error {
 	serving, stop := linger(ctx, c.DrainDelay, c.Logger)
 	defer stop()
 	closing, served := make(chan struct{}), make(chan error, 1)
-	front := newFront(c.answerOptions(), c.recorder)
+	front := newFront(c.answerOptions(), c.recorder, c.TrustedProxies)
 	server := newServer(front, c.Certificate, c.Logger)
 	go func() {
 		served <- serve(serving, listener, server, func() { close(closing) }, c.DrainTimeout, c.Logger)
@@ -238,7 +239,7 @@ func (c *Config) handler(p *platform.Platform, dev *development, issuer string, 
 	}
 	answers := c.answerOptions()
 	routes := addGuards(c.routes(p, auth.New(options), dev, issuer, closing, answers), c.Origins, answers)
-	return addOuterLayers(limitHeaders(c.V1.route(routes, answers), newErrorWriter(answers)), answers, c.recorder)
+	return addOuterLayers(limitHeaders(c.V1.route(routes, answers), newErrorWriter(answers)), answers, c.recorder, c.TrustedProxies)
 }
 
 // answerOptions returns the options for all responses outside of GraphQL.

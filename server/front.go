@@ -54,9 +54,9 @@ type front struct {
 	current atomic.Pointer[http.Handler]
 }
 
-func newFront(o rest.Options, r *recorder) *front {
+func newFront(o rest.Options, r *recorder, trusted proxies) *front {
 	f := &front{}
-	f.show(addOuterLayers(newStartingHandler(newErrorWriter(o)), o, r))
+	f.show(addOuterLayers(newStartingHandler(newErrorWriter(o)), o, r, trusted))
 	return f
 }
 

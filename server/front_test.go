@@ -43,7 +43,7 @@ func TestAPortInUseIsReportedBeforeTheDatabaseIsOpened(t *testing.T) {
 
 func TestAStartingServerIsLiveAndNotReady(t *testing.T) {
 	t.Parallel()
-	front := newFront(rest.Options{Logger: discardLogger()}, (&Config{Logger: discardLogger()}).newRecorder())
+	front := newFront(rest.Options{Logger: discardLogger()}, (&Config{Logger: discardLogger()}).newRecorder(), nil)
 	ask := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		front.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -18,8 +18,8 @@ type layer = func(http.Handler) http.Handler
 type errorWriter = func(http.ResponseWriter, *http.Request, error)
 
 // addOuterLayers adds the layers that apply to every request. The last layer is the outermost.
-func addOuterLayers(next http.Handler, o rest.Options, r *recorder) http.Handler {
-	return wrapHandler(next, recoverPanics(newErrorWriter(o), o.Logger), r.recordRequests, setRequestID)
+func addOuterLayers(next http.Handler, o rest.Options, r *recorder, trusted proxies) http.Handler {
+	return wrapHandler(next, recoverPanics(newErrorWriter(o), o.Logger), r.recordRequests, setRequestID, trusted.locateClients)
 }
 
 // addGuards adds the layers that apply to every request to this service, but not to

@@ -22,7 +22,7 @@ func sendThrough(t *testing.T, handler http.HandlerFunc, logs *bytes.Buffer, cha
 	change(request)
 	answer := httptest.NewRecorder()
 	o := rest.Options{Logger: slog.New(slog.NewJSONHandler(logs, nil))}
-	addOuterLayers(addGuards(handler, nil, o), o, (&Config{Logger: o.Logger}).newRecorder()).ServeHTTP(answer, request)
+	addOuterLayers(addGuards(handler, nil, o), o, (&Config{Logger: o.Logger}).newRecorder(), nil).ServeHTTP(answer, request)
 	return answer
 }
 

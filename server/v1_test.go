@@ -26,7 +26,7 @@ func newV1Proxy(t *testing.T, upstream string, timeout time.Duration) *httptest.
 	o := rest.Options{Logger: discardLogger()}
 	v2 := addGuards(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v2") }), nil, o)
 	v1 := &V1{Upstream: u, Timeout: timeout}
-	s := httptest.NewUnstartedServer(addOuterLayers(v1.route(v2, o), o, (&Config{Logger: o.Logger}).newRecorder()))
+	s := httptest.NewUnstartedServer(addOuterLayers(v1.route(v2, o), o, (&Config{Logger: o.Logger}).newRecorder(), nil))
 	s.Config = newServer(s.Config.Handler, nil, discardLogger())
 	s.Start()
 	t.Cleanup(s.Close)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,13 +31,15 @@ type serveCommand struct {
 	TrustIssuer     []string `placeholder:"URL" help:"Issuer to trust in addition to those that identities name; may be repeated."`
 	SharedIssuer    []string `sep:"none" placeholder:"URL=PATTERN" help:"Issuer with many tenants, and a pattern for the start of a subject up to the end of the tenant's name; may be repeated. Default: GitHub Actions and GitLab."`
 	PrivateIssuer   []string `placeholder:"HOST:PORT" help:"Host and port of issuers that may have a private address or use plain http; may be repeated."`
+	TrustedProxy    []string `placeholder:"CIDR" help:"Network of proxies that tell in Forwarded or X-Forwarded-For for whom they send requests; may be repeated."`
 	CORSOrigin      []string `name:"cors-origin" placeholder:"ORIGIN" help:"Origin whose pages may use the API, in addition to the server's own; may be repeated."`
 	AllowSignup     bool     `help:"Let identities of an organisation create new organisations."`
 	ServiceDomain   string   `default:"atrium.dev" help:"Suffix of the domain in errors."`
 	Playground      bool     `default:"true" negatable:"" help:"Serve the playground at /."`
 	Migrate         bool     `default:"true" negatable:"" help:"Apply pending migrations at startup."`
 
-	shared []platform.SharedIssuer
+	shared  []platform.SharedIssuer
+	proxies []netip.Prefix
 }
 
 // defaultAudience is the default audience of tokens for a server.
@@ -67,6 +70,9 @@ func (c *serveCommand) check(f *faults) {
 	}
 	c.checkPrivate(f, "private-issuer", c.PrivateIssuer)
 	c.checkPrivate(f, "private-sink", c.PrivateSink)
+	for _, text := range c.TrustedProxy {
+		c.proxies = append(c.proxies, network(f, "trusted-proxy", text))
+	}
 	for _, origin := range c.CORSOrigin {
 		checkOrigin(f, "cors-origin", origin)
 	}
@@ -141,7 +147,7 @@ func (c *serveCommand) config(p program, logger *slog.Logger) server.Config {
 			AllowSignup: c.AllowSignup, EncryptionKey: c.key, SinkPorts: c.SinkPort, SharedIssuers: c.shared, Logger: logger,
 			AuditRetention: c.AuditRetention, DeliveryRetention: c.DeliveryRetention,
 		},
-		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, Origins: c.CORSOrigin,
+		Audience: c.Audience, TrustedIssuers: c.TrustIssuer, PrivateIssuers: c.PrivateIssuer, PrivateSinks: c.PrivateSink, TrustedProxies: c.proxies, Origins: c.CORSOrigin,
 		Certificate: c.certificate, V1: c.v1(),
 		RateLimit: rate, RateBurst: c.RateBurst, MaxInFlight: inFlight, MaxConcurrent: c.MaxConcurrent, Answers: c.answers(),
 		ServiceDomain: c.ServiceDomain, GraphQL: c.settings, SchemaReaders: c.readers,

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -68,6 +69,16 @@ func checkHost(f *faults, flag, host string) {
 	if err != nil || u.Host != host || u.Hostname() == "" || u.Port() == "" {
 		f.add(flag, "%.200q must be host:port, such as 127.0.0.1:3010", host)
 	}
+}
+
+// network parses a network of proxies. One that has every address is a fault, because then
+// clients could name any address.
+func network(f *faults, flag, text string) netip.Prefix {
+	found, err := netip.ParsePrefix(text)
+	if err != nil || found.Bits() == 0 || found.Addr().Is4In6() {
+		f.add(flag, "%.200q must be a network in CIDR notation, such as 10.0.0.0/8, and not all addresses", text)
+	}
+	return found
 }
 
 // checkOrigin rejects a text that no browser sends as Origin.

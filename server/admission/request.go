@@ -2,6 +2,8 @@ package admission
 
 import (
 	"context"
+	"fmt"
+	"hash/maphash"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -170,20 +172,28 @@ func Detach(w http.ResponseWriter) {
 	}
 }
 
-// Admit fails if the address of the request, whose token is not known, has no quota left.
-func (q *request) Admit() error {
-	left, err := q.quotas.check(q.client, time.Now())
-	if err != nil {
-		if !q.isSocket.Load() {
-			q.quotas.writeHeaders(q.Header(), left)
-		}
-		platform.TraceOf(q.ctx).NoteLimit(limitRate)
+// forger returns the caller for whom invalid tokens count: the address together with the
+// claimant, so that neither other claimants nor requests without a token pay for them. It has
+// the hash of the claimant, because the texts of a token can be long.
+func (q *request) forger(of auth.Claimant) string {
+	return fmt.Sprintf("forger %x %s", maphash.Comparable(q.callers.seed, of), q.client)
+}
+
+// Admit fails if the address of the request has sent too many invalid tokens of a claimant.
+func (q *request) Admit(of auth.Claimant, isKnown func() bool) error {
+	left, err := q.quotas.check(q.forger(of), time.Now())
+	if err == nil || isKnown() {
+		return nil
 	}
+	if !q.isSocket.Load() {
+		q.quotas.writeHeaders(q.Header(), left)
+	}
+	platform.TraceOf(q.ctx).NoteLimit(limitRate)
 	return err
 }
 
-// Failed counts a request with an invalid token for its address.
-func (q *request) Failed(err error) error {
+// Failed counts a request with an invalid token for its address and the claimant.
+func (q *request) Failed(of auth.Claimant, err error) error {
 	if platform.AsError(err).Code == platform.CodeResourceExhausted {
 		return err // Admit has returned this error
 	}
@@ -192,7 +202,7 @@ func (q *request) Failed(err error) error {
 	if q.isSocket.Load() {
 		count = q.countOnce
 	}
-	if limit, exhausted := count(q.client); exhausted != nil {
+	if limit, exhausted := count(q.forger(of)); exhausted != nil {
 		platform.TraceOf(q.ctx).NoteLimit(limit)
 		return exhausted
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"atrium/auth"
 	"atrium/platform"
 )
 
@@ -20,13 +21,13 @@ func TestOperationsOfAWebsocketMayFailTogether(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			for range 100 {
-				_ = opened.Failed(platform.Unauthenticated("the key of the token is gone"))
-				_ = opened.Admit()
+				_ = opened.Failed(auth.Claimant{}, platform.Unauthenticated("the key of the token is gone"))
+				_ = opened.Admit(auth.Claimant{}, func() bool { return false })
 			}
 		})
 	}
 	all.Wait()
-	if q := g.quotas.refill(r.RemoteAddr, time.Now()); q.open != 0 {
+	if q := g.quotas.refill(opened.forger(auth.Claimant{}), time.Now()); q.open != 0 {
 		t.Errorf("%d requests of the address are counted as under way after all have ended", q.open)
 	}
 	opened.leave()
