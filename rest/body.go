@@ -10,8 +10,8 @@ import (
 	"atrium/platform"
 )
 
-// maxBody limits the body of a request. The largest valid body is a readme.
-const maxBody = 1 << 20
+// MaxBody limits the body of a request, in bytes. The largest valid body is a readme.
+const MaxBody = 1 << 20
 
 // readBody reads a JSON body. It ignores Content-Type, because clients send the
 // default of their library. An empty body is not nil.
@@ -22,16 +22,22 @@ func (r *request) readBody() ([]byte, error) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, errEncoding
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(r.writer, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		description := fmt.Sprintf("must be at most %d bytes", tooLarge.Limit)
-		return nil, &statusError{http.StatusRequestEntityTooLarge, platform.Invalid(platform.Violation{Field: "body", Description: description})}
-	case err != nil:
-		return nil, platform.Invalid(platform.Violation{Field: "body", Description: "could not be read completely"})
+	body, err := io.ReadAll(http.MaxBytesReader(r.writer, r.Body, MaxBody))
+	if err != nil {
+		return nil, BodyError(err)
 	}
 	return body, nil
+}
+
+// BodyError returns the error for a body that could not be read, or that
+// http.MaxBytesReader found too large.
+func BodyError(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		description := fmt.Sprintf("must be at most %d bytes", tooLarge.Limit)
+		return &statusError{http.StatusRequestEntityTooLarge, platform.Invalid(platform.Violation{Field: "body", Description: description})}
+	}
+	return platform.Invalid(platform.Violation{Field: "body", Description: "could not be read completely"})
 }
 
 // errEncoding is the error for a compressed body.

@@ -25,13 +25,13 @@ func TestABodyIsRejectedByItsHeadersAndSize(t *testing.T) {
 		{"JSON in capitals", "Application/JSON", "", strings.NewReader("{}"), 0, ""},
 		{"identity", "application/json", "identity", strings.NewReader("{}"), 0, ""},
 		{"empty", "application/json", "", strings.NewReader(""), 0, ""},
-		{"the largest", "", "", strings.NewReader(strings.Repeat(" ", maxBody)), 0, ""},
+		{"the largest", "", "", strings.NewReader(strings.Repeat(" ", MaxBody)), 0, ""},
 		{"a form, as curl has it", "application/x-www-form-urlencoded", "", strings.NewReader("{}"), 0, ""},
 		{"anything, as generators have it", "*/*", "", strings.NewReader("{}"), 0, ""},
 		{"text", "text/plain", "", strings.NewReader("{}"), 0, ""},
 		{"a broken media type", "application/json; =", "", strings.NewReader("{}"), 0, ""},
 		{"compressed", "application/json", "gzip", strings.NewReader("{}"), 415, "Content-Encoding"},
-		{"too large", "", "", strings.NewReader(strings.Repeat(" ", maxBody+1)), 413, "body"},
+		{"too large", "", "", strings.NewReader(strings.Repeat(" ", MaxBody+1)), 413, "body"},
 		{"broken off", "", "", io.MultiReader(strings.NewReader("{"), errorReader{}), 400, "body"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

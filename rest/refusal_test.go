@@ -148,7 +148,7 @@ func TestBodiesOfAnotherTypeAreRejected(t *testing.T) {
 	} {
 		body := `{"name":"x"}`
 		if c.status == 413 {
-			body += strings.Repeat(" ", maxBody)
+			body += strings.Repeat(" ", MaxBody)
 		}
 		got := w.do(http.MethodPost, path, body, c.header, c.value).expectStatus(c.status)
 		if got.json["code"] != 3.0 || got.detail("BadRequest") == nil {

@@ -63,7 +63,7 @@ func newReplicas(t *testing.T, url, org string, directory func(*platform.Platfor
 		c := Config{ServiceDomain: "atrium.dev", GraphQL: DefaultGraphQL(), Logger: discardLogger()}
 		c.recorder = c.newRecorder()
 		verifier := auth.New(auth.Options{Directory: directory(p), Audience: []string{"atrium"}, Development: issuer})
-		w.p, w.handlers = p, append(w.handlers, c.routes(p, verifier, nil, "", nil, c.answerOptions()))
+		w.p, w.handlers = p, append(w.handlers, c.routes(p, verifier, c.newAdmission(newErrorWriter(c.answerOptions())), nil, "", nil, c.answerOptions()))
 	}
 	w.org = check(w.p.Groups.Bootstrap(w.operator, org, auth.DevelopmentIssuer, "owner"))(t).Group.UID
 	w.alice = check(w.p.Identities.Create(w.operator, w.org, input[*platform.Identity](`{"name":"alice","claimMatch":{"issuer":%q,"subject":"alice"}}`, auth.DevelopmentIssuer)))(t).UID

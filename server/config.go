@@ -237,9 +237,12 @@ func (c *Config) handler(p *platform.Platform, dev *development, issuer string, 
 	if dev != nil {
 		options.Development = dev.issuer
 	}
-	answers := c.answerOptions()
-	routes := addGuards(c.routes(p, auth.New(options), dev, issuer, closing, answers), c.Origins, answers)
-	return addOuterLayers(limitHeaders(c.V1.route(routes, answers), newErrorWriter(answers)), answers, c.recorder, c.TrustedProxies)
+	answers, verifier := c.answerOptions(), auth.New(options)
+	refuse := newErrorWriter(answers)
+	admitting := c.newAdmission(refuse)
+	admitForwarded := func(next http.Handler) http.Handler { return admitting.AdmitForwarded(verifier, next) }
+	routes := addGuards(c.routes(p, verifier, admitting, dev, issuer, closing, answers), c.Origins, answers)
+	return addOuterLayers(limitHeaders(c.V1.route(routes, admitForwarded, answers), refuse), answers, c.recorder, c.TrustedProxies)
 }
 
 // answerOptions returns the options for all responses outside of GraphQL.

@@ -22,6 +22,19 @@ import (
 	"atrium/store/storetest"
 )
 
+// newDevelopmentIssuer returns a development issuer with a key of its own.
+func newDevelopmentIssuer() (*auth.Issuer, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return auth.NewDevelopmentIssuer(encoded, nil)
+}
+
 // The attack is a few tokens of an issuer that does not answer, which any organisation can name.
 // They must not hold the slots of requests whose tokens are not known yet, such as those of
 // everybody who signs in.
@@ -30,11 +43,7 @@ func TestAnIssuerThatDoesNotAnswerKeepsNobodyFromSigningIn(t *testing.T) {
 	hold, asked := make(chan struct{}), make(chan struct{}, 1)
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked <- struct{}{}; <-hold }))
 	defer silent.Close()
-	newIssuer := func() *auth.Issuer {
-		key := check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-		return check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(key))(t), nil))(t)
-	}
-	known, unknown := newIssuer(), newIssuer()
+	known, unknown := check(newDevelopmentIssuer())(t), check(newDevelopmentIssuer())(t)
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
 	operator := platform.WithActor(t.Context(), platform.NewOperator("test"))
 	for name, issuer := range map[string]string{"acme": auth.DevelopmentIssuer, "evil": silent.URL} {
@@ -45,7 +54,7 @@ func TestAnIssuerThatDoesNotAnswerKeepsNobodyFromSigningIn(t *testing.T) {
 	verifier := auth.New(auth.Options{
 		Directory: p, Audience: []string{"atrium"}, Development: known, Guard: auth.NewGuard([]string{silent.Listener.Addr().String()}), Logger: discardLogger(),
 	})
-	handler := c.routes(p, verifier, nil, "", nil, c.answerOptions())
+	handler := c.routes(p, verifier, c.newAdmission(newErrorWriter(c.answerOptions())), nil, "", nil, c.answerOptions())
 	request := func(token string) int {
 		r := httptest.NewRequest(http.MethodGet, "/iam/v2/roles", http.NoBody)
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -97,7 +106,7 @@ func TestForgedTokensLockOutNoMachine(t *testing.T) {
 		mint := func(by *auth.Issuer, subject string) string {
 			return check(by.Mint(subject, "atrium", time.Hour, map[string]any{"iss": machines, "jti": rand.Text()}))(t)
 		}
-		forger := check(auth.NewDevelopmentIssuer(check(x509.MarshalPKCS8PrivateKey(check(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)))(t), nil))(t)
+		forger := check(newDevelopmentIssuer())(t)
 		refused := 0
 		for range 50 {
 			for _, forged := range []string{mint(forger, "mallory"), mint(forger, "eve"), "x"} {

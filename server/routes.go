@@ -15,6 +15,7 @@ import (
 	"atrium/resolvers"
 	"atrium/rest"
 	"atrium/rpc"
+	"atrium/server/admission"
 	"atrium/web"
 )
 
@@ -22,11 +23,10 @@ const graphPath = "/graphql"
 
 // routes maps paths to handlers. It does not use http.ServeMux, which cleans paths: paths
 // of REST contain UIDs in several spellings.
-func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
+func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting *admission.Controller, dev *development, issuer string, closing <-chan struct{}, options rest.Options) http.Handler {
 	ready := shareCheck(c.readyCheck(p), c.draining)
 	c.ready.use(ready)
 	refuse := newErrorWriter(options)
-	admitting := c.newAdmission(refuse)
 	measured := countMemory(c.Answers) // one limit for all protocols
 	// A request is admitted before anything of it is read. Then it is authenticated.
 	admitted := func(next http.Handler) http.Handler {

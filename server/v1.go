@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -21,7 +24,8 @@ import (
 	"atrium/rest"
 )
 
-// V1 is another service that answers v1. Requests for v1 are forwarded to it unchanged.
+// V1 is another service that answers v1. Requests for v1 are forwarded to it, with the
+// limits of all other requests.
 type V1 struct {
 	Upstream *url.URL
 	Timeout  time.Duration // time in which the other service must begin to answer
@@ -31,27 +35,41 @@ type V1 struct {
 // services.
 var v1Path = regexp.MustCompile(`^/(iam|registry|vulnerabilities|libraries|advisory)/v1/`)
 
-// route returns a handler that forwards requests for v1 and passes the others to next.
-func (v *V1) route(next http.Handler, o rest.Options) http.Handler {
+// route returns a handler that forwards the requests for v1 that admit lets pass, and passes
+// the others to next.
+func (v *V1) route(next http.Handler, admit layer, o rest.Options) http.Handler {
 	if v == nil {
 		return next
 	}
-	proxy := v.proxy(o)
+	forward := admit(v.forward(o))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !v1Path.MatchString(r.URL.EscapedPath()) {
-			next.ServeHTTP(w, r)
+		if v1Path.MatchString(r.URL.EscapedPath()) {
+			forward.ServeHTTP(w, r)
 			return
 		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// forward returns a handler that forwards requests for v1.
+func (v *V1) forward(o rest.Options) http.Handler {
+	proxy := v.proxy(o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if canLeaveV1(r.URL.EscapedPath()) {
 			o.WriteError(w, r, platform.Invalid(platform.Violation{
 				Field: "path", Description: fmt.Sprintf("must not contain the segments . and .., in any encoding, nor be encoded more than %d times", maxEncodings),
 			}))
 			return
 		}
-		through := &passage{w, http.NewResponseController(w)}
+		if r.ContentLength > rest.MaxBody {
+			o.WriteError(w, r, rest.BodyError(&http.MaxBytesError{Limit: rest.MaxBody}))
+			return
+		}
+		body := &clientBody{ReadCloser: http.MaxBytesReader(w, r.Body, rest.MaxBody)}
+		through := &passage{w, http.NewResponseController(w), body}
 		_ = through.control.SetWriteDeadline(time.Time{})
 		if r.Body != http.NoBody {
-			r.Body = &slowBody{ReadCloser: r.Body, control: through.control}
+			r.Body = body
 		}
 		proxy.ServeHTTP(through, r)
 	})
@@ -102,8 +120,8 @@ func unescape(path string) string {
 }
 
 // proxy returns a handler that forwards a request unchanged, including its token: v1
-// accepts the same tokens and checks permissions itself. It does not forward the address
-// of the client.
+// accepts the same tokens and checks permissions itself. What the headers of proxies say
+// about the client comes from this server.
 func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -122,6 +140,9 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 			p.SetURL(v.Upstream)
 			p.Out.URL.Path, p.Out.URL.RawPath = p.In.URL.Path, p.In.URL.RawPath
 			p.Out.URL.RawQuery = p.In.URL.RawQuery // also a query that Go cannot parse
+			maps.DeleteFunc(p.Out.Header, func(name string, _ []string) bool { return isProxyHeader(name) })
+			p.SetXForwarded()
+			p.Out.Header["X-Real-Ip"] = p.Out.Header["X-Forwarded-For"]
 			if t := platform.TraceOf(p.In.Context()); t != nil && t.Parent != "" {
 				p.Out.Header.Set("Traceparent", t.Parent)
 			}
@@ -129,6 +150,11 @@ func (v *V1) proxy(o rest.Options) *httputil.ReverseProxy {
 		FlushInterval: -1, // flush each write at once
 		ErrorLog:      slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			through, _ := w.(*passage) // forward made it
+			if fault := through.body.fault.Load(); fault != nil {
+				o.WriteError(w, r, rest.BodyError(*fault))
+				return
+			}
 			o.WriteError(w, r, v1Error(err))
 		},
 	}
@@ -154,13 +180,16 @@ func v1Error(err error) error {
 type passage struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	body    *clientBody // of the request
 }
 
-// WriteHeader keeps only the request id of the upstream, because a response must have one
-// id.
+// WriteHeader keeps only the request id and the limits of the upstream, if it has them,
+// because a response must have one of each.
 func (p *passage) WriteHeader(status int) {
-	if ids := p.Header().Values(edge.RequestIDHeader); len(ids) > 1 {
-		p.Header()[edge.RequestIDHeader] = ids[1:2]
+	for _, name := range []string{edge.RequestIDHeader, "Ratelimit", "Ratelimit-Policy"} {
+		if values := p.Header()[name]; len(values) > 1 {
+			p.Header()[name] = values[1:2]
+		}
 	}
 	p.ResponseWriter.WriteHeader(status)
 }
@@ -186,20 +215,34 @@ func (p *passage) setDeadline() (done func()) {
 // Unwrap lets http.ResponseController reach the connection.
 func (p *passage) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// A slowBody is a request body without a time limit for the whole. Each read has a time
-// limit. After the end of the body there is none: net/http then waits for the client to
-// disconnect, and would take a time limit for that.
-type slowBody struct {
+// A clientBody is a request body that keeps the error with which its client ended it.
+type clientBody struct {
 	io.ReadCloser
-	control *http.ResponseController
-	end     error // why the body has ended
+	fault atomic.Pointer[error] // nil if there is none
 }
 
-func (s *slowBody) Read(b []byte) (n int, err error) {
-	if s.end != nil {
-		return 0, s.end
+func (b *clientBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, http.ErrBodyReadAfterClose) {
+		b.fault.CompareAndSwap(nil, &err)
 	}
-	_ = s.control.SetReadDeadline(time.Now().Add(readTimeout))
-	n, s.end = s.ReadCloser.Read(b)
-	return n, s.end
+	return n, err
+}
+
+// proxyHeaders are the headers by which proxies tell a service about its client, with dashes
+// and in lower case. Names that end in a dash stand for all that begin with them.
+var proxyHeaders = []string{
+	"forwarded", "x-forwarded", "x-forwarded-", "x-original-", "x-real-ip", "true-client-ip", "client-ip", "x-client-ip", "x-cluster-client-ip",
+	"proxy-client-ip", "wl-proxy-client-ip", "x-proxyuser-ip", "cf-connecting-ip", "cf-connecting-ipv6", "cf-pseudo-ipv4", "fastly-client-ip",
+	"fly-client-ip", "x-azure-clientip", "x-azure-socketip", "x-appengine-", "x-envoy-", "x-remote-", "remote-addr", "remote-user", "x-host",
+	"x-rewrite-url", "x-ssl-", "x-client-cert",
+}
+
+// isProxyHeader reports whether a service may take a header for one of a proxy. Many
+// services read underscores as dashes.
+func isProxyHeader(name string) bool {
+	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+	return slices.ContainsFunc(proxyHeaders, func(header string) bool {
+		return name == header || strings.HasSuffix(header, "-") && strings.HasPrefix(name, header)
+	})
 }

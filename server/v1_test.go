@@ -2,22 +2,26 @@ package server
 
 import (
 	"bufio"
-	"errors"
+	"crypto/rand"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"atrium/platform"
 	"atrium/rest"
+	"atrium/store/storetest"
 )
 
 // newProxy forwards v1 to upstream as the program does, and answers "v2" to all other
 // requests.
-func newV1Proxy(t *testing.T, upstream string, timeout time.Duration) *httptest.Server {
+func newV1Proxy(t *testing.T, upstream string, timeout time.Duration, change ...func(*http.Server)) *httptest.Server {
 	t.Helper()
 	u, err := url.Parse(upstream)
 	if err != nil {
@@ -26,8 +30,11 @@ func newV1Proxy(t *testing.T, upstream string, timeout time.Duration) *httptest.
 	o := rest.Options{Logger: discardLogger()}
 	v2 := addGuards(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "v2") }), nil, o)
 	v1 := &V1{Upstream: u, Timeout: timeout}
-	s := httptest.NewUnstartedServer(addOuterLayers(v1.route(v2, o), o, (&Config{Logger: o.Logger}).newRecorder(), nil))
+	s := httptest.NewUnstartedServer(addOuterLayers(v1.route(v2, func(next http.Handler) http.Handler { return next }, o), o, (&Config{Logger: o.Logger}).newRecorder(), nil))
 	s.Config = newServer(s.Config.Handler, nil, discardLogger())
+	for _, c := range change {
+		c(s.Config)
+	}
 	s.Start()
 	t.Cleanup(s.Close)
 	return s
@@ -105,7 +112,7 @@ func TestRequestsForV1AreForwardedUnchanged(t *testing.T) {
 	want := map[string]string{
 		"Authorization": "Bearer not.for.us|Basic YTpi", "Cookie": "session=1", "Content-Type": "text/odd", "Content-Encoding": "gzip",
 		"Origin": "https://app.example.com", "X-Request-Id": "mine", "Accept-Encoding": "zstd", "X-Many": "1|2", "If-None-Match": `"x"`,
-		"X-Forwarded-For": "", "X-Forwarded-Host": "", "X-Forwarded-Proto": "", "Forwarded": "", "X-Mine": "", "Connection": "", "Proxy-Connection": "", "User-Agent": "",
+		"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": strings.TrimPrefix(server.URL, "http://"), "X-Forwarded-Proto": "http", "X-Real-Ip": "127.0.0.1", "Forwarded": "", "X-Mine": "", "Connection": "", "Proxy-Connection": "", "User-Agent": "",
 	}
 	for name, value := range want {
 		if seen := strings.Join(got.Header.Values(name), "|"); seen != value {
@@ -237,25 +244,147 @@ func TestAnUnavailableOrSlowV1IsAnError(t *testing.T) {
 	}
 }
 
-// A deadlineCounter is a response that counts the deadlines for reading the request.
-type deadlineCounter struct {
-	http.ResponseWriter
-	deadlines int
+// The attack is a client that pretends to be a proxy, so that v1 takes it for another client.
+func TestClientsCannotForgeTheHeadersOfProxiesForV1(t *testing.T) {
+	t.Parallel()
+	var got http.Header
+	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))
+	t.Cleanup(upstream.Close)
+	server := newV1Proxy(t, upstream.URL, time.Minute)
+	forged := []string{
+		"X-Forwarded-For", "X_Forwarded_For", "X-Forwarded", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix", "X-Forwarded-User",
+		"Forwarded", "X-Real-Ip", "X_Real_IP", "x-real_ip", "True-Client-Ip", "X-Client-Ip", "Client-Ip", "X-Cluster-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip",
+		"X-Original-Forwarded-For", "X-Original-Url", "X-Rewrite-Url", "X-Envoy-External-Address", "X-Appengine-User-Ip", "X-Remote-User", "Remote-User", "X-Ssl-Client-Cert",
+	}
+	header := http.Header{"X-Client-Version": {"7"}, "X-Realm": {"r"}}
+	for _, name := range forged {
+		header[name] = []string{"203.0.113.9"}
+	}
+	send(t, http.MethodGet, server.URL+"/iam/v1/groups", "", header)
+	for name, values := range got {
+		if strings.Contains(strings.Join(values, " "), "203.0.113.9") {
+			t.Errorf("v1 saw %s %q", name, values)
+		}
+	}
+	if got.Get("X-Client-Version") != "7" || got.Get("X-Realm") != "r" || got.Get("X-Forwarded-For") != "127.0.0.1" || got.Get("X-Real-Ip") != "127.0.0.1" {
+		t.Errorf("v1 saw %v, want the other headers of the client, and its address 127.0.0.1", got)
+	}
 }
 
-func (c *deadlineCounter) SetReadDeadline(time.Time) error { c.deadlines++; return nil }
-
-// net/http takes a deadline that passes after the end of the body for a client that has
-// disconnected. The transport of the proxy reads once more after the end.
-func TestABodyForV1HasNoDeadlineAfterItsEnd(t *testing.T) {
-	t.Parallel()
-	counter := &deadlineCounter{}
-	body := &slowBody{ReadCloser: io.NopCloser(strings.NewReader("text")), control: http.NewResponseController(counter)}
-	if text, err := io.ReadAll(body); string(text) != "text" || err != nil {
-		t.Fatalf("read %q (%v)", text, err)
+// sendRaw sends the text of a POST for v1 on a connection of its own, and returns the status and
+// the body of the answer.
+func sendRaw(t *testing.T, server *httptest.Server, text string) (int, string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
 	}
-	before := counter.deadlines
-	if n, err := body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || counter.deadlines != before {
-		t.Errorf("after the end: %d, %v, and %d more deadlines", n, err, counter.deadlines-before)
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "POST /iam/v1/groups HTTP/1.1\r\nHost: h\r\n"+text); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+func TestABodyForV1HasTheLimitsOfOtherBodies(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		if err == nil {
+			_, _ = fmt.Fprint(w, n)
+		}
+	}))
+	t.Cleanup(upstream.Close)
+	server := newV1Proxy(t, upstream.URL, time.Minute)
+	hasty := newV1Proxy(t, upstream.URL, time.Minute, func(s *http.Server) { s.ReadTimeout = 100 * time.Millisecond })
+	large := strings.Repeat("x", rest.MaxBody)
+	for _, c := range []struct {
+		name, text string
+		server     *httptest.Server
+		status     int
+		want       string
+	}{
+		{"the largest", fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(large), large), server, 200, fmt.Sprint(rest.MaxBody)},
+		{"too large", fmt.Sprintf("Content-Length: %d\r\n\r\n", len(large)+1), server, 413, `"field":"body"`},
+		{"too large without a length", fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%sx\r\n0\r\n\r\n", len(large)+1, large), server, 413, `"field":"body"`},
+		{"a chunk that is none", "Transfer-Encoding: chunked\r\n\r\nzz\r\n", server, 400, `"field":"body"`},
+		{"a chunk that is longer than it says", "Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n", server, 400, `"field":"body"`},
+		{"a body that never ends", "Content-Length: 10\r\n\r\nx", hasty, 400, `"field":"body"`}, // The attack sends the rest byte by byte.
+	} {
+		if status, body := sendRaw(t, c.server, c.text); status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s: status %d, want %d: %s, want it to contain %q", c.name, status, c.status, body, c.want)
+		}
+	}
+}
+
+func TestRequestsForV1HaveTheLimitsOfOtherRequests(t *testing.T) {
+	t.Parallel()
+	var hold atomic.Pointer[chan struct{}] // If it is set, v1 waits for it.
+	arrived := make(chan struct{}, 10)
+	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if wait := hold.Load(); wait != nil {
+			arrived <- struct{}{}
+			<-*wait
+		}
+	}))
+	t.Cleanup(upstream.Close)
+	target := check(url.Parse(upstream.URL))(t)
+	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
+	issuer := check(newDevelopmentIssuer())(t)
+	serve := func(c Config) func(token string) int {
+		c.Logger, c.GraphQL, c.Audience, c.V1 = discardLogger(), DefaultGraphQL(), []string{"atrium"}, &V1{Upstream: target, Timeout: time.Minute}
+		handler := Handler(p, c, issuer)
+		return func(token string) int {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/iam/v1/groups", http.NoBody)
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, r)
+			return answer.Code
+		}
+	}
+	for name, token := range map[string]func() string{
+		"no token":          func() string { return "" },
+		"an invented token": rand.Text,
+		"new tokens of one caller": func() string {
+			return check(issuer.Mint("ann", "atrium", time.Hour, map[string]any{"jti": rand.Text()}))(t)
+		},
+		"tokens for another audience": func() string {
+			return check(issuer.Mint("ann", "v1", time.Hour, map[string]any{"jti": rand.Text()}))(t)
+		},
+	} {
+		request := serve(Config{RateLimit: 1, RateBurst: 2})
+		if first, second, third := request(token()), request(token()), request(token()); first != http.StatusOK || second != http.StatusOK || third != http.StatusTooManyRequests {
+			t.Errorf("%s: status %d, %d and %d, want 200, 200 and 429", name, first, second, third)
+		}
+		if status := request(check(issuer.Mint("bob", "atrium", time.Hour, nil))(t)); status != http.StatusOK {
+			t.Errorf("%s: another caller gets %d, want 200", name, status)
+		}
+	}
+	release := make(chan struct{})
+	hold.Store(&release)
+	request, ended := serve(Config{MaxInFlight: 2, MaxConcurrent: 1}), make(chan int, 2)
+	for range 2 { // Both wait for v1 at the same time, which takes no slot.
+		go func() { ended <- request("") }()
+		<-arrived
+	}
+	if status := request(""); status != http.StatusTooManyRequests {
+		t.Errorf("a third request under way gets %d, want 429", status)
+	}
+	close(release)
+	for range 2 {
+		if status := <-ended; status != http.StatusOK {
+			t.Errorf("a request that waited for v1 gets %d, want 200", status)
+		}
 	}
 }

@@ -77,7 +77,7 @@ func (l *limitFlags) limits(dev bool) (rate, inFlight int) {
 
 // v1Flags name another service that answers v1.
 type v1Flags struct {
-	V1Upstream string        `name:"v1-upstream" placeholder:"URL" help:"Service to which requests for v1 are forwarded unchanged."`
+	V1Upstream string        `name:"v1-upstream" placeholder:"URL" help:"Service to which requests for v1 are forwarded."`
 	V1Timeout  time.Duration `name:"v1-timeout" default:"30s" help:"Time limit until the v1 service begins its answer."`
 
 	upstream *url.URL // nil means that v1 is not served

@@ -137,6 +137,38 @@ func (q *request) identify(actor *platform.Actor) (limit string, err error) {
 	return q.count(key.Caller)
 }
 
+// AdmitForwarded is AdmitRequests for requests that another service answers. A request counts
+// for its caller, or for its address if its token is not valid here, which the other service
+// may see differently. It gives up its slot before next works.
+func (c *Controller) AdmitForwarded(verifier *auth.Verifier, next http.Handler) http.Handler {
+	return c.AdmitRequests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if q := findRequest(w); q != nil {
+			if limit, err := q.forward(r, verifier); err != nil {
+				c.settings.Refuse(w, r, limit, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	}))
+}
+
+// forward counts a request that another service answers, and gives up its slot.
+func (q *request) forward(r *http.Request, verifier *auth.Verifier) (limit string, err error) {
+	defer q.limiter.leave(q)
+	if q.quotas.isOff() || q.counted != "" {
+		return "", nil
+	}
+	ctx, err := verifier.Authorize(r.Context(), r.Header["Authorization"])
+	switch {
+	case err == nil:
+		return q.identify(platform.ActorOf(ctx))
+	case platform.AsError(err).Code == platform.CodeResourceExhausted:
+		return limitRate, err
+	default:
+		return q.count(q.client)
+	}
+}
+
 // AdmitOperation admits an operation of a caller on an open connection. It returns the name
 // of the limit and an error if the operation is refused.
 func (c *Controller) AdmitOperation(ctx context.Context) (leave func(), limit string, err error) {
