@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"atrium/platform"
@@ -17,8 +17,9 @@ const (
 	// leeway is the largest accepted difference between the clocks of issuer and
 	// service.
 	leeway = time.Minute
-	// maxSeconds is the last second of the year 9999.
-	maxSeconds = 253402300799
+	// minSeconds and maxSeconds are the first second of the year 1 and the last one of
+	// the year 9999.
+	minSeconds, maxSeconds = -62135596800, 253402300799
 )
 
 // readToken parses raw and checks its form and its times at now. services are the
@@ -42,6 +43,11 @@ func readToken(raw string, services []string, now time.Time) (*token, platform.C
 // readClaims reads the claims about the bearer and the audience of the token.
 func (t *token) readClaims(services []string) (platform.Claims, error) {
 	c := platform.Claims{Values: t.claims}
+	// The claim makes a token a statement about events, such as a logout, whatever its typ
+	// (RFC 8417).
+	if _, ok := t.claims["events"].(map[string]any); ok {
+		return c, errors.New("the token says what happened (its claim events), and is not for signing in")
+	}
 	var err error
 	if c.Issuer, err = t.textClaim("iss"); err != nil {
 		return c, err
@@ -91,7 +97,7 @@ func (t *token) checkTimes(now time.Time) (expires time.Time, err error) {
 func (t *token) textClaim(name string) (string, error) {
 	s, ok := t.claims[name].(string)
 	if !ok || s == "" {
-		return "", fmt.Errorf("the token's %s must be a string that is not empty", name)
+		return "", fmt.Errorf("the token's %s must be a string that is not empty and has no NUL, U+FFFD or unpaired surrogate", name)
 	}
 	return s, nil
 }
@@ -117,18 +123,18 @@ func (t *token) audience() ([]string, error) {
 	return audience, nil
 }
 
-// timeClaim reads a claim in whole seconds, written in plain digits. It refuses
-// fractions, exponents and strings, because other readers may understand them
-// differently.
+// timeClaim reads a claim in seconds since 1970, which may have a fraction and an
+// exponent (NumericDate of RFC 7519). The result is exact to a microsecond.
 func (t *token) timeClaim(name string) (at time.Time, ok bool, err error) {
 	v, ok := t.claims[name]
 	if !ok {
 		return time.Time{}, false, nil
 	}
 	n, _ := v.(json.Number)
-	seconds, err := strconv.ParseUint(string(n), 10, 64) // digits only
-	if err != nil || seconds > maxSeconds {
-		return time.Time{}, false, fmt.Errorf("the token's %s must be a whole number of seconds", name)
+	seconds, err := n.Float64()
+	if err != nil || seconds < minSeconds || seconds > maxSeconds {
+		return time.Time{}, false, fmt.Errorf("the token's %s must be a number of seconds since 1970, up to the year 9999", name)
 	}
-	return time.Unix(int64(seconds), 0).UTC(), true, nil
+	whole, fraction := math.Modf(seconds)
+	return time.Unix(int64(whole), int64(fraction*1e9)).UTC(), true, nil
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -52,14 +53,14 @@ func NewDevelopmentIssuer(key []byte, clock func() time.Time) (*Issuer, error) {
 	if clock == nil {
 		clock = time.Now
 	}
-	public := publicKey{kid: jwk.KeyID, alg: jose.ES256, key: private.Public()}
+	public := publicKey{kid: jwk.KeyID, algorithms: algorithmsOf(private.Public()), key: private.Public()}
 	return &Issuer{signer: signer, public: public, now: clock}, nil
 }
 
 // isSignerOf reports whether t names the development key. A nil Issuer, for a
 // server that is not in development mode, has signed nothing.
 func (i *Issuer) isSignerOf(t *token) bool {
-	return i != nil && t.kid == i.public.kid && t.alg == i.public.alg
+	return i != nil && t.kid == i.public.kid && slices.Contains(i.public.algorithms, t.alg)
 }
 
 // Mint returns a signed token for subject and audience that is valid for ttl, at

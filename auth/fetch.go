@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,16 +113,35 @@ func splitKeySet(document []byte) ([]json.RawMessage, error) {
 func parseKeys(all []json.RawMessage) []publicKey {
 	keys := []publicKey{}
 	for _, raw := range all {
-		var jwk jose.JSONWebKey
 		// A key of an unknown kind must not prevent the use of the others.
-		if json.Unmarshal(raw, &jwk) != nil {
-			continue
-		}
-		if key, ok := toPublicKey(jwk); ok {
+		if key, ok := parseKey(raw); ok {
 			keys = append(keys, key)
 		}
 	}
 	return keys
+}
+
+// parseKey reads a key. It reports false if the key cannot verify a token.
+func parseKey(raw []byte) (publicKey, bool) {
+	var members map[string]json.RawMessage
+	var use struct {
+		Operations []string `json:"key_ops"`
+	}
+	if json.Unmarshal(raw, &members) != nil || json.Unmarshal(raw, &use) != nil {
+		return publicKey{}, false
+	}
+	if use.Operations != nil && !slices.Contains(use.Operations, "verify") {
+		return publicKey{}, false
+	}
+	// go-jose drops a key whose certificates it cannot read, and nothing here uses them.
+	for _, name := range []string{"x5c", "x5t", "x5t#S256", "x5u"} {
+		delete(members, name)
+	}
+	var jwk jose.JSONWebKey
+	if rest, err := json.Marshal(members); err != nil || json.Unmarshal(rest, &jwk) != nil {
+		return publicKey{}, false
+	}
+	return toPublicKey(jwk)
 }
 
 // checkIssuerURL refuses an issuer from which discovery would build a different URL.

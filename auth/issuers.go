@@ -35,22 +35,22 @@ type usedKeySet struct {
 	used time.Time
 }
 
-// cachedKey returns the key of issuer that t names, if it is cached and fresh.
-func (i *issuers) cachedKey(issuer string, t *token) (crypto.PublicKey, bool) {
+// cachedKeys returns the keys of issuer that t names, if they are cached and fresh.
+func (i *issuers) cachedKeys(issuer string, t *token) (keys []crypto.PublicKey, isCached bool) {
 	set := i.lookup(issuer)
 	if set == nil {
 		return nil, false
 	}
-	key, answered, err := set.findCached(t, i.now())
-	return key, answered && err == nil
+	keys, answered, err := set.findCached(t, i.now())
+	return keys, answered && err == nil
 }
 
-// key returns the key of issuer that t names. It fetches the keys if necessary, but
+// keys returns the keys of issuer that t names. It fetches the keys if necessary, but
 // only from an issuer that is known.
-func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
+func (i *issuers) keys(ctx context.Context, issuer string, t *token) ([]crypto.PublicKey, error) {
 	if set := i.lookup(issuer); set != nil {
-		if key, answered, err := set.findCached(t, i.now()); answered {
-			return key, err
+		if keys, answered, err := set.findCached(t, i.now()); answered {
+			return keys, err
 		}
 	}
 	if err := i.checkKnown(ctx, issuer); err != nil {
@@ -63,12 +63,12 @@ func (i *issuers) key(ctx context.Context, issuer string, t *token) (crypto.Publ
 	return i.add(issuer).refresh(ctx, t, i.now)
 }
 
-// staleKey returns the key of issuer that t names, if it is cached and may be used
-// while the issuer is unavailable. It need not be fresh.
-func (i *issuers) staleKey(issuer string, t *token) (crypto.PublicKey, bool) {
+// staleKeys returns the keys of issuer that t names, if they are cached and may be used
+// while the issuer is unavailable. They need not be fresh.
+func (i *issuers) staleKeys(issuer string, t *token) []crypto.PublicKey {
 	set := i.lookup(issuer)
 	if set == nil {
-		return nil, false
+		return nil
 	}
 	return set.findStale(t, i.now())
 }

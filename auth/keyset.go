@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,52 +32,69 @@ const (
 	// have an issuer, and a document is large enough for thousands of keys.
 	maxKeys       = 100
 	maxKeyIDBytes = 256
+	// maxNamedKeys limits how many keys are tried for one token. An issuer that changes its
+	// keys may have two with one id.
+	maxNamedKeys = 4
 )
 
-// A publicKey verifies signatures of one algorithm.
+// rsaAlgorithms are the algorithms of an RSA key, and algorithms are all with which a token
+// may be signed. An elliptic curve has one of its own.
+var (
+	rsaAlgorithms = []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}
+	algorithms    = append(slices.Clone(rsaAlgorithms), jose.ES256, jose.ES384, jose.ES512, jose.EdDSA)
+)
+
+// A publicKey verifies signatures of its algorithms.
 type publicKey struct {
-	kid string
-	alg jose.SignatureAlgorithm
-	key crypto.PublicKey
+	kid        string
+	algorithms []jose.SignatureAlgorithm
+	key        crypto.PublicKey
 }
 
 // toPublicKey converts jwk. It reports false for every kind of key that Atrium does
 // not accept, such as private and symmetric keys.
 func toPublicKey(jwk jose.JSONWebKey) (publicKey, bool) {
-	p := publicKey{kid: jwk.KeyID, key: jwk.Key}
-	switch key := jwk.Key.(type) {
-	case *rsa.PublicKey:
-		if bits := key.N.BitLen(); bits < minRSABits || bits > maxRSABits {
-			return p, false
-		}
-		p.alg = jose.RS256
-	case *ecdsa.PublicKey:
-		if key.Curve != elliptic.P256() {
-			return p, false
-		}
-		p.alg = jose.ES256
-	default:
-		return p, false
+	p := publicKey{kid: jwk.KeyID, key: jwk.Key, algorithms: algorithmsOf(jwk.Key)}
+	if jwk.Algorithm != "" {
+		p.algorithms = slices.DeleteFunc(slices.Clone(p.algorithms), func(alg jose.SignatureAlgorithm) bool { return string(alg) != jwk.Algorithm })
 	}
-	if len(jwk.KeyID) > maxKeyIDBytes {
-		return p, false
-	}
-	algorithmMatches := jwk.Algorithm == "" || jwk.Algorithm == string(p.alg)
 	useMatches := jwk.Use == "" || jwk.Use == "sig"
-	return p, algorithmMatches && useMatches
+	return p, len(p.algorithms) > 0 && useMatches && len(jwk.KeyID) <= maxKeyIDBytes
 }
 
-// findKey finds the key that t names. A token without a kid names the only key.
-func findKey(keys []publicKey, t *token) (crypto.PublicKey, bool) {
-	if t.kid == "" && len(keys) > 1 {
-		return nil, false
+// algorithmsOf returns the algorithms whose signatures key can verify. There are none for
+// a key that Atrium does not accept.
+func algorithmsOf(key crypto.PublicKey) []jose.SignatureAlgorithm {
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		if bits := key.N.BitLen(); bits >= minRSABits && bits <= maxRSABits {
+			return rsaAlgorithms
+		}
+	case *ecdsa.PublicKey:
+		switch key.Curve {
+		case elliptic.P256():
+			return []jose.SignatureAlgorithm{jose.ES256}
+		case elliptic.P384():
+			return []jose.SignatureAlgorithm{jose.ES384}
+		case elliptic.P521():
+			return []jose.SignatureAlgorithm{jose.ES512}
+		}
+	case ed25519.PublicKey:
+		return []jose.SignatureAlgorithm{jose.EdDSA}
 	}
+	return nil
+}
+
+// findKeys finds the keys that t names, at most maxNamedKeys: those with its algorithm and
+// kid, or with its algorithm if it has no kid.
+func findKeys(keys []publicKey, t *token) []crypto.PublicKey {
+	var named []crypto.PublicKey
 	for _, k := range keys {
-		if k.alg == t.alg && (k.kid == t.kid || t.kid == "") {
-			return k.key, true
+		if len(named) < maxNamedKeys && slices.Contains(k.algorithms, t.alg) && (k.kid == t.kid || t.kid == "") {
+			named = append(named, k.key)
 		}
 	}
-	return nil, false
+	return named
 }
 
 // A keySet caches the keys of one issuer. It is safe for concurrent use.
@@ -114,18 +133,18 @@ type issuerUnavailableError struct{ error }
 
 // findCached answers from the cached keys. It reports answered as false if a fetch is
 // due or running.
-func (s *keySet) findCached(t *token, now time.Time) (key crypto.PublicKey, answered bool, err error) {
+func (s *keySet) findCached(t *token, now time.Time) (keys []crypto.PublicKey, answered bool, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	key, found := findKey(s.keys, t)
+	keys = findKeys(s.keys, t)
 	age := now.Sub(s.fetched)
 	switch {
-	case found && age < freshTime:
-		return key, true, nil
+	case len(keys) > 0 && age < freshTime:
+		return keys, true, nil
 	case s.running != nil, now.Sub(s.tried) >= fetchPause:
 		return nil, false, nil
-	case found && age < staleTime:
-		return key, true, nil
+	case len(keys) > 0 && age < staleTime:
+		return keys, true, nil
 	case s.err != nil:
 		unavailable := platform.Unavailable("the token's issuer cannot be asked for its keys", issuerUnavailableError{s.err})
 		unavailable.RetryAfter = max(time.Second, s.tried.Add(fetchPause).Sub(now))
@@ -135,33 +154,35 @@ func (s *keySet) findCached(t *token, now time.Time) (key crypto.PublicKey, answ
 	}
 }
 
-// findStale returns the key that t names if it was fetched within staleTime.
-func (s *keySet) findStale(t *token, now time.Time) (crypto.PublicKey, bool) {
+// findStale returns the keys that t names if they were fetched within staleTime.
+func (s *keySet) findStale(t *token, now time.Time) []crypto.PublicKey {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	key, found := findKey(s.keys, t)
-	return key, found && now.Sub(s.fetched) < staleTime
+	if now.Sub(s.fetched) >= staleTime {
+		return nil
+	}
+	return findKeys(s.keys, t)
 }
 
-// refresh returns the key that t names from newly fetched keys. Concurrent requests
-// share one fetch. If the issuer does not answer within staleWait, refresh uses a
-// stale key, and the fetch continues in the background.
-func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) (crypto.PublicKey, error) {
+// refresh returns the keys that t names from newly fetched keys. Concurrent requests
+// share one fetch. If the issuer does not answer within staleWait, refresh uses
+// stale keys, and the fetch continues in the background.
+func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) ([]crypto.PublicKey, error) {
 	now := clock()
-	if key, answered, err := s.findCached(t, now); answered {
-		return key, err
+	if keys, answered, err := s.findCached(t, now); answered {
+		return keys, err
 	}
 	running := s.startFetch(ctx, now)
 	defer running.waiting.Add(-1)
-	stale, found := s.findStale(t, now)
+	stale := s.findStale(t, now)
 	switch isFull := running.waiting.Add(1) > maxWaiting; {
-	case isFull && found:
+	case isFull && len(stale) > 0:
 		return stale, nil
 	case isFull:
 		return nil, askedError()
 	}
 	slow := running.slow
-	if !found {
+	if len(stale) == 0 {
 		slow = nil
 	}
 	isLate := false
@@ -181,11 +202,11 @@ func (s *keySet) refresh(ctx context.Context, t *token, clock func() time.Time) 
 	case isLate:
 		return stale, nil
 	}
-	key, answered, err := s.findCached(t, now)
+	keys, answered, err := s.findCached(t, now)
 	if !answered { // the next fetch has begun already
 		return nil, askedError()
 	}
-	return key, err
+	return keys, err
 }
 
 func askedError() error {

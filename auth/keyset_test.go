@@ -2,13 +2,17 @@ package auth
 
 import (
 	"context"
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -180,7 +184,7 @@ func TestAFetchOutlivesItsRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	set := newKeySet(defaultStaleWait, func(ctx context.Context) ([]publicKey, error) {
 		cancel()
-		return []publicKey{{alg: jose.ES256, key: testKeys().ec.Public()}}, ctx.Err()
+		return []publicKey{{algorithms: []jose.SignatureAlgorithm{jose.ES256}, key: testKeys().ec.Public()}}, ctx.Err()
 	})
 	clock := newTestClock()
 	_, _ = set.refresh(ctx, &token{alg: jose.ES256}, clock.now)
@@ -301,9 +305,9 @@ func TestTheNumberOfKeySetsIsLimited(t *testing.T) {
 	}
 }
 
-func TestOnlyKeysOfTheTwoAlgorithmsAreUsed(t *testing.T) {
+func TestOnlyKeysOfKnownAlgorithmsAreUsed(t *testing.T) {
 	t.Parallel()
-	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	p224, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,8 +325,10 @@ func TestOnlyKeysOfTheTwoAlgorithmsAreUsed(t *testing.T) {
 		{"P-256 for ES256", jose.JSONWebKey{Key: public, Algorithm: "ES256", Use: "sig"}, true},
 		{"P-256 said to be for RS256", jose.JSONWebKey{Key: public, Algorithm: "RS256"}, false},
 		{"P-256 for encryption", jose.JSONWebKey{Key: public, Use: "enc"}, false},
-		{"P-384", jose.JSONWebKey{Key: p384.Public()}, false},
-		{"RSA for RS512", jose.JSONWebKey{Key: testKeys().rsa.Public(), Algorithm: "RS512"}, false},
+		{"P-224", jose.JSONWebKey{Key: p224.Public()}, false},
+		{"P-256 said to be for ES384", jose.JSONWebKey{Key: public, Algorithm: "ES384"}, false},
+		{"RSA for RS512", jose.JSONWebKey{Key: testKeys().rsa.Public(), Algorithm: "RS512"}, true},
+		{"RSA for encryption", jose.JSONWebKey{Key: testKeys().rsa.Public(), Algorithm: "RSA-OAEP"}, false},
 		{"RSA of 1024 bits", jose.JSONWebKey{Key: small.Public()}, false},
 		{"private", jose.JSONWebKey{Key: testKeys().ec}, false},
 		{"with the longest id", jose.JSONWebKey{Key: public, KeyID: strings.Repeat("k", maxKeyIDBytes)}, true},
@@ -335,11 +341,101 @@ func TestOnlyKeysOfTheTwoAlgorithmsAreUsed(t *testing.T) {
 	}
 }
 
-func TestATokenWithoutAKidNamesTheOnlyKey(t *testing.T) {
+// signWith signs valid claims with a key that the issuer offers as offered.
+func (f *fixture) signWith(key crypto.Signer, alg jose.SignatureAlgorithm, kid string) string {
+	f.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	signed, err := signer.Sign([]byte(f.claims(nil)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		f.Fatal(err)
+	}
+	return token
+}
+
+func TestEveryAlgorithmVerifies(t *testing.T) {
+	t.Parallel()
+	p384, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p521, err := ecdsa.GenerateKey(elliptic.P521(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, edwards, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[jose.SignatureAlgorithm]crypto.Signer{jose.ES256: testKeys().ec, jose.ES384: p384, jose.ES512: p521, jose.EdDSA: edwards}
+	f := setUp(t)
+	f.issuer.keys = []jose.JSONWebKey{{Key: testKeys().rsa.Public(), KeyID: "k"}} // It serves all algorithms of RSA.
+	for _, key := range keys {
+		f.issuer.keys = append(f.issuer.keys, jose.JSONWebKey{Key: key.Public(), KeyID: "k"})
+	}
+	for _, alg := range algorithms {
+		key, ok := keys[alg]
+		if !ok {
+			key = testKeys().rsa
+		}
+		token := f.signWith(key, alg, "k")
+		f.accept(token)
+		f.accept(token) // It was cached with its key.
+		_, rest, _ := strings.Cut(token, ".")
+		if err := f.verify(encode("{}") + "." + rest); err == nil || !strings.Contains(err.Error(), string(alg)) {
+			t.Errorf("the error for a token without an algorithm does not list %s: %v", alg, err)
+		}
+	}
+}
+
+func TestAllKeysOfOneIDAreTried(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	f.issuer.set(func() { f.issuer.keys = f.issuer.keys[1:] })
-	f.accept(sign(testKeys().ec, `{"alg":"ES256"}`, f.claims(nil)))
+	f.issuer.keys = []jose.JSONWebKey{{Key: testKeys().rsa.Public(), KeyID: "k"}, {Key: testKeys().otherRSA.Public(), KeyID: "k"}, {Key: testKeys().ec.Public(), KeyID: "k"}}
+	for _, header := range []string{`{"alg":"RS256","kid":"k"}`, `{"alg":"RS256"}`} {
+		for _, key := range []any{testKeys().otherRSA, testKeys().rsa} {
+			token := sign(key, header, f.claims(nil))
+			f.accept(token)
+			f.accept(token) // It was cached with its key.
+		}
+	}
+	f.refuse(sign(testKeys().otherEC, `{"alg":"ES256","kid":"k"}`, f.claims(nil)), platform.CodeUnauthenticated, "signature is wrong")
+}
+
+// The attack is an issuer with many keys of one id, which takes the time of the server for each
+// token of it.
+func TestFewKeysAreTriedForOneToken(t *testing.T) {
+	t.Parallel()
+	many := slices.Repeat([]publicKey{{kid: "k", algorithms: rsaAlgorithms}}, maxKeys)
+	if n := len(findKeys(many, &token{kid: "k", alg: jose.PS512})); n != maxNamedKeys {
+		t.Errorf("%d keys are tried, want %d", n, maxNamedKeys)
+	}
+}
+
+func TestOtherMembersOfAKeyAreNoFault(t *testing.T) {
+	t.Parallel()
+	key, err := json.Marshal(jose.JSONWebKey{Key: testKeys().ec.Public(), KeyID: "e"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for members, want := range map[string]int{
+		`"x5c":["not base64!"],"x5t":"zz","x5t#S256":1,"x5u":"%"`: 1,
+		`"key_ops":["sign","verify"],"ext":true`:                  1,
+		`"key_ops":["encrypt"]`:                                   0,
+		`"key_ops":"verify"`:                                      0,
+		`"kty":"AKP"`:                                             0,
+	} {
+		set := `{"keys":[null,"x",{"kid":5},` + string(key[:len(key)-1]) + "," + members + `}]}`
+		if keys, err := parseKeySet([]byte(set)); err != nil || len(keys) != want {
+			t.Errorf("with %s: %d keys and %v, want %d", members, len(keys), err, want)
+		}
+	}
 }
 
 // The attack is many tokens of an issuer that does not answer.

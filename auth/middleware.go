@@ -103,8 +103,9 @@ func bearerToken(authorization []string) (string, error) {
 		return "", errors.New("there must be one Authorization header")
 	}
 	scheme, raw, _ := strings.Cut(authorization[0], " ")
+	raw = strings.TrimLeft(raw, " ") // RFC 9110 allows several spaces
 	if !strings.EqualFold(scheme, "Bearer") || raw == "" || strings.ContainsAny(raw, " \t,") {
-		return "", errors.New("the Authorization header must be Bearer, one space, and a token")
+		return "", errors.New("the Authorization header must be Bearer, a space, and a token")
 	}
 	return raw, nil
 }

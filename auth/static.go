@@ -22,7 +22,7 @@ func (v *Verifier) findStaticIdentities(ctx context.Context, t *token, c platfor
 	}
 	var verified []platform.UID
 	for _, identity := range identities {
-		if key, found := findKey(readStaticKeys(identity.JWKS, t), t); found && t.verify(key) == nil {
+		if key, err := t.verify(findKeys(readStaticKeys(identity.JWKS, t), t)); err == nil {
 			verified = append(verified, identity.Identity)
 			v.static.Add(staticKeyOf(t, c), key)
 		}
@@ -57,12 +57,9 @@ func newStaticKeys() staticKeys {
 	return keys
 }
 
-// maxStaticKeys is how many keys of an identity that have the id in a token are read.
-const maxStaticKeys = 4
-
-// readStaticKeys reads the keys of an identity that t can name. Keys that cannot be read
-// verify nothing. To read a key takes time, and anybody can send tokens that name an
-// identity, so no other keys are read.
+// readStaticKeys reads the keys of an identity that t can name, at most maxNamedKeys. Keys
+// that cannot be read verify nothing. To read a key takes time, and anybody can send
+// tokens that name an identity, so no other keys are read.
 func readStaticKeys(document []byte, t *token) []publicKey {
 	named, err := splitKeySet(document)
 	if err != nil {
@@ -75,8 +72,6 @@ func readStaticKeys(document []byte, t *token) []publicKey {
 			}
 			return json.Unmarshal(raw, &key) != nil || key.ID != t.kid
 		})
-	} else if len(named) > maxStaticKeys {
-		return nil // t names the only key
 	}
-	return parseKeys(named[:min(len(named), maxStaticKeys)])
+	return parseKeys(named[:min(len(named), maxNamedKeys)])
 }

@@ -49,6 +49,21 @@ func TestATokenIsVerifiedByTheKeysThatAnIdentityBrings(t *testing.T) {
 	f.refuse(sign(testKeys().ec, `{"alg":"ES256","kid":"mine"}`, f.claims(map[string]any{"iss": "https://nowhere.example.com"})), platform.CodeUnauthenticated, "unknown")
 }
 
+// Two keys of an identity can have one id while its machine changes from one to the other.
+func TestAllStaticKeysOfOneIDAreTried(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.directory.static = []platform.IdentityKeys{{Identity: "robot", JWKS: jwks(t,
+		jose.JSONWebKey{Key: testKeys().otherRSA.Public(), KeyID: "mine"},
+		jose.JSONWebKey{Key: testKeys().rsa.Public(), KeyID: "mine"},
+	)}}
+	for _, key := range []any{testKeys().rsa, testKeys().otherRSA} {
+		for _, header := range []string{`{"alg":"RS256","kid":"mine"}`, `{"alg":"RS256"}`} {
+			f.accept(sign(key, header, f.claims(map[string]any{"iss": "https://nowhere.example.com"})))
+		}
+	}
+}
+
 // The attack is an identity with as many keys as fit, and forged tokens that name it. To read all
 // these keys would take some milliseconds for each token and identity.
 func TestOnlyKeysThatATokenNamesAreRead(t *testing.T) {
@@ -61,7 +76,7 @@ func TestOnlyKeysThatATokenNamesAreRead(t *testing.T) {
 	for _, c := range []struct {
 		kid  string
 		want int
-	}{{"A", maxStaticKeys}, {"unknown", 0}, {"", 0}} {
+	}{{"A", maxNamedKeys}, {"unknown", 0}, {"", maxNamedKeys}} {
 		if got := len(readStaticKeys(set, &token{kid: c.kid})); got != c.want {
 			t.Errorf("for the kid %q, %d keys are read, want %d", c.kid, got, c.want)
 		}

@@ -2,10 +2,12 @@ package auth
 
 import (
 	"bytes"
+	"crypto"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -69,13 +71,12 @@ func (t *token) readHeader(header map[string]any) error {
 			return fmt.Errorf("the token's header must not have %q", name)
 		}
 	}
-	switch header["alg"] {
-	case "RS256":
-		t.alg = jose.RS256
-	case "ES256":
-		t.alg = jose.ES256
-	default:
-		return errors.New("the token must be signed with RS256 or ES256")
+	if typ, ok := header["typ"]; ok && !isBearerType(typ) {
+		return errors.New("the token's typ must be JWT or at+jwt, or be left out: tokens of other types are not for signing in")
+	}
+	alg, _ := header["alg"].(string)
+	if t.alg = jose.SignatureAlgorithm(alg); !slices.Contains(algorithms, t.alg) {
+		return errors.New("the token's alg must be RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512 or EdDSA")
 	}
 	if kid, ok := header["kid"]; ok {
 		if t.kid, ok = kid.(string); !ok || t.kid == "" {
@@ -85,16 +86,36 @@ func (t *token) readHeader(header map[string]any) error {
 	return nil
 }
 
-// verify checks the signature with key, whose algorithm must be t.alg.
-func (t *token) verify(key any) error {
+// isBearerType reports whether a token whose header has typ may stand for its bearer.
+// Issuers sign other statements with the same keys, such as logout+jwt, secevent+jwt and
+// dpop+jwt, and a type that is not known must not be taken for a bearer's (RFC 8725,
+// section 3.11). JOSE is what SPIFFE allows besides JWT.
+func isBearerType(typ any) bool {
+	text, _ := typ.(string)
+	switch strings.TrimPrefix(strings.ToLower(text), "application/") {
+	case "jwt", "at+jwt", "jose":
+		return true
+	default:
+		return false
+	}
+}
+
+// verify returns the first of keys that verifies the signature. The algorithm of the
+// keys must be t.alg.
+func (t *token) verify(keys []crypto.PublicKey) (crypto.PublicKey, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("there is no key for the token")
+	}
 	signed, err := jose.ParseSignedCompact(t.raw, []jose.SignatureAlgorithm{t.alg})
 	if err != nil {
-		return errors.New("the token is not a signed JWT")
+		return nil, errors.New("the token is not a signed JWT")
 	}
-	if _, err := signed.Verify(key); err != nil {
-		return errors.New("the token's signature is wrong")
+	for _, key := range keys {
+		if _, err := signed.Verify(key); err == nil {
+			return key, nil
+		}
 	}
-	return nil
+	return nil, errors.New("the token's signature is wrong")
 }
 
 // decodeSegment reads base64url without padding, line breaks or unused bits that are
@@ -112,9 +133,10 @@ func decodeSegment(s string) ([]byte, error) {
 	return b, nil
 }
 
-// decodeObject reads one JSON object. It refuses repeated members and strings that
-// decoders change. Numbers stay json.Number, because as a float64 an id above 2^53
-// could become the id of another identity.
+// decodeObject reads one JSON object. It refuses repeated members. Numbers stay
+// json.Number, because as a float64 an id above 2^53 could become the id of another
+// identity. A text that programs read differently is nil, and a member with such a name
+// is left out.
 func decodeObject(data []byte) (map[string]any, error) {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil, errors.New("is not JSON")
@@ -148,7 +170,10 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 		}
 		return decodeElements(d, depth)
 	case string:
-		return checkText(t)
+		if isAmbiguous(t) {
+			return nil, nil
+		}
+		return t, nil
 	default:
 		return t, nil
 	}
@@ -163,14 +188,15 @@ func decodeMembers(d *json.Decoder, depth int) (map[string]any, error) {
 			return nil, hideDecodeError(err)
 		}
 		name, _ := t.(string) // json.Valid has checked it
-		if _, err := checkText(name); err != nil {
-			return nil, err
-		}
 		if _, ok := object[name]; ok {
 			return nil, errors.New("has the same member twice")
 		}
-		if object[name], err = decodeValue(d, depth+1); err != nil {
+		value, err := decodeValue(d, depth+1)
+		if err != nil {
 			return nil, err
+		}
+		if !isAmbiguous(name) {
+			object[name] = value
 		}
 	}
 	_, err := d.Token() // the closing brace
@@ -191,15 +217,11 @@ func decodeElements(d *json.Decoder, depth int) ([]any, error) {
 	return elements, hideDecodeError(err)
 }
 
-// checkText refuses text that other programs read differently. encoding/json turns
-// each unpaired surrogate into U+FFFD, which makes two subjects equal, and
-// databases cut or refuse a text at NUL.
-func checkText(s string) (string, error) {
-	if strings.ContainsAny(s, "\x00\uFFFD") {
-		return "", errors.New("has text with an invalid character")
-	}
-	return s, nil
-}
+// isAmbiguous reports whether programs may read s differently. encoding/json turns each
+// unpaired surrogate into U+FFFD, which makes two subjects equal, and databases cut or
+// refuse a text at NUL. Such a text says nothing, so a claim that is needed must not have
+// it, and another claim counts as absent.
+func isAmbiguous(s string) bool { return strings.ContainsAny(s, "\x00\uFFFD") }
 
 // hideDecodeError replaces the error of the decoder, which quotes its input.
 func hideDecodeError(err error) error {

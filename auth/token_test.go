@@ -2,12 +2,34 @@ package auth
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/go-jose/go-jose/v4"
 )
+
+// withoutAmbiguous returns v with nil for each ambiguous text, and without members with such
+// names.
+func withoutAmbiguous(v any) any {
+	switch v := v.(type) {
+	case string:
+		if isAmbiguous(v) {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutAmbiguous(v[i])
+		}
+	case map[string]any:
+		maps.DeleteFunc(v, func(name string, _ any) bool { return isAmbiguous(name) })
+		for name := range v {
+			v[name] = withoutAmbiguous(v[name])
+		}
+	}
+	return v
+}
 
 // If parse accepts a token, the signature library and encoding/json must read the
 // same one, and its segments must have no other valid encoding.
@@ -43,10 +65,10 @@ func FuzzParse(f *testing.F) {
 		d := json.NewDecoder(strings.NewReader(segments[1]))
 		d.UseNumber()
 		var want map[string]any
-		if err := d.Decode(&want); err != nil || !reflect.DeepEqual(got.claims, want) {
+		if err := d.Decode(&want); err != nil || !reflect.DeepEqual(got.claims, withoutAmbiguous(want)) {
 			t.Fatalf("claims %v, want %v (%v)", got.claims, want, err)
 		}
-		signed, err := jose.ParseSignedCompact(raw, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
+		signed, err := jose.ParseSignedCompact(raw, algorithms)
 		if err != nil {
 			return // The library rejects more, such as an embedded key that is invalid.
 		}

@@ -171,8 +171,8 @@ func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (*v
 		v.verified.remove(hash)
 		return nil, platform.Unauthenticated(err.Error())
 	}
-	key, isCached, err := v.cachedKey(ctx, t.claims.Issuer, t.token)
-	if err == nil && isCached && equalKeys(key, t.key) {
+	keys, _, err := v.cachedKeys(ctx, t.claims.Issuer, t.token)
+	if err == nil && slices.ContainsFunc(keys, func(key crypto.PublicKey) bool { return equalKeys(key, t.key) }) {
 		return t, nil
 	}
 	v.verified.remove(hash)
@@ -183,11 +183,11 @@ func (v *Verifier) findVerified(ctx context.Context, hash [sha256.Size]byte) (*v
 // static keys of identities, then with keys fetched from the issuer. It returns the
 // key of the issuer that verified the signature, or nil if a static key did.
 func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (crypto.PublicKey, error) {
-	key, isCached, err := v.cachedKey(ctx, c.Issuer, t)
+	keys, isCached, err := v.cachedKeys(ctx, c.Issuer, t)
 	if err != nil {
 		return nil, err
 	}
-	if isCached && t.verify(key) == nil {
+	if key, err := t.verify(keys); err == nil {
 		return key, nil
 	}
 	if err := v.admit(ctx, t, *c); err != nil {
@@ -197,11 +197,12 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 		return nil, err
 	}
 	if !isCached {
-		if key, err = v.fetchKey(ctx, c.Issuer, t); err != nil {
+		if keys, err = v.fetchKeys(ctx, c.Issuer, t); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.verify(key); err != nil {
+	key, err := t.verify(keys)
+	if err != nil {
 		return nil, platform.Unauthenticated(err.Error())
 	}
 	return key, nil
@@ -212,37 +213,40 @@ func (v *Verifier) verify(ctx context.Context, t *token, c *platform.Claims) (cr
 // others, is admitted whatever others have forged.
 func (v *Verifier) admit(ctx context.Context, t *token, c platform.Claims) error {
 	return gateFrom(ctx).Admit(claimantOf(c), func() bool {
-		stale, isStale := v.issuers.staleKey(c.Issuer, t)
-		static, isStatic := v.static.Get(staticKeyOf(t, c))
-		return isStale && t.verify(stale) == nil || isStatic && t.verify(static) == nil
+		keys := v.issuers.staleKeys(c.Issuer, t)
+		if static, found := v.static.Get(staticKeyOf(t, c)); found {
+			keys = append(keys, static)
+		}
+		_, err := t.verify(keys)
+		return err == nil
 	})
 }
 
 func claimantOf(c platform.Claims) Claimant { return Claimant{c.Issuer, c.Subject} }
 
-// cachedKey returns the key with which a token of issuer must be signed, if the
-// issuer need not be asked for it.
-func (v *Verifier) cachedKey(ctx context.Context, issuer string, t *token) (key crypto.PublicKey, isCached bool, err error) {
+// cachedKeys returns the keys with one of which a token of issuer must be signed, if the
+// issuer need not be asked for them.
+func (v *Verifier) cachedKeys(ctx context.Context, issuer string, t *token) (keys []crypto.PublicKey, isCached bool, err error) {
 	switch {
 	case v.development.isSignerOf(t):
 		if issuer != DevelopmentIssuer {
 			err = v.issuers.checkKnown(ctx, issuer)
 		}
-		return v.development.public.key, true, err
+		return []crypto.PublicKey{v.development.public.key}, true, err
 	case issuer == DevelopmentIssuer:
 		return nil, false, nil
 	default:
-		key, isCached = v.issuers.cachedKey(issuer, t)
-		return key, isCached, nil
+		keys, isCached = v.issuers.cachedKeys(issuer, t)
+		return keys, isCached, nil
 	}
 }
 
-// fetchKey returns the key with which a token of issuer must be signed, and fetches
-// the keys of the issuer if necessary.
-func (v *Verifier) fetchKey(ctx context.Context, issuer string, t *token) (crypto.PublicKey, error) {
+// fetchKeys returns the keys with one of which a token of issuer must be signed, and
+// fetches the keys of the issuer if necessary.
+func (v *Verifier) fetchKeys(ctx context.Context, issuer string, t *token) ([]crypto.PublicKey, error) {
 	switch {
 	case issuer != DevelopmentIssuer:
-		return v.issuers.key(ctx, issuer, t)
+		return v.issuers.keys(ctx, issuer, t)
 	case v.development != nil:
 		return nil, platform.Unauthenticated("the token is not signed with the development key of this database")
 	default:
