@@ -35,8 +35,9 @@ func (p Path) Names() []string { return p.names }
 func (p Path) Rest(n int) string { return strings.Join(p.names[n:], "/") }
 
 // GetByPath reads the group of a path. It returns NOT_FOUND if the group does not
-// exist or the caller may not see it, and PERMISSION_DENIED if the caller may see
-// no group at all.
+// exist, or the caller may not see it or a group above it: an answer would confirm the
+// names of groups that are hidden from the caller. It returns PERMISSION_DENIED if the
+// caller may see no group at all.
 func (s Groups) GetByPath(ctx context.Context, path string) (*Group, error) {
 	return getByPath(ctx, s.resources, path, 1, s.p.store.GroupsOfPath)
 }
@@ -48,7 +49,8 @@ func (s Repos) GetByPath(ctx context.Context, path string) (*Repo, error) {
 	return getByPath(ctx, s.resources, path, 2, s.p.store.ReposOfPath)
 }
 
-// getByPath reads the deepest visible resource that a path can name.
+// getByPath reads the deepest visible resource that a path can name. Grants hold for all
+// that is below, so who may see the organisation may see every group on the way.
 func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text string, least int, read func(context.Context, Path) ([]T, error)) (zero T, _ error) {
 	actor, err := requireCaller(ctx)
 	if err != nil {
@@ -68,7 +70,7 @@ func getByPath[T any, F filter](ctx context.Context, r *resources[T, F], text st
 	deepest, found := zero, false
 	for _, row := range rows {
 		uid := r.kind.UID(row)
-		if r.kind.readableBy(actor, uid) && (!found || uid.Depth() > r.kind.UID(deepest).Depth()) {
+		if actor.Can(CapGroupsList, uid.Root()) && r.kind.readableBy(actor, uid) && (!found || uid.Depth() > r.kind.UID(deepest).Depth()) {
 			deepest, found = row, true
 		}
 	}

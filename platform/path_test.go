@@ -55,8 +55,8 @@ func TestPathsLeadToGroupsAndRepos(t *testing.T) {
 			address{"acme/shop/checkout", checkout, 0}, address{"acme/pay/billing", hidden, 0}, address{"acme/shop/tools/cli", inTools, 0},
 			address{"acme/shop/tools", "", missing}, address{"acme/shop/cli", "", missing}, address{"other/shop/checkout", "", missing}, address{"acme", "", invalid})
 		shopper := w.with(platform.ViewerRole, shop, acme.uid)
-		groups("who sees a part", shopper, address{"acme/shop", shop, 0}, address{"acme/pay", "", missing}, address{"acme/nothing", "", missing}, address{"acme", "", missing})
-		repos("who sees a part", shopper, address{"acme/shop/checkout", checkout, 0}, address{"acme/pay/billing", "", missing}, address{"acme/pay/nothing", "", missing})
+		groups("who sees a part", shopper, address{"acme/shop", "", missing}, address{"acme/shop/tools", "", missing}, address{"acme/pay", "", missing}, address{"acme/nothing", "", missing}, address{"acme", "", missing})
+		repos("who sees a part", shopper, address{"acme/shop/checkout", "", missing}, address{"acme/pay/billing", "", missing}, address{"acme/pay/nothing", "", missing})
 		must(t, w.p.Repos.Delete(acme.owner, inTools))
 		repos("the owner, without the deepest", acme.owner, address{"acme/shop/tools/cli", inShop, 0})
 		must(t, w.p.Repos.Delete(acme.owner, inShop))
@@ -64,7 +64,10 @@ func TestPathsLeadToGroupsAndRepos(t *testing.T) {
 		repos("who sees a part, with one left", shopper, address{"acme/shop/tools/cli", "", missing})
 		lister := w.with(w.role(acme.uid, platform.CapRepoList), shop, acme.uid)
 		groups("who sees no group", lister, address{"acme/shop", "", denied}, address{"acme/nothing", "", denied})
-		repos("who sees no group", lister, address{"acme/shop/checkout", checkout, 0})
+		repos("who sees no group", lister, address{"acme/shop/checkout", "", missing})
+		walker := w.with(w.role(acme.uid, platform.CapGroupsList), acme.uid, acme.uid)
+		groups("who sees groups only", walker, address{"acme", acme.uid, 0}, address{"acme/shop/tools", tools, 0})
+		repos("who sees groups only", walker, address{"acme/shop/checkout", "", denied})
 		repos("the operator", w.operator(), address{"acme/pay/billing", hidden, 0})
 		groups("a stranger", w.as("a stranger"), address{"acme", "", denied}, address{"nothing", "", denied})
 		groups("nobody", t.Context(), address{"acme", "", platform.CodeUnauthenticated})
@@ -76,12 +79,19 @@ func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
 		acme := w.found("acme")
 		shop := newNamed(w, acme.uid, "shop")
 		newNamed(w, acme.uid, "payx")
+		w.namedRepo(shop, "checkout")
 		ctx := w.with(platform.ViewerRole, shop, acme.uid)
-		_, hidden := w.p.Groups.GetByPath(ctx, "acme/payx")
-		_, missing := w.p.Groups.GetByPath(ctx, "acme/none")
-		said := func(err error) string { return strings.ReplaceAll(platform.AsError(err).Message, "payx", "none") }
-		if said(hidden) != said(missing) || platform.AsError(hidden).Resource.Name != "acme/payx" {
-			t.Errorf("hidden: %v; missing: %v, want Name 'acme/payx'", hidden, missing)
+		// The caller guesses the name of the organisation, which is hidden from it.
+		for name, get := range map[string]func(string) error{
+			"payx":          func(path string) error { _, err := w.p.Groups.GetByPath(ctx, path); return err },
+			"shop":          func(path string) error { _, err := w.p.Groups.GetByPath(ctx, path); return err },
+			"shop/checkout": func(path string) error { _, err := w.p.Repos.GetByPath(ctx, path); return err },
+		} {
+			hidden, missing := get("acme/"+name), get("none/"+name)
+			said := func(err error) string { return strings.ReplaceAll(platform.AsError(err).Message, "acme", "none") }
+			if said(hidden) != said(missing) || platform.AsError(hidden).Resource.Name != "acme/"+name {
+				t.Errorf("hidden: %v; missing: %v, want the same, with Name 'acme/%s'", hidden, missing, name)
+			}
 		}
 	})
 }

@@ -15,9 +15,9 @@ func TestPathsAndNamesLeadToObjects(t *testing.T) {
 		repo(path: "acme/team/r01") { name tag(name: "t00") { name } } }`).
 		expect("group.name", "team").expect("group.repo.name", "r01").expect("group.none", nil).
 		expect("acme.child.name", "team").expect("acme.none", nil).expect("repo.tag.name", "t00").expectStatements(8)
-	// ann may list the repos in team, and nothing else.
+	// ann may list the repos in team, and nothing else, so a path tells her nothing about the groups above.
 	w.askAs("ann", `{ repo(path: "acme/team/r01") { name } none: repo(path: "acme/team/nope") { name } hidden: repo(path: "acme/r01") { name } group(path: "acme/team") { name } }`).
-		expect("repo.name", "r01").expectErrors("NOT_FOUND none", "NOT_FOUND hidden", "PERMISSION_DENIED group")
+		expectErrors("NOT_FOUND repo", "NOT_FOUND none", "NOT_FOUND hidden", "PERMISSION_DENIED group")
 	for asked, violation := range map[string]string{
 		`{ group { name } }`: "uid", `{ repo { name } }`: "uid", `{ repo(uid: null, path: null) { name } }`: "uid", `{ repo(path: "r01") { name } }`: "path",
 		`{ group(path: "") { name } }`: "path", `{ group(path: "acme/") { name } }`: "path",
