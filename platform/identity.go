@@ -178,9 +178,11 @@ func (s Identities) Delete(ctx context.Context, uid UID) error {
 }
 
 // Lookup finds the identity whose rule names exactly this issuer and subject, the
-// oldest if there are several. Any valid token may call it.
+// oldest if there are several. Any valid token may call it, and finds the identities
+// that it acts as, and those that it may list.
 func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, error) {
-	if _, err := requireCaller(ctx); err != nil {
+	actor, err := requireCaller(ctx)
+	if err != nil {
 		return "", err
 	}
 	var v violations
@@ -195,11 +197,28 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (UID, er
 	if err := v.err(); err != nil {
 		return "", err
 	}
-	uid, err := s.p.store.LookupIdentity(ctx, issuer, subject)
-	if err == nil && uid == "" {
-		return "", newNotFoundBecause("Identity", truncateForMessage(subject), "no identity matches this issuer and subject")
+	organisations := actor.organisationsWith(s.kind.List)
+	found, err := s.p.store.LookupIdentities(ctx, issuer, subject, organisations)
+	if err != nil {
+		return "", err
 	}
-	return uid, err
+	for _, uid := range found {
+		if slices.Contains(actor.Identities, uid) || s.kind.readableBy(actor, uid) {
+			return uid, nil
+		}
+	}
+	return "", newNotFoundBecause("Identity", truncateForMessage(subject), "no identity that you may see has this issuer and subject")
+}
+
+// organisationsWith lists the organisations of the actor's identities, and those in which it
+// holds a capability.
+func (a *Actor) organisationsWith(capability Capability) []UID {
+	var roots []UID
+	for _, uid := range slices.Concat(a.Identities, a.scopes(capability)) {
+		roots = append(roots, uid.Root())
+	}
+	slices.Sort(roots)
+	return slices.Compact(roots)
 }
 
 // EffectiveGrants are what the role bindings of one identity grant. They can be asked

@@ -106,8 +106,8 @@ func (w *world) judge(t *testing.T, name string, rpc rpc, o operation, c party, 
 		expectVerdict(t, what, err, 0, "")
 	case c.anonymous:
 		expectVerdict(t, what, err, platform.CodeUnauthenticated, "UNAUTHENTICATED")
-	case name == "LookupIdentity":
-		expectVerdict(t, what, err, 0, "")
+	case name == "LookupIdentity" && !c.holds(ledger, []string{"CAP_IAM_IDENTITY_LIST"}, uid):
+		expectVerdict(t, what, err, platform.CodeNotFound, "NOT_FOUND")
 	case c.unknown:
 		expectVerdict(t, what, err, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case free:

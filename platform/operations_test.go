@@ -62,9 +62,9 @@ func (w *world) operations(group platform.UID) map[string]operation {
 		"CreateIdentity": {parent, create(p.Identities.Create, func() platform.Input[*platform.Identity] { return body[*platform.Identity](`{"name": "x"}`) }), nil},
 		"UpdateIdentity": {member, update(p.Identities.Update, `{"description": "changed"}`), nil},
 		"DeleteIdentity": {member, remove(p.Identities.Delete), nil},
-		"LookupIdentity": {parent, func(ctx context.Context, _ platform.UID) (bool, error) {
-			_, err := p.Identities.Lookup(ctx, issuer, "owner of acme")
-			return false, err
+		"LookupIdentity": {in(func(g platform.UID) platform.UID { return w.member(g, "looked up") }), func(ctx context.Context, uid platform.UID) (bool, error) {
+			found, err := p.Identities.Lookup(ctx, issuer, "looked up")
+			return found == uid, err
 		}, nil},
 
 		"GetRole":    {role, one(p.Roles.Get), nil},

@@ -55,9 +55,9 @@ type Store interface {
 	// the least recently checked first.
 	DueIssuerProofs(ctx context.Context, before Time, limit int) ([]*IssuerProof, error)
 
-	// LookupIdentity finds the oldest identity with exactly this issuer and
-	// subject, or "" if there is none.
-	LookupIdentity(ctx context.Context, issuer, subject string) (UID, error)
+	// LookupIdentities finds the identities of organisations with exactly this issuer and
+	// subject, the oldest first.
+	LookupIdentities(ctx context.Context, issuer, subject string, organisations []UID) ([]UID, error)
 	// MarkSeen sets the last seen time of identities. It changes no update time
 	// and records no event.
 	MarkSeen(ctx context.Context, identities []UID, at Time) error

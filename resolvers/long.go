@@ -11,11 +11,11 @@ import (
 )
 
 // longFields maps scalar fields that can be long to their cost: about 1 for each
-// 16 KiB. Those that are read for each object cost at least 1.
+// 16 KiB. Those that are read for each object, or with a read of their own, cost at least 1.
 var longFields = withCapabilities(map[string]int{
 	"Repo.readme": 16, "VulnerabilityMetadata.details": 4, "AdvisoryEvent.findings": 4, "Event.body": 4,
 	"EventChange.before": 1, "EventChange.after": 1, "Group.path": 1, "Repo.path": 1,
-	"Identity.effectiveCapabilities": 1, "Identity.can": 1,
+	"Identity.effectiveCapabilities": 1, "Identity.can": 1, "Query.lookupIdentity": 1,
 })
 
 // withCapabilities adds the cost of viewerCapabilities, a list, for each type

@@ -1,10 +1,6 @@
 package cases
 
-import (
-	"strings"
-
-	"atrium/auth"
-)
+import "strings"
 
 var _ = newKind(kind{
 	name: "Identity", plural: "Identities", ref: "identity", area: "iam", parent: "iam/Group", in: "{group}",
@@ -60,7 +56,7 @@ var _ = newKind(kind{
 			want: notFound("iam/Identity", "x")},
 		{name: "look up nothing", do: lookup(fields{"issuer": "", "subject": ""}), want: invalid("issuer subject")},
 	},
-	extra: []call{lookup(fields{"issuer": auth.DevelopmentIssuer, "subject": "{owner.claimMatch.subject}"})},
+	extra: []call{lookup(fields{"issuer": "https://lookup.example.com", "subject": "{group.uid}"})},
 	library: library{
 		otherItems: []string{"{owner}"},
 		items: []item{

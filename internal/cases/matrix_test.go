@@ -101,6 +101,7 @@ func TestEveryProtocolRequiresTheCapabilitiesOfTheLedgers(t *testing.T) {
 		w := newWorld(t, url)
 		e := w.newEnv(t)
 		group, verified := e.resource("group"), e.resource("full provider") // The name of the provider can exist only once.
+		e.mustCall(e.fillCall(createIdentity(identityToLookUp)))
 		parties := e.parties(w.newEnv(t))
 		for _, k := range kinds {
 			for _, c := range k.operations(w) {
@@ -139,8 +140,8 @@ func (j judge) judge(c call) {
 		j.expectAllowed(c, got)
 	case j.who.anonymous:
 		j.expectRefused(c, got, platform.CodeUnauthenticated, "UNAUTHENTICATED")
-	case c.rpc == "LookupIdentity":
-		j.expectAllowed(c, got)
+	case c.rpc == "LookupIdentity" && !j.who.holds(j.w, []string{"CAP_IAM_IDENTITY_LIST"}, keyOf(j.made["group"])):
+		j.expectRefused(c, got, platform.CodeNotFound, "NOT_FOUND")
 	case j.who.unknown:
 		j.expectRefused(c, got, platform.CodePermissionDenied, "IDENTITY_NOT_FOUND")
 	case isList && has:

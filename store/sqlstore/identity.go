@@ -147,18 +147,23 @@ func (s tables) KnowsIssuer(ctx context.Context, issuer string) (bool, error) {
 	return known, err
 }
 
-// LookupIdentity finds the oldest identity of exactly this issuer and subject.
-func (s tables) LookupIdentity(ctx context.Context, issuer, subject string) (uid platform.UID, err error) {
+// LookupIdentities finds the identities of exactly this issuer and subject.
+func (s tables) LookupIdentities(ctx context.Context, issuer, subject string, organisations []platform.UID) (found []platform.UID, err error) {
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
-		return "", nil
+		return nil, nil
 	}
 	q := s.dialect.statement()
-	exactly := rule(issuer, subject)
-	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ?", exactly)
-	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> ''", exactly)
-	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL ORDER BY 2, 1 LIMIT 1", exactly)
-	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(keyOf(&uid), timeColumn{new(platform.Time)}) }))
-	return uid, err
+	exactly, roots := rule(issuer, subject), uidKeyList(organisations)
+	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ? AND root ?", exactly, roots)
+	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
+	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)
+	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
+		var uid platform.UID
+		err := scan(keyOf(&uid), timeColumn{new(platform.Time)})
+		found = append(found, uid)
+		return err
+	}))
+	return found, err
 }
 
 // MarkSeen sets the last seen time of identities.

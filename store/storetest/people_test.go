@@ -11,7 +11,8 @@ import (
 func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		ctx, org := w.createOrganisation("acme")
-		root := org.Group.UID
+		_, other := w.createOrganisation("other")
+		root, elsewhere := org.Group.UID, other.Group.UID
 		ruled := func(rule string) platform.UID {
 			t.Helper()
 			w.clockAhead.Add(1000)
@@ -29,16 +30,16 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			issuer, subject string
 			want            []platform.UID
 			known           bool
-			lookup          platform.UID
+			lookup          []platform.UID
 		}{
-			{"https://a.example.com", "x", []platform.UID{exact, younger, anySubject, anyIssuer, anything}, true, exact},
-			{"https://a.example.com", "y", []platform.UID{anySubject, anything}, true, ""},
-			{"https://a.example.com/long", "x", []platform.UID{long, anyIssuer, anything}, true, long},
-			{"https://a.example.co", "x", []platform.UID{anyIssuer, anything}, false, ""},
-			{"https://b.example.com", "y", []platform.UID{anything}, false, ""},
+			{"https://a.example.com", "x", []platform.UID{exact, younger, anySubject, anyIssuer, anything}, true, []platform.UID{exact, younger}},
+			{"https://a.example.com", "y", []platform.UID{anySubject, anything}, true, nil},
+			{"https://a.example.com/long", "x", []platform.UID{long, anyIssuer, anything}, true, []platform.UID{long}},
+			{"https://a.example.co", "x", []platform.UID{anyIssuer, anything}, false, nil},
+			{"https://b.example.com", "y", []platform.UID{anything}, false, nil},
 			// No issuer or subject equals the mark of a pattern.
-			{"\x01", "\x01", []platform.UID{anything}, false, ""},
-			{"", "", []platform.UID{anything}, false, ""},
+			{"\x01", "\x01", []platform.UID{anything}, false, nil},
+			{"", "", []platform.UID{anything}, false, nil},
 		} {
 			var got []platform.UID
 			for _, candidate := range w.candidates(t, c.issuer, c.subject) {
@@ -51,13 +52,16 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 			if known := must[bool](t)(w.store.KnowsIssuer(ctx, c.issuer)); known != c.known {
 				t.Errorf("%q is known: %v, want %v", c.issuer, known, c.known)
 			}
-			if found := must[platform.UID](t)(w.store.LookupIdentity(ctx, c.issuer, c.subject)); found != c.lookup {
+			if found := must[[]platform.UID](t)(w.store.LookupIdentities(ctx, c.issuer, c.subject, []platform.UID{root})); !slices.Equal(found, c.lookup) {
 				t.Errorf("%q, %q: lookup finds %q, want %q", c.issuer, c.subject, found, c.lookup)
+			}
+			if found := must[[]platform.UID](t)(w.store.LookupIdentities(ctx, c.issuer, c.subject, []platform.UID{elsewhere})); len(found) > 0 {
+				t.Errorf("%q, %q: lookup finds %q in another organisation", c.issuer, c.subject, found)
 			}
 		}
 
 		must[*platform.Identity](t)(w.p.Identities.Update(ctx, long, input[*platform.Identity](`{"claimMatch": {"issuer": "https://c.example.com", "subject": "z"}}`)))
-		if found := must[platform.UID](t)(w.store.LookupIdentity(ctx, "https://c.example.com", "z")); found != long {
+		if found := must[[]platform.UID](t)(w.store.LookupIdentities(ctx, "https://c.example.com", "z", []platform.UID{root, elsewhere})); !slices.Equal(found, []platform.UID{long}) {
 			t.Errorf("after its rule changed, lookup finds %q, want %q", found, long)
 		}
 		if must[bool](t)(w.store.KnowsIssuer(ctx, "https://a.example.com/long")) {
