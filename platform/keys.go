@@ -129,13 +129,8 @@ func (p *Platform) loadSealer(ctx context.Context) error {
 	return err
 }
 
-const (
-	// sealerPause keeps forged page tokens from causing reads.
-	sealerPause = 10 * time.Second
-	// sealerTimeout limits reading the keys of page tokens. The read continues
-	// when its request ends.
-	sealerTimeout = 2 * time.Second
-)
+// sealerPause keeps forged page tokens from causing reads.
+const sealerPause = 10 * time.Second
 
 // openToken opens a page token. If another replica has made the key of the token,
 // openToken reads the keys again, one request at a time and not too often. If the
@@ -153,9 +148,7 @@ func (p *Platform) openToken(ctx context.Context, sealed string, list []byte) (t
 		return token{}, ctx.Err()
 	}
 	if now := p.options.Clock(); now.Sub(p.sealerRead) > sealerPause {
-		reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), sealerTimeout)
-		defer cancel()
-		if err := p.loadSealer(reading); err != nil {
+		if err := p.loadSealer(context.WithoutCancel(ctx)); err != nil { // others wait for the result, even if the client disconnects
 			return token{}, Unavailable("the keys of page tokens cannot be read", err)
 		}
 		p.sealerRead = now

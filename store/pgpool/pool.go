@@ -145,6 +145,18 @@ func open(ctx context.Context, config *pgxpool.Config) (*Pool, error) {
 	}, nil
 }
 
+// Answers reports whether the server answers a new connection, if only to refuse it.
+func (p *Pool) Answers(ctx context.Context) bool {
+	config := p.Config().ConnConfig
+	within, cancel := limitConnecting(ctx, config)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(within, config)
+	if err == nil {
+		closeConn(ctx, conn)
+	}
+	return !pgconn.Timeout(err) && ctx.Err() == nil
+}
+
 // isPooler reports whether a pooler answers instead of the server. A pooler reports a
 // process id that it has made up, to recognise requests to cancel a statement.
 func isPooler(ctx context.Context, conn *pgx.Conn) (bool, error) {

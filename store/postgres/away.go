@@ -47,50 +47,20 @@ func parseTimeout(value string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// withTimeout calls do with a context that ends after the response timeout.
-func (e *Engine) withTimeout(ctx context.Context, do func(context.Context) error) error {
-	within, cancel := e.limitResponse(ctx)
-	defer cancel()
-	return explainTimeout(ctx, within, do(within))
-}
-
-// limitResponse returns a context that ends after the response timeout.
-func (e *Engine) limitResponse(ctx context.Context) (context.Context, context.CancelFunc) {
-	return limitTime(ctx, e.responseTimeout)
-}
-
-// limitTime returns a context that ends after a time limit; 0 means no limit.
-func limitTime(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, limit)
-}
-
-// explainTimeout returns the error of work within a context from limitResponse: the
-// server is unavailable if that context has ended before ctx.
-func explainTimeout(ctx, within context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	var said *pgconn.PgError
-	if within.Err() != nil && ctx.Err() == nil && !errors.As(err, &said) {
-		return platform.Unavailable("the database does not answer", err)
-	}
-	return err
-}
-
 // Run reads outside of any transaction. If the connection is lost before it has
 // returned a row, Run tries again with a new one.
 func (e *Engine) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	within, cancel := e.limitResponse(ctx)
-	defer cancel()
-	rows, err := e.runOnce(within, e.pool, statements)
+	if err := e.breaker.check(); err != nil {
+		return err
+	}
+	w := e.breaker.await(ctx, e.responseTimeout)
+	defer w.cancel()
+	rows, err := e.runOnce(w.within, e.pool, statements)
 	if rows == 0 && isConnectionLost(err) {
 		e.pool.Reset() // the others are likely to be lost too
-		_, err = e.runOnce(within, e.pool, statements)
+		_, err = e.runOnce(w.within, e.pool, statements)
 	}
-	return explainTimeout(ctx, within, err)
+	return w.end(err)
 }
 
 // isConnectionLost reports whether err is the loss of an existing connection.
@@ -109,39 +79,43 @@ func isConnectionLost(err error) bool {
 
 // transact runs unit in a transaction.
 func (e *Engine) transact(ctx context.Context, unit func(sqlstore.TxConn) error) error {
-	var tx pgx.Tx
-	begin := func(ctx context.Context) (err error) {
-		tx, err = e.pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: e.begin})
-		return translate(err)
-	}
-	err := e.withTimeout(ctx, func(ctx context.Context) error {
-		err := begin(ctx)
-		if isConnectionLost(err) {
-			e.pool.Reset()
-			err = begin(ctx)
-		}
+	if err := e.breaker.check(); err != nil {
 		return err
-	})
+	}
+	tx, err := e.beginTx(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = e.withTimeout(ctx, tx.Rollback) }() // has no effect after a commit
-	t := &transaction{conn: conn{querier: tx}, tx: tx, limit: e.limitResponse, prepared: e.prepares}
+	defer func() { // has no effect after a commit
+		w := e.breaker.await(ctx, e.responseTimeout)
+		defer w.cancel()
+		_ = w.end(tx.Rollback(w.within))
+	}()
+	t := &transaction{conn: conn{querier: tx}, tx: tx, breaker: e.breaker, timeout: e.responseTimeout, prepared: e.prepares}
 	if err := unit(t); err != nil {
 		return err
 	}
-	within, cancel := t.limit(ctx)
-	defer cancel()
-	return explainCommit(ctx, within, tx.Commit(within))
-}
-
-// explainCommit returns the error of a COMMIT within a context from limitResponse. If ctx was
-// cancelled, nobody waits for the error.
-func explainCommit(ctx, within context.Context, err error) error {
-	if isUncertain(err) && !errors.Is(ctx.Err(), context.Canceled) {
+	w := e.breaker.await(ctx, t.timeout)
+	defer w.cancel()
+	err = tx.Commit(w.within)
+	ended := w.end(translate(err))
+	if isUncertain(err) && !errors.Is(ctx.Err(), context.Canceled) { // else nobody waits for the error
 		return platform.Uncertain(err)
 	}
-	return explainTimeout(ctx, within, translate(err))
+	return ended
+}
+
+// beginTx begins a transaction. If the connection is lost, beginTx tries again with a new one.
+func (e *Engine) beginTx(ctx context.Context) (pgx.Tx, error) {
+	w := e.breaker.await(ctx, e.responseTimeout)
+	defer w.cancel()
+	options := pgx.TxOptions{BeginQuery: e.begin}
+	tx, err := e.pool.BeginTx(w.within, options)
+	if isConnectionLost(translate(err)) {
+		e.pool.Reset()
+		tx, err = e.pool.BeginTx(w.within, options)
+	}
+	return tx, w.end(translate(err))
 }
 
 // isUncertain reports whether a COMMIT that failed with err may have taken effect: it was sent,

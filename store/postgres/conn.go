@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -123,16 +124,17 @@ func appendBound(bound, args []any) []any {
 type transaction struct {
 	conn
 	tx       pgx.Tx
-	limit    func(context.Context) (context.Context, context.CancelFunc) // limits the time without a response
-	prepared bool                                                        // whether its statements are prepared
+	breaker  *breaker
+	timeout  time.Duration // maximum time without a response; 0 means no limit
+	prepared bool          // whether its statements are prepared
 }
 
 // Run sends all statements at once and reads their results.
 func (t *transaction) Run(ctx context.Context, statements ...*sqlstore.Statement) error {
-	within, cancel := t.limit(ctx)
-	defer cancel()
-	_, err := t.run(within, t.plan(statements))
-	return explainTimeout(ctx, within, err)
+	w := t.breaker.await(ctx, t.timeout)
+	defer w.cancel()
+	_, err := t.run(w.within, t.plan(statements))
+	return w.end(err)
 }
 
 // Copy adds rows by COPY.
@@ -143,10 +145,10 @@ func (t *transaction) Copy(ctx context.Context, table string, columns []string, 
 		bound = appendBound(bound[:0], rows[i])
 		return bound, nil
 	})
-	within, cancel := t.limit(ctx)
-	defer cancel()
-	_, err := t.tx.CopyFrom(within, pgx.Identifier{table}, columns, from)
-	return explainTimeout(ctx, within, translate(err))
+	w := t.breaker.await(ctx, t.timeout)
+	defer w.cancel()
+	_, err := t.tx.CopyFrom(w.within, pgx.Identifier{table}, columns, from)
+	return w.end(translate(err))
 }
 
 // Lock waits for other transactions that have locked the same name, also shared.
@@ -166,15 +168,15 @@ func (t *transaction) LockCounters(ctx context.Context) error {
 	if err := t.exec(ctx, removeLimits); err != nil {
 		return err
 	}
-	t.limit = func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} }
+	t.timeout = 0
 	return t.exec(ctx, "LOCK TABLE counter IN SHARE ROW EXCLUSIVE MODE")
 }
 
 func (t *transaction) exec(ctx context.Context, sql string, args ...any) error {
-	within, cancel := t.limit(ctx)
-	defer cancel()
-	_, err := t.tx.Exec(within, sql, args...)
-	return explainTimeout(ctx, within, translate(err))
+	w := t.breaker.await(ctx, t.timeout)
+	defer w.cancel()
+	_, err := t.tx.Exec(w.within, sql, args...)
+	return w.end(translate(err))
 }
 
 // errConflict is the error of a transaction that conflicts with a concurrent one.

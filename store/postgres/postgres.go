@@ -85,6 +85,7 @@ type Engine struct {
 	pool            *pgpool.Pool
 	begin           string        // statement that begins a transaction that writes
 	responseTimeout time.Duration // maximum time without a response; 0 means no limit
+	breaker         *breaker      // stops what would be sent to a silent server
 	standbys        *standbys     // nil means that there are none
 }
 
@@ -114,6 +115,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{conn: conn{querier: pool, prepares: pool.Prepares, plansOnce: pool.PlansOnce}, pool: pool, responseTimeout: findResponseTimeout(given)}
+	e.breaker = newBreaker(pool.Answers, pool.Reset)
 	forWriting := map[string]string{}
 	maps.Copy(forWriting, pool.Limits)
 	if pool.Version >= 17 && given.RuntimeParams["statement_timeout"] == "" && given.RuntimeParams["transaction_timeout"] == "" {
@@ -125,7 +127,7 @@ func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	e.begin = beginWriting(forWriting)
 	if len(o.ReadURLs) > 0 {
 		if e.standbys, err = openStandbys(ctx, e, o); err != nil {
-			pool.Close()
+			_ = e.Close()
 			return nil, err
 		}
 	}
@@ -199,6 +201,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 	if err := e.pool.Ping(ctx); err != nil {
 		return platform.Unavailable("the database does not answer", explainError(&e.pool.Config().ConnConfig.Config, err))
 	}
+	e.breaker.isOpen.Store(false)
 	return nil
 }
 
@@ -224,6 +227,7 @@ func (e *Engine) Close() error {
 	if e.standbys != nil {
 		e.standbys.Close()
 	}
+	e.breaker.end()
 	e.pool.Close()
 	return nil
 }

@@ -103,6 +103,35 @@ func TestASilentServerIsGivenUpAfterTheLimitOfTheURL(t *testing.T) {
 	}
 }
 
+// A request has several steps. Once one of them has waited for a silent server, the others must
+// not wait again, whether they read or write.
+func TestNothingMoreIsSentToASilentServer(t *testing.T) {
+	t.Parallel()
+	relay := storetest.NewRelay(t, storetest.Postgres(t))
+	engine := openPostgres(t, addParameters(t, relay.URL, url.Values{"statement_timeout": {"1s"}}), postgres.Options{})
+	defer relay.Cut() // Otherwise, the pool would wait for silent connections.
+	trace := &platform.Trace{}
+	ctx := platform.WithTrace(t.Context(), trace)
+	read := func() error { return engine.Run(ctx, &sqlstore.Statement{SQL: "SELECT 1"}) }
+	write := func() error {
+		return engine.Write(ctx, func(tx sqlstore.TxConn) error { return tx.Run(ctx, &sqlstore.Statement{SQL: "SELECT 1"}) })
+	}
+	for first, step := range map[string]func() error{"a read": read, "a write": write} {
+		relay.Silence()
+		if err := step(); platform.AsError(err).Code != platform.CodeUnavailable {
+			t.Errorf("%s ends with %v, want UNAVAILABLE", first, err)
+		}
+		sent := trace.RoundTrips.Load()
+		for next, step := range map[string]func() error{"a read": read, "a write": write} {
+			if err := step(); platform.AsError(err).Code != platform.CodeUnavailable || trace.RoundTrips.Load() > sent {
+				t.Errorf("%s after %s ends with %v and %d more round trips, want UNAVAILABLE and none", next, first, err, trace.RoundTrips.Load()-sent)
+			}
+		}
+		relay.Cut()
+		waitFor(t, "the server is still taken for silent", func() bool { return read() == nil })
+	}
+}
+
 // The server falls silent before a COMMIT, which may have arrived all the same.
 func TestACommitToASilentServerIsUncertain(t *testing.T) {
 	t.Parallel()
