@@ -37,7 +37,12 @@ const (
 
 func dial(t *testing.T, server string, header http.Header) peer {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), server, &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
+	return dialTo(t, http.DefaultClient, server, header)
+}
+
+func dialTo(t *testing.T, client *http.Client, server string, header http.Header) peer {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), server, &websocket.DialOptions{HTTPClient: client, Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +54,12 @@ func dial(t *testing.T, server string, header http.Header) peer {
 // dialAs opens a websocket with a token and waits for the acknowledgement.
 func dialAs(t *testing.T, server, token string) peer {
 	t.Helper()
-	p := dial(t, server, nil)
+	return dial(t, server, nil).as(token)
+}
+
+// as begins the session of a token.
+func (p peer) as(token string) peer {
+	p.Helper()
 	p.say(`{"type": "connection_init", "payload": {"Authorization": "Bearer ` + token + `"}}`)
 	p.expect(`{"type":"connection_ack"}`)
 	return p
@@ -101,10 +111,11 @@ func (p peer) expectClose(code websocket.StatusCode) (messages []string) {
 	}
 }
 
-func TestAWebsocketExecutesOperations(t *testing.T) {
-	t.Parallel()
-	p := dialAs(t, serveStage(t, stageOptions{}), "ann")
-	p.subscribe("1", "subscription{countdown(n: 2, delayMs: 200)}")
+func TestAWebsocketExecutesOperations(t *testing.T) { inBubble(t, testOperations) }
+
+func testOperations(t *testing.T) {
+	p := dialTo(t, serveBubble(t, stageOptions{}).client, bubbleURL, nil).as("ann")
+	p.subscribe("1", "subscription{countdown(n: 2, delayMs: 30000)}")
 	p.expect(
 		`{"id":"1","type":"next","payload":{"data":{"countdown":1}}}`, `{"id":"1","type":"next","payload":{"data":{"countdown":0}}}`,
 		`{"id":"1","type":"complete"}`,
@@ -152,8 +163,11 @@ func TestAnOperationOfARefusedTokenFails(t *testing.T) {
 }
 
 func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
-	t.Parallel()
-	server := serveStage(t, stageOptions{Bounds: &transport.Bounds{InitWait: 100 * time.Millisecond, BodyBytes: 1000}})
+	inBubble(t, testInvalidMessages)
+}
+
+func testInvalidMessages(t *testing.T) {
+	client := serveBubble(t, stageOptions{Bounds: &transport.Bounds{InitWait: 5 * time.Second, BodyBytes: 1000}}).client
 	init := `{"type": "connection_init", "payload": {"Authorization": "Bearer ann"}}`
 	asking := `{"id": "1", "type": "subscribe", "payload": {"query": "subscription{countdown(n: 9, delayMs: 1000)}"}}`
 	for _, c := range []struct {
@@ -176,7 +190,7 @@ func TestAWebsocketIsClosedAfterAnInvalidMessage(t *testing.T) {
 		{"a token that is none", []string{`{"type": "connection_init", "payload": {"Authorization": 1}}`}, closeForbidden},
 		{"a payload that is none", []string{`{"type": "connection_init", "payload": "x"}`}, closeInvalid},
 	} {
-		p := dial(t, server, nil)
+		p := dialTo(t, client, bubbleURL, nil)
 		for _, text := range c.words {
 			p.say(text)
 		}
@@ -222,12 +236,13 @@ func TestOnlyPagesOfKnownOriginsOpenWebsockets(t *testing.T) {
 }
 
 func TestAWebsocketEndsWithItsToken(t *testing.T) {
-	t.Parallel()
-	p := dialAs(t, serveStage(t, stageOptions{}), "ann300")
-	p.subscribe("1", "subscription{countdown(n: 9, delayMs: 200)}")
-	if messages := p.expectClose(closeForbidden); len(messages) != 1 || !strings.Contains(messages[0], `{"countdown":8}`) {
-		t.Errorf("got %q, want 1 of them", messages)
-	}
+	inBubble(t, func(t *testing.T) {
+		p := dialTo(t, serveBubble(t, stageOptions{}).client, bubbleURL, nil).as("ann30000")
+		p.subscribe("1", "subscription{countdown(n: 9, delayMs: 20000)}")
+		if messages := p.expectClose(closeForbidden); len(messages) != 1 || !strings.Contains(messages[0], `{"countdown":8}`) {
+			t.Errorf("got %q, want 1 of them", messages)
+		}
+	})
 }
 
 func TestAWebsocketEndsWithTheServer(t *testing.T) {
@@ -283,9 +298,11 @@ func TestTheResultOfAnOperationThatTheClientCompletesIsNotSent(t *testing.T) {
 	}
 }
 
-func TestOperationsOfAWebsocketAreLimited(t *testing.T) {
-	t.Parallel()
-	p := dialAs(t, serveStage(t, stageOptions{Bounds: &transport.Bounds{Operations: 50}}), "ann")
+func TestOperationsOfAWebsocketAreLimited(t *testing.T) { inBubble(t, testOperationLimit) }
+
+func testOperationLimit(t *testing.T) {
+	bounds := transport.Bounds{Operations: 50}
+	p := dialTo(t, serveBubble(t, stageOptions{Bounds: &bounds}).client, bubbleURL, nil).as("ann")
 	for i := range 50 {
 		p.subscribe(fmt.Sprint(i), "subscription{countdown(n: 1, delayMs: 1500)}")
 	}
@@ -379,25 +396,19 @@ func serveCounted(t *testing.T, o stageOptions) (url string, ended <-chan bool) 
 }
 
 // testSlowReader opens a websocket, does not read from it, and waits for its end.
-func testSlowReader(t *testing.T, o stageOptions, query string) {
+func testSlowReader(t *testing.T, bounds transport.Bounds, query string) {
 	t.Helper()
-	server, ended := serveCounted(t, o)
-	p := dialAs(t, server, "ann")
-	p.subscribe("1", query)
-	select {
-	case <-ended:
-	case <-time.After(5 * time.Second):
-		t.Fatal("the websocket is still open")
-	}
+	inBubble(t, func(t *testing.T) {
+		b := serveBubble(t, stageOptions{Bounds: &bounds})
+		dialTo(t, b.client, bubbleURL, nil).as("ann").subscribe("1", query)
+		<-b.ended
+	})
 }
 
 func TestASlowReaderOfAWebsocketIsDisconnected(t *testing.T) {
-	t.Parallel()
-	testSlowReader(t, stageOptions{Bounds: &transport.Bounds{WriteWait: 100 * time.Millisecond}}, "subscription{floods}")
+	testSlowReader(t, transport.Bounds{WriteWait: 5 * time.Second}, "subscription{floods}")
 }
 
 func TestAClientWithoutPongsIsDisconnected(t *testing.T) {
-	t.Parallel()
-	bounds := transport.Bounds{WriteWait: 50 * time.Millisecond, KeepAlive: 50 * time.Millisecond}
-	testSlowReader(t, stageOptions{Bounds: &bounds}, "subscription{countdown(n: 1, delayMs: 60000)}")
+	testSlowReader(t, transport.Bounds{WriteWait: 5 * time.Second, KeepAlive: 12 * time.Second}, "subscription{countdown(n: 1, delayMs: 60000)}")
 }

@@ -18,9 +18,10 @@ import (
 
 const pinging = `{"query": "{ping}"}`
 
-func TestTheStatusFollowsTheMediaType(t *testing.T) {
-	t.Parallel()
-	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: 20 * time.Millisecond}})
+func TestTheStatusFollowsTheMediaType(t *testing.T) { inBubble(t, testStatus) }
+
+func testStatus(t *testing.T) {
+	h := stageHandler(stageOptions{Bounds: &transport.Bounds{Timeout: 30 * time.Second}})
 	for _, c := range []struct {
 		query          string
 		json, response int

@@ -38,7 +38,7 @@ func startBehindRelay(t *testing.T) (*running, *storetest.Relay, string) {
 const askRepos = `{"query": "{ repos(first: 3) { totalCount nodes { name } } }"}`
 
 // askChanges asks for several changes, one after the other.
-const askChanges = `{"query": "mutation { a: deleteRepo(input: {uid: \"%[1]s\"}) { uid } b: deleteRepo(input: {uid: \"%[1]s\"}) { uid } }"}`
+const askChanges = `{"query": "mutation { a: deleteRepo(input: {uid: \"%[1]s\"}) { deletedUid } b: deleteRepo(input: {uid: \"%[1]s\"}) { deletedUid } }"}`
 
 // expectUnavailable expects UNAVAILABLE in every protocol. The test of the breaker in store/postgres
 // says when.
