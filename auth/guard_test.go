@@ -69,10 +69,7 @@ func TestTheGuardedClientFollowsNoRedirectAndHasLimits(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/slow":
-			select {
-			case <-time.After(5 * time.Second):
-			case <-r.Context().Done():
-			}
+			<-r.Context().Done()
 		case "/redirect":
 			http.Redirect(w, r, "/", http.StatusFound)
 		default:
@@ -82,18 +79,21 @@ func TestTheGuardedClientFollowsNoRedirectAndHasLimits(t *testing.T) {
 	t.Cleanup(server.Close)
 	host := server.Listener.Addr().String()
 
-	for _, c := range []struct{ name, allow, path, want string }{
-		{"a host that is not allowed over plain http", "", "/", "must be https"},
-		{"a redirect", host, "/redirect", "redirects are not followed"},
-		{"a slow answer", host, "/slow", "exceeded"},
-		{"a long answer", host, "/", "too large"},
+	for _, c := range []struct {
+		name, allow, path, want string
+		timeout                 time.Duration
+	}{
+		{"a host that is not allowed over plain http", "", "/", "must be https", time.Minute},
+		{"a redirect", host, "/redirect", "redirects are not followed", time.Minute},
+		{"a slow answer", host, "/slow", "exceeded", 200 * time.Millisecond},
+		{"a long answer", host, "/", "too large", time.Minute},
 	} {
-		err := get(t, NewGuard([]string{c.allow}).Client(200*time.Millisecond, 99), server.URL+c.path)
+		err := get(t, NewGuard([]string{c.allow}).Client(c.timeout, 99), server.URL+c.path)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
-	if err := get(t, NewGuard([]string{host}).Client(5*time.Second, 100), server.URL); err != nil {
+	if err := get(t, NewGuard([]string{host}).Client(time.Minute, 100), server.URL); err != nil {
 		t.Errorf("an answer of the limit: %v", err)
 	}
 }
@@ -105,7 +105,7 @@ func TestASinkClientChecksEachDialledAddress(t *testing.T) {
 	t.Cleanup(server.Close)
 	host := server.Listener.Addr().String()
 
-	client := NewGuard([]string{host}).SinkClient(5*time.Second, 100)
+	client := NewGuard([]string{host}).SinkClient(time.Minute, 100)
 	for range 3 {
 		if err := get(t, client, server.URL); err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestASinkClientChecksEachDialledAddress(t *testing.T) {
 		t.Errorf("three requests took %d connections, want 1", len(ends))
 	}
 	// The guard refuses plain http before it dials, so the attack uses https.
-	err := get(t, NewGuard(nil).SinkClient(5*time.Second, 100), "https://"+host)
+	err := get(t, NewGuard(nil).SinkClient(time.Minute, 100), "https://"+host)
 	var reason interface{ Reason() string }
 	if !errors.As(err, &reason) || reason.Reason() != "the host has a private address" {
 		t.Errorf("a private address: %v, want Reason 'the host has a private address'", err)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -195,21 +196,30 @@ func TestAFetchOutlivesItsRequest(t *testing.T) {
 
 func TestAStaleKeyIsUsedWhileItsIssuerHangs(t *testing.T) {
 	t.Parallel()
-	f := setUp(t)
-	f.verifier.issuers.staleWait = defaultStaleWait
-	f.accept(f.token(nil))
-	release, hanging := make(chan struct{}), make(chan struct{}, 9)
-	t.Cleanup(func() { close(release) })
-	f.issuer.set(func() {
-		f.issuer.override = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hanging <- struct{}{}; <-release })
+	synctest.Test(t, func(t *testing.T) {
+		release, hangs := make(chan struct{}), false
+		set := newKeySet(defaultStaleWait, func(context.Context) ([]publicKey, error) {
+			if hangs {
+				<-release
+			}
+			return []publicKey{{algorithms: []jose.SignatureAlgorithm{jose.ES256}, key: testKeys().ec.Public()}}, nil
+		})
+		find := func() (took time.Duration) {
+			begun := time.Now()
+			if key, err := set.refresh(t.Context(), &token{alg: jose.ES256}, time.Now); key == nil || err != nil {
+				t.Errorf("got %v and %v, want the key", key, err)
+			}
+			return time.Since(begun)
+		}
+		find()
+		hangs = true
+		time.Sleep(freshTime)
+		if first, second := find(), find(); first != defaultStaleWait || second != 0 {
+			t.Errorf("good tokens waited %s and %s for their issuer, want %s and 0s", first, second, defaultStaleWait)
+		}
+		close(release)
+		synctest.Wait()
 	})
-	f.clock.advance(10 * time.Minute)
-	begun := time.Now()
-	f.accept(f.token(nil))
-	if <-hanging; time.Since(begun) >= fetchTimeout {
-		t.Errorf("a good token waited %s for its issuer", time.Since(begun))
-	}
-	f.accept(f.token(nil))
 }
 
 func TestRetryAfterIsTheTimeUntilTheNextFetch(t *testing.T) {

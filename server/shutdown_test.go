@@ -6,13 +6,17 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 )
 
 func TestWorkThatExceedsTheShutdownTimeoutIsAbandonedAndNamed(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testAbandonedWork)
+}
+
+func testAbandonedWork(t *testing.T) {
 	var logs bytes.Buffer
-	s := &shutdown{within: 10 * time.Millisecond, logger: slog.New(slog.NewTextHandler(&logs, nil))}
+	s := &shutdown{within: DefaultDrainTimeout, logger: slog.New(slog.NewTextHandler(&logs, nil))}
 	ctx, stop := context.WithCancel(t.Context())
 	released := make(chan struct{})
 	ended := make(chan error, 1)

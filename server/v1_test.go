@@ -229,14 +229,15 @@ func TestAnUnavailableOrSlowV1IsAnError(t *testing.T) {
 	cut := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(cut.Close)
 	for upstream, want := range map[string]struct {
-		status int
-		code   string
+		patience time.Duration
+		status   int
+		code     string
 	}{
-		"http://" + closed.Addr().String(): {503, `"code":14`},
-		cut.URL:                            {503, `"code":14`},
-		"http://" + silent.Addr().String(): {504, `"code":4`},
+		"http://" + closed.Addr().String(): {time.Minute, 503, `"code":14`},
+		cut.URL:                            {time.Minute, 503, `"code":14`},
+		"http://" + silent.Addr().String(): {50 * time.Millisecond, 504, `"code":4`},
 	} {
-		answer, body := send(t, "GET", newV1Proxy(t, upstream, 50*time.Millisecond).URL+"/registry/v1/repos", "", nil)
+		answer, body := send(t, "GET", newV1Proxy(t, upstream, want.patience).URL+"/registry/v1/repos", "", nil)
 		if answer.StatusCode != want.status || !strings.Contains(body, want.code) || !strings.Contains(body, "google.rpc.RetryInfo") ||
 			!strings.Contains(body, `"domain":"registry.atrium.dev"`) || answer.Header.Get("Retry-After") != "1" || strings.Contains(body, "127.0.0.1") {
 			t.Errorf("%s: status %d, want %d: %v %s, want it to contain %q", upstream, answer.StatusCode, want.status, answer.Header, body, want.code)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"atrium/events"
 	"atrium/store/storetest"
@@ -40,15 +39,10 @@ func execute(t *testing.T, databaseURL, statement string) {
 // keeps the result of a check for a second.
 func expectUnready(t *testing.T, server *running, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	server.await(func() bool {
 		status, body := server.get("", "/readyz")
-		if status == http.StatusServiceUnavailable && strings.Contains(body, want) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("/readyz: status %d, want 503: %s, want it to contain %q", status, body, want)
-		}
-	}
+		return status == http.StatusServiceUnavailable && strings.Contains(body, want)
+	})
 }
 
 func TestEveryCommandRefusesADatabaseOfANewerProgram(t *testing.T) {

@@ -165,7 +165,7 @@ func cutBetween(t *testing.T, text, before, after string) string {
 func countDeletedTags(t *testing.T, url string, root platform.UID) int {
 	t.Helper()
 	store := storetest.Open(t, url)
-	for try := 1; ; try++ {
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		events, err := store.EventsAfter(t.Context(), []platform.UID{root}, platform.EventPosition{}, 1000)
 		if err != nil {
 			t.Fatal(err)
@@ -176,9 +176,8 @@ func countDeletedTags(t *testing.T, url string, root platform.UID) int {
 				deleted++
 			}
 		}
-		if deleted > 0 || try == 100 {
+		if deleted > 0 || time.Now().After(deadline) {
 			return deleted
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 }

@@ -71,10 +71,13 @@ func launch(t *testing.T, env map[string]string, args ...string) *running {
 	return r
 }
 
+// patience is how long a test waits for what happens soon, unless the machine is busy, or never.
+const patience = 2 * time.Minute
+
 // await waits until done reports true. It fails if the program ends before that.
 func (r *running) await(done func() bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
 		select {
 		case err := <-r.ended:
 			r.ended <- err // The cleanup receives it again.

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"atrium/store/storetest"
@@ -53,40 +54,67 @@ func TestLimitsApplyToEveryProtocol(t *testing.T) {
 	database := storetest.SQLite(t)
 	server := start(t, database, "--dev", "--rate-limit", "1", "--rate-burst", "2", "--cors-origin", "https://app.example.com")
 	owner, viewer := strings.TrimSpace(mustRun(t, database, "token")), strings.TrimSpace(mustRun(t, database, "token", "--as", "viewer"))
-	server.get(owner, "/registry/v2/repos")
-	server.send(http.MethodPost, owner, "/graphql", askRepos)
 	for _, ask := range [][2]string{{"/registry/v2/repos", ""}, {"/graphql", askRepos}} {
-		if status, body := server.send(http.MethodPost, owner, ask[0], ask[1]); status != http.StatusTooManyRequests || !strings.Contains(body, `"code":8`) && !strings.Contains(body, `"status":8`) {
-			t.Errorf("%s: status %d, want 429: %s", ask[0], status, body)
+		_, body := flood(t, server, owner, ask[0], ask[1])
+		if !strings.Contains(body, `"code":8`) && !strings.Contains(body, `"status":8`) {
+			t.Errorf("%s: %s, want it to contain %q", ask[0], body, `"code":8`)
 		}
 	}
 	if status, body := server.get(viewer, "/registry/v2/repos"); status != http.StatusOK {
 		t.Errorf("another caller: status %d, want 200: %s", status, body)
 	}
-	for range 5 { // The first requests come from an address without earlier requests.
-		server.get("nonsense", "/registry/v2/repos")
-		for _, path := range []string{"/livez", "/readyz", "/"} {
-			if status, body := server.get("", path); status != http.StatusOK {
-				t.Errorf("%s: status %d, want 200: %s", path, status, body)
-			}
+	flood(t, server, "nonsense", "/registry/v2/repos", "")
+	for _, path := range []string{"/livez", "/readyz", "/"} {
+		if status, body := server.get("", path); status != http.StatusOK {
+			t.Errorf("%s: status %d, want 200: %s", path, status, body)
 		}
 	}
-	if status, _ := server.get("nonsense", "/registry/v2/repos"); status != http.StatusTooManyRequests {
-		t.Errorf("a bad token, again and again: status %d, want 429", status)
+	h, _ := flood(t, server, owner, "/registry/v2/repos", "")
+	if h.Get("Retry-After") == "" || h.Get("RateLimit") == "" || h.Get("X-Request-Id") == "" || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
+		t.Errorf("a page is answered with 429 and %v", h)
 	}
+}
 
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+"/registry/v2/repos", nil)
-	r.Header.Set("Authorization", "Bearer "+owner)
-	r.Header.Set("Origin", "https://app.example.com")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+// flood sends requests of a page at once, again and again, until one exceeds the rate limit. On a
+// busy machine, the limit allows more of them before the last one has arrived.
+func flood(t *testing.T, server *running, token, path, body string) (header http.Header, answer string) {
+	t.Helper()
+	type response struct {
+		*http.Response
+		body []byte
 	}
-	_ = answer.Body.Close()
-	h := answer.Header
-	if answer.StatusCode != http.StatusTooManyRequests || h.Get("Retry-After") == "" || h.Get("RateLimit") == "" || h.Get("X-Request-Id") == "" || h.Get("Access-Control-Allow-Origin") != "https://app.example.com" {
-		t.Errorf("a page is answered %d, want 429: %v", answer.StatusCode, h)
-	}
+	server.await(func() bool {
+		refused := make(chan response, 20)
+		var sending sync.WaitGroup
+		for range cap(refused) {
+			sending.Go(func() {
+				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+path, strings.NewReader(body))
+				r.Header.Set("Authorization", "Bearer "+token)
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Origin", "https://app.example.com")
+				got, err := http.DefaultClient.Do(r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer got.Body.Close()
+				if text, err := io.ReadAll(got.Body); err != nil {
+					t.Error(err)
+				} else if got.StatusCode == http.StatusTooManyRequests {
+					refused <- response{got, text}
+				}
+			})
+		}
+		sending.Wait()
+		select {
+		case one := <-refused:
+			header, answer = one.Header, string(one.body)
+			return true
+		default:
+			return false
+		}
+	})
+	return header, answer
 }
 
 func TestV1AcceptsTokensThatWeDoNot(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"atrium/server"
 )
 
 // The attack: PostgreSQL stops answering, so the client of the queue, its completer and
@@ -33,7 +31,7 @@ func TestTheProcessEndsInTimeWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 		if err != nil {
 			t.Errorf("ended with %v", err)
 		}
-	case <-time.After((&server.Config{DrainTimeout: server.DefaultDrainTimeout}).ShutdownTimeout() + 10*time.Second): // The 10 seconds allow for a busy machine.
+	case <-time.After(patience):
 		t.Fatalf("the process does not end\n%s", process.stderr)
 	}
 }

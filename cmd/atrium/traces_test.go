@@ -220,7 +220,7 @@ func TestARequestIsATraceInEveryProtocol(t *testing.T) {
 // awaitDelivery waits for the delivery of an event of a resource.
 func awaitDelivery(t *testing.T, delivered <-chan http.Header, subject string) http.Header {
 	t.Helper()
-	for deadline := time.After(60 * time.Second); ; {
+	for deadline := time.After(patience); ; {
 		select {
 		case h := <-delivered:
 			if subject != "" && h.Get("ce-subject") == subject {
@@ -265,7 +265,7 @@ func TestInvalidTraceVariablesAreNamed(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_COMPRESSION": "zstd", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318", "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere",
 	} {
 		env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", name: value}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		err := run(ctx, []string{"serve", "--database-url", storetest.SQLite(t)}, program{"atrium", func(n string) string { return env[n] }, strings.NewReader(""), io.Discard, io.Discard})
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "secret") {

@@ -25,7 +25,7 @@ func TestAChangeArrivesAtItsSink(t *testing.T) {
 		if status, body := server.send(http.MethodPost, token, "/registry/v2/repos/"+acme, `{"name": "new-repo"}`); status != http.StatusOK {
 			t.Fatalf("making a repo: status %d, want 200: %s", status, body)
 		}
-		for deadline := time.After(60 * time.Second); ; {
+		for deadline := time.After(patience); ; {
 			select {
 			case h := <-arrived:
 				if h.Get("ce-source") != "https://atrium.example.com" || !strings.HasPrefix(h.Get("User-Agent"), "atrium/") {

@@ -45,7 +45,7 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 		}()
 		var got []string
 		writing := true
-		for deadline := time.Now().Add(20 * time.Second); len(got) < writers*times*inOne || writing; {
+		for deadline := time.Now().Add(patience); len(got) < writers*times*inOne || writing; {
 			events, err := w.store.EventsAfter(ctx, []platform.UID{root}, at, 7)
 			if err != nil {
 				t.Fatal(err)

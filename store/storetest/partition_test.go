@@ -415,11 +415,8 @@ func TestAnOpenReaderDelaysRetentionAndNoWrite(t *testing.T) {
 	before := platform.FirstEventID(platform.At(epoch.Add(time.Hour)))
 	purged := make(chan error, 1)
 	go func() { _, err := w.store.PurgeEvents(t.Context(), before, 1000); purged <- err }()
-	var slowest time.Duration
 	for waiting := true; waiting; {
-		start := time.Now()
-		c.record(epoch.Add(4 * time.Hour))
-		slowest = max(slowest, time.Since(start))
+		c.record(epoch.Add(4 * time.Hour)) // This fails if it waits for longer than the limit of all locks.
 		select {
 		case err := <-purged:
 			if waiting = false; err == nil || !strings.Contains(err.Error(), "drop the partition event_20260101_000000") {
@@ -427,9 +424,6 @@ func TestAnOpenReaderDelaysRetentionAndNoWrite(t *testing.T) {
 			}
 		default:
 		}
-	}
-	if slowest > 2*time.Second { // This is the limit of all locks.
-		t.Errorf("a write took %s", slowest)
 	}
 	c.checkFeed()
 	if err := reader.Rollback(); err != nil {

@@ -50,7 +50,7 @@ func TestABigDatabaseOnPostgreSQL(t *testing.T) {
 	t.Run("hot reads cost the same at any size", func(t *testing.T) { b.forTest(t).checkHotReads(t) })
 	t.Run("fallbacks answer in time", func(t *testing.T) { b.forTest(t).checkFallbacks(t) })
 	t.Run("counting anew takes what it takes", func(t *testing.T) {
-		hurried := storetest.Open(t, b.url+"&statement_timeout=20")
+		hurried := storetest.Open(t, b.url+"&statement_timeout=200")
 		if wrong, err := hurried.Recount(t.Context()); wrong != 0 || err != nil {
 			t.Errorf("recount found %d wrong counters (%v), want none", wrong, err)
 		}

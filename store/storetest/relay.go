@@ -18,6 +18,7 @@ type Relay struct {
 	upstream string
 	lock     sync.Mutex
 	open     map[net.Conn]bool
+	refused  int
 	state    relayState
 	losing   string // a text in the transaction whose COMMIT gets no answer; "" means that there is none
 }
@@ -63,6 +64,13 @@ func (r *Relay) Cut() { r.become(relaying) }
 // Refuse ends every connection and rejects new ones.
 func (r *Relay) Refuse() { r.become(refusing) }
 
+// Refused returns the number of connections that were refused so far.
+func (r *Relay) Refused() int {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.refused
+}
+
 // Silence keeps connections open but forwards no data any more.
 func (r *Relay) Silence() {
 	r.lock.Lock()
@@ -105,7 +113,9 @@ func (r *Relay) become(s relayState) {
 func (r *Relay) keep(conn net.Conn) (s relayState) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if r.state != refusing {
+	if r.state == refusing {
+		r.refused++
+	} else {
 		r.open[conn] = true
 	}
 	return r.state

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"atrium/platform"
 	"atrium/store"
@@ -59,7 +58,7 @@ func TestAnUpToDateDatabaseNeedsNoLockToMigrate(t *testing.T) {
 	defer pool.Close()
 	release := must[func()](t)(pool.Lock(t.Context(), "4097083626"))
 	defer release()
-	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	within, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := store.Migrate(within, url); err != nil {
 		t.Error(err)

@@ -174,7 +174,7 @@ func TestAWriterThatHangsDelaysEventsNoLongerThanItsLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		query := u.Query()
-		query.Set("idle_in_transaction_session_timeout", "300ms")
+		query.Set("idle_in_transaction_session_timeout", "3s")
 		u.RawQuery = query.Encode()
 		hanging := storetest.Open(t, u.String())
 		began, end := make(chan struct{}), make(chan struct{})
