@@ -197,7 +197,7 @@ func waitUntil(t *testing.T, url string, waiting int) {
 		return
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	for t.Context().Err() == nil {
+	for ; t.Context().Err() == nil; time.Sleep(5 * time.Millisecond) {
 		var n int
 		const sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 		if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
@@ -207,7 +207,6 @@ func waitUntil(t *testing.T, url string, waiting int) {
 		if n == waiting {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -79,6 +80,66 @@ func TestTheContextCarriesOnlyAllowedValues(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// A test passes on a machine that is busy. What must come is awaited for half a minute or longer, by
+// an event or by a loop that sleeps after each try. What must not come is awaited until something
+// else has come. What depends on time runs in a synctest bubble. A limit in milliseconds is one
+// that must pass.
+func TestTestsDoNotDependOnTheSpeedOfTheMachine(t *testing.T) {
+	t.Parallel()
+	exempt := []string{
+		"cmd/atrium/proof_test.go", "cmd/atrium/memory_linux_test.go", // They run only by themselves.
+		"events/deliverer_test.go", // It has a sink that takes a millisecond.
+	}
+	for _, f := range sources(t) {
+		if !f.test || strings.HasSuffix(f.path, "bench_test.go") || slices.Contains(f.imports, "testing/synctest") || slices.Contains(exempt, f.path) {
+			continue
+		}
+		polls := map[ast.Node]bool{}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ForStmt:
+				if post, ok := n.Post.(*ast.ExprStmt); ok {
+					polls[post.X] = true
+				}
+			case *ast.CallExpr:
+				switch {
+				case polls[n]:
+				case isSelector(n.Fun, "time", "Sleep"):
+					t.Errorf("%s sleeps: wait for an event, or sleep between the tries of a loop: for ...; time.Sleep(...)", f.path)
+				case isWait(n.Fun) && slices.ContainsFunc(n.Args, isFewSeconds):
+					t.Errorf("%s waits for less than 30 s, which a busy machine may take", f.path)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// isWait reports whether a function limits a wait.
+func isWait(function ast.Expr) bool {
+	s, ok := function.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	now, _ := s.X.(*ast.CallExpr)
+	return isSelector(s, "time", "After") || isSelector(s, "time", "NewTimer") || isSelector(s, "context", "WithTimeout") ||
+		s.Sel.Name == "Add" && now != nil && isSelector(now.Fun, "time", "Now")
+}
+
+// isFewSeconds reports whether an expression is a literal number of seconds below 30.
+func isFewSeconds(e ast.Expr) bool {
+	product, ok := e.(*ast.BinaryExpr)
+	if !ok {
+		return isSelector(e, "time", "Second")
+	}
+	number, ok := product.X.(*ast.BasicLit)
+	if !ok || product.Op != token.MUL || !isSelector(product.Y, "time", "Second") {
+		return false
+	}
+	seconds, err := strconv.Atoi(number.Value)
+	return err == nil && seconds < 30
 }
 
 func isSelector(e ast.Expr, pkg, name string) bool {
