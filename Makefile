@@ -56,6 +56,12 @@ PARALLEL ?= 6
 test: oracle ## Run every Go test on SQLite and a private PostgreSQL (GOTESTFLAGS='-race -run ...')
 	$(WITH_POSTGRES) go test -tags=oracle -parallel=$(PARALLEL) $(GOTESTFLAGS) ./...
 
+# Some packages take more than the ten minutes that Go allows.
+PACKAGES ?= ./...
+.PHONY: test-busy
+test-busy: ## Run every Go test three times beside four busy loops, with half the processors (PACKAGES='./graphql ./server')
+	scripts/test-busy $(WITH_POSTGRES) go test -count=1 -timeout=1h -parallel=$(PARALLEL) $(GOTESTFLAGS) $(PACKAGES)
+
 .PHONY: e2e
 e2e: build ## Run public test suites against the program (SUITES='audit playground'; needs Node and Chromium)
 	BIN=$(abspath $(BIN)) e2e/run $(SUITES)
