@@ -220,7 +220,7 @@ func (s GroupInvites) checkMayAccept(actor *Actor, invite *GroupInvite) error {
 	switch {
 	case !invite.ExpirationTime.After(s.p.now().Time):
 		return failedPrecondition("INVITE_EXPIRED", string(invite.UID), "the invite has expired")
-	case invite.Email != "" && (!actor.EmailVerified || !strings.EqualFold(invite.Email, actor.Email)):
+	case invite.Email != "" && (!actor.EmailVerified || !isSameEmail(invite.Email, actor.Email)):
 		return &Error{
 			Code: CodePermissionDenied, Reason: "PERMISSION_DENIED", Metadata: map[string]string{"resource": string(invite.UID)},
 			Message: "Permission denied: the invite is for another email address than the verified one of this token",
@@ -228,6 +228,11 @@ func (s GroupInvites) checkMayAccept(actor *Actor, invite *GroupInvite) error {
 	}
 	return nil
 }
+
+// isSameEmail reports whether two addresses differ at most in case. EqualFold alone would also
+// take the Kelvin sign for k and ſ for s, which belong to the addresses of others. Such signs
+// are longer than the letters.
+func isSameEmail(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
 // bindInvited creates the identity and the role binding of an accepted invite.
 func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invite *GroupInvite) (*RoleBinding, error) {

@@ -117,6 +117,9 @@ func TestAnInviteIsRejectedForOtherCallers(t *testing.T) {
 		if _, told := e.Metadata["capability"]; told || e.Metadata["resource"] != string(personal.UID) {
 			t.Errorf("got %v, which names a capability that no one lacks", e.Metadata)
 		}
+		asked := w.inviteTo(acme.uid, platform.ViewerRole, `"ttl": "60s", "email": "mike.s@example.com"`)
+		expectRefused(t, "a Kelvin sign", accept(with("mi\u212ae.s@example.com", true), asked.Code), platform.CodePermissionDenied)
+		expectRefused(t, "a long s", accept(with("mike.ſ@example.com", true), asked.Code), platform.CodePermissionDenied)
 		expectRefused(t, "an unverified address", accept(with("bob@example.com", false), personal.Code), platform.CodePermissionDenied)
 		if err := accept(with("bob@example.com", true), personal.Code); err != nil {
 			t.Error(err)

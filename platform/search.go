@@ -59,11 +59,11 @@ type SearchQuery struct {
 	limit  int
 }
 
-// Start returns the beginning of the search texts of hits of the stages
+// Start returns the beginning of the folded search texts of hits of the stages
 // SearchExact, where a line break follows it, and SearchPrefix.
 func (q SearchQuery) Start() string { return searchStart(q.query) }
 
-// Words returns the texts that the search texts of all hits contain.
+// Words returns the texts that the folded search texts of all hits contain.
 func (q SearchQuery) Words() []string { return SearchWords(q.query) }
 
 // Scopes returns the scopes of the kinds to search.
@@ -149,7 +149,7 @@ func (s searchableKind[T, F]) checkScope(ctx context.Context, within UID) error 
 func (s searchableKind[T, F]) read(ctx context.Context, uids []UID, words []string, found map[UID]SearchHit) error {
 	rows, err := s.table(s.p.store).Get(ctx, Keys{uids: uids})
 	for _, row := range rows {
-		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words)}
+		found[s.kind.UID(row)] = SearchHit{Object: row, Field: matchedField(s.texts(row), words, s.p.store.FoldText)}
 	}
 	return err
 }
@@ -164,6 +164,7 @@ func (s Search) List(ctx context.Context, req SearchRequest) (SearchPage, error)
 	}
 	v := violations(slices.Clone(req.Malformed))
 	req.check(&v)
+	req.Query = s.p.store.FoldText(req.Query)
 	q, err := s.query(ctx, req, &v)
 	if err == nil {
 		err = v.err()

@@ -7,13 +7,13 @@ import (
 )
 
 // Queries and searched texts are normalised before they are compared, so that
-// databases only need to compare bytes: letters are lower case, each word is
-// preceded by two blanks, and each text ends with a line break.
+// databases only need to compare bytes: the store folds their letters (Store.FoldText),
+// each word is preceded by two blanks, and each text ends with a line break.
 
 // wordStart precedes each word of a text.
 const wordStart = "  "
 
-// SearchText returns the normalised form of texts. The first text is a name.
+// SearchText returns the words of texts, which are not folded. The first text is a name.
 func SearchText(texts ...string) string {
 	var b strings.Builder
 	for _, text := range texts {
@@ -27,7 +27,7 @@ func SearchText(texts ...string) string {
 // searchStart returns the beginning of the search texts of rows whose name begins
 // with text.
 func searchStart(text string) string {
-	return wordStart + strings.Join(strings.Fields(strings.ToLower(text)), wordStart)
+	return wordStart + strings.Join(strings.Fields(text), wordStart)
 }
 
 // shortWord is the minimum length of a word that is also searched inside of other
@@ -35,10 +35,10 @@ func searchStart(text string) string {
 const shortWord = 3
 
 // SearchWords returns the texts that a search text must contain, in any order, to
-// match a query: the words of the query. A short word includes wordStart, so that
+// match a folded query: the words of the query. A short word includes wordStart, so that
 // it matches only at the start of a word.
 func SearchWords(query string) []string {
-	words := strings.Fields(strings.ToLower(query))
+	words := strings.Fields(query)
 	for i, word := range words {
 		if utf8.RuneCountInString(word) < shortWord {
 			words[i] = wordStart + word
@@ -105,16 +105,16 @@ func (r *Repo) searchTexts() []fieldText {
 
 func (t *Tag) searchTexts() []fieldText { return []fieldText{{SearchName, t.Name}} }
 
-// SearchText returns the text that searches look at.
+// SearchText returns the text that searches look at, which is not folded.
 func (g *Group) SearchText() string { return joinSearchText(g.searchTexts()) }
 
-// SearchText returns the text that searches look at.
+// SearchText returns the text that searches look at, which is not folded.
 func (i *Identity) SearchText() string { return joinSearchText(i.searchTexts()) }
 
-// SearchText returns the text that searches look at.
+// SearchText returns the text that searches look at, which is not folded.
 func (r *Role) SearchText() string { return joinSearchText(r.searchTexts()) }
 
-// SearchText returns the text that searches look at.
+// SearchText returns the text that searches look at, which is not folded.
 func (r *Repo) SearchText() string { return joinSearchText(r.searchTexts()) }
 
 func joinSearchText(searched []fieldText) string {
@@ -125,12 +125,12 @@ func joinSearchText(searched []fieldText) string {
 	return SearchText(texts...)
 }
 
-// matchedField returns the field of a row that contains the most words; of several
-// such fields, the first.
-func matchedField(searched []fieldText, words []string) SearchField {
+// matchedField returns the field of a row that contains the most words of a folded query;
+// of several such fields, the first.
+func matchedField(searched []fieldText, words []string, fold func(string) string) SearchField {
 	most, best := 0, SearchName
 	for _, s := range searched {
-		text, held := SearchText(s.text), 0
+		text, held := fold(SearchText(s.text)), 0
 		for _, word := range words {
 			if strings.Contains(text, word) {
 				held++

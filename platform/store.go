@@ -26,6 +26,10 @@ type Store interface {
 	// waits for the one before.
 	WritesAtOnce() bool
 
+	// FoldText returns the form in which searches compare texts: without differences in
+	// case and in how characters are encoded. It changes no blanks between words.
+	FoldText(text string) string
+
 	// Gather announces that n concurrent calls will read for one response. Each
 	// call uses a context from join, and calls end when it has finished. The store
 	// may combine the statements of these calls.

@@ -19,7 +19,7 @@ var _ = newKind(kind{
 				"origin": "osv", "events": []fields{detected, fixed}}},
 			{"b", "{shelf}", fields{"advisoryId": "GO-3", "artifactName": "openssl", "artifactType": "deb", "artifactArchitecture": "arm64",
 				"componentName": "libssl", "componentType": "library", "componentLocation": "/lib/libssl", "severities": []fields{{"type": "TYPE_CVSS_V3", "score": "7.5"}}, "events": []fields{falsePositive}}},
-			{"c", "{inner}", fields{"advisoryId": "GO-2", "artifactName": "stdlib", "legacyAdvisoryId": "OLD-2", "severities": []fields{{"type": "TYPE_CVSS_V4", "score": "9"}}}},
+			{"c", "{inner}", fields{"advisoryId": "GO-2", "artifactName": "stdlib", "legacyAdvisoryId": "OLD-2", "componentName": "straße", "severities": []fields{{"type": "TYPE_CVSS_V4", "score": "9"}}}},
 			{"d", "{side}", fields{"advisoryId": "GO-1", "artifactName": "net", "aliases": []string{"CVE-4", "CVE-1"}, "events": []fields{patched, byHand}}},
 		},
 		orders: []order{
@@ -39,7 +39,7 @@ var _ = newKind(kind{
 			{fields{"event_types": []string{"EVENT_TYPE_FILTER_FIXED"}}, "a"}, {fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}}, "a d"},
 			{fields{"latest_event_type": "EVENT_TYPE_FILTER_DETECTION"}, "d"}, {fields{"latest_event_type": "EVENT_TYPE_FILTER_FIXED"}, "a"},
 			{fields{"event_types": []string{"EVENT_TYPE_FILTER_DETECTION"}, "event_authors": []string{"osv"}}, "a"}, // Each condition is true of a different event.
-			{fields{"query": "STD"}, "a c"}, {fields{"query": "cve-4"}, "a d"}, {fields{"query": "ssl"}, "b"}, {fields{"query": "go-"}, "a b c d"},
+			{fields{"query": "STD"}, "a c"}, {fields{"query": "cve-4"}, "a d"}, {fields{"query": "ssl"}, "b"}, {fields{"query": "STRASSE"}, "c"}, {fields{"query": "STRAẞE"}, "c"}, {fields{"query": "go-"}, "a b c d"},
 			{fields{"severities": []string{"SEVERITY_RATING_HIGH", "SEVERITY_RATING_CRITICAL"}}, "b c"}, {fields{"severities": []string{"SEVERITY_RATING_LOW"}}, ""},
 			{fields{"severities": []string{"SEVERITY_RATING_UNKNOWN"}}, "a d"}, {fields{"min_score": 9.0}, "c"}, {fields{"min_score": 9.1}, ""}, {fields{"withdrawn": true}, "a b c d"},
 			{fields{"states": []string{"ADVISORY_STATE_OPEN"}}, "c d"}, {fields{"states": []string{"ADVISORY_STATE_FIXED", "ADVISORY_STATE_NOT_AFFECTED"}}, "a b"},

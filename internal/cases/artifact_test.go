@@ -22,18 +22,18 @@ var _ = newKind(kind{
 	library: library{
 		hasNoScopes: true, params: fields{"ecosystems": []string{"ECOSYSTEM_PYTHON", "ECOSYSTEM_JAVA"}, "query": "on the shelf"},
 		items: []item{
-			{"a", "", fields{"name": "numpy", "ecosystem": "ECOSYSTEM_PYTHON", "description": "Numbers on the shelf", "remediated": true,
+			{"a", "", fields{"name": "numpy", "ecosystem": "ECOSYSTEM_PYTHON", "description": "Numbers of Σίσυφος on the shelf", "remediated": true,
 				"versions": []fields{{"version": "1.9"}, {"version": "1.10"}, {"version": "1.11rc1"}}}},
 			{"b", "", fields{"name": "com.google.guava:guava", "ecosystem": "ECOSYSTEM_JAVA", "description": "Collections ON THE SHELF",
 				"versions": []fields{{"version": "33.4.8-jre"}}}},
 			{"c", "", fields{"name": "numpy", "ecosystem": "ECOSYSTEM_JAVA", "description": "Not on the shelf"}},
-			{"d", "", fields{"name": "torch", "ecosystem": "ECOSYSTEM_PYTHON", "description": "Tensors on the shelf", "cudaVersion": "12.8"}},
+			{"d", "", fields{"name": "torch", "ecosystem": "ECOSYSTEM_PYTHON", "description": "Tensors of ΣΊΣΥΦΟΣ on the shelf", "cudaVersion": "12.8"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
 		filters: []filterCase{
 			{fields{"ecosystems": []string{"ECOSYSTEM_PYTHON"}}, "a d"}, {fields{"ecosystems": []string{"ECOSYSTEM_JAVA", "ECOSYSTEM_JAVA"}}, "b c"},
-			{fields{"query": "NUMBERS on"}, "a"}, {fields{"query": "guava"}, "b"}, {fields{"query": "%"}, ""}, {fields{"query": "nope"}, ""},
+			{fields{"query": "NUMBERS of"}, "a"}, {fields{"query": "Σίσυφος"}, "a d"}, {fields{"query": "ΣΊΣΥΦΟΣ"}, "a d"}, {fields{"query": "guava"}, "b"}, {fields{"query": "%"}, ""}, {fields{"query": "nope"}, ""},
 			{fields{"cuda_version": "12.8"}, "d"}, {fields{"cuda_version": "12"}, ""},
 			{fields{"remediated": true}, "a"}, {fields{"remediated": false}, "a b c d"}, {fields{"remediated": true, "ecosystems": []string{"ECOSYSTEM_JAVA"}}, ""},
 		},

@@ -34,14 +34,15 @@ var _ = newKind(kind{
 	library: library{
 		otherItems: []string{"{org}", "{shelf}", "{inner}", "{side}"},
 		items: []item{
-			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", fields{"name": "alpha"}},
-			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha"}},
+			{"a", "{shelf}", fields{"name": "delta", "description": "Σίσυφος"}}, {"b", "{shelf}", fields{"name": "alpha"}},
+			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha", "description": "ΣΊΣΥΦΟΣ"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
 		filters: []filterCase{
 			{fields{"name": "alpha"}, "b d"}, {fields{"name": "alph"}, ""}, {fields{"name": "Alpha"}, ""},
 			{fields{"name": "alpha", "uidp.children_of": "{shelf}"}, "b"},
+			{fields{"query": "Σίσυφος"}, "a d"}, {fields{"query": "ΣΊΣΥΦΟΣ"}, "a d"}, {fields{"query": "σίσυφο"}, "a d"}, {fields{"query": "σι"}, ""},
 		},
 	},
 })

@@ -60,13 +60,14 @@ var _ = newKind(kind{
 	library: library{
 		otherItems: []string{"{owner}"},
 		items: []item{
-			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", fields{"name": "alpha", "claimMatch": identityRule}},
-			{"c", "{inner}", fields{"name": "charlie", "staticKeys": staticKeys}}, {"d", "{side}", fields{"name": "alpha"}},
+			{"a", "{shelf}", fields{"name": "delta", "description": "Σίσυφος"}}, {"b", "{shelf}", fields{"name": "alpha", "claimMatch": identityRule}},
+			{"c", "{inner}", fields{"name": "charlie", "staticKeys": staticKeys}}, {"d", "{side}", fields{"name": "alpha", "description": "ΣΊΣΥΦΟΣ"}},
 			{"e", "{org}", fields{"name": "echo", "description": "in the organisation"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"last_seen_time", "lastSeenTime"}, {"email", "email"}},
 		byDefault: "name",
 		filters: []filterCase{
+			{fields{"query": "Σίσυφος"}, "a d"}, {fields{"query": "ΣΊΣΥΦΟΣ"}, "a d"}, {fields{"query": "σίσυφο"}, "a d"}, {fields{"query": "σι"}, ""},
 			{fields{"name": "alpha"}, "b d"}, {fields{"name": "nobody"}, ""},
 			{fields{"relationship_type": "RELATIONSHIP_TYPE_STATIC"}, "c"},
 			{fields{"relationship_type": "RELATIONSHIP_TYPE_CLAIM_MATCH", "uidp.descendants_of": "{shelf}"}, "b"},

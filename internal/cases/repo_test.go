@@ -74,13 +74,14 @@ var _ = newKind(kind{
 	extra: []call{{rpc: "GetRepoReadme", target: "{repo}"}, readme("# Hello")},
 	library: library{
 		items: []item{
-			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{shelf}", repoInFull},
-			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha"}},
+			{"a", "{shelf}", fields{"name": "delta", "description": "Σίσυφος"}}, {"b", "{shelf}", repoInFull},
+			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha", "description": "ΣΊΣΥΦΟΣ"}},
 			{"e", "{org}", fields{"name": "0"}}, {"f", "{shelf}", fields{"name": "foxtrot"}}, {"g", "{shelf}", fields{"name": "a-z"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",
 		filters: []filterCase{{fields{"name": "alpha"}, "b d"}, {fields{"name": "alpha", "uidp.descendants_of": "{shelf}"}, "b"}, {fields{"name": "nope"}, ""},
+			{fields{"query": "Σίσυφος"}, "a d"}, {fields{"query": "ΣΊΣΥΦΟΣ"}, "a d"}, {fields{"query": "σίσυφο"}, "a d"}, {fields{"query": "σι"}, ""},
 			{fields{"query": "ALPH"}, "b d"}, {fields{"query": "first alpha"}, "b"}, {fields{"query": "fi"}, "b"}, {fields{"query": "rst"}, "b"}, {fields{"query": "st"}, ""},
 			{fields{"tiers": []string{"CATALOG_TIER_AI", "CATALOG_TIER_BASE"}}, "b"}, {fields{"tiers": []string{"CATALOG_TIER_BASE"}}, ""},
 			{fields{"bundles": []string{"y", "x"}}, "b"}, {fields{"aliases": []string{"one"}}, "b"}, {fields{"aliases": []string{"ONE"}}, ""},

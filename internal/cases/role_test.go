@@ -33,12 +33,13 @@ var _ = newKind(kind{
 	library: library{
 		otherItems: builtInRoles(),
 		items: []item{
-			{"a", "{shelf}", fields{"name": "zulu"}}, {"b", "{shelf}", fields{"name": "alpha", "capabilities": []string{"CAP_REPO_LIST"}}},
-			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha"}},
+			{"a", "{shelf}", fields{"name": "zulu", "description": "Σίσυφος"}}, {"b", "{shelf}", fields{"name": "alpha", "capabilities": []string{"CAP_REPO_LIST"}}},
+			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{side}", fields{"name": "alpha", "description": "ΣΊΣΥΦΟΣ"}},
 		},
-		orders:          []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
-		byDefault:       "name",
-		filters:         []filterCase{{fields{"name": "alpha"}, "b d"}, {fields{"name": "viewer"}, viewer}, {fields{"name": "nope"}, ""}},
+		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
+		byDefault: "name",
+		filters: []filterCase{{fields{"name": "alpha"}, "b d"}, {fields{"name": "viewer"}, viewer}, {fields{"name": "nope"}, ""},
+			{fields{"query": "Σίσυφος"}, "a d"}, {fields{"query": "ΣΊΣΥΦΟΣ"}, "a d"}, {fields{"query": "σίσυφο"}, "a d"}, {fields{"query": "σι"}, ""}},
 		differingFields: []string{"capabilities"}, // The capabilities of built-in roles differ; see above.
 	},
 })

@@ -102,7 +102,7 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	}
 	s.addAround(f.Around)
 	if f.Query != "" {
-		s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(strings.ToLower(f.Query)))
+		s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
 	}
 }
 
@@ -121,7 +121,7 @@ func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNam
 // searchText returns the text that a free-text query searches.
 func searchText(a *platform.Advisory) string {
 	parts := append([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases...)
-	return strings.ToLower(strings.Join(parts, "\n"))
+	return foldText(strings.Join(parts, "\n"))
 }
 
 // eventWords returns the values of an advisory's events that filters use, each

@@ -1,10 +1,6 @@
 package sqlstore
 
-import (
-	"strings"
-
-	"atrium/platform"
-)
+import "atrium/platform"
 
 var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 	name:      "artifact",
@@ -24,7 +20,7 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 	},
 	writeOnly: []column[*platform.Artifact]{
 		{"t.search", "description", func(a *platform.Artifact) any {
-			text := strings.ToLower(a.Name + "\n" + a.Description)
+			text := foldText(a.Name + "\n" + a.Description)
 			return &text
 		}},
 	},
@@ -38,7 +34,7 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 			s.add(" AND t.remediated") // the index of remediated artifacts has the same condition
 		}
 		if f.Query != "" {
-			s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(strings.ToLower(f.Query)))
+			s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
 		}
 	},
 })

@@ -20,7 +20,7 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 		{"t.update_time", "", func(g *platform.Group) any { return timeColumn{&g.UpdateTime} }},
 	},
 	writeOnly: []column[*platform.Group]{
-		{"t.search", "", func(g *platform.Group) any { return new(g.SearchText()) }},
+		searchColumn((*platform.Group).SearchText),
 	},
 	searchText: "t.search", searchFor: func(f *platform.GroupFilter) string { return f.Query },
 	searchOf: (*platform.Group).SearchText, searchFields: []string{"name", "description"},

@@ -33,7 +33,7 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 		{"t.static_rule", "staticKeys", func(i *platform.Identity) any { rule := staticRuleOf(i); return &rule }},
 		{"t.external_id", "", func(i *platform.Identity) any { rule := externalRuleOf(i); return &rule }},
 		{"t.provider", "", func(i *platform.Identity) any { return uidReference{i.Provider} }},
-		{"t.search", "", func(i *platform.Identity) any { return new(i.SearchText()) }},
+		searchColumn((*platform.Identity).SearchText),
 	},
 	searchText: "t.search", searchFor: func(f *platform.IdentityFilter) string { return f.Query },
 	searchOf: (*platform.Identity).SearchText, searchFields: []string{"name", "description"},

@@ -32,7 +32,7 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 		"t.active_tags": {field: platform.RepoLists}, "t.sync_config": {field: platform.RepoLists},
 	},
 	writeOnly: []column[*platform.Repo]{
-		{"t.search", "", func(r *platform.Repo) any { return new(r.SearchText()) }},
+		searchColumn((*platform.Repo).SearchText),
 	},
 	searchText: "t.search", searchFor: func(f *platform.RepoFilter) string { return f.Query },
 	searchOf: (*platform.Repo).SearchText, searchFields: []string{"name", "description", "aliases"},

@@ -21,7 +21,7 @@ var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 		{"t.update_time", "", func(r *platform.Role) any { return timeColumn{&r.UpdateTime} }},
 	},
 	writeOnly: []column[*platform.Role]{
-		{"t.search", "", func(r *platform.Role) any { return new(r.SearchText()) }},
+		searchColumn((*platform.Role).SearchText),
 	},
 	searchText: "t.search", searchFor: func(f *platform.RoleFilter) string { return f.Query },
 	searchOf: (*platform.Role).SearchText, searchFields: []string{"name", "description"},
@@ -39,7 +39,7 @@ func (s *Store) SyncBuiltInRoles(ctx context.Context, builtIn []*platform.Role) 
 		for _, r := range builtIn {
 			q := s.dialect.statement()
 			q.add("INSERT INTO role (uid, root, name, description, capabilities, create_time, update_time, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{}, r.SearchText())
+				r.UID, platform.UID(""), r.Name, r.Description, jsonColumn{&r.Capabilities}.text(), platform.Time{}, platform.Time{}, foldText(r.SearchText()))
 			q.add(" ON CONFLICT (uid) DO UPDATE SET name = excluded.name, description = excluded.description, capabilities = excluded.capabilities, search = excluded.search")
 			run = append(run, q.build(nil))
 		}

@@ -9,13 +9,16 @@ import (
 	"atrium/platform"
 )
 
-// Searches use a trigram index of the search text of rows (platform.SearchText). On
+// Searches use a trigram index of the search text of rows (platform.SearchText, folded). On
 // PostgreSQL it is an index on the organisation and the text. On SQLite it is a
 // separate table, which triggers update. Without the index of PostgreSQL, the same
 // statements read all rows of the table.
 
 // addWords adds the condition that a text contains all words of a query.
-func (s *statement) addWords(text, query string) { s.addTexts(text, platform.SearchWords(query)) }
+func (s *statement) addWords(text, query string) { s.addTexts(text, searchWords(query)) }
+
+// searchWords returns the texts that the search texts of the rows which a query finds contain.
+func searchWords(query string) []string { return platform.SearchWords(foldText(query)) }
 
 func (s *statement) addTexts(text string, words []string) {
 	for _, word := range words {
@@ -30,7 +33,7 @@ func (t *table[T, F]) looksFor(f F) bool { return t.searchFor != nil && t.search
 // rows.
 func (r *reader[T, F]) addRows(s *statement, f F) {
 	if r.looksFor(f) {
-		r.addTrigramMatches(s, platform.SearchWords(r.searchFor(f))...)
+		r.addTrigramMatches(s, searchWords(r.searchFor(f))...)
 		return
 	}
 	s.add(r.name + " t")

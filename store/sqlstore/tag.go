@@ -37,7 +37,7 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	where: whereTag,
 })
 
-// tagText is the SQL form of platform.SearchText for the name of a tag, which has no
+// tagText is the SQL form of the search text of a tag, which is its name: it has no
 // blanks and only ASCII letters. It is indexed and not stored.
 const tagText = "('  ' || lower(t.name) || '\n')"
 

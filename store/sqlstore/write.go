@@ -289,7 +289,7 @@ func (w *writer[T, F]) updateSearchText(ctx context.Context, row T, fields []str
 	if !slices.ContainsFunc(w.searchFields, func(field string) bool { return slices.Contains(fields, field) }) {
 		return nil
 	}
-	return w.conn.Run(ctx, w.dialect.statement().add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", w.searchOf(row), w.key(w.uid(row))).build(nil))
+	return w.conn.Run(ctx, w.dialect.statement().add("UPDATE "+w.name+" SET search = ? WHERE uid = ?", foldText(w.searchOf(row)), w.key(w.uid(row))).build(nil))
 }
 
 // returning lists the table's own columns for RETURNING, which does not accept the

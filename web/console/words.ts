@@ -28,6 +28,9 @@ export function formatRelativeTime(time: string, now = Date.now()): string {
   return relative.format(Math.round(seconds / length), unit);
 }
 
+/** Returns a text in the form in which searches compare texts: without differences in case and in how characters are encoded. */
+export const fold = (text: string) => text.normalize('NFD').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I').normalize('NFC');
+
 /** Formats a number of bytes in the units that registries show. */
 export function bytes(n: number): string {
   const names = ['B', 'KB', 'MB', 'GB', 'TB'];

@@ -8,7 +8,7 @@ import { Find, List, ListProblems, useNarrow } from '../list';
 import { groupAddress } from '../places';
 import { Link, narrow, useLocation } from '../router';
 import { Card, Dialog, Empty, Icon, Lines, namesOf, Problems, Time } from '../ui';
-import { count, dayOf, plural } from '../words';
+import { count, dayOf, fold, plural } from '../words';
 import { formatLastSeen } from './identities';
 
 /** This page shows who can do what in a group and why, or where one identity has access. */
@@ -32,8 +32,8 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
   const roles = first ? rolesOf(first) : [];
   const nameOfGroup = (one: string) => { const at = way.findIndex((step) => step.uid === one); return at < 0 ? 'a group above' : way.slice(0, at + 1).map(({ name }) => name).join(' / '); };
   const mappings = (first?.externalGroupRoleMappings?.nodes ?? []).filter(({ scopeUid, role }) => isWithin(uid, scopeUid) && (!capability || role?.capabilities.includes(capability)));
-  const query = search.get('q') ?? '', words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const says = (...texts: (string | null | undefined)[]) => words.every((word) => texts.some((one) => one?.toLowerCase().includes(word)));
+  const query = search.get('q') ?? '', words = fold(query).split(/\s+/).filter(Boolean);
+  const says = (...texts: (string | null | undefined)[]) => words.every((word) => texts.some((one) => one && fold(one).includes(word)));
   const shown = rows.filter(({ identity: who, role }) => says(who?.name, who?.email, who?.description, role?.name));
   const externals = mappings.filter((one) => says(one.externalGroupId, one.role?.name));
   const counting = shown.filter((one) => countsOn(one, uid)), problems = list.problems.filter(({ code }) => !isDenial(code));
