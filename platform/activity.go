@@ -180,21 +180,26 @@ type EventCount struct {
 }
 
 // Activity counts, per interval, the changes in a group and below it, and the
-// changes that were denied. It needs groups.update on the group.
-func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {
-	activity, err := s.activity(ctx, req, types)
-	return activity, inArea(areaEvents, err)
+// changes that were denied, of the types and kinds; nil in both means all. It needs
+// groups.update on the group.
+func (s AuditLog) Activity(ctx context.Context, req ActivityRequest, types, kinds []string) ([]EventActivity, error) {
+	activity, err := s.activity(ctx, req, types, kinds)
+	return activity, inArea(areaEvents, listEventTypes(err))
 }
 
-func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []string) ([]EventActivity, error) {
-	starts, err := checkActivity(ctx, req, s.p.now(), func(v *violations) { v.checkEventTypes(types) })
+func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types, kinds []string) ([]EventActivity, error) {
+	starts, err := checkActivity(ctx, req, s.p.now(), func(v *violations) {
+		v.checkEventTypes("types", types)
+		v.checkEventTypes("kinds", kinds)
+	})
 	if err != nil {
 		return nil, err
 	}
 	if actor := ActorOf(ctx); !actor.Can(CapGroupsUpdate, req.Within) { // reading the audit log needs the same capability
 		return nil, actor.permissionError(CapGroupsUpdate, req.Within)
 	}
-	if types != nil && len(types) == 0 {
+	selected := selectedTypes(types, kinds)
+	if selected != nil && len(selected) == 0 {
 		return []EventActivity{}, nil
 	}
 	activity := make([]EventActivity, len(starts))
@@ -202,7 +207,7 @@ func (s AuditLog) activity(ctx context.Context, req ActivityRequest, types []str
 		activity[i].Time = start
 	}
 	q := req.query(starts, subtreeScope([]UID{req.Within}))
-	q.Types = fullEventTypes(types)
+	q.Types = selected
 	counts, err := s.p.store.EventActivity(ctx, q)
 	for _, c := range counts {
 		activity[c.Interval].Changes += c.Changes

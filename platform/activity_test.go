@@ -104,7 +104,7 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 		w.repo(team)
 		w.repo(other)
 		show := func(types ...string) string {
-			activity, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team, From: platform.At(epoch), To: platform.At(epoch.Add(72 * time.Hour))}, types)
+			activity, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team, From: platform.At(epoch), To: platform.At(epoch.Add(72 * time.Hour))}, types, nil)
 			must(t, err)
 			var all []string
 			for _, a := range activity {
@@ -121,11 +121,11 @@ func TestTheActivityCountsChangesAndDenials(t *testing.T) {
 		if got := show([]string{}...); got != "" {
 			t.Errorf("of no types: %s, want \"\"", got)
 		}
-		_, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team}, []string{"none"})
+		_, err := w.p.AuditLog.Activity(acme.owner, platform.ActivityRequest{Within: team}, []string{"none"}, nil)
 		if got := violationFields(err); got != "types[0]" {
 			t.Errorf("a type: %s, want types[0]", got)
 		}
-		_, err = w.p.AuditLog.Activity(viewer, platform.ActivityRequest{Within: team}, nil)
+		_, err = w.p.AuditLog.Activity(viewer, platform.ActivityRequest{Within: team}, nil, nil)
 		expectRefused(t, "a viewer", err, platform.CodePermissionDenied)
 	})
 }

@@ -14,7 +14,9 @@ type AuditLog struct{ p *Platform }
 type AuditRequest struct {
 	DescendantsOf UID      // this group and everything below; "" means everything that the caller may audit
 	Actor         string   // the only actor: the UID of an identity, or the name of an operator's command
-	Types         []string // the only event types; nil means all, and an empty list means none
+	Subject       UID      // only what happened to this resource or was done by it: see AuditQuery
+	Target        UID      // only what happened to this resource; not together with Subject
+	Types, Kinds  []string // the only event types, and more of them; nil in both means all, and no type means none
 	Since, Until  Time     // Since is inclusive, and Until is exclusive; zero means no limit
 	Denied        *bool    // true means only denied changes, and false only changes that were made
 
@@ -34,11 +36,14 @@ type AuditPage struct {
 
 // An AuditQuery is a checked and authorised request for the store.
 type AuditQuery struct {
-	Scope  Scope
-	IDs    []string // ids of the events, in any order; nil means all
-	Actor  string
-	Types  []string
-	Denied *bool
+	Scope Scope
+	IDs   []string // ids of the events, in any order; nil means all
+	Actor string
+	// Target is the subject of the events or stands in their bodies or changes (Event.Mentions).
+	// Subject does too, or is their actor. At most one is given.
+	Subject, Target UID
+	Types           []string
+	Denied          *bool
 	// After is exclusive. "" means that the page begins with the newest event, or with the
 	// oldest if Backward.
 	After        string
@@ -52,7 +57,7 @@ type AuditQuery struct {
 // reads the log of all groups on which the caller holds groups.update.
 func (s AuditLog) List(ctx context.Context, req AuditRequest) (AuditPage, error) {
 	page, err := s.list(ctx, req)
-	return page, inArea(areaEvents, err)
+	return page, inArea(areaEvents, listEventTypes(err))
 }
 
 func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error) {
@@ -60,7 +65,7 @@ func (s AuditLog) list(ctx context.Context, req AuditRequest) (AuditPage, error)
 	if err != nil {
 		return AuditPage{}, err
 	}
-	if req.Types != nil && len(req.Types) == 0 {
+	if q.Types != nil && len(q.Types) == 0 {
 		return AuditPage{HasPrevious: req.After != ""}, nil
 	}
 	events, err := s.p.store.EventLog(ctx, q)
@@ -156,14 +161,23 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 		v.checkUID("descendantsOf", r.DescendantsOf)
 	}
 	v.checkFilter("actor", r.Actor)
-	v.checkEventTypes(r.Types)
+	if r.Subject != "" {
+		v.checkUID("subject", r.Subject)
+	}
+	if r.Target != "" {
+		if v.checkUID("target", r.Target); r.Subject != "" {
+			v.add("target", "cannot be combined with subject")
+		}
+	}
+	v.checkEventTypes("types", r.Types)
+	v.checkEventTypes("kinds", r.Kinds)
 	if !r.Since.IsZero() && !r.Until.IsZero() && r.Until.Before(r.Since.Time) {
 		v.add("until", "must not be before since")
 	}
 	if r.After != "" && !IsEventID(r.After) {
 		v.add("page_token", "is not a cursor of this log")
 	}
-	q := AuditQuery{Actor: r.Actor, Types: fullEventTypes(r.Types), Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize), Without: r.Without}
+	q := AuditQuery{Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: selectedTypes(r.Types, r.Kinds), Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize), Without: r.Without}
 	switch {
 	case r.PageSize < 0:
 		v.add("page_size", "must not be negative")
@@ -198,7 +212,7 @@ func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) err
 func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*Event) error) error {
 	var v violations
 	q := req.buildQuery(&v)
-	if err := v.err(); err != nil {
+	if err := listEventTypes(v.err()); err != nil {
 		return err
 	}
 	q.Scope, q.Limit = newScope(Branch{Relation: Everything}), MaxPageSize

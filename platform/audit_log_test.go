@@ -36,6 +36,13 @@ func (w *world) mustReadLog(ctx context.Context, req platform.AuditRequest) []*p
 	}
 }
 
+// mustExport reads the log of an export.
+func (w *world) mustExport(req platform.AuditRequest) (all []*platform.Event) {
+	w.Helper()
+	must(w, w.p.AuditLog.Export(w.Context(), req, func(e *platform.Event) error { all = append(all, e); return nil }))
+	return all
+}
+
 func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
@@ -180,6 +187,11 @@ func TestOldEventsAreDeletedOnceTheyAreRelayed(t *testing.T) {
 			must(t, w.p.Maintain(t.Context()))
 			page, err := w.p.Deliveries.List(acme.owner, platform.ListRequest[*platform.DeliveryFilter]{UIDP: platform.UIDFilter{ChildrenOf: sub}})
 			must(t, err)
+			var orphans int
+			must(t, w.raw().QueryRowContext(t.Context(), "SELECT count(*) FROM event_mention m WHERE NOT EXISTS (SELECT 1 FROM event e WHERE e.id = m.event_id)").Scan(&orphans))
+			if orphans != 0 {
+				t.Errorf("%d mentions of deleted events are left, want none", orphans)
+			}
 			if e, d := len(w.events()), len(w.denials()); e != events || d != denials || len(page.Items) != deliveries {
 				t.Errorf("%d events, %d denials and %d deliveries are left, want %d, %d and %d", e, d, len(page.Items), events, denials, deliveries)
 			}
@@ -297,6 +309,103 @@ func TestAnExportOfRareEventsReadsALimitedNumberOfThemAtOnce(t *testing.T) {
 				if q.Types != nil || q.Denied != nil && c.req.DescendantsOf == "" || q.Limit > 2000 {
 					t.Errorf("%s: a statement looks for types %q and denied %v, and for at most %d events", name, q.Types, q.Denied, q.Limit)
 				}
+			}
+		}
+	})
+}
+
+// The attack: an identity is bound, bound together with others, rebound and invited, and does
+// something itself. Its uid stands in the events of others, and must be found there.
+func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme, other := w.found("acme"), w.found("other")
+		team := w.group(acme.uid)
+		ann, role := w.member(acme.uid, "ann"), w.role(acme.uid, platform.CapRepoList)
+		lead := w.with(platform.OwnerRole, team, acme.uid)
+		bound := w.bind(acme.uid, ann, role)
+		w.bind(team, ann, platform.EditorRole)
+		w.bind(other.uid, w.member(other.uid, "bob"), platform.EditorRole)
+		_, err := w.p.RoleBindings.CreateBatch(acme.owner, newBatch(team, []platform.Input[*platform.RoleBinding]{binding(ann, role), binding(w.member(acme.uid, "eve"), role)}))
+		must(t, err)
+		_, err = w.p.RoleBindings.Update(acme.owner, bound, body[*platform.RoleBinding](`{"roleUid": %q}`, platform.EditorRole))
+		must(t, err)
+		repo := w.repo(acme.uid)
+		_, err = w.p.Repos.Update(acme.owner, repo, body[*platform.Repo](`{"description": "new"}`))
+		must(t, err)
+		_, err = w.p.Repos.Create(w.as("ann"), acme.uid, body[*platform.Repo](`{"name": "of-ann"}`))
+		must(t, err)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), platform.CodePermissionDenied)
+		expectRefused(t, "a change", w.p.Groups.Delete(w.as("ann"), acme.uid), platform.CodePermissionDenied) // It is counted with the first one.
+		must(t, w.p.RoleBindings.Delete(acme.owner, bound))
+
+		recorded := w.mustExport(platform.AuditRequest{})
+		found := map[string]int{}
+		for _, caller := range []struct {
+			name   string
+			ctx    context.Context
+			scopes []platform.UID
+		}{{"owner", acme.owner, []platform.UID{acme.uid}}, {"lead", lead, []platform.UID{team}}, {"other", other.owner, []platform.UID{other.uid}}} {
+			for name, uid := range map[string]platform.UID{
+				"ann": ann, "role": role, "editor": platform.EditorRole, "bound": bound, "repo": repo, "team": team, "acme": acme.uid, "lead": platform.ActorOf(lead).Identities[0], "nobody": acme.uid + "/0123456789abcdef",
+			} {
+				var want, wantTarget []string
+				for _, e := range recorded {
+					text := string(e.Body)
+					for _, c := range e.Changes {
+						text += string(c.Before) + string(c.After)
+					}
+					within := slices.ContainsFunc(caller.scopes, e.Subject.Within)
+					isTarget := e.Subject == uid || strings.Contains(text, `"`+string(uid)+`"`)
+					if within && isTarget {
+						wantTarget = append(wantTarget, e.ID)
+					}
+					if within && (isTarget || e.Actor.Subject == string(uid)) {
+						want = append(want, e.ID)
+					}
+				}
+				if got := ids(w.mustReadLog(caller.ctx, platform.AuditRequest{Subject: uid})); !slices.Equal(got, want) {
+					t.Errorf("%s finds %d events of %s, want %d", caller.name, len(got), name, len(want))
+				}
+				if got := ids(w.mustReadLog(caller.ctx, platform.AuditRequest{Target: uid})); !slices.Equal(got, wantTarget) {
+					t.Errorf("%s finds %d events that happened to %s, want %d", caller.name, len(got), name, len(wantTarget))
+				}
+				last, err := w.p.AuditLog.List(caller.ctx, platform.AuditRequest{Subject: uid, Backward: true, PageSize: 2})
+				must(t, err)
+				if got := ids(last.Items); !slices.Equal(got, want[max(0, len(want)-2):]) || last.HasPrevious != (len(want) > 2) {
+					t.Errorf("%s finds %v as the oldest of %s, want the end of %v", caller.name, got, name, want)
+				}
+				found[caller.name+" "+name] = len(want)
+				if got := ids(w.mustExport(platform.AuditRequest{DescendantsOf: caller.scopes[0], Subject: uid})); !slices.Equal(got, want) {
+					t.Errorf("the export of %s has %d events of %s, want %d", caller.name, len(got), name, len(want))
+				}
+			}
+		}
+		if n := len(w.mustExport(platform.AuditRequest{Subject: platform.EditorRole})); n != found["owner editor"]+found["other editor"] {
+			t.Errorf("the export of all organisations has %d events of a built-in role, want %d", n, found["owner editor"]+found["other editor"])
+		}
+		// ann was made, bound twice by one and once with others, rebound, unbound, and made a repo.
+		// Her refusals are one event.
+		for name, want := range map[string]int{"owner ann": 8, "owner role": 5, "lead ann": 2, "owner repo": 2, "other editor": 1, "other ann": 0, "owner nobody": 0} {
+			if found[name] != want {
+				t.Errorf("%s: %d events, want %d", name, found[name], want)
+			}
+		}
+		type request = platform.AuditRequest
+		for _, c := range []struct {
+			req  request
+			want int
+		}{
+			{request{Subject: ann, Types: []string{"iam.rolebindings.created"}}, 3}, {request{Subject: ann, Actor: string(ann)}, 2},
+			{request{Target: role, DescendantsOf: team, Types: []string{"iam.rolebindings.created.batch"}, Actor: string(acme.Identity.UID), Until: platform.At(epoch.Add(24 * time.Hour))}, 2},
+		} {
+			if got := w.mustReadLog(acme.owner, c.req); len(got) != c.want {
+				t.Errorf("%+v finds %d, want %d", c.req, len(got), c.want)
+			}
+		}
+		for req, want := range map[*request]string{{Subject: "x"}: "subject", {Target: "x"}: "target", {Subject: ann, Target: ann}: "target"} {
+			_, err := w.p.AuditLog.List(acme.owner, *req)
+			if got := violationFields(err); got != want {
+				t.Errorf("%+v names %q, want %q", req, got, want)
 			}
 		}
 	})

@@ -55,7 +55,8 @@
 // Events:
 //
 //	event.go       the record of a change; event_id.go makes ids, event_type.go lists
-//	               the types, event_change.go the changed fields, denial.go records
+//	               the types, event_change.go the changed fields, event_mention.go the
+//	               resources that events name, denial.go records
 //	               rejected changes
 //	event_feed.go  live events; event_broadcast.go reads them once for all feeds,
 //	               event_callers.go keeps the grants of their callers,

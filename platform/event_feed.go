@@ -14,7 +14,7 @@ type Events struct{ p *Platform }
 // An EventRequest asks for the live feed of events.
 type EventRequest struct {
 	DescendantsOf UID      // this group and everything below; "" means everything that the caller may see
-	Types         []string // the only types; nil means all
+	Types, Kinds  []string // the only types, and more of them; nil in both means all
 	// After is the id of the event after which the feed continues. "" means from the
 	// oldest event, and nil means only new events.
 	After *string
@@ -38,7 +38,7 @@ type Feed struct {
 // needs any grant at, above or below the scope.
 func (s Events) Open(ctx context.Context, req EventRequest) (*Feed, error) {
 	feed, err := s.open(ctx, req)
-	return feed, inArea(areaEvents, err)
+	return feed, inArea(areaEvents, listEventTypes(err))
 }
 
 func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
@@ -56,9 +56,14 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if req.First < 0 {
 		v.add("first", "must not be negative")
 	}
-	v.checkEventTypes(req.Types)
-	if req.Types != nil && len(req.Types) == 0 {
-		v.add("types", "must not be empty; leave it out for all types")
+	for _, list := range []struct {
+		field string
+		types []string
+	}{{"types", req.Types}, {"kinds", req.Kinds}} {
+		v.checkEventTypes(list.field, list.types)
+		if list.types != nil && len(list.types) == 0 {
+			v.add(list.field, "must not be empty; leave it out for all types")
+		}
 	}
 	if err := v.err(); err != nil {
 		return nil, err
@@ -66,7 +71,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 	if !actor.mayOpenFeed(req.DescendantsOf) {
 		return nil, actor.permissionError(CapGroupsList, req.DescendantsOf)
 	}
-	req.Types = fullEventTypes(req.Types)
+	req.Types = selectedTypes(req.Types, req.Kinds)
 	feed := &Feed{p: s.p, req: req, actor: actor, left: req.First}
 	if req.First == 0 {
 		feed.left = -1

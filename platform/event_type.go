@@ -2,6 +2,7 @@ package platform
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,27 +78,78 @@ func EventTypes() []string {
 
 func eventType(kind, verb string) string { return eventPrefix + kind + "." + verb + eventVersion }
 
-const eventVersion = ".v1"
+const (
+	eventVersion = ".v1"
+	// batchVersion ends the types of changes that were made together with others. A filter
+	// by the type of a single change selects them too.
+	batchVersion = ".batch" + eventVersion
+)
+
+// isOfType reports whether a filter by full types selects the event.
+func (e *Event) isOfType(types []string) bool {
+	if slices.Contains(types, e.Type) {
+		return true
+	}
+	single, isBatch := strings.CutSuffix(e.Type, batchVersion)
+	return isBatch && slices.Contains(types, single+eventVersion)
+}
+
+// selectedTypes lists the types of the events that a filter selects by types and by kinds,
+// which are more types. It returns nil, which means all, if both are nil.
+func selectedTypes(types, kinds []string) []string {
+	if types == nil && kinds == nil {
+		return nil
+	}
+	selected := []string{}
+	for _, t := range fullEventTypes(slices.Concat(types, kinds)) {
+		selected = append(selected, t)
+		if batch := strings.TrimSuffix(t, eventVersion) + batchVersion; slices.Contains(allEventTypes, batch) {
+			selected = append(selected, batch)
+		}
+	}
+	slices.Sort(selected)
+	return slices.Compact(selected)
+}
 
 const maxEventTypes = 100
 
 // checkEventTypes checks that all types exist.
-func (v *violations) checkEventTypes(types []string) {
-	const field = "types"
+func (v *violations) checkEventTypes(field string, types []string) {
 	if len(types) > maxEventTypes {
 		v.add(field, "must be at most %d", maxEventTypes)
 		return
 	}
 	for i, t := range types {
 		if !slices.Contains(allEventTypes, fullEventType(t)) {
-			v.add(fmt.Sprintf("%s[%d]", field, i), "must be one of %s", strings.Join(allEventTypes, ", "))
+			v.add(fmt.Sprintf("%s[%d]", field, i), unknownEventType)
 		}
 	}
 }
 
-// fullEventType adds the prefix and the version to the short form of an event
-// type, such as iam.group.created.
+const unknownEventType = "must be the type of an event, such as iam.group.created; the metadata of this error lists all types"
+
+// listEventTypes adds the list of all types to an error about an unknown one. It is in the
+// metadata, because the text of a violation occurs several times in a response.
+func listEventTypes(err error) error {
+	var e *Error
+	if !errors.As(err, &e) || !slices.ContainsFunc(e.Violations, func(v Violation) bool { return v.Description == unknownEventType }) {
+		return err
+	}
+	short := make([]string, len(allEventTypes))
+	for i, t := range allEventTypes {
+		short[i], _ = ShortEventType(t)
+	}
+	listed := *e
+	listed.Metadata = map[string]string{"types": strings.Join(short, ", ")}
+	return &listed
+}
+
+// fullEventType converts the short form of an event type, such as iam.group.created, or the
+// name of its kind, such as IAM_GROUP_CREATED, into the type.
 func fullEventType(t string) string {
+	if full, isName := eventTypesByName[t]; isName {
+		return full
+	}
 	if !strings.HasPrefix(t, eventPrefix) {
 		t = eventPrefix + t
 	}
@@ -105,6 +157,22 @@ func fullEventType(t string) string {
 		t += eventVersion
 	}
 	return t
+}
+
+var eventTypesByName = func() map[string]string {
+	byName := make(map[string]string, len(allEventTypes))
+	for _, t := range allEventTypes {
+		name, _ := EventKindName(t)
+		byName[name] = t
+	}
+	return byName
+}()
+
+// EventKindName returns the name of a type as the value of an enum, such as IAM_GROUP_CREATED,
+// and whether the type exists.
+func EventKindName(t string) (name string, known bool) {
+	short, known := ShortEventType(t)
+	return strings.ToUpper(strings.ReplaceAll(short, ".", "_")), known
 }
 
 // ShortEventType returns a type without prefix and version, and whether the type

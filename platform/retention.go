@@ -36,6 +36,7 @@ func (p *Platform) deleteExpired(ctx context.Context, now Time) error {
 	oldest, ended := FirstEventID(At(now.Add(-p.options.AuditRetention))), At(now.Add(-p.options.DeliveryRetention))
 	return errors.Join(
 		deleteInBatches(func() (int64, error) { return p.store.PurgeEvents(ctx, oldest, retentionBatch) }),
+		deleteInBatches(func() (int64, error) { return p.store.PurgeEventMentions(ctx, retentionBatch) }),
 		deleteInBatches(func() (int64, error) { return p.store.PurgeDeliveries(ctx, ended, retentionBatch) }),
 	)
 }

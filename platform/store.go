@@ -115,6 +115,9 @@ type Store interface {
 	// drops whole partitions. It may keep those of the partition to which before belongs.
 	// Both return how many they deleted.
 	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)
+	// PurgeEventMentions deletes at most limit entries of the index of the resources that
+	// events mention. Their events were deleted before.
+	PurgeEventMentions(ctx context.Context, limit int) (int64, error)
 	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
 
 	// Follow exchanges notifications of stored events with other processes until

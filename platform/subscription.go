@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"slices"
 	"time"
 )
 
@@ -69,7 +68,7 @@ func newSubscriptions(p *Platform) Subscriptions {
 			v.checkSink(s.Sink, &p.options)
 		}
 		if changed("types") {
-			v.checkEventTypes(s.Types)
+			v.checkEventTypes("types", s.Types)
 			s.Types = fullEventTypes(s.Types)
 		}
 	}
@@ -84,7 +83,7 @@ func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
 func (s Subscriptions) Create(ctx context.Context, parent UID, in Input[*Subscription]) (*Subscription, error) {
 	made, err := s.authorizeCreate(ctx, parent, in)
 	if err != nil {
-		return nil, s.recordIfDenied(ctx, "created", parent, err)
+		return nil, s.recordIfDenied(ctx, "created", parent, listEventTypes(err))
 	}
 	secret := "whsec_" + newSecret()
 	if made.EncryptedSecret, err = s.p.encryptSecret(secret, made.UID); err != nil {
@@ -247,7 +246,7 @@ func (s *Subscription) wants(e *Event) bool {
 	if e.Type == testEventType {
 		return e.Subject == s.UID
 	}
-	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || slices.Contains(s.Types, e.Type))
+	return e.Subject.Within(s.UID.Parent()) && (len(s.Types) == 0 || e.isOfType(s.Types))
 }
 
 // disabledFault returns the reason why the deliveries of a disabled subscription fail.

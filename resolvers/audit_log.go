@@ -14,9 +14,9 @@ func (r *reads) events() *loader[string, *platform.Event] {
 	})
 }
 
-func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, types []string, since, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error) {
+func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, actor *string, subject, target *platform.UID, types, kinds []string, since, until *platform.Time, denied *bool, first *int, after *string, last *int, before *string) (*scalar.AuditLogConnection, error) {
 	req := platform.AuditRequest{
-		DescendantsOf: valueOrZero(descendantsOf), Actor: valueOrZero(actor), Types: types, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
+		DescendantsOf: valueOrZero(descendantsOf), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: types, Kinds: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
 	}
 	w := window{first: first, after: after, last: last, before: before}
 	req.PageSize, req.After, req.Backward, req.Malformed = w.page()

@@ -12,17 +12,21 @@ import (
 
 type eventsExportCommand struct {
 	databaseFlags
-	Group  string   `placeholder:"UID" help:"Print only events of this group and its descendants."`
-	Since  string   `placeholder:"TIME" help:"Print only events at or after this time, such as 2026-11-21T00:00:00Z."`
-	Until  string   `placeholder:"TIME" help:"Print only events before this time."`
-	Type   []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created; may be repeated."`
-	Denied bool     `help:"Print only denied changes."`
+	Group   string   `placeholder:"UID" help:"Print only events of this group and its descendants."`
+	Since   string   `placeholder:"TIME" help:"Print only events at or after this time, such as 2026-11-21T00:00:00Z."`
+	Until   string   `placeholder:"TIME" help:"Print only events before this time."`
+	Type    []string `placeholder:"TYPE" help:"Print only events of this type, such as iam.group.created, also if many were created at once; may be repeated."`
+	Subject string   `placeholder:"UID" help:"Print only events that happened to or by this resource, or that name it."`
+	Denied  bool     `help:"Print only denied changes."`
 }
 
 func (c *eventsExportCommand) check(f *faults) {
 	c.databaseFlags.check(f)
 	if c.Group != "" {
 		checkUID(f, "group", c.Group)
+	}
+	if c.Subject != "" {
+		checkUID(f, "subject", c.Subject)
 	}
 	checkTime(f, "since", c.Since)
 	checkTime(f, "until", c.Until)
@@ -66,7 +70,7 @@ func (c *eventsExportCommand) run(ctx context.Context, p program) error {
 		return err
 	}
 	defer db.close()
-	req := platform.AuditRequest{DescendantsOf: platform.UID(c.Group), Types: c.Type}
+	req := platform.AuditRequest{DescendantsOf: platform.UID(c.Group), Subject: platform.UID(c.Subject), Types: c.Type}
 	if c.Denied {
 		req.Denied = &c.Denied
 	}

@@ -283,13 +283,13 @@ func UnmarshalSearchField(v any) (platform.SearchField, error) {
 	return value[platform.SearchField]("", v)
 }
 
-// AppendEventKind appends the kind of resource that an event type is about, as JSON.
+// AppendEventKind appends the kind of an event type, as JSON.
 func AppendEventKind(b []byte, eventType string, _ bool) []byte {
-	name, known := platform.ShortEventType(eventType)
+	name, known := platform.EventKindName(eventType)
 	if !known {
 		return execute.AppendNull(b)
 	}
-	return execute.AppendString(b, strings.ToUpper(strings.ReplaceAll(name, ".", "_")))
+	return execute.AppendString(b, name)
 }
 
 // MarshalEventKind returns the marshaler of such a kind.
@@ -297,7 +297,7 @@ func MarshalEventKind(eventType string) graphql.Marshaler {
 	return marshal(AppendEventKind(nil, eventType, true))
 }
 
-// UnmarshalEventKind reads a name. No input has one so far.
+// UnmarshalEventKind reads a kind, which the core accepts as an event type.
 func UnmarshalEventKind(v any) (string, error) { return graphql.UnmarshalString(v) }
 
 // AppendActivityInterval appends an activity interval as JSON.

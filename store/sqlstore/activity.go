@@ -38,7 +38,7 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 	err = s.countIntervals(ctx, s.conn, a, add, func(q *statement, b platform.Branch) {
 		q.addInterval("e.time", a)
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
-		addLogConditions(q, log, b)
+		addLogConditions(q, log, b, "e.id")
 		q.add(" GROUP BY 1")
 	})
 	return counts, err

@@ -30,55 +30,109 @@ func (s *Store) EventLog(ctx context.Context, a platform.AuditQuery) ([]*platfor
 		}
 		return cmp.Compare(y.ID, x.ID)
 	})
+	events = slices.CompactFunc(events, func(x, y *platform.Event) bool { return x.ID == y.ID })
 	return events[:min(len(events), a.Limit+1)], nil
 }
 
-// A logPart is the log of a branch, with the events of one type or of all types.
+// A logPart is the log of a branch, with the events of one type or of all types, in which a
+// resource occurs in one way.
 type logPart struct {
 	query  platform.AuditQuery
 	branch platform.Branch
+	role   logRole
 }
 
-// splitLog splits a query by branches. It also splits it by types if one statement can read all
-// parts, because the indexes have the events of one type in order, but not those of several.
+// A logRole is a way in which the resource of a query occurs in an event.
+type logRole int
+
+const (
+	anyRole   logRole = iota // the query has no resource
+	asSubject                // the event is about the resource
+	asActor                  // the resource has caused the event
+	asMention                // the resource stands in the body or in the changes
+)
+
+// resource returns the resource of a query and the ways in which it can occur.
+func resource(a platform.AuditQuery) (platform.UID, []logRole) {
+	switch {
+	case a.Subject != "":
+		return a.Subject, []logRole{asSubject, asActor, asMention}
+	case a.Target != "":
+		return a.Target, []logRole{asSubject, asMention}
+	default:
+		return "", []logRole{anyRole}
+	}
+}
+
+// splitLog splits a query by branches, and by the ways in which its resource occurs, because each
+// way has its own index. A query without a resource is also split by types if one statement can
+// read all parts, because the indexes have the events of one type in order, but not those of
+// several.
 func splitLog(a platform.AuditQuery) (parts []logPart) {
+	uid, roles := resource(a)
 	branches, types := a.Scope.Branches(), [][]string{a.Types}
-	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); len(each) > 1 && len(each)*len(branches) <= maxBranches {
+	if each := slices.Compact(slices.Sorted(slices.Values(a.Types))); uid == "" && len(each) > 1 && len(each)*len(branches) <= maxBranches {
 		types = slices.Collect(slices.Chunk(each, 1))
 	}
 	for _, b := range branches {
 		for _, t := range types {
-			part := logPart{a, b}
-			part.query.Types = t
-			parts = append(parts, part)
+			for _, role := range roles {
+				part := logPart{a, b, role}
+				part.query.Types = t
+				parts = append(parts, part)
+			}
 		}
 	}
 	return parts
+}
+
+// addFrom adds the tables and the conditions of a part, and returns the column of the ids in the
+// index that finds its events.
+func (p logPart) addFrom(q *statement) (id string) {
+	uid, _ := resource(p.query)
+	id = "e.id"
+	switch p.role {
+	case asMention:
+		id = "m.event_id"
+		// CROSS JOIN makes SQLite start with the mentions.
+		if q.add("event_mention m CROSS JOIN event e WHERE e.id = m.event_id AND m.uid = ?", uid); p.branch.Relation != platform.Everything {
+			q.add(" AND m.root = ?", p.branch.UID.Root())
+		}
+		q.add(" AND ")
+	case asSubject:
+		q.add("event e WHERE e.subject = ? AND ", string(uid))
+	default:
+		q.add("event e WHERE ")
+	}
+	if addLogConditions(q, p.query, p.branch, id); p.role == asActor {
+		addActor(q, string(uid), p.branch)
+	}
+	return id
 }
 
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
 func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *statement {
 	q := s.dialect.statement()
-	order, limit := " ORDER BY e.id DESC LIMIT ?", int64(a.Limit)+1
+	direction, limit := " DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
-		order = " ORDER BY e.id LIMIT ?"
+		direction = " LIMIT ?"
 	}
-	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "event e WHERE ")
+	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom)
 	if len(parts) == 1 {
-		addLogConditions(q, parts[0].query, parts[0].branch)
-		return q.add(order, limit)
+		id := parts[0].addFrom(q)
+		return q.add(" ORDER BY "+id+direction, limit)
 	}
-	q.add("e.id IN (SELECT e.id FROM (")
+	q.add("event e WHERE e.id IN (SELECT e.id FROM (")
 	for i, part := range parts {
 		if i > 0 {
-			q.add(" UNION ALL ")
+			q.add(" UNION ") // an event can be in several parts
 		}
-		q.add("SELECT * FROM (SELECT e.id FROM event e WHERE ")
-		addLogConditions(q, part.query, part.branch)
-		q.add(order+") e", limit)
+		q.add("SELECT * FROM (SELECT e.id FROM ")
+		id := part.addFrom(q)
+		q.add(" ORDER BY "+id+direction+") e", limit)
 	}
-	return q.add(") e"+order+")"+order, limit, limit)
+	return q.add(") e ORDER BY e.id"+direction+") ORDER BY e.id"+direction, limit, limit)
 }
 
 // longOfEvents returns the columns of long texts, with empty values instead of those
@@ -130,14 +184,19 @@ func addEventBranch(q *statement, b platform.Branch) {
 // indexes of types leave it out: a page of this type is soon found among all events.
 const frequentEvent = "dev.atrium.api.platform.registry.tag.created.v1"
 
+// addActor adds the condition that an actor has caused an event of a branch.
+func addActor(q *statement, actor string, b platform.Branch) {
+	if q.add(" AND e.actor_subject = ?", actor); b.UID.Depth() > 1 {
+		q.add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
+	}
+}
+
 // addLogConditions adds the conditions of a query, and that the subject of an event is in
-// a branch.
-func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
+// a branch. The bounds are those of id, the column of the ids in the index that is read.
+func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch, id string) {
 	addEventBranch(q, b)
 	if a.Actor != "" {
-		if q.add(" AND e.actor_subject = ?", a.Actor); b.UID.Depth() > 1 {
-			q.add(" AND e.root = ?", string(b.UID.Root())) // the index of actors contains this column
-		}
+		addActor(q, a.Actor, b)
 	}
 	passed := "<"
 	if a.Backward {
@@ -145,7 +204,7 @@ func addLogConditions(q *statement, a platform.AuditQuery, b platform.Branch) {
 	}
 	for _, bound := range []struct{ compare, id string }{{passed, a.After}, {">=", a.From}, {"<", a.Before}} {
 		if bound.id != "" {
-			q.add(" AND e.id "+bound.compare+" ?", bound.id)
+			q.add(" AND "+id+" "+bound.compare+" ?", bound.id)
 		}
 	}
 	switch len(a.Types) {
@@ -174,4 +233,10 @@ func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int6
 	}
 	return s.purge(ctx, "DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
 		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, before, int64(limit))
+}
+
+// PurgeEventMentions deletes mentions that are older than all events. No id begins with g.
+func (s *Store) PurgeEventMentions(ctx context.Context, limit int) (int64, error) {
+	return s.purge(ctx, "DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
+		" WHERE m.event_id < COALESCE((SELECT min(e.id) FROM event e), 'g') ORDER BY m.event_id LIMIT ?)", int64(limit))
 }

@@ -43,6 +43,7 @@ type actorRow struct {
 func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 	var run []*Statement
 	var values [][]any
+	var mentions mentions
 	for _, e := range tx.events {
 		actor, err := json.Marshal(actorRow{e.Actor, e.Cause})
 		if err != nil {
@@ -51,10 +52,12 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		row := []any{e.ID, e.Type, string(e.Subject.Root()), textOrNull(e.Subject.Enclosing(2)), textOrNull(e.Subject.Enclosing(3)), string(e.Subject), string(e.Group), string(actor), e.Actor.Subject, string(e.Body), e.Time, e.Denied, encodeChanges(e.Changes)}
 		if e.Denial == "" {
 			values = append(values, row)
+			mentions.add(e)
 			continue
 		}
 		run = append(run, tx.countDenial(e, row)...)
 	}
+	run = append(run, mentions.insert(tx.dialect)...)
 	if len(values) >= copyThreshold {
 		return run, tx.conn.Copy(ctx, "event", eventColumns, values)
 	}
@@ -62,6 +65,28 @@ func (tx *transaction) recordEvents(ctx context.Context) ([]*Statement, error) {
 		run = append(run, tx.dialect.insert("event", eventColumns, v))
 	}
 	return run, nil
+}
+
+// mentions are rows of event_mention, which finds events by the resources that they mention.
+type mentions struct {
+	roots, uids [][]byte
+	events      []string
+}
+
+func (m *mentions) add(e *platform.Event) {
+	for _, uid := range e.Mentions() {
+		m.roots, m.uids, m.events = append(m.roots, packUID(e.Subject.Root())), append(m.uids, packUID(uid)), append(m.events, e.ID)
+	}
+}
+
+// insert returns the statement that stores the rows, or none if there is no row.
+func (m *mentions) insert(d *Dialect) []*Statement {
+	if len(m.events) == 0 {
+		return nil
+	}
+	q := d.statement().add("INSERT INTO event_mention (root, uid, event_id) SELECT p.root, p.uid, p.event_id FROM ")
+	q.sql.WriteString(d.Parents(q.arg, ParentColumn{Name: "root", Bytes: m.roots}, ParentColumn{Name: "uid", Bytes: m.uids}, ParentColumn{Name: "event_id", Texts: m.events}))
+	return []*Statement{q.build(nil)}
 }
 
 // countDenial returns the statements that combine equal denials into one row. The first one
@@ -73,7 +98,12 @@ func (tx *transaction) countDenial(e *platform.Event, row []any) []*Statement {
 	begin := platform.At(e.Time.Truncate(platform.DenialInterval))
 	count := tx.dialect.statement().add("UPDATE event SET times = times + ? WHERE denial = ? AND id >= ? AND id < ?",
 		int64(e.Count), e.Denial, platform.FirstEventID(begin), platform.FirstEventID(platform.At(begin.Add(platform.DenialInterval))))
-	return []*Statement{first, count.build(nil)}
+	run := []*Statement{first, count.build(nil)}
+	for _, uid := range e.Mentions() { // the event is not stored if it is equal to an earlier one
+		run = append(run, tx.dialect.statement().add("INSERT INTO event_mention (root, uid, event_id) SELECT ?, ?, e.id FROM event e WHERE e.id = ?",
+			e.Subject.Root(), uid, e.ID).build(nil))
+	}
+	return run
 }
 
 // EventsAfter reads the next events of organisations.

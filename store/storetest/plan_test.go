@@ -215,7 +215,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 		{name: "the activity of advisories in a group", run: b.activity(p, b.deep[1])},
 		{name: "the activity of advisories of a repo", run: b.activity(p, b.busyRepo)},
 		{name: "the activity of the log", run: func(ctx context.Context) error {
-			_, err := p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: b.root, Interval: platform.EachWeek, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 1, 0))}, nil)
+			_, err := p.AuditLog.Activity(ctx, platform.ActivityRequest{Within: b.root, Interval: platform.EachWeek, From: platform.At(epoch), To: platform.At(epoch.AddDate(0, 1, 0))}, nil, nil)
 			return err
 		}},
 		{name: "artifacts by free text", run: askList(p.Artifacts.List, platform.ListRequest[*platform.ArtifactFilter]{Filter: &platform.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},
