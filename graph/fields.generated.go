@@ -2570,7 +2570,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"eventActivity": {Arguments: field_Query_eventActivity_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["types"].([]string))
+				values, err := resolvers.Query().EventActivity(ctx, arguments["within"].(platform.UID), arguments["interval"].(platform.ActivityInterval), arguments["from"].(*platform.Time), arguments["to"].(*platform.Time), arguments["types"].([]string), arguments["kinds"].([]string))
 				return execute.One(values, err, func(list []*platform.EventActivity) any { return execute.Nullable(list, execute.Pointers) })
 			},
 		},
@@ -2618,7 +2618,7 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 		},
 		"auditLog": {Arguments: field_Query_auditLog_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
-				values, err := resolvers.Query().AuditLog(ctx, arguments["descendantsOf"].(*platform.UID), arguments["actor"].(*string), arguments["types"].([]string), arguments["since"].(*platform.Time), arguments["until"].(*platform.Time), arguments["denied"].(*bool), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
+				values, err := resolvers.Query().AuditLog(ctx, arguments["descendantsOf"].(*platform.UID), arguments["actor"].(*string), arguments["subject"].(*platform.UID), arguments["target"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["since"].(*platform.Time), arguments["until"].(*platform.Time), arguments["denied"].(*bool), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string))
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
@@ -3247,7 +3247,7 @@ func fieldsSubscription(resolvers ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "Subscription", Satisfies: []string{"Subscription"}, Fields: map[string]*execute.Field{
 		"events": {Arguments: field_Subscription_events_args,
 			Stream: func(ctx context.Context, arguments map[string]any) (execute.Source, error) {
-				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["after"].(*string), arguments["first"].(*int))
+				values, err := resolvers.Subscription().Events(ctx, arguments["descendantsOf"].(*platform.UID), arguments["types"].([]string), arguments["kinds"].([]string), arguments["after"].(*string), arguments["first"].(*int))
 				return execute.Receive(values, err, execute.Pointer)
 			},
 		},

@@ -1507,7 +1507,7 @@ func field_Query_artifacts_args(ctx context.Context, raw map[string]any) (map[st
 
 func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 10)
+	arguments := make(map[string]any, 13)
 	var err error
 	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
 		return nil, err
@@ -1515,7 +1515,16 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
 		return nil, err
 	}
+	if arguments["subject"], err = graphql.ProcessArgField(ctx, raw, "subject", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
+		return nil, err
+	}
 	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
+		return nil, err
+	}
+	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["since"], err = graphql.ProcessArgField(ctx, raw, "since", ec.unmarshalODateTime2ᚖatriumᚋplatformᚐTime); err != nil {
@@ -1544,7 +1553,7 @@ func field_Query_auditLog_args(ctx context.Context, raw map[string]any) (map[str
 
 func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 5)
+	arguments := make(map[string]any, 6)
 	var err error
 	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNID2atriumᚋplatformᚐUID); err != nil {
 		return nil, err
@@ -1559,6 +1568,9 @@ func field_Query_eventActivity_args(ctx context.Context, raw map[string]any) (ma
 		return nil, err
 	}
 	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
+		return nil, err
+	}
+	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
 		return nil, err
 	}
 	return arguments, nil
@@ -2263,12 +2275,15 @@ func field_Role_viewerCan_args(ctx context.Context, raw map[string]any) (map[str
 
 func field_Subscription_events_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
-	arguments := make(map[string]any, 4)
+	arguments := make(map[string]any, 5)
 	var err error
 	if arguments["descendantsOf"], err = graphql.ProcessArgField(ctx, raw, "descendantsOf", ec.unmarshalOID2ᚖatriumᚋplatformᚐUID); err != nil {
 		return nil, err
 	}
 	if arguments["types"], err = graphql.ProcessArgField(ctx, raw, "types", ec.unmarshalOString2ᚕstringᚄ); err != nil {
+		return nil, err
+	}
+	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
 		return nil, err
 	}
 	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
@@ -5660,6 +5675,11 @@ func (ec *executionContext) unmarshalNEventByIDsInput2ᚕᚖatriumᚋgraphᚐEve
 	return all, nil
 }
 
+func (ec *executionContext) unmarshalNEventKind2string(ctx context.Context, v any) (string, error) {
+	value, err := scalar.UnmarshalEventKind(v)
+	return value, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNEventSubscriptionByUIDsInput2ᚕᚖatriumᚋgraphᚐEventSubscriptionByUIDsInput(ctx context.Context, v any) ([]*EventSubscriptionByUIDsInput, error) {
 	list := graphql.CoerceList(v)
 	all := make([]*EventSubscriptionByUIDsInput, len(list))
@@ -6501,6 +6521,22 @@ func (ec *executionContext) unmarshalOEventByIDsInput2ᚖatriumᚋgraphᚐEventB
 func (ec *executionContext) unmarshalOEventKind2string(ctx context.Context, v any) (string, error) {
 	value, err := scalar.UnmarshalEventKind(v)
 	return value, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOEventKind2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	list := graphql.CoerceList(v)
+	all := make([]string, len(list))
+	for i := range list {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		var err error
+		if all[i], err = ec.unmarshalNEventKind2string(ctx, list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 func (ec *executionContext) unmarshalOEventSubscriptionByUIDsInput2ᚖatriumᚋgraphᚐEventSubscriptionByUIDsInput(ctx context.Context, v any) (*EventSubscriptionByUIDsInput, error) {
