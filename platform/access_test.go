@@ -49,7 +49,7 @@ func TestAnIdentityOfASubgroupNeverSeesTheRootsRegistry(t *testing.T) {
 		// Even a binding that was created in another way reaches no further.
 		stray := &platform.RoleBinding{UID: acme.uid + "/0123456789abcdef", IdentityUID: low, RoleUID: platform.OwnerRole, CreateTime: platform.At(epoch)}
 		must(t, w.store.Write(t.Context(), func(tx platform.Tx) error {
-			return platform.RowsOf[*platform.RoleBinding](tx).Insert(t.Context(), stray)
+			return tx.RoleBindingWriter().Insert(t.Context(), stray)
 		}))
 		ctx := w.as("low")
 		if got := w.reposOf(ctx, platform.UIDFilter{}); !slices.Equal(got, []string{"in-the-team"}) {

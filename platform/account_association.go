@@ -191,6 +191,16 @@ func (a *GitHubAccount) check(v *violations) {
 	}
 }
 
+// AccountAssociationReads reads account associations.
+type AccountAssociationReads interface {
+	AccountAssociations() Table[*AccountAssociation, *AccountAssociationFilter]
+}
+
+// AccountAssociationWrites changes account associations in a transaction.
+type AccountAssociationWrites interface {
+	AccountAssociationWriter() RowWriter[*AccountAssociation]
+}
+
 // AccountAssociations are the operations on account associations.
 type AccountAssociations struct {
 	*resources[*AccountAssociation, *AccountAssociationFilter]

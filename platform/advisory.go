@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"context"
 	"slices"
 )
 
@@ -350,6 +351,37 @@ var advisoryKind = Kind[*Advisory]{
 	UID:          func(a *Advisory) UID { return a.UID },
 	Group:        parentOf(func(a *Advisory) UID { return a.UID }),
 	Stamp:        func(a *Advisory, uid UID, now Time) { a.UID, a.CreateTime, a.UpdateTime = uid, now, now },
+}
+
+// AdvisoryReads reads advisories.
+type AdvisoryReads interface {
+	Advisories() Table[*Advisory, *AdvisoryFilter]
+
+	// SummarizeAdvisories counts the advisories of each scope, without withdrawn
+	// ones, with one statement.
+	SummarizeAdvisories(ctx context.Context, scopes []Scope) ([]*AdvisorySummary, error)
+
+	// AdvisoriesInheriting reads the advisories of all groups that have one of the
+	// names as id or alias and no CVSS severity of their own.
+	AdvisoriesInheriting(ctx context.Context, names []string) ([]*Advisory, error)
+
+	// AdvisoriesByName reads the advisories of a group by (advisory id, artifact
+	// name) pairs; missing ones are left out.
+	AdvisoriesByName(ctx context.Context, names AdvisoryNames) ([]*Advisory, error)
+
+	// ListFeed reads advisories, sorted by artifact name and advisory id. It
+	// returns ErrTooMany if there are more than the limit.
+	ListFeed(ctx context.Context, q FeedQuery) ([]*Advisory, error)
+}
+
+// AdvisoryWrites changes advisories in a transaction.
+type AdvisoryWrites interface {
+	AdvisoryWriter() RowWriter[*Advisory]
+
+	// RaiseAdvisoryTimes and RaiseVulnerabilityTimes replace the source times of rows by later
+	// ones. They keep times that are later already, and everything else of the rows.
+	RaiseAdvisoryTimes(ctx context.Context, times []SourceTime) error
+	RaiseVulnerabilityTimes(ctx context.Context, times []SourceTime) error
 }
 
 // Advisories are the operations on advisories.

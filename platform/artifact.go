@@ -86,6 +86,16 @@ var artifactKind = Kind[*Artifact]{
 	UID:          func(a *Artifact) UID { return a.UID },
 }
 
+// ArtifactReads reads artifacts.
+type ArtifactReads interface {
+	Artifacts() Table[*Artifact, *ArtifactFilter]
+}
+
+// ArtifactWrites changes artifacts in a transaction.
+type ArtifactWrites interface {
+	ArtifactWriter() RowWriter[*Artifact]
+}
+
 // Artifacts are the operations on artifacts. A caller who may list artifacts on
 // any group can read all of them.
 type Artifacts struct {

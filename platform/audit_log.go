@@ -6,6 +6,18 @@ import (
 	"strings"
 )
 
+// AuditStore reads recorded events and denials.
+type AuditStore interface {
+	// EventLog reads events, including denials.
+	EventLog(ctx context.Context, q AuditQuery) ([]*Event, error)
+
+	// EventActivity counts changes and denials per interval. AdvisoryActivity
+	// counts, without withdrawn ones, the advisories that were opened and those that
+	// were fixed.
+	EventActivity(ctx context.Context, q ActivityQuery) ([]EventCount, error)
+	AdvisoryActivity(ctx context.Context, q ActivityQuery) ([]AdvisoryCount, error)
+}
+
 // AuditLog are the operations on the audit log: the recorded events of changes
 // and of denied changes.
 type AuditLog struct{ p *Platform }
@@ -196,7 +208,7 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 // checkRecorded fails if there is neither a group nor an event of it. The events of a deleted
 // group stay in the log.
 func (s AuditLog) checkRecorded(ctx context.Context, group UID, scope Scope) error {
-	groups, err := TableOf[*Group, *GroupFilter](s.p.store).Get(ctx, Keys{uids: []UID{group}})
+	groups, err := s.p.store.Groups().Get(ctx, Keys{uids: []UID{group}})
 	if err != nil || len(groups) > 0 {
 		return err
 	}

@@ -97,6 +97,16 @@ var deliveryKind = Kind[*Delivery]{
 	Group:        func(d *Delivery) UID { return d.UID.Parent().Parent() },
 }
 
+// DeliveryReads reads deliveries.
+type DeliveryReads interface {
+	Deliveries() Table[*Delivery, *DeliveryFilter]
+}
+
+// DeliveryWrites changes deliveries in a transaction.
+type DeliveryWrites interface {
+	DeliveryWriter() RowWriter[*Delivery]
+}
+
 // Deliveries are the operations on deliveries. Ended deliveries are kept for
 // Options.DeliveryRetention.
 type Deliveries struct {
@@ -127,7 +137,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 		if err := lockSubscriptions(ctx, tx, parents); err != nil {
 			return err
 		}
-		found, err := TableOf[*Delivery, *DeliveryFilter](tx).Get(ctx, Keys{uids: uids})
+		found, err := tx.Deliveries().Get(ctx, Keys{uids: uids})
 		if err != nil {
 			return err
 		}
@@ -144,7 +154,7 @@ func (s Deliveries) redeliver(ctx context.Context, uids []UID) ([]*Delivery, err
 				continue
 			}
 			again[i].restart(s.p.now(), nextStage(waiting, uid.Parent()))
-			if err := RowsOf[*Delivery](tx).Update(ctx, again[i], deliveryProgress...); err != nil {
+			if err := tx.DeliveryWriter().Update(ctx, again[i], deliveryProgress...); err != nil {
 				return err
 			}
 			tx.Record(s.p.event(ctx, subscriptionKind.Event, verbRedelivered, uid, s.kind.Group(again[i]), again[i]))

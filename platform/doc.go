@@ -125,11 +125,14 @@
 //	platform/widget.go      type Widget, WidgetFilter, var widgetKind = Kind[*Widget]{Own: true, ...}:
 //	                        name, area, capabilities, fields, what is required, orders,
 //	                        the verbs of its events; widgetKeyFilter, which finds the widget
-//	                        with the same unique key; type Widgets of its operations
+//	                        with the same unique key; type Widgets of its operations, and before
+//	                        it WidgetReads and WidgetWrites, which are what it needs of the store
 //	platform/kinds.go       Widgets in Operations, &widgetKind in the list of kinds
+//	platform/store.go       WidgetReads in Reader, WidgetWrites in Tx
 //	platform/capability.go  its capabilities, with names and numbers; role.go has the
 //	                        built-in roles: owner holds all, viewer those that only read
-//	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...})
+//	store/sqlstore/widget.go          var widgets = newTable(&table[*platform.Widget, *platform.WidgetFilter]{...}),
+//	                                  and the methods that the platform needs
 //	store/sqlstore/store.go           widgets in the list of tables
 //	store/sqlstore/migrations/        its DDL for both engines, the next number: a unique index
 //	                                  of what is unique in a group, and for each order of its

@@ -8,6 +8,40 @@ import (
 	"sync"
 )
 
+// EventReads reads events in the order of the feed.
+type EventReads interface {
+	// EventsAfter reads events after a position, in order. An empty roots selects
+	// all organisations. It returns an event only when no earlier event can still
+	// be committed. It may return fewer events than there are, for a moment.
+	EventsAfter(ctx context.Context, roots []UID, after EventPosition, limit int) ([]*Event, error)
+
+	// EventsUpTo reads all events after a position up to the position of an event that
+	// EventsAfter has returned, in order, but at most limit.
+	EventsUpTo(ctx context.Context, roots []UID, after, upTo EventPosition, limit int) ([]*Event, error)
+}
+
+// EventStore has the operations on events outside of transactions.
+type EventStore interface {
+	// EventPosition finds the position of an event, or of the newest event if id
+	// is "". found is false if there is no such event.
+	EventPosition(ctx context.Context, id string) (at EventPosition, found bool, err error)
+
+	// Changed returns a channel that is closed when this process stores the next
+	// event, when Wake is called or, while Follow runs, when another process may
+	// have stored an event.
+	Changed() <-chan struct{}
+	Wake()
+
+	// Event reads one event, or nil if it does not exist.
+	Event(ctx context.Context, id string) (*Event, error)
+
+	// Follow exchanges notifications of stored events with other processes until
+	// ctx ends. Notifications of others are signalled by Changed. Follow never
+	// returns an error. It calls onLost each time notifications stop; callers that
+	// wait on Changed must also poll.
+	Follow(ctx context.Context, onLost func(error))
+}
+
 // Events are the operations on recorded events.
 type Events struct{ p *Platform }
 

@@ -70,6 +70,16 @@ var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 	},
 }
 
+// ExternalGroupRoleMappingReads reads external group role mappings.
+type ExternalGroupRoleMappingReads interface {
+	ExternalGroupRoleMappings() Table[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]
+}
+
+// ExternalGroupRoleMappingWrites changes external group role mappings in a transaction.
+type ExternalGroupRoleMappingWrites interface {
+	ExternalGroupRoleMappingWriter() RowWriter[*ExternalGroupRoleMapping]
+}
+
 // ExternalGroupRoleMappings are the operations on mappings.
 type ExternalGroupRoleMappings struct {
 	*resources[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter]

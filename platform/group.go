@@ -107,6 +107,21 @@ var (
 	updateTimeSpellings = []string{"updated_at", "updateTime"}
 )
 
+// GroupReads reads groups.
+type GroupReads interface {
+	Groups() Table[*Group, *GroupFilter]
+
+	// GroupsOfPath reads the group that a path names. ReposOfPath reads the repos
+	// that a path can name. Neither checks access.
+	GroupsOfPath(ctx context.Context, path Path) ([]*Group, error)
+	ReposOfPath(ctx context.Context, path Path) ([]*Repo, error)
+}
+
+// GroupWrites changes groups in a transaction.
+type GroupWrites interface {
+	GroupWriter() RowWriter[*Group]
+}
+
 // Groups are the operations on groups.
 type Groups struct {
 	*resources[*Group, *GroupFilter]
@@ -145,16 +160,16 @@ func (s Groups) Delete(ctx context.Context, uid UID) error {
 // it: accepted terms, and mappings of providers of higher groups whose scope is
 // this group.
 func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
-	accepted, err := TableOf[*TermsAcceptance, *TermsFilter](tx).List(ctx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
+	accepted, err := tx.TermsAcceptances().List(ctx, Query[*TermsFilter]{Scope: newScope(Branch{Relation: Children, UID: uid}), Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems})
 	if err != nil {
 		return err
 	}
 	for _, t := range accepted.Items {
-		if _, err := RowsOf[*TermsAcceptance](tx).Delete(ctx, t.UID); err != nil {
+		if _, err := tx.TermsAcceptanceWriter().Delete(ctx, t.UID); err != nil {
 			return err
 		}
 	}
-	pointing, err := TableOf[*ExternalGroupRoleMapping, *ExternalGroupRoleMappingFilter](tx).List(ctx, Query[*ExternalGroupRoleMappingFilter]{
+	pointing, err := tx.ExternalGroupRoleMappings().List(ctx, Query[*ExternalGroupRoleMappingFilter]{
 		Scope: newScope(Branch{Relation: Within, UID: uid.Root()}), Filter: &ExternalGroupRoleMappingFilter{Scope: uid},
 		Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
@@ -174,15 +189,15 @@ func (s Groups) removeGroupData(ctx context.Context, tx Tx, uid UID) error {
 // removeLastOwner deletes the role binding and the identity of an owner whose binding is
 // the only one in an organisation.
 func (s Groups) removeLastOwner(ctx context.Context, tx Tx, root UID) error {
-	bindings, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
+	bindings, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{Scope: newScope(Branch{Relation: Within, UID: root}), Order: Order{Field: "uid"}, Limit: 2, Parts: PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
 		return err
 	}
 	owner := bindings.Items[0]
-	if _, err := RowsOf[*RoleBinding](tx).Delete(ctx, owner.UID); err != nil {
+	if _, err := tx.RoleBindingWriter().Delete(ctx, owner.UID); err != nil {
 		return err
 	}
-	identity, err := RowsOf[*Identity](tx).Delete(ctx, owner.Identity.UID)
+	identity, err := tx.IdentityWriter().Delete(ctx, owner.Identity.UID)
 	if err != nil {
 		return err
 	}
@@ -250,7 +265,7 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 
 // nameOrganisation returns the error for an organisation that exists already, for the operator.
 func (s Groups) nameOrganisation(ctx context.Context, name string) error {
-	groups, err := TableOf[*Group, *GroupFilter](s.p.store).List(ctx, Query[*GroupFilter]{
+	groups, err := s.p.store.Groups().List(ctx, Query[*GroupFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupFilter{Name: name}, Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems,
 	})
 	if err != nil {
@@ -272,7 +287,7 @@ func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
 	if err := requireOperator(ctx); err != nil {
 		return false, err
 	}
-	groups, err := TableOf[*Group, *GroupFilter](s.p.store).List(ctx, Query[*GroupFilter]{
+	groups, err := s.p.store.Groups().List(ctx, Query[*GroupFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Order: Order{Field: "uid"}, Limit: 1, Parts: PartItems,
 	})
 	return err == nil && len(groups.Items) == 0, err
@@ -286,13 +301,13 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 	identityKind.Stamp(identity, root.newChild(), now)
 	binding := newBinding(root, identity.UID, OwnerRole, now)
 	err := s.p.store.Write(ctx, func(tx Tx) error {
-		if err := RowsOf[*Group](tx).Insert(ctx, group); err != nil {
+		if err := tx.GroupWriter().Insert(ctx, group); err != nil {
 			return err
 		}
-		if err := RowsOf[*Identity](tx).Insert(ctx, identity); err != nil {
+		if err := tx.IdentityWriter().Insert(ctx, identity); err != nil {
 			return err
 		}
-		if err := RowsOf[*RoleBinding](tx).Insert(ctx, binding); err != nil {
+		if err := tx.RoleBindingWriter().Insert(ctx, binding); err != nil {
 			return err
 		}
 		tx.Record(

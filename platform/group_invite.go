@@ -89,6 +89,16 @@ var groupInviteKind = Kind[*GroupInvite]{
 	},
 }
 
+// GroupInviteReads reads group invites.
+type GroupInviteReads interface {
+	GroupInvites() Table[*GroupInvite, *GroupInviteFilter]
+}
+
+// GroupInviteWrites changes group invites in a transaction.
+type GroupInviteWrites interface {
+	GroupInviteWriter() RowWriter[*GroupInvite]
+}
+
 // GroupInvites are the operations on invites.
 type GroupInvites struct {
 	*resources[*GroupInvite, *GroupInviteFilter]
@@ -204,7 +214,7 @@ func (s GroupInvites) acceptCode(ctx context.Context, text string) (*RoleBinding
 
 // byCode finds the invite of a code.
 func (s GroupInvites) byCode(ctx context.Context, r Reader, code inviteCode) (*GroupInvite, error) {
-	found, err := TableOf[*GroupInvite, *GroupInviteFilter](r).List(ctx, Query[*GroupInviteFilter]{
+	found, err := r.GroupInvites().List(ctx, Query[*GroupInviteFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &GroupInviteFilter{KeyID: code.keyID}, Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
 	if err != nil {
@@ -241,7 +251,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 	if err != nil {
 		return nil, err
 	}
-	had, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{
+	had, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RoleBindingFilter{Identity: identity, Role: invite.RoleUID},
 		Order: roleBindingKind.DefaultOrder, Limit: 1, Parts: PartItems,
 	})
@@ -252,7 +262,7 @@ func (s GroupInvites) bindInvited(ctx context.Context, tx Tx, actor *Actor, invi
 		return had.Items[0], nil
 	}
 	bindings := []*RoleBinding{newBinding(group, identity, invite.RoleUID, s.p.now())}
-	switch err := RowsOf[*RoleBinding](tx).Insert(ctx, bindings...); {
+	switch err := tx.RoleBindingWriter().Insert(ctx, bindings...); {
 	case errors.Is(err, ErrNoParent): // the identity was deleted after authentication
 		return nil, newNotFound("Identity", identity)
 	case err != nil:

@@ -102,6 +102,16 @@ var identityKind = Kind[*Identity]{
 	},
 }
 
+// IdentityReads reads identities.
+type IdentityReads interface {
+	Identities() Table[*Identity, *IdentityFilter]
+}
+
+// IdentityWrites changes identities in a transaction.
+type IdentityWrites interface {
+	IdentityWriter() RowWriter[*Identity]
+}
+
 // Identities are the operations on identities.
 type Identities struct {
 	*resources[*Identity, *IdentityFilter]

@@ -141,6 +141,25 @@ var identityProviderKind = Kind[*IdentityProvider]{
 	},
 }
 
+// IdentityProviderReads reads identity providers.
+type IdentityProviderReads interface {
+	IdentityProviders() Table[*IdentityProvider, *IdentityProviderFilter]
+
+	// MappedGrants reads the roles that an identity provider maps external groups
+	// to, for the given groups or for all if none are given. The Identity of each
+	// grant is the provider.
+	MappedGrants(ctx context.Context, provider UID, externalGroups ...string) ([]Grant, error)
+
+	// ProvisionedGrants reads the roles that are bound to the identities of an identity
+	// provider. Grants of several identities on the same group are one.
+	ProvisionedGrants(ctx context.Context, provider UID) ([]Grant, error)
+}
+
+// IdentityProviderWrites changes identity providers in a transaction.
+type IdentityProviderWrites interface {
+	IdentityProviderWriter() RowWriter[*IdentityProvider]
+}
+
 // IdentityProviders are the operations on identity providers.
 type IdentityProviders struct {
 	*resources[*IdentityProvider, *IdentityProviderFilter]

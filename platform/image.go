@@ -126,6 +126,19 @@ func (i *Image) check(v *violations) {
 	v.checkLabelList("packages", i.Packages, maxPackages)
 }
 
+// ImageReads reads images.
+type ImageReads interface {
+	// Images reads the images of (repo, digest) pairs; missing ones are left
+	// out.
+	Images(ctx context.Context, keys ImageKeys) ([]*Image, error)
+}
+
+// ImageWrites stores images in a transaction.
+type ImageWrites interface {
+	// PutImages stores images, replacing those of the same repo and digest.
+	PutImages(ctx context.Context, images []*Image) error
+}
+
 // Images are the operations on images; they are read only.
 type Images struct{ p *Platform }
 

@@ -44,7 +44,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
-			return RowsOf[*Advisory](tx).Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
+			return tx.AdvisoryWriter().Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
 				"componentName", "componentLocation", "componentType", "legacyAdvisoryId", "aliases", "events", "severities", "origin", "sourceTime")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
@@ -55,7 +55,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			if err := s.setInherited(ctx, tx, added...); err != nil {
 				return err
 			}
-			return RowsOf[*Advisory](tx).Insert(ctx, added...)
+			return tx.AdvisoryWriter().Insert(ctx, added...)
 		},
 		markKept: func(ctx context.Context, tx Tx, kept []keptRow[*Advisory]) error {
 			return raiseTimes(kept, func(a *Advisory) SourceTime { return SourceTime{a.UID, a.SourceTime} }, func(times []SourceTime) error {
@@ -81,7 +81,7 @@ func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) e
 		return nil
 	}
 	slices.Sort(names)
-	found, err := TableOf[*Vulnerability, *VulnerabilityFilter](tx).List(ctx, Query[*VulnerabilityFilter]{
+	found, err := tx.Vulnerabilities().List(ctx, Query[*VulnerabilityFilter]{
 		Scope: newScope(Branch{Relation: Everything}), Filter: &VulnerabilityFilter{IDs: slices.Compact(names)},
 		Order: vulnerabilityKind.DefaultOrder, Limit: noLimit, Parts: PartItems, Without: VulnerabilityDetails,
 	})
@@ -126,7 +126,7 @@ func (s Advisories) rerateInheriting(ctx context.Context, tx Tx, changed []*Vuln
 	}
 	for _, a := range inheriting {
 		if err == nil {
-			err = RowsOf[*Advisory](tx).Update(ctx, a, "severities")
+			err = tx.AdvisoryWriter().Update(ctx, a, "severities")
 		}
 	}
 	return err
@@ -291,20 +291,20 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			for i, vuln := range rows {
 				ids[i] = s.kind.UID(vuln)
 			}
-			return TableOf[*Vulnerability, *VulnerabilityFilter](tx).Get(ctx, Keys{uids: ids})
+			return tx.Vulnerabilities().Get(ctx, Keys{uids: ids})
 		},
 		isUnchanged: func(known, vuln *Vulnerability) bool {
 			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || isOlder(vuln.UpdateTime, known.UpdateTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
 			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
-			if err := RowsOf[*Vulnerability](tx).Update(ctx, vuln, "summary", "details", "references", "severities", "aliases"); err != nil {
+			if err := tx.VulnerabilityWriter().Update(ctx, vuln, "summary", "details", "references", "severities", "aliases"); err != nil {
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, changed)
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Vulnerability) error {
-			if err := RowsOf[*Vulnerability](tx).Insert(ctx, added...); err != nil {
+			if err := tx.VulnerabilityWriter().Insert(ctx, added...); err != nil {
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, added)

@@ -111,7 +111,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for _, e := range ecosystems {
 		q.Scope.branches = append(q.Scope.branches, ecosystemBranch(e))
 	}
-	stored, err := TableOf[*Artifact, *ArtifactFilter](tx).List(ctx, q)
+	stored, err := tx.Artifacts().List(ctx, q)
 	if err != nil || len(stored.Items) == 0 {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (l *libraries) readByName(ctx context.Context, tx Tx, like []*ImportedArtif
 	for i, a := range stored.Items {
 		scopes[i] = newScope(Branch{Relation: Children, UID: a.UID})
 	}
-	versions, err := TableOf[*ArtifactVersion, *ArtifactVersionFilter](tx).ListEach(ctx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
+	versions, err := tx.ArtifactVersions().ListEach(ctx, Query[*ArtifactVersionFilter]{Order: Order{Field: "uid"}, Limit: noLimit, Parts: PartItems}, scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -189,16 +189,16 @@ func latestVersion(versions []*ArtifactVersion) string {
 
 func (l *libraries) replace(ctx context.Context, tx Tx, a *ImportedArtifact) error {
 	row := a.Artifact
-	if err := RowsOf[*Artifact](tx).Update(ctx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
+	if err := tx.ArtifactWriter().Update(ctx, &row, "description", "remediated", "cudaVersion", "latestVersion", "versionCount"); err != nil {
 		return err
 	}
 	for _, v := range l.changes[a].changed {
 		row := *v
-		if err := RowsOf[*ArtifactVersion](tx).Update(ctx, &row, "sizeBytes", "createTime"); err != nil {
+		if err := tx.ArtifactVersionWriter().Update(ctx, &row, "sizeBytes", "createTime"); err != nil {
 			return err
 		}
 	}
-	return RowsOf[*ArtifactVersion](tx).Insert(ctx, l.changes[a].added...)
+	return tx.ArtifactVersionWriter().Insert(ctx, l.changes[a].added...)
 }
 
 func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact) error {
@@ -208,8 +208,8 @@ func (l *libraries) insert(ctx context.Context, tx Tx, added []*ImportedArtifact
 		rows[i] = &a.Artifact
 		versions = append(versions, l.changes[a].added...)
 	}
-	if err := RowsOf[*Artifact](tx).Insert(ctx, rows...); err != nil {
+	if err := tx.ArtifactWriter().Insert(ctx, rows...); err != nil {
 		return err
 	}
-	return RowsOf[*ArtifactVersion](tx).Insert(ctx, versions...)
+	return tx.ArtifactVersionWriter().Insert(ctx, versions...)
 }

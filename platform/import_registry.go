@@ -34,7 +34,7 @@ func (s Repos) Import(ctx context.Context, group UID, repos []*ImportedRepo, o I
 		},
 		replace: func(ctx context.Context, tx Tx, known, r *ImportedRepo) error {
 			s.kind.Stamp(&r.Repo, known.UID, s.p.now())
-			if err := RowsOf[*Repo](tx).Update(ctx, &r.Repo, "description"); err != nil {
+			if err := tx.RepoWriter().Update(ctx, &r.Repo, "description"); err != nil {
 				return err
 			}
 			if !o.NoEvents {
@@ -62,7 +62,7 @@ func (s Repos) insertImported(ctx context.Context, tx Tx, group UID, added []*Im
 		s.kind.Stamp(&r.Repo, series.child(group), s.p.now())
 		rows[i] = &r.Repo
 	}
-	if err := RowsOf[*Repo](tx).Insert(ctx, rows...); err != nil {
+	if err := tx.RepoWriter().Insert(ctx, rows...); err != nil {
 		return err
 	}
 	recordImported(ctx, tx, s.resources, "created", o, rows...)
@@ -83,7 +83,7 @@ func (s Repos) readImported(ctx context.Context, tx Tx, group UID, like []*Impor
 	for i, r := range like {
 		names[i] = r.Name
 	}
-	stored, err := TableOf[*Repo, *RepoFilter](tx).List(ctx, Query[*RepoFilter]{
+	stored, err := tx.Repos().List(ctx, Query[*RepoFilter]{
 		Scope: newScope(Branch{Relation: Children, UID: group}), Filter: &RepoFilter{Names: names},
 		Order: s.kind.DefaultOrder, Limit: noLimit, Parts: PartItems,
 	})
@@ -148,7 +148,7 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 				fields = append(fields, "deprecated")
 			}
 			s.kind.Stamp(&row, known.UID, s.p.now())
-			if err := RowsOf[*Tag](tx).Update(ctx, &row, fields...); err != nil {
+			if err := tx.TagWriter().Update(ctx, &row, fields...); err != nil {
 				return err
 			}
 			recordImported(ctx, tx, s.resources, "created", o, &row)
@@ -162,7 +162,7 @@ func (s Tags) importOnce(ctx context.Context, tags []*ImportedTag, o ImportOptio
 				rows[i] = &t.Tag
 			}
 			recordImported(ctx, tx, s.resources, "created", o, rows...)
-			return RowsOf[*Tag](tx).Insert(ctx, rows...)
+			return tx.TagWriter().Insert(ctx, rows...)
 		},
 		markKept: claimTags,
 	}

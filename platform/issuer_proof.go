@@ -7,6 +7,46 @@ import (
 	"time"
 )
 
+// IssuerReads reads what organisations have proven of issuers, and the rules that need it.
+type IssuerReads interface {
+	// IssuerProof reads the proof of an organisation for an issuer. The method is
+	// empty if there is no proof.
+	IssuerProof(ctx context.Context, root UID, issuer string) (*IssuerProof, error)
+
+	// IssuerProofs lists all proofs, and the issuers of providers and patterns
+	// without a proof, which have no method.
+	IssuerProofs(ctx context.Context) ([]*IssuerProof, error)
+
+	// DueIssuerProofs lists proofs by a file that were not checked since a time,
+	// the least recently checked first.
+	DueIssuerProofs(ctx context.Context, before Time, limit int) ([]*IssuerProof, error)
+
+	// ProvidersOfIssuer lists the identity providers that an organisation has for
+	// an issuer.
+	ProvidersOfIssuer(ctx context.Context, root UID, issuer string) ([]UID, error)
+
+	// CountRules counts the identities of an organisation with a rule key, or with
+	// static keys for its issuer and subject, except one identity.
+	CountRules(ctx context.Context, root UID, key RuleKey, without UID) (int, error)
+
+	// CountBindings counts the role bindings of one identity and of the others that CountRules
+	// counts. It counts no more than most.
+	CountBindings(ctx context.Context, root UID, key RuleKey, identity UID, most int) (int, error)
+
+	// HasOwner reports whether an owner of an organisation has a rule or static keys, or is
+	// a user of an identity provider. It leaves out one role binding, or the rule and the
+	// keys of one identity; "" leaves out nothing.
+	HasOwner(ctx context.Context, root, without UID) (bool, error)
+}
+
+// IssuerWrites stores proofs of issuers in a transaction.
+type IssuerWrites interface {
+	// PutIssuerProof stores a proof, or replaces the one of the same
+	// organisation and issuer. DeleteIssuerProof removes it, if it is there.
+	PutIssuerProof(ctx context.Context, proof *IssuerProof) error
+	DeleteIssuerProof(ctx context.Context, root UID, issuer string) error
+}
+
 const (
 	recheckInterval = 24 * time.Hour     // time between two checks of the file of an issuer
 	unreachableFor  = 7 * 24 * time.Hour // time after which a file that cannot be read no longer proves anything

@@ -12,6 +12,24 @@ import (
 	"time"
 )
 
+// KeyReads reads the keys that replicas share.
+type KeyReads interface {
+	// Keys reads the keys of a purpose as they are stored, oldest first.
+	Keys(ctx context.Context, purpose string) ([]Key, error)
+}
+
+// KeyWrites changes keys, and the secrets of resources, in a transaction.
+type KeyWrites interface {
+	// PutKey adds or replaces a key; DeleteKey removes one, if it is there.
+	PutKey(ctx context.Context, k Key) error
+	DeleteKey(ctx context.Context, purpose string, id int) error
+
+	// Secrets reads all encrypted secrets of resources. PutSecrets replaces them;
+	// it removes a secret without content.
+	Secrets(ctx context.Context) ([]StoredSecret, error)
+	PutSecrets(ctx context.Context, secrets []StoredSecret) error
+}
+
 // keys reads and decrypts the keys of a purpose, oldest first.
 func (p *Platform) keys(ctx context.Context, r Reader, purpose string) ([]Key, error) {
 	if p.secrets == nil {

@@ -101,11 +101,9 @@ type resources[T any, F filter] struct {
 	// keyFilter returns the filter that finds the row in a group with the unique key of a
 	// row. It is nil for a kind without a unique key.
 	keyFilter func(row T) F
+	table     func(Reader) Table[T, F]
+	rows      func(Tx) RowWriter[T]
 }
-
-func (*resources[T, F]) table(r Reader) Table[T, F] { return TableOf[T, F](r) }
-
-func (*resources[T, F]) rows(tx Tx) RowWriter[T] { return RowsOf[T](tx) }
 
 // Kind returns the facts about the kind.
 func (r *resources[T, F]) Kind() *Kind[T] { return r.kind }

@@ -20,7 +20,7 @@ import (
 // A Presumption assumes that a caller has the identities and grants of an earlier
 // request. It is safe for concurrent use. A nil Presumption assumes nothing.
 type Presumption struct {
-	by     authenticator
+	by     *Platform
 	claims Claims
 	actor  *Actor
 	proof  *Proof
@@ -28,15 +28,6 @@ type Presumption struct {
 	lock  sync.Mutex
 	state presumptionState
 	err   error // reason why the request cannot be answered
-}
-
-// An authenticator finds out who a caller is and what they hold. It is the
-// Platform. Presumption does not name that type, because then every package that
-// uses an Actor would compile the operations of all kinds again.
-type authenticator interface {
-	Authenticate(ctx context.Context, c Claims) (*Actor, error)
-	recognise(c Claims, candidates []Candidate, options []SignInOption) recognition
-	noteAllSeen(identities []*Identity)
 }
 
 type presumptionState int

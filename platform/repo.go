@@ -157,6 +157,26 @@ func (c *SyncConfig) check(v *violations) {
 	}
 }
 
+// RepoReads reads repos.
+type RepoReads interface {
+	Repos() Table[*Repo, *RepoFilter]
+
+	// FacetRepos counts the repos of each scope by facet, with one statement. The
+	// values of a facet are not sorted.
+	FacetRepos(ctx context.Context, filter *RepoFilter, scopes []Scope) ([]*RepoFacets, error)
+
+	// Readmes reads the readmes of repos; missing repos are left out.
+	Readmes(ctx context.Context, keys Keys) ([]*Readme, error)
+}
+
+// RepoWrites changes repos in a transaction.
+type RepoWrites interface {
+	RepoWriter() RowWriter[*Repo]
+
+	// SetReadme replaces the readme of an existing repo.
+	SetReadme(ctx context.Context, repo UID, content string) error
+}
+
 // Repos are the operations on repos.
 type Repos struct{ *resources[*Repo, *RepoFilter] }
 
@@ -230,7 +250,7 @@ func (s Repos) updateReadme(ctx context.Context, uid UID, in Input[*Readme]) (*R
 	readme.UID = uid
 	err := s.p.store.Write(ctx, func(tx Tx) error {
 		repo := &Repo{UID: uid, UpdateTime: s.p.now()}
-		if err := RowsOf[*Repo](tx).Update(ctx, repo); err != nil { // this also locks the repo
+		if err := tx.RepoWriter().Update(ctx, repo); err != nil { // this also locks the repo
 			return err
 		}
 		before, err := tx.Readmes(ctx, Keys{uids: []UID{uid}})

@@ -6,6 +6,32 @@ import (
 	"time"
 )
 
+// RetentionStore prepares and drops the partitions of events and deliveries, and deletes old rows.
+type RetentionStore interface {
+	// PartitionEvents prepares the store for the events that follow now. Each partition
+	// has the events of a time of this width. If now is much later than the clock of the
+	// database, PartitionEvents uses an earlier time. It returns the time that it used, or
+	// zero if it has not found out. A store without partitions does nothing.
+	PartitionEvents(ctx context.Context, now Time, width time.Duration) (used Time, err error)
+
+	// PartitionDeliveries does so for the deliveries that end after now, which must be a
+	// time that PartitionEvents has used.
+	PartitionDeliveries(ctx context.Context, now Time, width time.Duration) error
+
+	// PurgeEvents deletes at most limit relayed events with smaller ids, and before that
+	// drops whole partitions of such events. It may keep events of the partition to
+	// which before belongs.
+	// PurgeDeliveries deletes at most limit deliveries that ended before a time, and also
+	// drops whole partitions. It may keep those of the partition to which before belongs.
+	// Both return how many they deleted.
+	PurgeEvents(ctx context.Context, before string, limit int) (int64, error)
+	PurgeDeliveries(ctx context.Context, before Time, limit int) (int64, error)
+
+	// PurgeEventMentions deletes at most limit entries of the index of the resources that
+	// events mention. Their events were deleted before.
+	PurgeEventMentions(ctx context.Context, limit int) (int64, error)
+}
+
 const retentionInterval, retentionBatch = 10 * time.Minute, 1000
 
 // Maintain makes the partitions of the coming events and deliveries, where the store has

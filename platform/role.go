@@ -133,6 +133,16 @@ var roleKind = Kind[*Role]{
 	IsBuiltIn: IsBuiltInRole,
 }
 
+// RoleReads reads roles.
+type RoleReads interface {
+	Roles() Table[*Role, *RoleFilter]
+}
+
+// RoleWrites changes roles in a transaction.
+type RoleWrites interface {
+	RoleWriter() RowWriter[*Role]
+}
+
 // Roles are the operations on roles.
 type Roles struct{ *resources[*Role, *RoleFilter] }
 
@@ -160,7 +170,7 @@ func (s Roles) Update(ctx context.Context, uid UID, in Input[*Role]) (*Role, err
 		}
 		capabilities := change.row.Capabilities
 		if !change.writes("capabilities") {
-			now, err := TableOf[*Role, *RoleFilter](tx).Get(ctx, Keys{uids: []UID{uid}})
+			now, err := tx.Roles().Get(ctx, Keys{uids: []UID{uid}})
 			if err != nil || len(now) == 0 {
 				return err
 			}

@@ -99,6 +99,16 @@ var roleNameSpellings = []string{"roleName", "role.name"}
 // MaxBatchBindings is the maximum number of bindings in one batchCreate.
 const MaxBatchBindings = 25
 
+// RoleBindingReads reads role bindings.
+type RoleBindingReads interface {
+	RoleBindings() Table[*RoleBinding, *RoleBindingFilter]
+}
+
+// RoleBindingWrites changes role bindings in a transaction.
+type RoleBindingWrites interface {
+	RoleBindingWriter() RowWriter[*RoleBinding]
+}
+
 // RoleBindings are the operations on role bindings.
 type RoleBindings struct {
 	*resources[*RoleBinding, *RoleBindingFilter]
@@ -250,7 +260,7 @@ func (s RoleBindings) readBack(ctx context.Context, tx Tx, bindings []*RoleBindi
 	for i, b := range bindings {
 		uids[i] = b.UID
 	}
-	found, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).Get(ctx, Keys{uids: uids})
+	found, err := tx.RoleBindings().Get(ctx, Keys{uids: uids})
 	if err != nil {
 		return err
 	}
@@ -389,7 +399,7 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx Tx, b *RoleBindi
 	if !root.IsRoot() || b.Role.UID != OwnerRole {
 		return nil
 	}
-	owners, err := TableOf[*RoleBinding, *RoleBindingFilter](tx).List(ctx, Query[*RoleBindingFilter]{
+	owners, err := tx.RoleBindings().List(ctx, Query[*RoleBindingFilter]{
 		Scope: newScope(Branch{Relation: OfRole, UID: OwnerRole, Inside: root}), Filter: &RoleBindingFilter{Group: root},
 		Order: s.kind.DefaultOrder, Limit: 2, Parts: PartItems,
 	})

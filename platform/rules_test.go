@@ -241,7 +241,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 			roles = roles[:0]
 			for n := range cap(roles) {
 				uid := platform.UID(fmt.Sprintf("%s/%016x", acme.uid, n))
-				if err := platform.RowsOf[*platform.Role](tx).Insert(t.Context(), &platform.Role{UID: uid, Name: fmt.Sprintf("r%d", n), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}); err != nil {
+				if err := tx.RoleWriter().Insert(t.Context(), &platform.Role{UID: uid, Name: fmt.Sprintf("r%d", n), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}); err != nil {
 					return err
 				}
 				roles = append(roles, uid)

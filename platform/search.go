@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+// SearchReads finds resources of several kinds by words.
+type SearchReads interface {
+	// Search finds the places of the hits of a query, best first.
+	Search(ctx context.Context, q SearchQuery) ([]SearchPlace, error)
+}
+
 // A SearchKind is a kind of resource that a search can find.
 type SearchKind string
 

@@ -9,6 +9,38 @@ import (
 	"unicode/utf8"
 )
 
+// SignInReads finds out who a caller is and what they hold.
+type SignInReads interface {
+	// Candidates finds, with one indexed statement, up to MaxCandidates identities
+	// whose rule may match the token of a bearer: rules with the exact keys, and
+	// rules with patterns of organisations that have proven the issuer. The same
+	// statement finds the identity providers of the issuer that have a proof. The
+	// caller of Candidates does the exact matching.
+	Candidates(ctx context.Context, b Bearer) ([]Candidate, []SignInOption, error)
+
+	// Grants reads the roles bound to identities.
+	Grants(ctx context.Context, identities []UID) ([]Grant, error)
+
+	// AuthorityVersions reads the versions of organisations and issuers. The version of an
+	// organisation changes with everything in it that decides who a caller is and what they
+	// hold. The version of an issuer changes with each identity, provider and proof that names
+	// it.
+	AuthorityVersions(ctx context.Context, roots []UID, issuers []string) (AuthorityVersions, error)
+
+	// StaticIdentities finds identities with static keys that name exactly this
+	// issuer and subject. There is a limit; the first one of each organisation
+	// precedes the second ones.
+	StaticIdentities(ctx context.Context, issuer, subject string) ([]*Identity, error)
+
+	// LookupIdentities finds the identities of organisations with exactly this issuer and
+	// subject, the oldest first.
+	LookupIdentities(ctx context.Context, issuer, subject string, organisations []UID) ([]UID, error)
+
+	// KnowsIssuer reports whether an identity or an identity provider names
+	// exactly this issuer.
+	KnowsIssuer(ctx context.Context, issuer string) (bool, error)
+}
+
 // A Bearer holds the values by which the store finds the identities of a token.
 type Bearer struct {
 	Issuer, Subject string
@@ -192,7 +224,7 @@ func (p *Platform) createProvisioned(ctx context.Context, c Claims, provider *Id
 		}
 		self.Identities = []UID{person.UID}
 		bindings := []*RoleBinding{newBinding(group, person.UID, current.DefaultRole, p.now())}
-		if err := RowsOf[*RoleBinding](tx).Insert(ctx, bindings...); err != nil {
+		if err := tx.RoleBindingWriter().Insert(ctx, bindings...); err != nil {
 			return err
 		}
 		return p.RoleBindings.recordBound(ctx, tx, bindings, "created")

@@ -282,7 +282,7 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 		must(t, w.store.Write(w.Context(), func(tx platform.Tx) error {
 			for o := range organisations {
 				root := platform.UID(fmt.Sprintf("%040x", 1+o))
-				if err := platform.RowsOf[*platform.Group](tx).Insert(w.Context(), &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
+				if err := tx.GroupWriter().Insert(w.Context(), &platform.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
 				identities := make([]*platform.Identity, rules)
@@ -290,7 +290,7 @@ func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 					rule := &platform.ClaimMatch{Issuer: issuer, Subject: "owner of acme"}
 					identities[i] = &platform.Identity{UID: root + platform.UID(fmt.Sprintf("/%016x", i)), Name: "hostile", ClaimMatch: rule, CreateTime: at, UpdateTime: at}
 				}
-				if err := platform.RowsOf[*platform.Identity](tx).Insert(w.Context(), identities...); err != nil {
+				if err := tx.IdentityWriter().Insert(w.Context(), identities...); err != nil {
 					return err
 				}
 			}

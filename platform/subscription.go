@@ -55,6 +55,20 @@ var subscriptionKind = Kind[*Subscription]{
 	Stamp:        func(s *Subscription, uid UID, now Time) { s.UID, s.CreateTime, s.UpdateTime = uid, now, now },
 }
 
+// SubscriptionReads reads subscriptions.
+type SubscriptionReads interface {
+	Subscriptions() Table[*Subscription, *SubscriptionFilter]
+
+	// ActiveSubscriptions reads the subscriptions of organisations that are
+	// not disabled.
+	ActiveSubscriptions(ctx context.Context, roots []UID) ([]*Subscription, error)
+}
+
+// SubscriptionWrites changes subscriptions in a transaction.
+type SubscriptionWrites interface {
+	SubscriptionWriter() RowWriter[*Subscription]
+}
+
 // Subscriptions are the operations on event subscriptions.
 type Subscriptions struct {
 	*resources[*Subscription, *SubscriptionFilter]
@@ -72,7 +86,7 @@ func newSubscriptions(p *Platform) Subscriptions {
 			s.Types = fullEventTypes(s.Types)
 		}
 	}
-	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind, subscriptionKeyFilter}}
+	return Subscriptions{&resources[*Subscription, *SubscriptionFilter]{p, &kind, subscriptionKeyFilter, Reader.Subscriptions, Tx.SubscriptionWriter}}
 }
 
 func subscriptionKeyFilter(s *Subscription) *SubscriptionFilter {
@@ -188,7 +202,7 @@ func (s Subscriptions) updateInternal(ctx context.Context, uid UID, change func(
 			return err
 		}
 		sub.UpdateTime = s.p.now()
-		if err := RowsOf[*Subscription](tx).Update(ctx, sub, fields...); err != nil {
+		if err := tx.SubscriptionWriter().Update(ctx, sub, fields...); err != nil {
 			return err
 		}
 		e := s.p.event(ctx, s.kind.Event, "updated", uid, uid.Parent(), sub)

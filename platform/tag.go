@@ -115,6 +115,35 @@ var tagKind = Kind[*Tag]{
 	},
 }
 
+// TagReads reads tags.
+type TagReads interface {
+	Tags() Table[*Tag, *TagFilter]
+
+	// TagsByName reads the tags of (repo, name) pairs; missing ones are left
+	// out.
+	TagsByName(ctx context.Context, names TagNames) ([]*Tag, error)
+
+	// TagsOfSource reads the tags of a repo that were imported from a source.
+	TagsOfSource(ctx context.Context, from RepoSource) ([]*Tag, error)
+
+	// RepoSources reads the sources of tags in the repos of a group that were
+	// imported from a registry host.
+	RepoSources(ctx context.Context, group UID, registry string) ([]RepoSource, error)
+}
+
+// TagWrites changes tags in a transaction.
+type TagWrites interface {
+	TagWriter() RowWriter[*Tag]
+
+	// ClaimTags sets the source of tags that still have their digests. It changes no update
+	// times and records no events.
+	ClaimTags(ctx context.Context, source string, tags []*Tag) error
+
+	// LockTagsOfSource returns those of tags that still come from a source. They stay as they
+	// are until the transaction ends.
+	LockTagsOfSource(ctx context.Context, from RepoSource, tags []UID) ([]UID, error)
+}
+
 // Tags are the operations on tags.
 type Tags struct{ *resources[*Tag, *TagFilter] }
 
@@ -138,7 +167,7 @@ func (s Tags) Create(ctx context.Context, repo UID, in Input[*Tag]) (*Tag, error
 // save makes a tag, or moves the existing one with its name.
 func (s Tags) save(ctx context.Context, repo UID, tag *Tag) (made *Tag, err error) {
 	err = s.p.store.Write(ctx, func(tx Tx) error {
-		stored, err := TableOf[*Tag, *TagFilter](tx).List(ctx, Query[*TagFilter]{
+		stored, err := tx.Tags().List(ctx, Query[*TagFilter]{
 			Scope: newScope(Branch{Relation: Children, UID: repo}), Order: s.kind.DefaultOrder, Limit: 1, Parts: PartItems,
 			Filter: &TagFilter{Name: tag.Name},
 		})

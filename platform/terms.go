@@ -53,6 +53,20 @@ var termsKind = Kind[*TermsAcceptance]{
 	Group:        func(t *TermsAcceptance) UID { return t.OrgUID },
 }
 
+// TermsAcceptanceReads reads acceptances of terms.
+type TermsAcceptanceReads interface {
+	TermsAcceptances() Table[*TermsAcceptance, *TermsFilter]
+
+	// TermsOf reads acceptances by group and document; missing ones are left
+	// out.
+	TermsOf(ctx context.Context, keys TermsKeys) ([]*TermsAcceptance, error)
+}
+
+// TermsAcceptanceWrites changes acceptances of terms in a transaction.
+type TermsAcceptanceWrites interface {
+	TermsAcceptanceWriter() RowWriter[*TermsAcceptance]
+}
+
 // Terms are the operations on terms.
 type Terms struct {
 	*resources[*TermsAcceptance, *TermsFilter]

@@ -19,11 +19,11 @@ type Dispatch struct {
 // BeginAttempt returns the data for an attempt with a ticket, or nil if nothing
 // must be sent with it any more.
 func (w Webhooks) BeginAttempt(ctx context.Context, ticket Ticket) (*Dispatch, error) {
-	found, err := TableOf[*Delivery, *DeliveryFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery}})
+	found, err := w.p.store.Deliveries().Get(ctx, Keys{uids: []UID{ticket.Delivery}})
 	if err != nil || len(found) == 0 || found[0].Stage == StageEnded || found[0].ticket() != ticket {
 		return nil, err
 	}
-	subscriptions, err := TableOf[*Subscription, *SubscriptionFilter](w.p.store).Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
+	subscriptions, err := w.p.store.Subscriptions().Get(ctx, Keys{uids: []UID{ticket.Delivery.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (w Webhooks) failDelivery(ctx context.Context, begun *Delivery, reason stri
 		}
 		d.finish(DeliveryFailed, w.p.now())
 		d.LastError = reason
-		if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil || d.Attempts > 0 {
+		if err := tx.DeliveryWriter().Update(ctx, d, deliveryProgress...); err != nil || d.Attempts > 0 {
 			return err
 		}
 		return tx.ReleaseNextHeld(ctx, d.UID.Parent())
@@ -76,7 +76,7 @@ func (w Webhooks) getBegun(ctx context.Context, tx Tx, begun *Delivery) (d *Deli
 	if err := tx.Lock(ctx, begun.UID.Parent()); err != nil { // attempts also update the subscription
 		return nil, false, err
 	}
-	found, err := TableOf[*Delivery, *DeliveryFilter](tx).Get(ctx, Keys{uids: []UID{begun.UID}})
+	found, err := tx.Deliveries().Get(ctx, Keys{uids: []UID{begun.UID}})
 	if err != nil || len(found) == 0 {
 		return nil, false, err
 	}
@@ -118,13 +118,13 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 	if err != nil || !mine {
 		return d, false, err
 	}
-	subscriptions, err := TableOf[*Subscription, *SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
+	subscriptions, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{d.UID.Parent()}})
 	if err != nil || len(subscriptions) == 0 {
 		return nil, false, err
 	}
 	s := subscriptions[0]
 	d.recordAttempt(a, now, rand.Float64(), w.p.options.DeliveryTimeScale) //nolint:gosec // jitter is no secret
-	if err := RowsOf[*Delivery](tx).Update(ctx, d, deliveryProgress...); err != nil {
+	if err := tx.DeliveryWriter().Update(ctx, d, deliveryProgress...); err != nil {
 		return nil, false, err
 	}
 	if d.Attempts == 1 { // it was one of those that were never attempted; a further attempt makes no room
@@ -142,7 +142,7 @@ func (w Webhooks) storeAttempt(ctx context.Context, tx Tx, begun *Delivery, a At
 // disabled, it fails pending deliveries and records an event. more reports whether there
 // can be more pending ones, which other transactions must fail.
 func (w Webhooks) updateHealth(ctx context.Context, tx Tx, s *Subscription) (more bool, err error) {
-	if err := RowsOf[*Subscription](tx).Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
+	if err := tx.SubscriptionWriter().Update(ctx, s, "failingSince", "disableTime", "disableReason"); err != nil {
 		return false, err
 	}
 	if s.DisableTime.IsZero() {
@@ -172,7 +172,7 @@ func (w Webhooks) failPending(ctx context.Context, subscription UID) error {
 			if err := tx.Lock(ctx, subscription); err != nil {
 				return err
 			}
-			found, err := TableOf[*Subscription, *SubscriptionFilter](tx).Get(ctx, Keys{uids: []UID{subscription}})
+			found, err := tx.Subscriptions().Get(ctx, Keys{uids: []UID{subscription}})
 			if err == nil && len(found) == 1 {
 				more, err = w.failSome(ctx, tx, found[0])
 			}

@@ -49,7 +49,7 @@ func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 				held = append(held, d.UID.Parent())
 			}
 		}
-		if err := RowsOf[*Delivery](tx).Insert(ctx, deliveries...); err != nil {
+		if err := tx.DeliveryWriter().Insert(ctx, deliveries...); err != nil {
 			return err
 		}
 		upTo = recorded[events-1].Position

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -28,11 +27,8 @@ type brokenTags struct {
 	fault func() error
 }
 
-func (s brokenStore) Table(row reflect.Type) any {
-	if row == reflect.TypeFor[platform.Tag]() {
-		return brokenTags{platform.TableOf[*platform.Tag, *platform.TagFilter](s.Store), s.fault}
-	}
-	return s.Store.Table(row)
+func (s brokenStore) Tags() platform.Table[*platform.Tag, *platform.TagFilter] {
+	return brokenTags{s.Store.Tags(), s.fault}
 }
 
 func (b brokenTags) ListEach(context.Context, platform.Query[*platform.TagFilter], []platform.Scope) ([]platform.Rows[*platform.Tag], error) {

@@ -127,7 +127,7 @@ func fillAdvisories(t *testing.T, url string, group platform.UID, n int) {
 		}
 	}
 	err := storetest.Open(t, url).Write(t.Context(), func(tx platform.Tx) error {
-		return platform.RowsOf[*platform.Advisory](tx).Insert(t.Context(), advisories...)
+		return tx.AdvisoryWriter().Insert(t.Context(), advisories...)
 	})
 	if err != nil {
 		t.Fatal(err)

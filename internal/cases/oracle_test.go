@@ -112,12 +112,13 @@ func (r row) runByOracle(t *testing.T, k *kind, in *env, p graphQL, tested answe
 var number = regexp.MustCompile(`\d+`)
 
 // withNumbersOf replaces the numbers in b by those in a, because a case makes its names
-// unique with numbers. The same number must always become the same one.
+// unique with numbers. The same number must always become the same one, unless both have it,
+// such as the limit of the cost.
 func withNumbersOf(a, b string) string {
 	numbersOfA, i := number.FindAllString(a, -1), -1
 	replaced := map[string]string{}
 	return number.ReplaceAllStringFunc(b, func(n string) string {
-		if i++; i >= len(numbersOfA) {
+		if i++; i >= len(numbersOfA) || numbersOfA[i] == n {
 			return n
 		}
 		if replaced[n] == "" {

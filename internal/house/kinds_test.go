@@ -3,6 +3,7 @@ package house
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"path"
 	"reflect"
 	"regexp"
@@ -11,7 +12,6 @@ import (
 	"testing"
 
 	"atrium/platform"
-	"atrium/store/storetest"
 )
 
 // kindFiles lists the files of platform that contain a kind, without their extension: those
@@ -95,8 +95,9 @@ func TestEveryKindIsInTheListOfKinds(t *testing.T) {
 func TestEveryKindIsListedEverywhere(t *testing.T) {
 	t.Parallel()
 	p, _ := core(t)
-	store := storetest.Open(t, storetest.SQLite(t))
 	fields := operationsOf(p)
+	_, tables, _ := strings.Cut(read(t, "store/sqlstore/store.go"), "\nvar kinds = ")
+	tables, _, _ = strings.Cut(tables, "\n}\n")
 	nodes := read(t, "resolvers/node.go")
 	places := map[string]*declaration{}
 	for _, d := range declarations(t) {
@@ -105,10 +106,10 @@ func TestEveryKindIsListedEverywhere(t *testing.T) {
 	for _, k := range platform.Kinds() {
 		field := fields[k.Row]
 		if field == "" {
-			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{&resources[*%[1]s, *%[1]sFilter]{p, &%[2]sKind, %[2]sKeyFilter}},", k.Row.Name(), lowerFirst(k.Row.Name()))
+			t.Errorf("platform/kinds.go: add to Operations\n\t%[1]ss %[1]ss\nand to newOperations\n\t%[1]ss: %[1]ss{&resources[*%[1]s, *%[1]sFilter]{p, &%[2]sKind, %[2]sKeyFilter, Reader.%[1]ss, Tx.%[1]sWriter}},", k.Row.Name(), lowerFirst(k.Row.Name()))
 			continue
 		}
-		if store.Table(k.Row) == nil {
+		if !regexp.MustCompile(`\b` + lowerFirst(field) + `\b`).MatchString(tables) {
 			t.Errorf("store/sqlstore/store.go: add the table of %s to kinds\n\t%s,", k.Row.Name(), lowerFirst(field))
 		}
 		if !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+")") && !strings.Contains(nodes, "(*reads)."+lowerFirst(field)+",") {
@@ -321,5 +322,29 @@ func TestEveryAreaHasItsRoutes(t *testing.T) {
 				t.Errorf("write %s, or change the Area in the declaration: %s has the area %q", file, strings.Join(kinds, ", "), area)
 			}
 		}
+	}
+}
+
+// TestTheStoreIsStatedByItsKinds bounds the methods in platform/store.go. What one kind needs
+// of the store stands beside its operations.
+func TestTheStoreIsStatedByItsKinds(t *testing.T) {
+	t.Parallel()
+	const most = 35
+	own := 0
+	for _, declared := range parseSource(t, "platform/store.go").ast.Decls {
+		general, ok := declared.(*ast.GenDecl)
+		if !ok || general.Tok != token.TYPE {
+			continue
+		}
+		stated, ok := general.Specs[0].(*ast.TypeSpec).Type.(*ast.InterfaceType) //nolint:forcetypeassert // It is a declaration of a type.
+		if name := general.Specs[0].(*ast.TypeSpec).Name.Name; !ok || name == "Table" || name == "RowWriter" {
+			continue
+		}
+		for _, method := range stated.Methods.List {
+			own += len(method.Names) // An embedded interface has no name.
+		}
+	}
+	if own == 0 || own > most {
+		t.Errorf("platform/store.go states %d methods, want at most %d: state what a kind needs beside its operations, as RepoReads in repo.go", own, most)
 	}
 }

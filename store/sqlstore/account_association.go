@@ -21,3 +21,9 @@ var accountAssociations = newTable(&table[*platform.AccountAssociation, *platfor
 	},
 	where: func(f *platform.AccountAssociationFilter, s *statement) { s.addName(f.Name) },
 })
+
+// AccountAssociations returns the table of accountAssociations.
+func (s tables) AccountAssociations() platform.Table[*platform.AccountAssociation, *platform.AccountAssociationFilter] { return newReader(accountAssociations, s) }
+
+// AccountAssociationWriter returns what changes the table.
+func (tx *transaction) AccountAssociationWriter() platform.RowWriter[*platform.AccountAssociation] { return newWriter(accountAssociations, tx) }

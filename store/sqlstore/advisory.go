@@ -60,6 +60,12 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 	derive:         func(a *platform.Advisory) { a.Severity = platform.RateAdvisory(a.Severities, a.Inherited, cvss.Score) },
 })
 
+// Advisories returns the table of advisories.
+func (s tables) Advisories() platform.Table[*platform.Advisory, *platform.AdvisoryFilter] { return newReader(advisories, s) }
+
+// AdvisoryWriter returns what changes the table.
+func (tx *transaction) AdvisoryWriter() platform.RowWriter[*platform.Advisory] { return newWriter(advisories, tx) }
+
 func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
 	addAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)

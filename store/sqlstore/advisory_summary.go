@@ -16,7 +16,7 @@ func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope
 	for i := range summaries {
 		summaries[i] = &platform.AdvisorySummary{}
 	}
-	parts, rest := newReader(advisories.table, s).parts(scopes, approach{})
+	parts, rest := newReader(advisories, s).parts(scopes, approach{})
 	if len(rest) > 0 {
 		return nil, fmt.Errorf("advisories cannot be summarized in the scope %v", scopes[rest[0]])
 	}

@@ -38,3 +38,9 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 		}
 	},
 })
+
+// Artifacts returns the table of artifacts.
+func (s tables) Artifacts() platform.Table[*platform.Artifact, *platform.ArtifactFilter] { return newReader(artifacts, s) }
+
+// ArtifactWriter returns what changes the table.
+func (tx *transaction) ArtifactWriter() platform.RowWriter[*platform.Artifact] { return newWriter(artifacts, tx) }

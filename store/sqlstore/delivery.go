@@ -39,6 +39,12 @@ var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 	},
 })
 
+// Deliveries returns the table of deliveries.
+func (s tables) Deliveries() platform.Table[*platform.Delivery, *platform.DeliveryFilter] { return newReader(deliveries, s) }
+
+// DeliveryWriter returns what changes the table.
+func (tx *transaction) DeliveryWriter() platform.RowWriter[*platform.Delivery] { return newWriter(deliveries, tx) }
+
 // ReadyDeliveries lists the deliveries that can be queued. The SQL in this file
 // contains stages as literal numbers, so that it matches partial indexes and partitions.
 func (s *Store) ReadyDeliveries(ctx context.Context, limit int) ([]platform.Ticket, error) {

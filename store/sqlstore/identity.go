@@ -52,6 +52,12 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 	},
 })
 
+// Identities returns the table of identities.
+func (s tables) Identities() platform.Table[*platform.Identity, *platform.IdentityFilter] { return newReader(identities, s) }
+
+// IdentityWriter returns what changes the table.
+func (tx *transaction) IdentityWriter() platform.RowWriter[*platform.Identity] { return newWriter(identities, tx) }
+
 // A rule is stored as one text, so that query planners know how many identities
 // have it. A part that comes from a pattern begins with platform.PatternMark.
 // Issuers and subjects of rules contain no control characters.

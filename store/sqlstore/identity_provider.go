@@ -33,6 +33,12 @@ var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.Id
 	where: func(f *platform.IdentityProviderFilter, s *statement) { s.addName(f.Name) },
 })
 
+// IdentityProviders returns the table of identityProviders.
+func (s tables) IdentityProviders() platform.Table[*platform.IdentityProvider, *platform.IdentityProviderFilter] { return newReader(identityProviders, s) }
+
+// IdentityProviderWriter returns what changes the table.
+func (tx *transaction) IdentityProviderWriter() platform.RowWriter[*platform.IdentityProvider] { return newWriter(identityProviders, tx) }
+
 // verifiedColumn reads whether the method of a proof admits new users.
 type verifiedColumn struct{ to *bool }
 

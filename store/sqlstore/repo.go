@@ -46,6 +46,12 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 	},
 })
 
+// Repos returns the table of repos.
+func (s tables) Repos() platform.Table[*platform.Repo, *platform.RepoFilter] { return newReader(repos, s) }
+
+// RepoWriter returns what changes the table.
+func (tx *transaction) RepoWriter() platform.RowWriter[*platform.Repo] { return newWriter(repos, tx) }
+
 // Readmes reads the readmes of repos, which lists do not read.
 func (s tables) Readmes(ctx context.Context, keys platform.Keys) ([]*platform.Readme, error) {
 	var readmes []*platform.Readme

@@ -13,7 +13,7 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 	for i := range facets {
 		facets[i] = &platform.RepoFacets{}
 	}
-	r := newReader(repos.table, s)
+	r := newReader(repos, s)
 	how := r.approach("", filter)
 	parts, rest := r.parts(scopes, how)
 	q := s.dialect.statement()

@@ -68,6 +68,12 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	},
 })
 
+// RoleBindings returns the table of roleBindings.
+func (s tables) RoleBindings() platform.Table[*platform.RoleBinding, *platform.RoleBindingFilter] { return newReader(roleBindings, s) }
+
+// RoleBindingWriter returns what changes the table.
+func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBinding] { return newWriter(roleBindings, tx) }
+
 // A ruleColumn reads the issuer and subject of a bound identity from its rule.
 type ruleColumn struct{ to *platform.BoundIdentity }
 

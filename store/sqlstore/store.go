@@ -56,15 +56,19 @@ type tables struct {
 	dialect *Dialect
 }
 
-func newReader[T, F any](t *table[T, F], s tables) *reader[T, F] {
-	return &reader[T, F]{t, s.reads, s.dialect}
+// newReader returns what reads a kind. The file of each kind has a method that calls it, and
+// one that calls newWriter.
+func newReader[T, F any](k storedKind[T, F], s tables) *reader[T, F] {
+	return &reader[T, F]{k.table, s.reads, s.dialect}
+}
+
+// newWriter returns what changes a kind.
+func newWriter[T, F any](k storedKind[T, F], tx *transaction) *writer[T, F] {
+	return &writer[T, F]{newReader(k, tx.tables), tx}
 }
 
 // A kindTable is a table of any kind.
 type kindTable interface {
-	row() reflect.Type
-	newReader(s tables) any
-	newWriter(tx *transaction) any
 	asCounted() (_ countedTable, counted bool)
 	addHits(found *statement, q platform.SearchQuery, scopes map[byte]platform.Scope)
 }
@@ -72,14 +76,6 @@ type kindTable interface {
 // A storedKind is the kindTable of a kind. These methods are not those of the table
 // itself, because every reader and writer would have them too.
 type storedKind[T, F any] struct{ *table[T, F] }
-
-func (k storedKind[T, F]) row() reflect.Type { return reflect.TypeFor[T]().Elem() }
-
-func (k storedKind[T, F]) newReader(s tables) any { return newReader(k.table, s) }
-
-func (k storedKind[T, F]) newWriter(tx *transaction) any {
-	return &writer[T, F]{newReader(k.table, tx.tables), tx}
-}
 
 // newTable makes the table of a kind. Its rows are counted under the number that package
 // platform gives the kind.
@@ -109,24 +105,6 @@ func newTable[V, W any](t *table[*V, *W]) storedKind[*V, *W] {
 var kinds = []kindTable{
 	groups, identities, roles, roleBindings, repos, tags, advisories, vulnerabilities, subscriptions, deliveries,
 	artifacts, artifactVersions, identityProviders, accountAssociations, groupInvites, externalGroupRoleMappings, terms,
-}
-
-var kindsByRow = indexByRow(kinds)
-
-func indexByRow(all []kindTable) map[reflect.Type]kindTable {
-	index := make(map[reflect.Type]kindTable, len(all))
-	for _, t := range all {
-		index[t.row()] = t
-	}
-	return index
-}
-
-// Table returns the table of a kind.
-func (s tables) Table(row reflect.Type) any {
-	if t, known := kindsByRow[row]; known {
-		return t.newReader(s)
-	}
-	return nil
 }
 
 // countedTables lists the tables that counters count.
@@ -214,12 +192,4 @@ func (tx *transaction) Lock(ctx context.Context, root platform.UID) error {
 // LockShared locks an organisation shared until the transaction ends.
 func (tx *transaction) LockShared(ctx context.Context, root platform.UID) error {
 	return tx.conn.LockShared(ctx, string(root))
-}
-
-// Rows returns the RowWriter of a kind.
-func (tx *transaction) Rows(row reflect.Type) any {
-	if t, known := kindsByRow[row]; known {
-		return t.newWriter(tx)
-	}
-	return nil
 }

@@ -37,6 +37,12 @@ var tags = newTable(&table[*platform.Tag, *platform.TagFilter]{
 	where: whereTag,
 })
 
+// Tags returns the table of tags.
+func (s tables) Tags() platform.Table[*platform.Tag, *platform.TagFilter] { return newReader(tags, s) }
+
+// TagWriter returns what changes the table.
+func (tx *transaction) TagWriter() platform.RowWriter[*platform.Tag] { return newWriter(tags, tx) }
+
 // tagText is the SQL form of the search text of a tag, which is its name: it has no
 // blanks and only ASCII letters. It is indexed and not stored.
 const tagText = "('  ' || lower(t.name) || '\n')"

@@ -19,6 +19,12 @@ var terms = newTable(&table[*platform.TermsAcceptance, *platform.TermsFilter]{
 	where: func(f *platform.TermsFilter, s *statement) { addAnyOf(s, "doc_id", f.DocIDs) },
 })
 
+// TermsAcceptances returns the table of acceptances of terms.
+func (s tables) TermsAcceptances() platform.Table[*platform.TermsAcceptance, *platform.TermsFilter] { return newReader(terms, s) }
+
+// TermsAcceptanceWriter returns what changes the table.
+func (tx *transaction) TermsAcceptanceWriter() platform.RowWriter[*platform.TermsAcceptance] { return newWriter(terms, tx) }
+
 // TermsOf reads acceptances by group and document, with one index lookup each.
 func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platform.TermsAcceptance, error) {
 	wanted := keys.Keys()

@@ -41,10 +41,10 @@ func (w *world) library() *library {
 	l.versions = times(17, func(i int) *platform.ArtifactVersion { return version(l.artifacts[0], i) })
 	other := version(l.artifacts[1], 0)
 	l.insert(func(tx platform.Tx) error {
-		if err := platform.RowsOf[*platform.Artifact](tx).Insert(ctx, l.artifacts...); err != nil {
+		if err := tx.ArtifactWriter().Insert(ctx, l.artifacts...); err != nil {
 			return err
 		}
-		return platform.RowsOf[*platform.ArtifactVersion](tx).Insert(ctx, append(slices.Clone(l.versions), other)...)
+		return tx.ArtifactVersionWriter().Insert(ctx, append(slices.Clone(l.versions), other)...)
 	})
 	return l
 }
@@ -121,7 +121,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.checkCounters(t, 0)
 		last := l.versions[len(l.versions)-1]
 		w.insert(func(tx platform.Tx) error {
-			_, err := platform.RowsOf[*platform.ArtifactVersion](tx).Delete(l.ctx, last.UID)
+			_, err := tx.ArtifactVersionWriter().Delete(l.ctx, last.UID)
 			return err
 		})
 		w.checkCounters(t, 0)
@@ -138,7 +138,7 @@ func TestTheCountersOfTheCatalogueFollowItsRows(t *testing.T) {
 		w.checkCounters(t, 4) // There are counters of two ecosystems and two artifacts.
 		total(int64(len(l.versions)) - 1)
 		err := w.store.Write(l.ctx, func(tx platform.Tx) error {
-			_, err := platform.RowsOf[*platform.Artifact](tx).Delete(l.ctx, l.artifacts[0].UID)
+			_, err := tx.ArtifactWriter().Delete(l.ctx, l.artifacts[0].UID)
 			return err
 		})
 		if err == nil {

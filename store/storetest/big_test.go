@@ -72,7 +72,7 @@ func (b *bigWorld) group(parent platform.UID, name string) platform.UID {
 		g.UID = b.d.below(parent)
 	}
 	b.groups = append(b.groups, g.UID)
-	b.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Group](tx).Insert(b.t.Context(), g) })
+	b.insert(func(tx platform.Tx) error { return tx.GroupWriter().Insert(b.t.Context(), g) })
 	return g.UID
 }
 
@@ -165,7 +165,7 @@ func (b *bigWorld) bind(subject string, role platform.UID, groups ...platform.UI
 		return &platform.RoleBinding{UID: b.d.below(groups[n]), IdentityUID: i.UID, RoleUID: role, CreateTime: b.randomTime()}
 	})
 	b.insert(func(tx platform.Tx) error {
-		return errors.Join(platform.RowsOf[*platform.Identity](tx).Insert(b.t.Context(), i), platform.RowsOf[*platform.RoleBinding](tx).Insert(b.t.Context(), bindings...))
+		return errors.Join(tx.IdentityWriter().Insert(b.t.Context(), i), tx.RoleBindingWriter().Insert(b.t.Context(), bindings...))
 	})
 	return bindings
 }

@@ -44,7 +44,7 @@ func newWarehouse(world *world) *warehouse {
 
 // fill fills the warehouse and reports each kind.
 func (w *warehouse) fill(b *testing.B) {
-	identities := measure(b, w, "identity", 20_000, platform.RowsOf[*platform.Identity], func(i int) *platform.Identity {
+	identities := measure(b, w, "identity", 20_000, platform.Tx.IdentityWriter, func(i int) *platform.Identity {
 		parent := w.root
 		if i%4 > 0 {
 			parent = pick(w.d, w.third)
@@ -57,15 +57,15 @@ func (w *warehouse) fill(b *testing.B) {
 	roles := times(40, func(i int) *platform.Role {
 		return &platform.Role{UID: w.d.below(w.root), Name: fmt.Sprint("role ", i), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
-	w.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Role](tx).Insert(b.Context(), roles...) })
-	measure(b, w, "role_binding", 30_000, platform.RowsOf[*platform.RoleBinding], func(i int) *platform.RoleBinding {
+	w.insert(func(tx platform.Tx) error { return tx.RoleWriter().Insert(b.Context(), roles...) })
+	measure(b, w, "role_binding", 30_000, platform.Tx.RoleBindingWriter, func(i int) *platform.RoleBinding {
 		group := w.root
 		if i%5 > 0 {
 			group = pick(w.d, w.third)
 		}
 		return &platform.RoleBinding{UID: w.d.below(group), IdentityUID: identities[i%len(identities)].UID, RoleUID: roles[i/len(identities)].UID, CreateTime: w.randomTime()}
 	})
-	repos := measure(b, w, "repo", 30_000, platform.RowsOf[*platform.Repo], func(i int) *platform.Repo {
+	repos := measure(b, w, "repo", 30_000, platform.Tx.RepoWriter, func(i int) *platform.Repo {
 		group := w.second[0]
 		if i%2 > 0 {
 			group = pick(w.d, w.third)
@@ -75,13 +75,13 @@ func (w *warehouse) fill(b *testing.B) {
 			Description: fmt.Sprintf("Hardened container image number %d, rebuilt every day from source.", i),
 		}
 	})
-	measure(b, w, "tag", 120_000, platform.RowsOf[*platform.Tag], func(i int) *platform.Tag {
+	measure(b, w, "tag", 120_000, platform.Tx.TagWriter, func(i int) *platform.Tag {
 		made := w.randomTime()
 		return &platform.Tag{
 			UID: w.d.below(repos[i/4].UID), Name: fmt.Sprintf("1.%d.%02d", w.d.IntN(30), i%4), Digest: "sha256:" + w.d.hex(32), CreateTime: made, UpdateTime: made,
 		}
 	})
-	measure(b, w, "advisory", 30_000, platform.RowsOf[*platform.Advisory], func(i int) *platform.Advisory {
+	measure(b, w, "advisory", 30_000, platform.Tx.AdvisoryWriter, func(i int) *platform.Advisory {
 		return &platform.Advisory{UID: w.d.below(w.root), AdvisoryID: fmt.Sprintf("CGA-%s", w.d.hex(6)), ArtifactName: fmt.Sprint("package-", w.d.IntN(3000)), CreateTime: w.randomTime(), UpdateTime: w.randomTime()}
 	})
 }

@@ -34,7 +34,7 @@ func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 			rows = append(rows, r)
 			stays[r.UID] = g != root
 		}
-		w.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Repo](tx).Insert(ctx, rows...) })
+		w.insert(func(tx platform.Tx) error { return tx.RepoWriter().Insert(ctx, rows...) })
 
 		stop := make(chan struct{})
 		var churning sync.WaitGroup

@@ -20,7 +20,7 @@ func (o *outbox) copyDelivery(d *platform.Delivery, n int, stage platform.Delive
 		}
 	})
 	o.insert(func(tx platform.Tx) error {
-		return platform.RowsOf[*platform.Delivery](tx).Insert(o.t.Context(), copies...)
+		return tx.DeliveryWriter().Insert(o.t.Context(), copies...)
 	})
 }
 
@@ -79,7 +79,7 @@ func TestWhatIsLeftOfADisabledSubscriptionIsFailed(t *testing.T) {
 		o.copyDelivery(begun.Delivery, many, platform.StageHeld, platform.DeliveryPending)
 		healthy := &platform.Subscription{UID: o.d.below(o.subscription.Parent()), Sink: "https://healthy.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 		w.insert(func(tx platform.Tx) error {
-			return platform.RowsOf[*platform.Subscription](tx).Insert(t.Context(), healthy)
+			return tx.SubscriptionWriter().Insert(t.Context(), healthy)
 		})
 		o.copyDelivery(&platform.Delivery{UID: o.d.below(healthy.UID), EventType: "t"}, 7, platform.StageReady, platform.DeliveryPending)
 		if err := w.p.Webhooks.RequeueLost(t.Context(), false); err != nil {
@@ -109,7 +109,7 @@ func TestManyOverdueDeliveriesAreQueuedAgain(t *testing.T) {
 		o.copyDelivery(overdue, many, platform.StageRetryQueued, platform.DeliveryRetrying)
 		idle := &platform.Subscription{UID: o.d.below(o.subscription.Parent()), Sink: "https://idle.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 		w.insert(func(tx platform.Tx) error {
-			return platform.RowsOf[*platform.Subscription](tx).Insert(t.Context(), idle)
+			return tx.SubscriptionWriter().Insert(t.Context(), idle)
 		})
 		o.copyDelivery(&platform.Delivery{UID: o.d.below(idle.UID), EventType: "t"}, 3, platform.StageHeld, platform.DeliveryPending)
 		if err := w.p.Webhooks.RequeueLost(t.Context(), false); err != nil {

@@ -59,7 +59,7 @@ func newOutbox(w *world, seed uint64) *outbox {
 	s := &platform.Subscription{UID: o.d.below(org.Group.UID), Sink: "https://sink.example.com/", EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 	o.subscription = s.UID
 	w.insert(func(tx platform.Tx) error {
-		return platform.RowsOf[*platform.Subscription](tx).Insert(w.t.Context(), s)
+		return tx.SubscriptionWriter().Insert(w.t.Context(), s)
 	})
 	return o
 }
@@ -74,7 +74,7 @@ func (o *outbox) create(times ...time.Time) {
 		})
 	}
 	o.insert(func(tx platform.Tx) error {
-		return platform.RowsOf[*platform.Delivery](tx).Insert(o.t.Context(), o.deliveries[len(o.deliveries)-len(times):]...)
+		return tx.DeliveryWriter().Insert(o.t.Context(), o.deliveries[len(o.deliveries)-len(times):]...)
 	})
 }
 
@@ -87,7 +87,7 @@ func (o *outbox) move(d *platform.Delivery, to platform.DeliveryStage, at time.T
 	}
 	changed := *d
 	o.insert(func(tx platform.Tx) error {
-		return platform.RowsOf[*platform.Delivery](tx).Update(o.t.Context(), &changed, "state", "stage")
+		return tx.DeliveryWriter().Update(o.t.Context(), &changed, "state", "stage")
 	})
 }
 
@@ -235,7 +235,7 @@ func TestTheQueueWaitsForADeliveryThatMoves(t *testing.T) {
 		o.insert(func(tx platform.Tx) error {
 			changed := *moved
 			changed.Stage, changed.State, changed.UpdateTime = platform.StageEnded, platform.DeliveryDelivered, platform.At(epoch.Add(time.Hour))
-			if err := platform.RowsOf[*platform.Delivery](tx).Update(t.Context(), &changed, "state", "stage"); err != nil {
+			if err := tx.DeliveryWriter().Update(t.Context(), &changed, "state", "stage"); err != nil {
 				return err
 			}
 			go func() {
@@ -298,7 +298,7 @@ func (o *outbox) checkWaits(db *sql.DB, name string, change func(context.Context
 			return err
 		}
 		ended.Stage, ended.State = platform.StageEnded, platform.DeliveryDelivered
-		if err := platform.RowsOf[*platform.Delivery](tx).Update(o.t.Context(), &ended, "stage", "state"); err != nil {
+		if err := tx.DeliveryWriter().Update(o.t.Context(), &ended, "stage", "state"); err != nil {
 			return err
 		}
 		go func() { changed <- change(o.operator(), []platform.Ticket{{Delivery: ended.UID}}) }()
@@ -333,16 +333,16 @@ func TestDeliveriesEndWhileTheirPartitionsChange(t *testing.T) {
 				at := platform.At(epoch.Add(time.Duration(clock.Load()-int64(writer)*20) * time.Minute)) // Their clocks differ.
 				err := w.store.Write(context.WithoutCancel(t.Context()), func(tx platform.Tx) error {
 					d := &platform.Delivery{UID: o.subscription + platform.UID(fmt.Sprintf("/%08x%08x", writer, n)), EventID: fmt.Sprint(writer, " ", n), Stage: platform.StageQueued, CreateTime: at, UpdateTime: at}
-					if err := platform.RowsOf[*platform.Delivery](tx).Insert(t.Context(), d); err != nil {
+					if err := tx.DeliveryWriter().Insert(t.Context(), d); err != nil {
 						return err
 					}
 					d.Stage, d.State = platform.StageEnded, platform.DeliveryDelivered
-					if err := platform.RowsOf[*platform.Delivery](tx).Update(t.Context(), d, "stage", "state"); err != nil {
+					if err := tx.DeliveryWriter().Update(t.Context(), d, "stage", "state"); err != nil {
 						return err
 					}
 					changed := *s
 					changed.FailingSince = at
-					return platform.RowsOf[*platform.Subscription](tx).Update(t.Context(), &changed, "failingSince")
+					return tx.SubscriptionWriter().Update(t.Context(), &changed, "failingSince")
 				})
 				if err != nil {
 					return err

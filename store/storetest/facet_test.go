@@ -94,11 +94,11 @@ func TestAdvisoriesOfTagsAreThoseOfTheirImages(t *testing.T) {
 		}
 		f.insert(func(tx platform.Tx) error {
 			for _, a := range f.advisories {
-				if _, err := platform.RowsOf[*platform.Advisory](tx).Delete(t.Context(), a.UID); err != nil {
+				if _, err := tx.AdvisoryWriter().Delete(t.Context(), a.UID); err != nil {
 					return err
 				}
 			}
-			if err := platform.RowsOf[*platform.Advisory](tx).Insert(t.Context(), f.advisories...); err != nil {
+			if err := tx.AdvisoryWriter().Insert(t.Context(), f.advisories...); err != nil {
 				return err
 			}
 			return tx.PutImages(t.Context(), images)

@@ -9,7 +9,7 @@ import (
 
 // createPeople creates identities, roles and bindings.
 func (b *bigWorld) createPeople(n sizes) {
-	chunks(b, n.identities, platform.RowsOf[*platform.Identity], func(i int) *platform.Identity {
+	chunks(b, n.identities, platform.Tx.IdentityWriter, func(i int) *platform.Identity {
 		parent := b.randomGroup()
 		if i%2 == 0 {
 			parent = b.root
@@ -27,7 +27,7 @@ func (b *bigWorld) createPeople(n sizes) {
 		return identity
 	})
 	var custom []platform.UID
-	chunks(b, 2000, platform.RowsOf[*platform.Role], func(i int) *platform.Role {
+	chunks(b, 2000, platform.Tx.RoleWriter, func(i int) *platform.Role {
 		r := &platform.Role{UID: b.d.below(pick(b.d, b.groups)), Name: fmt.Sprintf("role %d", i), Capabilities: []platform.Capability{platform.CapRepoList}, CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 		if i == 0 {
 			r.UID = b.d.below(b.root)
@@ -37,7 +37,7 @@ func (b *bigWorld) createPeople(n sizes) {
 		return r
 	})
 	taken := map[string]bool{}
-	chunks(b, n.bindings, platform.RowsOf[*platform.RoleBinding], func(i int) *platform.RoleBinding {
+	chunks(b, n.bindings, platform.Tx.RoleBindingWriter, func(i int) *platform.RoleBinding {
 		for {
 			group, identity, role := b.randomGroup(), pick(b.d, b.identities), b.role
 			switch {
@@ -55,7 +55,7 @@ func (b *bigWorld) createPeople(n sizes) {
 }
 
 func (b *bigWorld) fill(n sizes) {
-	chunks(b, n.repos, platform.RowsOf[*platform.Repo], func(i int) *platform.Repo {
+	chunks(b, n.repos, platform.Tx.RepoWriter, func(i int) *platform.Repo {
 		r := &platform.Repo{
 			UID: b.d.below(b.randomGroup()), Name: fmt.Sprintf("%x/repo-%d", b.d.IntN(1<<16), i), Description: strings.Repeat("what it holds ", 1+b.d.IntN(8)),
 			CreateTime: b.randomTime(), UpdateTime: b.randomTime(),
@@ -64,7 +64,7 @@ func (b *bigWorld) fill(n sizes) {
 		return r
 	})
 	b.busyRepo = b.repos[0]
-	chunks(b, n.tags, platform.RowsOf[*platform.Tag], func(i int) *platform.Tag {
+	chunks(b, n.tags, platform.Tx.TagWriter, func(i int) *platform.Tag {
 		repo := b.busyRepo
 		if i%2 == 0 {
 			repo = b.repos[b.d.IntN(len(b.repos)/10)]
@@ -86,7 +86,7 @@ func (b *bigWorld) fill(n sizes) {
 		})
 		return tx.PutImages(b.t.Context(), images)
 	})
-	chunks(b, n.advisories, platform.RowsOf[*platform.Advisory], func(i int) *platform.Advisory {
+	chunks(b, n.advisories, platform.Tx.AdvisoryWriter, func(i int) *platform.Advisory {
 		id := fmt.Sprintf("GO-%d-%d", 2000+b.d.IntN(25), i)
 		artifact := b.repoNames[b.d.IntN(max(len(b.repoNames)/20, n.advisories/4))] // An artifact has four advisories, whatever the size.
 		events := []platform.AdvisoryEvent{{Fixed: &platform.Fixed{FixedVersion: "1.2.3"}, Author: "someone"}}
@@ -100,11 +100,11 @@ func (b *bigWorld) fill(n sizes) {
 			Severities: severities[b.d.IntN(len(severities))],
 		}
 	})
-	chunks(b, n.advisories, platform.RowsOf[*platform.Vulnerability], func(i int) *platform.Vulnerability {
+	chunks(b, n.advisories, platform.Tx.VulnerabilityWriter, func(i int) *platform.Vulnerability {
 		id := fmt.Sprintf("GO-%d", i)
 		return &platform.Vulnerability{ID: id, Aliases: []string{"CVE-" + id}, Details: strings.Repeat("details ", 30), UpdateTime: b.randomTime()}
 	})
-	chunks(b, 1000, platform.RowsOf[*platform.Subscription], func(i int) *platform.Subscription {
+	chunks(b, 1000, platform.Tx.SubscriptionWriter, func(i int) *platform.Subscription {
 		return &platform.Subscription{UID: b.d.below(pick(b.d, b.groups)), Sink: fmt.Sprintf("https://sink.example.com/%d", i), EncryptedSecret: []byte("x"), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})
 }
@@ -116,7 +116,7 @@ func (b *bigWorld) createReports() {
 		tags := times(50, func(i int) *platform.Tag {
 			return &platform.Tag{UID: d.below(b.repos[i]), Name: "reported", Digest: b.digests[i].Digest, CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 		})
-		return platform.RowsOf[*platform.Tag](tx).Insert(b.t.Context(), tags...)
+		return tx.TagWriter().Insert(b.t.Context(), tags...)
 	})
 }
 
@@ -145,11 +145,11 @@ func (b *bigWorld) createOrganisations(n int) {
 	ctx := b.t.Context()
 	b.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{
-			func() error { return platform.RowsOf[*platform.Group](tx).Insert(ctx, roots...) },
-			func() error { return platform.RowsOf[*platform.Identity](tx).Insert(ctx, owners...) },
-			func() error { return platform.RowsOf[*platform.RoleBinding](tx).Insert(ctx, bindings...) },
-			func() error { return platform.RowsOf[*platform.Repo](tx).Insert(ctx, repos...) },
-			func() error { return platform.RowsOf[*platform.Advisory](tx).Insert(ctx, advisories...) },
+			func() error { return tx.GroupWriter().Insert(ctx, roots...) },
+			func() error { return tx.IdentityWriter().Insert(ctx, owners...) },
+			func() error { return tx.RoleBindingWriter().Insert(ctx, bindings...) },
+			func() error { return tx.RepoWriter().Insert(ctx, repos...) },
+			func() error { return tx.AdvisoryWriter().Insert(ctx, advisories...) },
 		} {
 			if err := insert(); err != nil {
 				return err

@@ -56,12 +56,12 @@ func (f *forest) invitedRole(uid platform.UID) platform.InvitedRole {
 func (f *forest) insertSignIns(tx platform.Tx) error {
 	ctx := f.t.Context()
 	for _, insert := range []func() error{
-		func() error { return platform.RowsOf[*platform.IdentityProvider](tx).Insert(ctx, f.providers...) },
+		func() error { return tx.IdentityProviderWriter().Insert(ctx, f.providers...) },
 		func() error {
-			return platform.RowsOf[*platform.ExternalGroupRoleMapping](tx).Insert(ctx, f.mappings...)
+			return tx.ExternalGroupRoleMappingWriter().Insert(ctx, f.mappings...)
 		},
-		func() error { return platform.RowsOf[*platform.GroupInvite](tx).Insert(ctx, f.invites...) },
-		func() error { return platform.RowsOf[*platform.AccountAssociation](tx).Insert(ctx, f.associations...) },
+		func() error { return tx.GroupInviteWriter().Insert(ctx, f.invites...) },
+		func() error { return tx.AccountAssociationWriter().Insert(ctx, f.associations...) },
 	} {
 		if err := insert(); err != nil {
 			return err

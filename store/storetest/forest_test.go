@@ -195,15 +195,15 @@ func (f *forest) insertAll() {
 	ctx := f.t.Context()
 	f.insert(func(tx platform.Tx) error {
 		for _, insert := range []func() error{
-			func() error { return platform.RowsOf[*platform.Group](tx).Insert(ctx, f.groups...) },
-			func() error { return platform.RowsOf[*platform.Identity](tx).Insert(ctx, f.identities...) },
-			func() error { return platform.RowsOf[*platform.Role](tx).Insert(ctx, f.roles...) },
-			func() error { return platform.RowsOf[*platform.RoleBinding](tx).Insert(ctx, f.bindings...) },
-			func() error { return platform.RowsOf[*platform.Repo](tx).Insert(ctx, f.repos...) },
-			func() error { return platform.RowsOf[*platform.Tag](tx).Insert(ctx, f.tags...) },
-			func() error { return platform.RowsOf[*platform.Advisory](tx).Insert(ctx, f.advisories...) },
-			func() error { return platform.RowsOf[*platform.Subscription](tx).Insert(ctx, f.subscriptions...) },
-			func() error { return platform.RowsOf[*platform.Vulnerability](tx).Insert(ctx, f.vulnerabilities...) },
+			func() error { return tx.GroupWriter().Insert(ctx, f.groups...) },
+			func() error { return tx.IdentityWriter().Insert(ctx, f.identities...) },
+			func() error { return tx.RoleWriter().Insert(ctx, f.roles...) },
+			func() error { return tx.RoleBindingWriter().Insert(ctx, f.bindings...) },
+			func() error { return tx.RepoWriter().Insert(ctx, f.repos...) },
+			func() error { return tx.TagWriter().Insert(ctx, f.tags...) },
+			func() error { return tx.AdvisoryWriter().Insert(ctx, f.advisories...) },
+			func() error { return tx.SubscriptionWriter().Insert(ctx, f.subscriptions...) },
+			func() error { return tx.VulnerabilityWriter().Insert(ctx, f.vulnerabilities...) },
 			func() error { return f.insertSignIns(tx) },
 		} {
 			if err := insert(); err != nil {

@@ -21,10 +21,10 @@ func (b *bigWorld) createDeliveries(n int) {
 		b.subscriptions = append(b.subscriptions, s.UID)
 	}
 	b.insert(func(tx platform.Tx) error {
-		return platform.RowsOf[*platform.Subscription](tx).Insert(b.t.Context(), subscriptions...)
+		return tx.SubscriptionWriter().Insert(b.t.Context(), subscriptions...)
 	})
 	states := []platform.DeliveryState{platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryDelivered, platform.DeliveryFailed}
-	chunks(b, n+n/others, platform.RowsOf[*platform.Delivery], func(i int) *platform.Delivery {
+	chunks(b, n+n/others, platform.Tx.DeliveryWriter, func(i int) *platform.Delivery {
 		subscription := b.subscriptions[0]
 		if i >= n {
 			subscription = b.subscriptions[1+i%others]

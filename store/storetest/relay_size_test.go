@@ -15,7 +15,7 @@ func (w *world) createSubscriptions(d dice, group platform.UID, n int) {
 		return &platform.Subscription{UID: d.below(group), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: platform.At(epoch), UpdateTime: platform.At(epoch)}
 	})
 	w.insert(func(tx platform.Tx) error {
-		return platform.RowsOf[*platform.Subscription](tx).Insert(w.t.Context(), subscriptions...)
+		return tx.SubscriptionWriter().Insert(w.t.Context(), subscriptions...)
 	})
 }
 

@@ -27,8 +27,8 @@ func (w *world) createTwin(d dice, root platform.UID) (made twin) {
 			return &platform.Tag{UID: d.below(repo.UID), Name: fmt.Sprint("tag ", i), Digest: "sha256:" + strings.Repeat("a", 64), Deprecated: true, CreateTime: made, UpdateTime: made}
 		})
 		w.insert(func(tx platform.Tx) error {
-			return errors.Join(platform.RowsOf[*platform.Group](tx).Insert(w.t.Context(), g),
-				platform.RowsOf[*platform.Repo](tx).Insert(w.t.Context(), repo), platform.RowsOf[*platform.Tag](tx).Insert(w.t.Context(), tags...))
+			return errors.Join(tx.GroupWriter().Insert(w.t.Context(), g),
+				tx.RepoWriter().Insert(w.t.Context(), repo), tx.TagWriter().Insert(w.t.Context(), tags...))
 		})
 		made.groups[level], made.repos[level], parent = g.UID, repo.UID, g.UID
 		for _, tag := range tags {
@@ -57,7 +57,7 @@ func TestScopesWithEqualKeysDoNotMix(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		d := newDice(31)
 		root := &platform.Group{UID: d.root(), Name: "root"}
-		w.insert(func(tx platform.Tx) error { return platform.RowsOf[*platform.Group](tx).Insert(t.Context(), root) })
+		w.insert(func(tx platform.Tx) error { return tx.GroupWriter().Insert(t.Context(), root) })
 		asked, other := w.createTwin(d, root.UID), w.createTwin(d, root.UID)
 		for level := range other.repos {
 			w.copyKeys("repo", asked.repos[level], other.repos[level])

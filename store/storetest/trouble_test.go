@@ -28,7 +28,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 				run := runs.Add(1)
 				for n, at := range []int{i, 1 - i} {
 					r := &platform.Repo{UID: pair[at].UID, Description: fmt.Sprint("by ", i), UpdateTime: platform.At(w.now())}
-					if err := platform.RowsOf[*platform.Repo](tx).Update(ctx, r, "description"); err != nil {
+					if err := tx.RepoWriter().Update(ctx, r, "description"); err != nil {
 						return err
 					}
 					if !w.onSQLite() && run <= 2 && n == 0 { // The first unit waits until the other has its first lock.
@@ -37,7 +37,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 					}
 				}
 				tx.Record(&platform.Event{ID: fmt.Sprint("of ", i), Body: []byte("{}")})
-				return platform.RowsOf[*platform.Tag](tx).Insert(ctx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
+				return tx.TagWriter().Insert(ctx, &platform.Tag{UID: newDice(uint64(i)).below(pair[i].UID), Name: "t"})
 			})
 		})
 		if n := runs.Load(); !w.onSQLite() && n < 3 {
@@ -287,7 +287,7 @@ func TestAUnitThatPanicsIsUndone(t *testing.T) {
 			}()
 			_ = w.store.Write(ctx, func(tx platform.Tx) error {
 				r := &platform.Repo{UID: repo, Description: "undone", UpdateTime: platform.At(w.now())}
-				if err := platform.RowsOf[*platform.Repo](tx).Update(ctx, r, "description"); err != nil {
+				if err := tx.RepoWriter().Update(ctx, r, "description"); err != nil {
 					t.Error(err)
 				}
 				panic("unit")
