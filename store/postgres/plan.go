@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"slices"
-	"strings"
 
 	"atrium/store/sqlstore"
 )
@@ -27,23 +26,8 @@ const (
 
 // isPlannedOnce reports whether a statement uses a generic plan.
 func (c conn) isPlannedOnce(s *sqlstore.Statement) bool {
-	switch s.Plan {
-	case sqlstore.PlanOnce:
-		return true
-	case sqlstore.PlanBySession:
-		return c.plansOnce
-	case sqlstore.PlanAsNeeded:
-	}
-	for _, part := range []string{"unnest(", " = ANY(", " UNION ALL "} {
-		if strings.Contains(s.SQL, part) {
-			return true
-		}
-	}
-	return readsEvents(s.SQL)
+	return s.Plan == sqlstore.PlanOnce || s.Plan == sqlstore.PlanOnceAlways || s.Plan == sqlstore.PlanBySession && c.plansOnce
 }
-
-// readsEvents reports whether a statement reads the partitions of events.
-func readsEvents(sql string) bool { return strings.Contains(sql, " FROM event e") }
 
 // pipeline adds the planning settings to statements, and forgets at which of them an earlier
 // round trip failed. The first statement stays the first, because it proves who the caller
@@ -107,7 +91,7 @@ func (t *transaction) plan(statements []*sqlstore.Statement) []*sqlstore.Stateme
 	switch {
 	case slices.ContainsFunc(statements, hasManyValues):
 		setting = planBatch
-	case t.prepared && slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return readsEvents(s.SQL) }):
+	case t.prepared && slices.ContainsFunc(statements, func(s *sqlstore.Statement) bool { return s.Plan == sqlstore.PlanOnceAlways }):
 		setting = planOnce
 	default:
 		return statements

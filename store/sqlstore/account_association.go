@@ -23,7 +23,11 @@ var accountAssociations = newTable(&table[*platform.AccountAssociation, *platfor
 })
 
 // AccountAssociations returns the table of accountAssociations.
-func (s tables) AccountAssociations() platform.Table[*platform.AccountAssociation, *platform.AccountAssociationFilter] { return newReader(accountAssociations, s) }
+func (s tables) AccountAssociations() platform.Table[*platform.AccountAssociation, *platform.AccountAssociationFilter] {
+	return newReader(accountAssociations, s)
+}
 
 // AccountAssociationWriter returns what changes the table.
-func (tx *transaction) AccountAssociationWriter() platform.RowWriter[*platform.AccountAssociation] { return newWriter(accountAssociations, tx) }
+func (tx *transaction) AccountAssociationWriter() platform.RowWriter[*platform.AccountAssociation] {
+	return newWriter(accountAssociations, tx)
+}

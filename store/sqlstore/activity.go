@@ -17,10 +17,10 @@ func (s tables) AdvisoryActivity(ctx context.Context, a platform.ActivityQuery) 
 	err = s.countIntervals(ctx, s.reads, a, add, func(q *statement, b platform.Branch) {
 		for i, of := range []struct{ column, counted string }{{"t.create_time", ", COUNT(*), 0"}, {"t.fix_time", ", 0, COUNT(*)"}} {
 			if i > 0 {
-				q.add(" UNION ALL ")
+				q.addUnion()
 			}
 			q.addInterval(of.column, a)
-			q.add(of.counted + " FROM advisory t WHERE ")
+			q.addSlow(of.counted + " FROM advisory t WHERE ")
 			advisories.addBranch(q, b, approach{}, ordering{}, nil)
 			q.add(" AND "+of.column+" >= ? AND "+of.column+" < ? AND t.count_class > 0 GROUP BY 1", a.From, a.To)
 		}
@@ -37,6 +37,7 @@ func (s *Store) EventActivity(ctx context.Context, a platform.ActivityQuery) (co
 	}
 	err = s.countIntervals(ctx, s.conn, a, add, func(q *statement, b platform.Branch) {
 		q.addInterval("e.time", a)
+		q.plan = PlanOnceAlways
 		q.add(", CAST(SUM(CASE WHEN e.denied = '' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN e.denied = '' THEN 0 ELSE e.times END) AS BIGINT) FROM event e WHERE ")
 		addLogConditions(q, log, b, "e.id")
 		q.add(" GROUP BY 1")
@@ -58,7 +59,7 @@ func (s tables) countIntervals(ctx context.Context, conn Conn, a platform.Activi
 		q := s.dialect.statement()
 		for i, b := range branches {
 			if i > 0 {
-				q.add(" UNION ALL ")
+				q.addUnion()
 			}
 			count(q, b)
 		}

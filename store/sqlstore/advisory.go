@@ -61,10 +61,14 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 })
 
 // Advisories returns the table of advisories.
-func (s tables) Advisories() platform.Table[*platform.Advisory, *platform.AdvisoryFilter] { return newReader(advisories, s) }
+func (s tables) Advisories() platform.Table[*platform.Advisory, *platform.AdvisoryFilter] {
+	return newReader(advisories, s)
+}
 
 // AdvisoryWriter returns what changes the table.
-func (tx *transaction) AdvisoryWriter() platform.RowWriter[*platform.Advisory] { return newWriter(advisories, tx) }
+func (tx *transaction) AdvisoryWriter() platform.RowWriter[*platform.Advisory] {
+	return newWriter(advisories, tx)
+}
 
 func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
@@ -108,7 +112,7 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	}
 	s.addAround(f.Around)
 	if f.Query != "" {
-		s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
+		s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
 	}
 }
 
@@ -171,8 +175,8 @@ func addAnyWord[S ~string](s *statement, column string, values []S) {
 		patterns[i] = likePattern(word(string(v)))
 	}
 	s.add("EXISTS (SELECT 1 FROM ")
-	s.sql.WriteString(s.dialect.Parents(s.arg, textPairs(patterns, patterns)...))
-	s.add(" WHERE t." + column + ` LIKE p.k ESCAPE '\')`)
+	s.add(s.parents(textPairs(patterns, patterns)...))
+	s.addSlow(" WHERE t." + column + ` LIKE p.k ESCAPE '\')`)
 }
 
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

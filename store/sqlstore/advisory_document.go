@@ -39,7 +39,7 @@ func (s tables) ListFeed(ctx context.Context, q platform.FeedQuery) ([]*platform
 // feedRows selects the latest of each advisory that q asks for.
 func (s tables) feedRows(q platform.FeedQuery, names valueList) *statement {
 	f := s.dialect.statement()
-	f.add("SELECT k.n, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time" +
+	f.addSlow("SELECT k.n, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time" +
 		" FROM (SELECT c.artifact_name, c.advisory_id, COUNT(*) OVER () AS n FROM (")
 	feedKeys(f, q, q.Limit()+1)
 	f.add(") c) k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
@@ -71,7 +71,7 @@ func feedKeys(f *statement, q platform.FeedQuery, limit int) {
 func (s tables) checkFits(ctx context.Context, q platform.FeedQuery) error {
 	var n int64
 	f := s.dialect.statement()
-	f.add("SELECT COUNT(*) FROM (")
+	f.addSlow("SELECT COUNT(*) FROM (")
 	feedKeys(f, q, q.Limit()+1)
 	f.add(") k")
 	err := s.reads.Run(ctx, f.build(func(scan func(...any) error) error { return scan(&n) }))

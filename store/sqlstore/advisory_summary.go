@@ -26,7 +26,7 @@ func (s tables) SummarizeAdvisories(ctx context.Context, scopes []platform.Scope
 	q := s.dialect.statement()
 	for n, p := range parts {
 		if n > 0 {
-			q.add(" UNION ALL ")
+			q.addUnion()
 		}
 		p.classes(q, n)
 	}
@@ -47,12 +47,12 @@ func (p *part) classes(q *statement, n int) {
 	selected := "SELECT " + strconv.Itoa(n) + ", p.i, "
 	if counterColumn(p.column) == "n" {
 		q.add(selected + fmt.Sprintf("c.kind - %d, CAST(SUM(c.n) AS BIGINT) FROM ", firstClass-1))
-		q.sql.WriteString(q.dialect.Parents(q.arg, p.scopeColumns()...))
+		q.add(q.parents(p.scopeColumns()...))
 		q.add(fmt.Sprintf(" JOIN counter c ON c.scope = p.inside AND c.kind >= %d GROUP BY p.i, c.kind", firstClass))
 		return
 	}
-	q.add(selected + "t.count_class, COUNT(*) FROM ")
-	q.sql.WriteString(q.dialect.Parents(q.arg, p.columns()...))
+	q.addSlow(selected + "t.count_class, COUNT(*) FROM ")
+	q.add(q.parents(p.columns()...))
 	q.add(" JOIN advisory t ON ")
 	p.addParentCondition(q)
 	q.add(" WHERE t.count_class > 0 GROUP BY p.i, t.count_class")

@@ -34,13 +34,17 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 			s.add(" AND t.remediated") // the index of remediated artifacts has the same condition
 		}
 		if f.Query != "" {
-			s.add(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
+			s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
 		}
 	},
 })
 
 // Artifacts returns the table of artifacts.
-func (s tables) Artifacts() platform.Table[*platform.Artifact, *platform.ArtifactFilter] { return newReader(artifacts, s) }
+func (s tables) Artifacts() platform.Table[*platform.Artifact, *platform.ArtifactFilter] {
+	return newReader(artifacts, s)
+}
 
 // ArtifactWriter returns what changes the table.
-func (tx *transaction) ArtifactWriter() platform.RowWriter[*platform.Artifact] { return newWriter(artifacts, tx) }
+func (tx *transaction) ArtifactWriter() platform.RowWriter[*platform.Artifact] {
+	return newWriter(artifacts, tx)
+}

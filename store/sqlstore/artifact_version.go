@@ -7,8 +7,7 @@ var artifactVersions = newTable(&table[*platform.ArtifactVersion, *platform.Arti
 	uid:         func(v *platform.ArtifactVersion) platform.UID { return v.UID },
 	countedBy:   "t.parent",
 	quietParent: true,
-	joins:       " JOIN artifact a ON a.uid = t.parent",
-	joinBy:      []string{"parent"},
+	joins:       []join{{" JOIN artifact a ON a.uid = ", "parent"}},
 	costly:      map[string]costlyColumn{"a.name": {field: platform.VersionArtifact}, "a.description": {field: platform.VersionArtifact}},
 	lookups:     map[string]lookup{"name": nameOf("a.name", "artifact", "parent")},
 	columns: []column[*platform.ArtifactVersion]{
@@ -31,7 +30,11 @@ var artifactVersions = newTable(&table[*platform.ArtifactVersion, *platform.Arti
 })
 
 // ArtifactVersions returns the table of artifactVersions.
-func (s tables) ArtifactVersions() platform.Table[*platform.ArtifactVersion, *platform.ArtifactVersionFilter] { return newReader(artifactVersions, s) }
+func (s tables) ArtifactVersions() platform.Table[*platform.ArtifactVersion, *platform.ArtifactVersionFilter] {
+	return newReader(artifactVersions, s)
+}
 
 // ArtifactVersionWriter returns what changes the table.
-func (tx *transaction) ArtifactVersionWriter() platform.RowWriter[*platform.ArtifactVersion] { return newWriter(artifactVersions, tx) }
+func (tx *transaction) ArtifactVersionWriter() platform.RowWriter[*platform.ArtifactVersion] {
+	return newWriter(artifactVersions, tx)
+}

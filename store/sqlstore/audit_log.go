@@ -113,7 +113,7 @@ func (p logPart) addFrom(q *statement) (id string) {
 // logPage builds a statement that reads a page from several parts. Each part returns at
 // most as many rows as the page can need.
 func (s *Store) logPage(a platform.AuditQuery, parts []logPart) *statement {
-	q := s.dialect.statement()
+	q := s.dialect.eventStatement()
 	direction, limit := " DESC LIMIT ?", int64(a.Limit)+1
 	if a.Backward {
 		direction = " LIMIT ?"
@@ -152,7 +152,7 @@ func longOfEvents(without platform.CostlyFields) string {
 // one of the branches. It forces a plan that starts with the ids, because a plan that starts
 // with a branch may read millions of rows. The lowest and the highest id exclude partitions.
 func (s *Store) selectByID(a platform.AuditQuery, branches []platform.Branch) *statement {
-	q := s.dialect.statement()
+	q := s.dialect.eventStatement()
 	q.add("WITH e AS MATERIALIZED (SELECT e.* FROM event e WHERE e.id ? AND e.id >= ? AND e.id <= ?) ", valueList(a.IDs), slices.Min(a.IDs), slices.Max(a.IDs))
 	q.add(selectEventTo + longOfEvents(a.Without) + selectEventFrom + "e WHERE (")
 	for i, b := range branches {
@@ -231,12 +231,12 @@ func (s *Store) PurgeEvents(ctx context.Context, before string, limit int) (int6
 			return 0, err
 		}
 	}
-	return s.purge(ctx, "DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
-		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, before, int64(limit))
+	return s.purge(ctx, s.dialect.eventStatement().add("DELETE FROM event WHERE id < ? AND id IN (SELECT e.id FROM event e WHERE e.id < ?"+
+		" AND (e.denied <> '' OR (e.xact, e.seq) <= (SELECT r.xact, r.seq FROM relay r WHERE r.id = 1)) ORDER BY e.id LIMIT ?)", before, before, int64(limit)))
 }
 
 // PurgeEventMentions deletes mentions that are older than all events. No id begins with g.
 func (s *Store) PurgeEventMentions(ctx context.Context, limit int) (int64, error) {
-	return s.purge(ctx, "DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
-		" WHERE m.event_id < COALESCE((SELECT min(e.id) FROM event e), 'g') ORDER BY m.event_id LIMIT ?)", int64(limit))
+	return s.purge(ctx, s.dialect.eventStatement().add("DELETE FROM event_mention WHERE event_id IN (SELECT m.event_id FROM event_mention m"+
+		" WHERE m.event_id < COALESCE((SELECT min(e.id) FROM event e), 'g') ORDER BY m.event_id LIMIT ?)", int64(limit)))
 }

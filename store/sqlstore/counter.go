@@ -43,9 +43,9 @@ func (t *table[T, F]) isFiltered(f F) bool {
 
 // restricts reports whether where adds a condition for a filter.
 func restricts[F any](where func(F, *statement), f F) bool {
-	s := (&Dialect{InKeys: noList, InValues: noList, Parents: noParents, Elements: noElements}).statement()
-	where(f, s)
-	return s.sql.Len() > 0
+	probe := statement{isProbe: true}
+	where(f, &probe)
+	return probe.isAsked
 }
 
 // A counterSum has the counters whose sum is the total of a filter. It has none if the rows
@@ -86,12 +86,6 @@ func (c counterSum) sql(column, condition string) string {
 	}
 	return "COALESCE((SELECT CAST(SUM(" + value + ") AS BIGINT) FROM counter c WHERE c.kind " + kinds + " AND " + condition + "), 0)"
 }
-
-func noList(string, bool) string { return "" }
-
-func noElements(string) string { return "" }
-
-func noParents(func(any) string, ...ParentColumn) string { return "" }
 
 // total builds a statement that counts what a query finds over all pages.
 func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
@@ -137,7 +131,7 @@ func (r *reader[T, F]) total(q platform.Query[F], into *int64) *Statement {
 
 // countInto adds the number of rows of a branch to the sum that s selects.
 func (r *reader[T, F]) countInto(s *statement, q platform.Query[F], b platform.Branch) {
-	s.add(" + (SELECT COUNT(*) FROM ")
+	s.addSlow(" + (SELECT COUNT(*) FROM ")
 	r.addRows(s, q.Filter)
 	s.add(" WHERE ")
 	r.addBranch(s, b, r.approach("", q.Filter), ordering{}, nil)

@@ -40,10 +40,14 @@ var deliveries = newTable(&table[*platform.Delivery, *platform.DeliveryFilter]{
 })
 
 // Deliveries returns the table of deliveries.
-func (s tables) Deliveries() platform.Table[*platform.Delivery, *platform.DeliveryFilter] { return newReader(deliveries, s) }
+func (s tables) Deliveries() platform.Table[*platform.Delivery, *platform.DeliveryFilter] {
+	return newReader(deliveries, s)
+}
 
 // DeliveryWriter returns what changes the table.
-func (tx *transaction) DeliveryWriter() platform.RowWriter[*platform.Delivery] { return newWriter(deliveries, tx) }
+func (tx *transaction) DeliveryWriter() platform.RowWriter[*platform.Delivery] {
+	return newWriter(deliveries, tx)
+}
 
 // ReadyDeliveries lists the deliveries that can be queued. The SQL in this file
 // contains stages as literal numbers, so that it matches partial indexes and partitions.
@@ -66,7 +70,7 @@ func (s *Store) OldestWaiting(ctx context.Context) (event, delivery platform.Tim
 	const xact, seq = "(SELECT r.xact FROM relay r WHERE r.id = 1)", "(SELECT r.seq FROM relay r WHERE r.id = 1)"
 	var run []*Statement
 	for _, after := range []string{"e.xact = " + xact + " AND e.seq > " + seq, "e.xact > " + xact} {
-		q := s.dialect.statement().add("SELECT e.time FROM event e WHERE e.denied = '' AND " + after).notPassed(xact)
+		q := s.dialect.eventStatement().add("SELECT e.time FROM event e WHERE e.denied = '' AND " + after).notPassed(xact)
 		run = append(run, q.add(" ORDER BY e.xact, e.seq LIMIT 1").build(func(scan func(...any) error) error {
 			var recorded platform.Time
 			err := scan(timeColumn{&recorded})
@@ -216,13 +220,13 @@ func (s *Store) PurgeDeliveries(ctx context.Context, before platform.Time, limit
 			return 0, err
 		}
 	}
-	return s.purge(ctx, "DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit))
+	return s.purge(ctx, s.dialect.statement().add("DELETE FROM delivery WHERE stage = 4 AND update_time < ? AND uid IN (SELECT d.uid FROM delivery d WHERE d.stage = 4 AND d.update_time < ? ORDER BY d.update_time LIMIT ?)", before, before, int64(limit)))
 }
 
 // purge runs a delete with a limit, and returns the number of removed rows.
-func (s *Store) purge(ctx context.Context, sql string, args ...any) (removed int64, err error) {
+func (s *Store) purge(ctx context.Context, q *statement) (removed int64, err error) {
 	err = s.engine.Write(ctx, func(conn TxConn) error {
-		run := s.dialect.statement().add(sql, args...).build(nil)
+		run := q.build(nil)
 		err := conn.Run(ctx, run)
 		removed = run.Affected
 		return err

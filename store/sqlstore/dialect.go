@@ -108,6 +108,9 @@ type Statement struct {
 	// Plan says how often PostgreSQL should plan the statement.
 	Plan Plan
 
+	// Slow means that the statement counts rows or searches for words.
+	Slow bool
+
 	// Quick means that the statement only finds a few rows by their keys, so that it may share
 	// a round trip with statements of other requests.
 	Quick bool
@@ -146,6 +149,9 @@ const (
 	PlanAsNeeded Plan = iota
 	// PlanOnce means that the best plan is the same for all arguments.
 	PlanOnce
+	// PlanOnceAlways is PlanOnce also in a transaction. Statements that read events have it,
+	// because planning looks at every partition.
+	PlanOnceAlways
 	// PlanBySession means that there is only one good plan, which PostgreSQL finds by itself
 	// in every setting.
 	PlanBySession
@@ -156,8 +162,15 @@ type statement struct {
 	dialect *Dialect
 	plan    Plan
 	quick   bool
-	sql     strings.Builder
-	args    []any
+	slow    bool
+	// isUniform means that the best plan is the same for all arguments, unless plan says
+	// something else: the statement has lists of values, or consists of several selects.
+	isUniform bool
+	sql       strings.Builder
+	args      []any
+
+	// A probe has no dialect and no SQL. It only notes whether anything is added to it.
+	isProbe, isAsked bool
 }
 
 func (d *Dialect) statement() *statement {
@@ -184,21 +197,29 @@ type (
 
 // add appends SQL in which each ? is replaced by the next argument.
 func (s *statement) add(sql string, args ...any) *statement {
+	if s.isProbe {
+		s.isAsked = true
+		return s
+	}
 	for _, arg := range args {
 		before, after, _ := strings.Cut(sql, "?")
 		s.sql.WriteString(before)
 		switch arg := arg.(type) {
 		case keyList:
+			s.isUniform = true
 			s.sql.WriteString(s.dialect.InKeys(s.arg([]string(arg)), false))
 		case valueList:
 			if len(arg) == 1 { // with one value, an index gives the order of its rows
 				s.sql.WriteString("= " + s.arg(arg[0]))
 				break
 			}
+			s.isUniform = true
 			s.sql.WriteString(s.dialect.InValues(s.arg([]string(arg)), false))
 		case uidKeyList:
+			s.isUniform = true
 			s.sql.WriteString(s.dialect.InKeys(s.arg(packAllUIDs(arg)), true))
 		case uidValueList:
+			s.isUniform = true
 			s.sql.WriteString(s.dialect.InValues(s.arg(packAllUIDs(arg)), true))
 		default:
 			s.addArg(arg)
@@ -209,6 +230,41 @@ func (s *statement) add(sql string, args ...any) *statement {
 	}
 	s.sql.WriteString(sql)
 	return s
+}
+
+// addSlow is add for SQL that counts rows or searches for words.
+func (s *statement) addSlow(sql string, args ...any) *statement {
+	s.slow = true
+	return s.add(sql, args...)
+}
+
+// addUnion separates two selects.
+func (s *statement) addUnion() *statement {
+	s.isUniform = true
+	return s.add(" UNION ALL ")
+}
+
+// parents adds lists as arguments, and returns the table p of them: see Dialect.Parents.
+func (s *statement) parents(columns ...ParentColumn) string {
+	if s.isProbe {
+		return ""
+	}
+	s.isUniform = true
+	return s.dialect.Parents(s.arg, columns...)
+}
+
+// addPerParent adds what page, which follows the arguments of s, selects for each row of p:
+// see Dialect.PerParent.
+func (s *statement) addPerParent(parents, table, columns string, page *statement) {
+	s.args, s.slow, s.isUniform = page.args, s.slow || page.slow, s.isUniform || page.isUniform
+	s.sql.WriteString(s.dialect.PerParent(parents, table, columns, page.sql.String()))
+}
+
+// follow begins a statement whose arguments follow those of s.
+func (s *statement) follow() *statement {
+	page := s.dialect.statement()
+	page.args = s.args
+	return page
 }
 
 // arg adds an argument and returns its placeholder.
@@ -225,5 +281,8 @@ func (s *statement) addArg(value any) {
 }
 
 func (s *statement) build(row func(scan func(dest ...any) error) error) *Statement {
-	return &Statement{SQL: s.sql.String(), Args: s.args, Plan: s.plan, Quick: s.quick, Row: row}
+	if s.plan == PlanAsNeeded && s.isUniform {
+		s.plan = PlanOnce
+	}
+	return &Statement{SQL: s.sql.String(), Args: s.args, Plan: s.plan, Slow: s.slow, Quick: s.quick, Row: row}
 }

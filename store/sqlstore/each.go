@@ -147,7 +147,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			if how.isElsewhere() {
 				continue
 			}
-			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey(), how.tie.base != "", how.tie.column, how.prefix()}
+			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey, how.tie.base != "", how.tie.column, how.prefix()}
 			p := last // mostly all scopes have one shape
 			if len(parts) == 0 || p.partKey != k {
 				p = byShape[k]
@@ -243,28 +243,26 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 	var scopes []int // scopes of all parts
 	for n, p := range parts {
 		if n > 0 {
-			s.add(" UNION ALL ")
+			s.addUnion()
 		}
 		limit, skip := int64(q.MaxRows()), int64(q.Skip)
 		if !p.single {
 			limit, skip = limit+skip, 0 // the skip is counted when the branches are merged
 		}
-		page := r.dialect.statement()
-		page.args = s.args
+		page := s.follow()
 		columns := p.columns()
 		if q.From != nil && p.tied {
 			columns = append(columns, ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base platform.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
 		}
-		parents := r.dialect.Parents(page.arg, columns...)
+		parents := page.parents(columns...)
 		p.addParentCondition(page)
 		r.where(q.Filter, page)
 		o := o.withTie(p.tie())
 		p.addAfter(page, o, q.From)
 		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
-		s.args = page.args
 		s.addPlace(len(scopes))
 		s.add(shown.selected + " FROM ")
-		s.sql.WriteString(r.dialect.PerParent(parents, r.name, shown.names, page.sql.String()))
+		s.addPerParent(parents, r.name, shown.names, page)
 		s.add(shown.joins)
 		scopes = append(scopes, p.scopes...)
 	}
@@ -293,7 +291,7 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 	for n, p := range parts {
 		columns := p.columns()
 		if n > 0 {
-			s.add(" UNION ALL ")
+			s.addUnion()
 		}
 		s.addPlace(len(scopes))
 		if sum := counterColumn(p.column); sum != "" && !counters.isEmpty() {
@@ -303,13 +301,12 @@ func (r *reader[T, F]) totals(q platform.Query[F], parts []*part, found []platfo
 				s.add(" + 1")
 			}
 		} else {
-			s.add("(SELECT COUNT(*) FROM " + r.name + " t WHERE ")
+			s.addSlow("(SELECT COUNT(*) FROM " + r.name + " t WHERE ")
 			p.addParentCondition(s)
 			r.where(q.Filter, s)
 			s.add(")")
 		}
-		s.add(" FROM ")
-		s.sql.WriteString(r.dialect.Parents(s.arg, columns...))
+		s.add(" FROM ").add(s.parents(columns...))
 		scopes = append(scopes, p.scopes...)
 	}
 	return s.build(func(scan func(...any) error) error {

@@ -124,7 +124,7 @@ func (s tables) EventsUpTo(ctx context.Context, roots []platform.UID, after, upT
 // selectEventsAfter begins a statement that selects the events of organisations after a
 // position.
 func (s tables) selectEventsAfter(roots []platform.UID, after platform.EventPosition) *statement {
-	q := s.dialect.statement()
+	q := s.dialect.eventStatement()
 	q.add(selectEvents + " WHERE e.denied = ''")
 	switch len(roots) {
 	case 0:
@@ -145,6 +145,13 @@ const (
 	selectEventTo   = "SELECT e.xact, e.seq, e.id, e.type, e.subject, e.grp, e.actor, "
 	selectEventFrom = ", e.time, e.denied, e.times FROM "
 )
+
+// eventStatement begins a statement that reads events.
+func (d *Dialect) eventStatement() *statement {
+	s := d.statement()
+	s.plan = PlanOnceAlways
+	return s
+}
 
 func (s tables) events(ctx context.Context, q *statement) (events []*platform.Event, err error) {
 	err = s.conn.Run(ctx, q.build(collectEvents(&events)))
@@ -168,7 +175,7 @@ func collectEvents(into *[]*platform.Event) func(scan func(...any) error) error 
 
 // Event reads an event, or returns nil if there is none.
 func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
-	found, err := s.events(ctx, s.dialect.statement().add(selectEvents+" WHERE e.id = ?", id))
+	found, err := s.events(ctx, s.dialect.eventStatement().add(selectEvents+" WHERE e.id = ?", id))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -178,17 +185,17 @@ func (s *Store) Event(ctx context.Context, id string) (*platform.Event, error) {
 // EventPosition finds the position of an event, or of the newest one if id is "".
 func (s tables) EventPosition(ctx context.Context, id string) (at platform.EventPosition, found bool, err error) {
 	if id != "" {
-		return s.eventPosition(ctx, s.dialect.statement().add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
+		return s.eventPosition(ctx, s.dialect.eventStatement().add("SELECT e.xact, e.seq FROM event e WHERE e.denied = '' AND e.id = ?", id))
 	}
 	selectNewest := func(q *statement) *statement {
 		return q.add(" AND " + s.dialect.NoEarlierWriters + " ORDER BY e.xact DESC, e.seq DESC LIMIT 1")
 	}
 	const selectMade = "SELECT e.xact, e.seq FROM event e WHERE e.denied = ''"
 	if s.dialect.Partitions {
-		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.statement().add(selectMade).notPassed(newestSealed)))
+		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.eventStatement().add(selectMade).notPassed(newestSealed)))
 	}
 	if err == nil && !found {
-		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.statement().add(selectMade)))
+		at, found, err = s.eventPosition(ctx, selectNewest(s.dialect.eventStatement().add(selectMade)))
 	}
 	return at, found, err
 }

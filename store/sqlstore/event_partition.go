@@ -260,7 +260,7 @@ func (s *Store) isRelayed(ctx context.Context, conn Conn, before string) (bool, 
 		return false, err
 	}
 	relayed := true
-	waiting := s.dialect.statement().add("SELECT 1 FROM event e WHERE e.denied = '' AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
+	waiting := s.dialect.eventStatement().add("SELECT 1 FROM event e WHERE e.denied = '' AND e.id < ? AND (e.xact, e.seq) > (?, ?) LIMIT 1", before, at.Transaction, at.Number)
 	err = conn.Run(ctx, waiting.build(func(func(...any) error) error { relayed = false; return nil }))
 	return relayed, err
 }

@@ -29,7 +29,11 @@ var externalGroupRoleMappings = newTable(&table[*platform.ExternalGroupRoleMappi
 })
 
 // ExternalGroupRoleMappings returns the table of externalGroupRoleMappings.
-func (s tables) ExternalGroupRoleMappings() platform.Table[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter] { return newReader(externalGroupRoleMappings, s) }
+func (s tables) ExternalGroupRoleMappings() platform.Table[*platform.ExternalGroupRoleMapping, *platform.ExternalGroupRoleMappingFilter] {
+	return newReader(externalGroupRoleMappings, s)
+}
 
 // ExternalGroupRoleMappingWriter returns what changes the table.
-func (tx *transaction) ExternalGroupRoleMappingWriter() platform.RowWriter[*platform.ExternalGroupRoleMapping] { return newWriter(externalGroupRoleMappings, tx) }
+func (tx *transaction) ExternalGroupRoleMappingWriter() platform.RowWriter[*platform.ExternalGroupRoleMapping] {
+	return newWriter(externalGroupRoleMappings, tx)
+}

@@ -31,10 +31,14 @@ var groups = newTable(&table[*platform.Group, *platform.GroupFilter]{
 })
 
 // Groups returns the table of groups.
-func (s tables) Groups() platform.Table[*platform.Group, *platform.GroupFilter] { return newReader(groups, s) }
+func (s tables) Groups() platform.Table[*platform.Group, *platform.GroupFilter] {
+	return newReader(groups, s)
+}
 
 // GroupWriter returns what changes the table.
-func (tx *transaction) GroupWriter() platform.RowWriter[*platform.Group] { return newWriter(groups, tx) }
+func (tx *transaction) GroupWriter() platform.RowWriter[*platform.Group] {
+	return newWriter(groups, tx)
+}
 
 // ownUID is the containing UID of groups, and parentUID that of all other kinds.
 func ownUID(u platform.UID) platform.UID { return u }
@@ -48,11 +52,19 @@ func (s *statement) addName(name string) {
 	}
 }
 
+// addElements adds the table e of the values of a column with a list.
+func (s *statement) addElements(column string) *statement {
+	if s.isProbe {
+		return s
+	}
+	return s.add(s.dialect.Elements(column))
+}
+
 // addAnyElement adds the condition that a column with a list contains one of
 // values.
 func addAnyElement(s *statement, column string, values []string) {
 	if len(values) > 0 {
-		s.add(" AND "+column+" <> '' AND EXISTS (SELECT 1 FROM "+s.dialect.Elements(column)+" WHERE e.value ?)", valueList(values))
+		s.add(" AND "+column+" <> '' AND EXISTS (SELECT 1 FROM ").addElements(column).add(" WHERE e.value ?)", valueList(values))
 	}
 }
 

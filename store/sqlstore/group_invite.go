@@ -6,7 +6,7 @@ var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteF
 	name:     "group_invite",
 	uid:      func(i *platform.GroupInvite) platform.UID { return i.UID },
 	enclosed: parentUID,
-	joins:    " JOIN role r ON r.uid = t.role",
+	joins:    []join{{" JOIN role r ON r.uid = ", "role"}},
 	lookups:  map[string]lookup{"role_name": nameOf("r.name", "role", "role")},
 	columns: []column[*platform.GroupInvite]{
 		{"t.uid", "", func(i *platform.GroupInvite) any { return keyOf(&i.UID) }},
@@ -30,7 +30,11 @@ var groupInvites = newTable(&table[*platform.GroupInvite, *platform.GroupInviteF
 })
 
 // GroupInvites returns the table of groupInvites.
-func (s tables) GroupInvites() platform.Table[*platform.GroupInvite, *platform.GroupInviteFilter] { return newReader(groupInvites, s) }
+func (s tables) GroupInvites() platform.Table[*platform.GroupInvite, *platform.GroupInviteFilter] {
+	return newReader(groupInvites, s)
+}
 
 // GroupInviteWriter returns what changes the table.
-func (tx *transaction) GroupInviteWriter() platform.RowWriter[*platform.GroupInvite] { return newWriter(groupInvites, tx) }
+func (tx *transaction) GroupInviteWriter() platform.RowWriter[*platform.GroupInvite] {
+	return newWriter(groupInvites, tx)
+}

@@ -53,10 +53,14 @@ var identities = newTable(&table[*platform.Identity, *platform.IdentityFilter]{
 })
 
 // Identities returns the table of identities.
-func (s tables) Identities() platform.Table[*platform.Identity, *platform.IdentityFilter] { return newReader(identities, s) }
+func (s tables) Identities() platform.Table[*platform.Identity, *platform.IdentityFilter] {
+	return newReader(identities, s)
+}
 
 // IdentityWriter returns what changes the table.
-func (tx *transaction) IdentityWriter() platform.RowWriter[*platform.Identity] { return newWriter(identities, tx) }
+func (tx *transaction) IdentityWriter() platform.RowWriter[*platform.Identity] {
+	return newWriter(identities, tx)
+}
 
 // A rule is stored as one text, so that query planners know how many identities
 // have it. A part that comes from a pattern begins with platform.PatternMark.
@@ -161,8 +165,8 @@ func (s tables) LookupIdentities(ctx context.Context, issuer, subject string, or
 	q := s.dialect.statement()
 	exactly, roots := rule(issuer, subject), uidKeyList(organisations)
 	q.add("SELECT uid, create_time FROM identity WHERE match_rule = ? AND root ?", exactly, roots)
-	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
-	q.add(" UNION ALL SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)
+	q.addUnion().add("SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
+	q.addUnion().add("SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)
 	err = s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var uid platform.UID
 		err := scan(keyOf(&uid), timeColumn{new(platform.Time)})

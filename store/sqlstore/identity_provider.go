@@ -13,8 +13,7 @@ var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.Id
 	uniqueNames: true,
 	uid:         func(p *platform.IdentityProvider) platform.UID { return p.UID },
 	enclosed:    parentUID,
-	joins:       " LEFT JOIN issuer_proof v ON v.issuer = t.issuer AND v.root = t.root",
-	joinBy:      []string{"issuer", "root"},
+	joins:       []join{{" LEFT JOIN issuer_proof v ON v.issuer = ", "issuer"}, {" AND v.root = ", "root"}},
 	columns: []column[*platform.IdentityProvider]{
 		{"t.uid", "", func(p *platform.IdentityProvider) any { return keyOf(&p.UID) }},
 		{"t.name", "name", func(p *platform.IdentityProvider) any { return &p.Name }},
@@ -34,10 +33,14 @@ var identityProviders = newTable(&table[*platform.IdentityProvider, *platform.Id
 })
 
 // IdentityProviders returns the table of identityProviders.
-func (s tables) IdentityProviders() platform.Table[*platform.IdentityProvider, *platform.IdentityProviderFilter] { return newReader(identityProviders, s) }
+func (s tables) IdentityProviders() platform.Table[*platform.IdentityProvider, *platform.IdentityProviderFilter] {
+	return newReader(identityProviders, s)
+}
 
 // IdentityProviderWriter returns what changes the table.
-func (tx *transaction) IdentityProviderWriter() platform.RowWriter[*platform.IdentityProvider] { return newWriter(identityProviders, tx) }
+func (tx *transaction) IdentityProviderWriter() platform.RowWriter[*platform.IdentityProvider] {
+	return newWriter(identityProviders, tx)
+}
 
 // verifiedColumn reads whether the method of a proof admits new users.
 type verifiedColumn struct{ to *bool }

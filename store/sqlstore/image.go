@@ -16,7 +16,7 @@ func (s tables) Images(ctx context.Context, keys platform.ImageKeys) ([]*platfor
 	}
 	q := s.dialect.statement()
 	q.add("SELECT DISTINCT m.repo, m.digest, m.architectures, m.packages FROM ")
-	q.sql.WriteString(s.dialect.Parents(q.arg, uidPairs(repos, digests)...))
+	q.add(q.parents(uidPairs(repos, digests)...))
 	// CROSS JOIN makes SQLite look up each image instead of reading all of them.
 	q.add(" CROSS JOIN image m WHERE m.repo = p.k AND m.digest = p.inside")
 	var images []*platform.Image

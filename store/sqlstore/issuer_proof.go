@@ -54,7 +54,7 @@ func (s tables) IssuerProofs(ctx context.Context) ([]*platform.IssuerProof, erro
 	for _, p := range all {
 		known[decision{p.Organisation, p.Issuer}] = true
 	}
-	q = s.dialect.statement().add("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
+	q = s.dialect.statement().addSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+platform.PatternMark+"%")
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error {
 		var root platform.UID
 		var rule string
@@ -84,7 +84,7 @@ func (s tables) ProvidersOfIssuer(ctx context.Context, root platform.UID, issuer
 // keys never looks like a pattern.
 func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.RuleKey, without platform.UID) (int, error) {
 	var n int64
-	q := s.dialect.statement().add("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", ruleText(key), root, without)
+	q := s.dialect.statement().addSlow("SELECT (SELECT COUNT(*) FROM identity WHERE match_rule = ? AND root = ? AND uid <> ?)", ruleText(key), root, without)
 	q.add(" + (SELECT COUNT(*) FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? AND uid <> ?)", ruleText(key), root, without)
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))
 	return int(n), err
@@ -93,7 +93,7 @@ func (s tables) CountRules(ctx context.Context, root platform.UID, key platform.
 // CountBindings counts the role bindings of an identity, and of those with a key.
 func (s tables) CountBindings(ctx context.Context, root platform.UID, key platform.RuleKey, identity platform.UID, most int) (int, error) {
 	var n int64
-	q := s.dialect.statement().add("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), root)
+	q := s.dialect.statement().addSlow("SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT uid FROM identity WHERE match_rule = ? AND root = ?", ruleText(key), root)
 	q.add(" UNION SELECT uid FROM identity WHERE static_rule = ? AND static_rule <> '' AND root = ? UNION SELECT uid FROM identity WHERE uid = ?) i", ruleText(key), root, identity)
 	q.add(" JOIN role_binding b ON b.identity = i.uid LIMIT ?) bound", int64(most))
 	err := s.conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&n) }))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -94,7 +93,7 @@ func (l *level) takeWaiting(isLate bool) []*pendingCall {
 // second one would wait for the first, so the level does not wait for it.
 func (l *level) run(d *pendingCall) error {
 	l.lock.Lock()
-	switch isSlow := slices.ContainsFunc(d.statements, isSlow); {
+	switch isSlow := slices.ContainsFunc(d.statements, func(s *Statement) bool { return s.Slow }); {
 	case !isSlow:
 		l.waiting = slices.Insert(l.waiting, 0, d)
 	case !l.hasSlow:
@@ -186,9 +185,4 @@ func (d *pendingCall) send(statements []*Statement) (err error) {
 
 func (d *pendingCall) hasFailed() bool {
 	return slices.ContainsFunc(d.statements, func(s *Statement) bool { return s.Failed })
-}
-
-// isSlow reports whether a statement counts rows or searches for words.
-func isSlow(s *Statement) bool {
-	return strings.Contains(s.SQL, "COUNT(") || strings.Contains(s.SQL, " LIKE ")
 }

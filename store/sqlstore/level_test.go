@@ -76,11 +76,14 @@ func runLevel(engine *scriptedEngine, calls ...func(ctx context.Context, conn Co
 	return errs
 }
 
+// slow is the text of a statement that counts rows.
+const slow = "SELECT COUNT(*) FROM x"
+
 func askFor(sql ...string) func(context.Context, Conn) error {
 	return func(ctx context.Context, conn Conn) error {
 		var statements []*Statement
 		for _, s := range sql {
-			statements = append(statements, &Statement{SQL: s})
+			statements = append(statements, &Statement{SQL: s, Slow: s == slow})
 		}
 		return conn.Run(ctx, statements...)
 	}
@@ -95,7 +98,7 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 			return errors.Join(askFor("c")(ctx, conn), askFor("d")(ctx, conn))
 		}
 		began := time.Now()
-		for i, err := range runLevel(engine, askFor("a", "b"), nothing, twice, askFor("e", "SELECT COUNT(*) FROM x")) {
+		for i, err := range runLevel(engine, askFor("a", "b"), nothing, twice, askFor("e", slow)) {
 			if err != nil {
 				t.Errorf("call %d: %v", i, err)
 			}
@@ -104,7 +107,7 @@ func TestCallsBesideEachOtherTakeOneRoundTrip(t *testing.T) {
 			t.Errorf("calls waited for %v, want 0", took)
 		}
 		slices.SortFunc(engine.trips, slices.Compare)
-		want := [][]string{{"SELECT COUNT(*) FROM x", "a", "b", "c", "e"}, {"d"}}
+		want := [][]string{{slow, "a", "b", "c", "e"}, {"d"}}
 		if !slices.EqualFunc(engine.trips, want, slices.Equal) {
 			t.Errorf("round trips %v, want %v", engine.trips, want)
 		}
@@ -117,15 +120,15 @@ func TestOnlyOneSlowCallIsAmongTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		engine := &scriptedEngine{}
-		runLevel(engine, askFor("SELECT COUNT(*) FROM x"), askFor("a"), askFor("SELECT COUNT(*) FROM x"), askFor("SELECT COUNT(*) FROM x"), askFor("b"))
+		runLevel(engine, askFor(slow), askFor("a"), askFor(slow), askFor(slow), askFor("b"))
 		slices.SortFunc(engine.trips, slices.Compare)
-		want := [][]string{{"SELECT COUNT(*) FROM x"}, {"SELECT COUNT(*) FROM x"}, {"SELECT COUNT(*) FROM x", "a", "b"}}
+		want := [][]string{{slow}, {slow}, {slow, "a", "b"}}
 		if !slices.EqualFunc(engine.trips, want, slices.Equal) {
 			t.Errorf("round trips %v, want %v", engine.trips, want)
 		}
 
 		engine = &scriptedEngine{}
-		errs := runLevel(engine, askFor("a"), askFor("SELECT COUNT(*) FROM x", "bad"), askFor("b"))
+		errs := runLevel(engine, askFor("a"), askFor(slow, "bad"), askFor("b"))
 		if want := []error{nil, errBad, nil}; !slices.Equal(errs, want) {
 			t.Errorf("the calls end with %v, want %v", errs, want)
 		}
@@ -161,11 +164,11 @@ func TestAnErrorIsThatOfItsCallInAnyOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, broken := range []string{"bad", "panic"} {
 			engine := &scriptedEngine{}
-			errs := runLevel(engine, askFor("a", "b as needed"), askFor("SELECT COUNT(*) FROM x", broken))
+			errs := runLevel(engine, askFor("a", "b as needed"), askFor(slow, broken))
 			if errs[0] != nil || errs[1] == nil {
 				t.Errorf("%s: the calls end with %v, want an error of the second", broken, errs)
 			}
-			want := [][]string{{"SELECT COUNT(*) FROM x", "a", "b as needed", broken}, {"b as needed"}}
+			want := [][]string{{slow, "a", "b as needed", broken}, {"b as needed"}}
 			if !slices.EqualFunc(engine.trips, want, slices.Equal) {
 				t.Errorf("%s: round trips %v, want %v", broken, engine.trips, want)
 			}
@@ -180,12 +183,12 @@ func TestOnlyWhatDidNotRunRunsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := &scriptedEngine{}
 		list := askFor("pages", "totals as needed")
-		errs := runLevel(engine, list, list, askFor("SELECT COUNT(*) FROM x", "bad"))
+		errs := runLevel(engine, list, list, askFor(slow, "bad"))
 		if want := []error{nil, nil, errBad}; !slices.Equal(errs, want) {
 			t.Errorf("the calls end with %v, want %v", errs, want)
 		}
 		want := [][]string{
-			{"SELECT COUNT(*) FROM x", "bad", "pages", "pages", "totals as needed", "totals as needed"},
+			{slow, "bad", "pages", "pages", "totals as needed", "totals as needed"},
 			{"totals as needed"}, {"totals as needed"},
 		}
 		if !slices.EqualFunc(engine.trips, want, slices.Equal) {

@@ -178,7 +178,7 @@ func (r *reader[T, F]) pageKeys(s *statement, q platform.Query[F], branches []pl
 	s.add("SELECT b.uid FROM (")
 	for i, b := range branches {
 		if i > 0 {
-			s.add(" UNION ALL ")
+			s.addUnion()
 		}
 		s.add("SELECT * FROM (")
 		one(b, limit+skip)
@@ -257,14 +257,10 @@ func compareColumns(a, b any) int {
 // readPairs reads rows by pairs of values, with one index lookup each. found is the
 // condition, with args, by which the columns of p identify at most one row.
 func readPairs[T, F any](ctx context.Context, s tables, t *table[T, F], columns []ParentColumn, found string, args ...any) ([]T, error) {
-	q, one := s.dialect.statement(), s.dialect.statement()
-	parents := s.dialect.Parents(q.arg, columns...)
-	one.args = q.args
-	one.add(found+" LIMIT 1", args...)
-	q.args = one.args
-	whole := t.projectAll()
+	q, whole := s.dialect.statement(), t.projectAll()
+	parents := q.parents(columns...)
 	q.add("SELECT " + whole.selected + " FROM ")
-	q.sql.WriteString(s.dialect.PerParent(parents, t.name, whole.names, one.sql.String()))
+	q.addPerParent(parents, t.name, whole.names, q.follow().add(found+" LIMIT 1", args...))
 	var rows []T
 	err := s.reads.Run(ctx, q.build(whole.collect(&rows)))
 	return rows, err

@@ -23,7 +23,7 @@ func (s tables) ReposOfPath(ctx context.Context, path platform.Path) ([]*platfor
 	q := s.dialect.statement()
 	parents := s.beginPath(q, path)
 	q.add("SELECT " + repos.projectAll().selected + " FROM ")
-	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "repo", repos.projectAll().names, "t.parent = w.uid AND t.name = p.inside LIMIT 1"))
+	q.addPerParent("w CROSS JOIN "+parents, "repo", repos.projectAll().names, q.follow().add("t.parent = w.uid AND t.name = p.inside LIMIT 1"))
 	q.add(" WHERE p.i = w.depth AND p.inside <> ''")
 	err := s.reads.Run(ctx, q.build(repos.projectAll().collect(&found)))
 	return found, err
@@ -38,11 +38,11 @@ func (s tables) beginPath(q *statement, path platform.Path) (parents string) {
 	for i := range names {
 		rests[i] = path.Rest(i + 1)
 	}
-	parents = s.dialect.Parents(q.arg, textPairs(names, rests)...)
+	parents = q.parents(textPairs(names, rests)...)
 	q.add("WITH RECURSIVE w(uid, depth) AS (SELECT t.uid, p.i FROM ")
-	q.sql.WriteString(s.dialect.PerParent(parents, "grp", "t.uid", "t.parent IS NULL AND t.name = p.k LIMIT 1"))
-	q.add(" WHERE p.i = 1 UNION ALL SELECT t.uid, p.i FROM ")
-	q.sql.WriteString(s.dialect.PerParent("w CROSS JOIN "+parents, "grp", "t.uid", "t.parent = w.uid AND t.name = p.k LIMIT 1"))
+	q.addPerParent(parents, "grp", "t.uid", q.follow().add("t.parent IS NULL AND t.name = p.k LIMIT 1"))
+	q.add(" WHERE p.i = 1").addUnion().add("SELECT t.uid, p.i FROM ")
+	q.addPerParent("w CROSS JOIN "+parents, "grp", "t.uid", q.follow().add("t.parent = w.uid AND t.name = p.k LIMIT 1"))
 	q.add(" WHERE p.i = w.depth + 1) ")
 	return parents
 }

@@ -17,6 +17,7 @@ type projection[T, F any] struct {
 	selected string      // SQL that selects the columns
 	names    string      // columns of t that the projection selects or that its joins compare
 	joins    string      // the joins that the columns need
+	joinOne  [2]string   // joins for rows with one parent, without the UID of that parent between; empty if no join is by it
 }
 
 // A costlyColumn is a column that a read may leave out.
@@ -42,7 +43,7 @@ func (t *table[T, F]) projectAll() *projection[T, F] { return t.project(0) }
 // newProjection makes the projection that project stores.
 func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T, F] {
 	p := &projection[T, F]{table: t}
-	names, selected := []string{"t.uid"}, []string{}
+	names, selected, needsJoins := []string{"t.uid"}, []string{}, false
 	if t.compact {
 		names = append(names, "t.rest", "t.local") // one of these sorts the rows
 	}
@@ -54,25 +55,41 @@ func (t *table[T, F]) newProjection(without platform.CostlyFields) *projection[T
 		case isCostly && without.HasAny(costly.field):
 			c.sql = costly.instead
 		case !own:
-			p.joins = t.joins
+			needsJoins = true
 		case c.sql != "t.uid":
 			names = append(names, c.sql)
 		}
 		p.columns, selected = append(p.columns, c), append(selected, c.sql)
 	}
-	for _, column := range t.joinBy {
-		names = append(names, "t."+column)
+	for _, j := range t.joins {
+		column := "t." + j.column
+		if !slices.Contains(names, column) {
+			names = append(names, column)
+		}
+		if needsJoins {
+			p.join(j.sql, column)
+		}
 	}
 	p.selected, p.names = strings.Join(selected, ", "), strings.Join(names, ", ")
 	return p
 }
 
+// join adds a join by a column.
+func (p *projection[T, F]) join(sql, column string) {
+	switch {
+	case column == "t.parent":
+		p.joinOne[0] = p.joins + sql
+	case p.joinOne[0] != "":
+		p.joinOne[1] += sql + column
+	}
+	p.joins += sql + column
+}
+
 // addJoins adds the joins of the rows of branches. Children of one UID have one parent, so it
 // is joined by that UID: then the database reads it once, and not for each row.
 func (p *projection[T, F]) addJoins(s *statement, branches []platform.Branch) {
-	before, after, joinsParent := strings.Cut(p.joins, " = t.parent")
-	if joinsParent && len(branches) == 1 && branches[0].Relation == platform.Children && branches[0].UID != "" {
-		s.add(before+" = ?"+after, branches[0].UID)
+	if p.joinOne[0] != "" && len(branches) == 1 && branches[0].Relation == platform.Children && branches[0].UID != "" {
+		s.add(p.joinOne[0]+"?"+p.joinOne[1], branches[0].UID)
 		return
 	}
 	s.add(p.joins)

@@ -46,7 +46,7 @@ func (s *Store) newestTransaction(ctx context.Context, conn Conn) (newest, next 
 	if s.dialect.NextTransaction == "" {
 		return 0, math.MaxInt64, nil // transactions have no ids
 	}
-	q := s.dialect.statement()
+	q := s.dialect.eventStatement()
 	q.add("SELECT GREATEST(r.xact, (SELECT max(e.xact) FROM event e WHERE e.denied = '')), " + s.dialect.NextTransaction + " FROM relay r WHERE r.id = 1")
 	err = conn.Run(ctx, q.build(func(scan func(...any) error) error { return scan(&newest, &next) }))
 	return newest, next, err

@@ -47,7 +47,9 @@ var repos = newTable(&table[*platform.Repo, *platform.RepoFilter]{
 })
 
 // Repos returns the table of repos.
-func (s tables) Repos() platform.Table[*platform.Repo, *platform.RepoFilter] { return newReader(repos, s) }
+func (s tables) Repos() platform.Table[*platform.Repo, *platform.RepoFilter] {
+	return newReader(repos, s)
+}
 
 // RepoWriter returns what changes the table.
 func (tx *transaction) RepoWriter() platform.RowWriter[*platform.Repo] { return newWriter(repos, tx) }

@@ -21,9 +21,9 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 	count := func(place string, from func(), group string) {
 		for _, of := range []struct{ facet, value, elements string }{{"0", "t.catalog_tier", ""}, {"1", "e.value", " CROSS JOIN " + s.dialect.Elements("t.bundles")}} {
 			if counted++; counted > 1 {
-				q.add(" UNION ALL ")
+				q.addUnion()
 			}
-			q.add("SELECT " + place + ", " + of.facet + ", " + of.value + ", COUNT(DISTINCT t.uid) FROM ")
+			q.addSlow("SELECT " + place + ", " + of.facet + ", " + of.value + ", COUNT(DISTINCT t.uid) FROM ")
 			from()
 			q.add(of.elements + " WHERE 1 = 1")
 			r.where(filter, q)
@@ -32,7 +32,7 @@ func (s tables) FacetRepos(ctx context.Context, filter *platform.RepoFilter, sco
 	}
 	for n, p := range parts {
 		count(strconv.Itoa(n)+", p.i", func() {
-			q.sql.WriteString(s.dialect.Parents(q.arg, p.columns()...))
+			q.add(q.parents(p.columns()...))
 			q.add(" JOIN repo t ON ")
 			p.addParentCondition(q)
 		}, "p.i, ")

@@ -32,7 +32,9 @@ var roles = newTable(&table[*platform.Role, *platform.RoleFilter]{
 })
 
 // Roles returns the table of roles.
-func (s tables) Roles() platform.Table[*platform.Role, *platform.RoleFilter] { return newReader(roles, s) }
+func (s tables) Roles() platform.Table[*platform.Role, *platform.RoleFilter] {
+	return newReader(roles, s)
+}
 
 // RoleWriter returns what changes the table.
 func (tx *transaction) RoleWriter() platform.RowWriter[*platform.Role] { return newWriter(roles, tx) }

@@ -19,8 +19,7 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 	enclosed: parentUID,
 	compact:  true,
 	byParent: func(_ string, f *platform.RoleBindingFilter) bool { return f.Identity != "" },
-	joins:    " JOIN identity i ON i.uid = t.identity JOIN grp g ON g.uid = t.parent JOIN role r ON r.uid = t.role",
-	joinBy:   []string{"parent", "identity", "role"},
+	joins:    []join{{" JOIN identity i ON i.uid = ", "identity"}, {" JOIN grp g ON g.uid = ", "parent"}, {" JOIN role r ON r.uid = ", "role"}},
 	// The columns that are read instead are in no index of an order: see projection.
 	costly: map[string]costlyColumn{
 		"i.uid": {platform.BindingObjects, "t.identity"}, "g.uid": {platform.BindingObjects, "t.parent"}, "r.uid": {platform.BindingObjects, "t.role"},
@@ -63,16 +62,20 @@ var roleBindings = newTable(&table[*platform.RoleBinding, *platform.RoleBindingF
 			s.add(" AND t.role = ?", f.Role)
 		}
 		if f.Capability != "" {
-			s.add(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", likePattern(`"`+f.Capability.WireName()+`"`))
+			s.addSlow(" AND t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')", likePattern(`"`+f.Capability.WireName()+`"`))
 		}
 	},
 })
 
 // RoleBindings returns the table of roleBindings.
-func (s tables) RoleBindings() platform.Table[*platform.RoleBinding, *platform.RoleBindingFilter] { return newReader(roleBindings, s) }
+func (s tables) RoleBindings() platform.Table[*platform.RoleBinding, *platform.RoleBindingFilter] {
+	return newReader(roleBindings, s)
+}
 
 // RoleBindingWriter returns what changes the table.
-func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBinding] { return newWriter(roleBindings, tx) }
+func (tx *transaction) RoleBindingWriter() platform.RowWriter[*platform.RoleBinding] {
+	return newWriter(roleBindings, tx)
+}
 
 // A ruleColumn reads the issuer and subject of a bound identity from its rule.
 type ruleColumn struct{ to *platform.BoundIdentity }

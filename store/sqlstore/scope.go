@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"bytes"
-	"strings"
 
 	"atrium/platform"
 )
@@ -16,6 +15,7 @@ import (
 // expect almost no rows, and then sort all rows or use another index.
 type reach struct {
 	column        string // column that is compared with uid or name; "" means that inside suffices
+	hasKey        bool   // whether the column contains keys of scopes
 	uid           platform.UID
 	name          string       // value that column is compared with, if that is not a UID
 	root          platform.UID // organisation that the rows must belong to; "" means any
@@ -51,11 +51,11 @@ func (t *table[T, F]) reach(b platform.Branch, how approach) (reach, bool) {
 		return r, true
 	case "parent":
 		if !how.byParent {
-			r.column = keyColumns[r.column]
+			r.column, r.hasKey = keyColumns[r.column], true
 		}
 		r.tie = tiebreaker{"t.local", r.uid}
 	case "root", "g2", "g3":
-		r.column, r.tie = keyColumns[r.column], tiebreaker{"t.rest", r.uid.Root()}
+		r.column, r.hasKey, r.tie = keyColumns[r.column], true, tiebreaker{"t.rest", r.uid.Root()}
 	default:
 		r.tie = tiebreaker{"t.rest", r.root}
 	}
@@ -109,15 +109,12 @@ func (r reach) key() any {
 		return r.name
 	case r.column == "parent_key":
 		return parentKey(r.uid)
-	case r.hasKey():
+	case r.hasKey:
 		return scopeKey(r.uid)
 	default:
 		return r.uid
 	}
 }
-
-// hasKey reports whether the column contains keys of scopes.
-func (r reach) hasKey() bool { return strings.HasSuffix(r.column, "_key") }
 
 // prefix returns SQL for the part of a row that confirms its scope, or "" if the scope
 // needs no confirmation.
@@ -157,7 +154,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 		and := ""
 		switch {
 		case r.column == "":
-		case how.byWords && r.hasKey():
+		case how.byWords && r.hasKey:
 			// The index of words begins with the organisation. PostgreSQL would read an index of
 			// keys beside it, which costs more than it saves.
 			s.add("t.root = ?", r.uid.Root())
@@ -187,7 +184,7 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 			s.add(" AND t.uid <> ?", r.exclude)
 		}
 		s.addAround(r.around)
-		if how.byWords && !r.hasKey() {
+		if how.byWords && !r.hasKey {
 			s.add(" AND t.root = ?", b.UID.Root())
 		}
 	case b.Relation == platform.Listed:

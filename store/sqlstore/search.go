@@ -22,7 +22,7 @@ func searchWords(query string) []string { return platform.SearchWords(foldText(q
 
 func (s *statement) addTexts(text string, words []string) {
 	for _, word := range words {
-		s.add(" AND "+text+` LIKE ? ESCAPE '\'`, likePattern(word))
+		s.addSlow(" AND "+text+` LIKE ? ESCAPE '\'`, likePattern(word))
 	}
 }
 
@@ -104,13 +104,13 @@ func (t storedKind[T, F]) addHits(found *statement, q platform.SearchQuery, scop
 		return
 	}
 	if len(found.args) > 0 {
-		found.add(" UNION ALL ")
+		found.addUnion()
 	}
 	start := likeEscapes.Replace(q.Start())
 	exact, prefix := start+"\n%", start+"%"
 	stage := fmt.Sprintf(`CASE WHEN %[1]s LIKE ? ESCAPE '\' THEN %[2]d WHEN %[1]s LIKE ? ESCAPE '\' THEN %[3]d ELSE %[4]d END`,
 		t.searchText, platform.SearchExact, platform.SearchPrefix, platform.SearchPart)
-	found.add(fmt.Sprintf("SELECT * FROM (SELECT %d AS kind, %s AS stage, t.name AS name, t.uid AS uid FROM ", t.number, stage), exact, prefix)
+	found.addSlow(fmt.Sprintf("SELECT * FROM (SELECT %d AS kind, %s AS stage, t.name AS name, t.uid AS uid FROM ", t.number, stage), exact, prefix)
 	t.addTrigramMatches(found, q.Words()...)
 	found.add(" WHERE ")
 	t.addScope(found, scope)
@@ -154,7 +154,7 @@ func (t *table[T, F]) addScope(q *statement, scope platform.Scope) {
 		q.add("t.uid >= ? AND t.uid < ?", lows[0], pasts[0])
 	default:
 		q.add("(EXISTS (SELECT 1 FROM ")
-		q.sql.WriteString(q.dialect.Parents(q.arg, ParentColumn{Name: "inside", Bytes: lows}, ParentColumn{Name: "past", Bytes: pasts}))
+		q.add(q.parents(ParentColumn{Name: "inside", Bytes: lows}, ParentColumn{Name: "past", Bytes: pasts}))
 		q.add(" WHERE t.uid >= p.inside AND t.uid < p.past)")
 		if isBuiltIn {
 			q.add(" OR t.root = ?", platform.UID(""))

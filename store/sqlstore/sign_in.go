@@ -37,7 +37,7 @@ func signInStatement(d *Dialect, b platform.Bearer, scopes []string) *Statement 
 		addSignInOptions(q, b)
 	}
 	if len(scopes) > 0 {
-		q.add(" UNION ALL SELECT 3, '', '', " + scopeVersion + ", s.column1, '', '', '', '', NULL, '', '', '' FROM ")
+		q.addUnion().add("SELECT 3, '', '', " + scopeVersion + ", s.column1, '', '', '', '', NULL, '', '', '' FROM ")
 		addScopes(q, scopes)
 	}
 	q.add(" ORDER BY 1, 2, 6, 5, 11, 12")
@@ -54,10 +54,10 @@ func addCandidates(q *statement, b platform.Bearer) {
 	}
 	withKey(0, platform.MaxExactRules, rule(b.Issuer, b.Subject))
 	for _, subject := range b.Tenants {
-		q.add(" UNION ALL ")
+		q.addUnion()
 		withKey(1, platform.MaxCandidates, rule(b.Issuer, subject))
 	}
-	q.add(" UNION ALL SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.dialect.Parents(q.arg, textPairs(b.Subjects, b.Subjects)...))
+	q.addUnion().add("SELECT * FROM (SELECT i.uid, i.root, i.create_time, 2 AS place FROM issuer_proof v CROSS JOIN " + q.parents(textPairs(b.Subjects, b.Subjects)...))
 	q.add(" JOIN identity i ON i.match_rule = v.issuer || ? || p.k AND i.root = v.root WHERE v.issuer ? AND v.method <> ? AND i.match_rule <> ? ORDER BY i.create_time, i.uid", ruleBreak, valueList(b.Issuers), string(platform.ProofUpgrade), rule(b.Issuer, b.Subject))
 	q.add(fmt.Sprintf(" LIMIT %d) proven) found) ranked WHERE share <= %d ORDER BY place, share, create_time, uid LIMIT %d",
 		platform.MaxCandidates, platform.MaxCandidatesOfRoot, platform.MaxCandidates))
@@ -76,12 +76,12 @@ func addSignInOptions(q *statement, b platform.Bearer) {
 	for i, id := range b.ExternalIDs {
 		external[i] = rule(b.Issuer, id)
 	}
-	q.add(" UNION ALL SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, i.claim_match, '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
+	q.addUnion().add("SELECT 1, p.uid, p.default_role, p.oidc, v.method, i.uid, i.claim_match, '', COALESCE(i.external_id, ''), i.last_seen_time, "+boundColumns+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root LEFT JOIN identity i ON i.provider = p.uid AND i.external_id ?"+boundJoins+" WHERE v.issuer = ?", external, b.Issuer)
 	if len(b.Groups) == 0 {
 		return
 	}
-	q.add(" UNION ALL SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities"+
+	q.addUnion().add("SELECT 2, p.uid, '', '', m.external_group_id, '', '', '', '', NULL, m.scope, m.role, r.capabilities"+
 		" FROM issuer_proof v JOIN identity_provider p ON p.issuer = v.issuer AND p.root = v.root JOIN external_group_role_mapping m ON m.parent = p.uid AND m.external_group_id ?"+
 		" JOIN role r ON r.uid = m.role WHERE v.issuer = ?", valueList(b.Groups), b.Issuer)
 }

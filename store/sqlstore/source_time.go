@@ -34,7 +34,7 @@ func (tx *transaction) raiseTimes(ctx context.Context, table, column string, key
 	later := tx.dialect.ReadTime("p.inside")
 	q := tx.dialect.statement()
 	q.add("UPDATE " + table + " SET " + column + " = " + later + " FROM ")
-	q.sql.WriteString(tx.dialect.Parents(q.arg, keys, ParentColumn{Name: "inside", Texts: texts}))
+	q.add(q.parents(keys, ParentColumn{Name: "inside", Texts: texts}))
 	q.add(" WHERE " + table + ".uid = p.k AND " + table + "." + column + " < " + later)
 	return tx.conn.Run(ctx, q.build(nil))
 }

@@ -123,7 +123,7 @@ func (s tables) Exists(ctx context.Context, uid platform.UID) (bool, error) {
 	q, found := s.dialect.statement(), false
 	for _, t := range s.countedTables() {
 		if len(q.args) > 0 {
-			q.add(" UNION ALL ")
+			q.addUnion()
 		}
 		q.add("SELECT 1 FROM "+t.name+" WHERE uid = ?", t.key(uid))
 	}

@@ -31,10 +31,14 @@ var subscriptions = newTable(&table[*platform.Subscription, *platform.Subscripti
 })
 
 // Subscriptions returns the table of subscriptions.
-func (s tables) Subscriptions() platform.Table[*platform.Subscription, *platform.SubscriptionFilter] { return newReader(subscriptions, s) }
+func (s tables) Subscriptions() platform.Table[*platform.Subscription, *platform.SubscriptionFilter] {
+	return newReader(subscriptions, s)
+}
 
 // SubscriptionWriter returns what changes the table.
-func (tx *transaction) SubscriptionWriter() platform.RowWriter[*platform.Subscription] { return newWriter(subscriptions, tx) }
+func (tx *transaction) SubscriptionWriter() platform.RowWriter[*platform.Subscription] {
+	return newWriter(subscriptions, tx)
+}
 
 // ActiveSubscriptions reads the subscriptions of organisations that are not
 // disabled.

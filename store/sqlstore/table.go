@@ -26,8 +26,7 @@ type table[T, F any] struct {
 
 	// writeOnly columns serve filters; they are not read.
 	writeOnly []column[T]
-	joins     string            // SQL that joins to t the other tables whose columns are read
-	joinBy    []string          // columns of t that joins compare
+	joins     []join            // the joins of t with the other tables whose columns are read
 	lookups   map[string]lookup // orders by columns of other tables, by the name of the order
 	uid       func(T) platform.UID
 
@@ -86,6 +85,9 @@ type table[T, F any] struct {
 
 	pointerFunctions[T, F]
 }
+
+// A join is SQL that ends with a comparison, and the column of t that is compared.
+type join struct{ sql, column string }
 
 // pointerFunctions has the functions that newTable makes, because it knows the types
 // that T and F point to.

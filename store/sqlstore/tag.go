@@ -91,7 +91,7 @@ func (tx *transaction) ClaimTags(ctx context.Context, source string, claimed []*
 	}
 	q := tx.dialect.statement()
 	q.add("UPDATE tag SET source = ? FROM ", source)
-	q.sql.WriteString(tx.dialect.Parents(q.arg, uidPairs(uids, digests)...))
+	q.add(q.parents(uidPairs(uids, digests)...))
 	q.add(" WHERE tag.uid = p.k AND tag.digest = p.inside AND tag.source <> ?", source)
 	return tx.conn.Run(ctx, q.build(nil))
 }

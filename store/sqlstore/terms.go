@@ -20,10 +20,14 @@ var terms = newTable(&table[*platform.TermsAcceptance, *platform.TermsFilter]{
 })
 
 // TermsAcceptances returns the table of acceptances of terms.
-func (s tables) TermsAcceptances() platform.Table[*platform.TermsAcceptance, *platform.TermsFilter] { return newReader(terms, s) }
+func (s tables) TermsAcceptances() platform.Table[*platform.TermsAcceptance, *platform.TermsFilter] {
+	return newReader(terms, s)
+}
 
 // TermsAcceptanceWriter returns what changes the table.
-func (tx *transaction) TermsAcceptanceWriter() platform.RowWriter[*platform.TermsAcceptance] { return newWriter(terms, tx) }
+func (tx *transaction) TermsAcceptanceWriter() platform.RowWriter[*platform.TermsAcceptance] {
+	return newWriter(terms, tx)
+}
 
 // TermsOf reads acceptances by group and document, with one index lookup each.
 func (s tables) TermsOf(ctx context.Context, keys platform.TermsKeys) ([]*platform.TermsAcceptance, error) {

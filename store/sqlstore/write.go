@@ -265,7 +265,7 @@ func (w *writer[T, F]) Update(ctx context.Context, row T, fields ...string) erro
 	case !found:
 		return platform.ErrNotFound
 	}
-	if w.joins != "" { // RETURNING has the table's own columns only
+	if len(w.joins) > 0 { // RETURNING has the table's own columns only
 		stored, err := w.readJoined(ctx, w.uid(row), "")
 		if err != nil {
 			return err
@@ -349,7 +349,7 @@ func (w *writer[T, F]) GetForUpdate(ctx context.Context, uid platform.UID) (T, e
 func (w *writer[T, F]) readJoined(ctx context.Context, uid platform.UID, keeping string) (zero T, _ error) {
 	var rows []T
 	s := w.dialect.statement()
-	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.joins+" WHERE t.uid = ?"+keeping, w.key(uid))
+	s.add("SELECT "+w.projectAll().selected+" FROM "+w.name+" t"+w.projectAll().joins+" WHERE t.uid = ?"+keeping, w.key(uid))
 	if err := w.conn.Run(ctx, s.build(w.projectAll().collect(&rows))); err != nil {
 		return zero, err
 	}
