@@ -249,6 +249,8 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		if !p.single {
 			limit, skip = limit+skip, 0 // the skip is counted when the branches are merged
 		}
+		s.addPlace(len(scopes))
+		s.add(shown.selected + " FROM ")
 		page := s.follow()
 		columns := p.columns()
 		if q.From != nil && p.tied {
@@ -260,8 +262,6 @@ func (r *reader[T, F]) pages(q platform.Query[F], parts []*part, found []platfor
 		o := o.withTie(p.tie())
 		p.addAfter(page, o, q.From)
 		page.add(r.orderingAmong(p.column == "parent", o).orderBy()+" LIMIT ? OFFSET ?", limit, skip)
-		s.addPlace(len(scopes))
-		s.add(shown.selected + " FROM ")
 		s.addPerParent(parents, r.name, shown.names, page)
 		s.add(shown.joins)
 		scopes = append(scopes, p.scopes...)
