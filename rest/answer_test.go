@@ -77,24 +77,3 @@ func TestAFailedWriteEndsTheResponseAndIsLogged(t *testing.T) {
 		}
 	}
 }
-
-func TestGzipIsUsedIfTheClientAcceptsIt(t *testing.T) {
-	t.Parallel()
-	for header, want := range map[string]bool{
-		"":                         false,
-		"gzip":                     true,
-		"GZIP":                     true,
-		"deflate, gzip, br":        true,
-		"deflate":                  false,
-		"gzip;q=0":                 false,
-		"gzip; q=0.000":            false,
-		"gzip; q=0.5":              true,
-		"gzip;q=1.0, identity;q=0": true,
-		"x-gzip":                   false,
-		"identity":                 false,
-	} {
-		if got := acceptsGzip([]string{header}); got != want {
-			t.Errorf("%q: %t, want %t", header, got, want)
-		}
-	}
-}

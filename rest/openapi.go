@@ -32,7 +32,7 @@ const (
 func Description(o Options) http.Handler {
 	asJSON := sync.OnceValue(func() []byte { return o.fillIn(openAPIJSON) })
 	asYAML := sync.OnceValue(func() []byte { return o.fillIn(openAPIYAML) })
-	return compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
 			setPrivateHeaders(w.Header())
@@ -51,7 +51,7 @@ func Description(o Options) http.Handler {
 			}
 			o.WriteError(w, r, noMethod)
 		}
-	}))
+	})
 }
 
 // fillIn returns the document with the placeholders replaced.

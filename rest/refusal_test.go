@@ -198,21 +198,3 @@ func TestHEADAndOPTIONSAreAnswered(t *testing.T) {
 	w.do(http.MethodHead, "/registry/v2/repos/x", "").expectStatus(http.StatusBadRequest)
 	w.do(http.MethodHead, "/nothing", "").expectStatus(http.StatusNotFound)
 }
-
-func TestResponsesAreCompressedOnRequest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for accept, want := range map[string]string{"gzip": "gzip", "deflate, gzip;q=0.5": "gzip", "identity": "", "gzip;q=0": ""} {
-		got := w.do(http.MethodGet, "/iam/v2/roles", "", "Accept-Encoding", accept).expectStatus(http.StatusOK)
-		if got.header.Get("Content-Encoding") != want || !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Encoding") {
-			t.Errorf("%s: %v, want Content-Encoding %v and a text with 'Accept-Encoding'", accept, got.header, want)
-		}
-		if zipped := strings.HasPrefix(got.raw, "\x1f\x8b"); zipped != (want == "gzip") {
-			t.Errorf("%s: %q", accept, got.raw[:20])
-		}
-	}
-	made := w.create("/registry/v2/repos/"+w.org, `{"name":"x"}`)
-	if got := w.do(http.MethodDelete, "/registry/v2/repos/"+made, "", "Accept-Encoding", "gzip").expectStatus(http.StatusOK); got.raw != "" || got.header.Get("Content-Encoding") != "" {
-		t.Errorf("an empty body: %q %v, want raw \"\" and Content-Encoding \"\"", got.raw, got.header)
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"atrium/platform"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 )
 
 // Options are the settings of the endpoints. The zero value is valid.
@@ -35,7 +34,7 @@ func New(p *platform.Platform, o Options) http.Handler {
 		router.Handle("/"+area+"/v1/*", refuse(o, noV1))
 	}
 	router.NotFound(refuse(o, noPath))
-	return compress(router)
+	return router
 }
 
 // routes returns the table of all routes.
@@ -108,31 +107,4 @@ func allowStandby(p *platform.Platform, r *http.Request, method string) *http.Re
 
 func refuse(o Options, err error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { o.WriteError(w, r, err) }
-}
-
-// compress compresses responses for clients that accept gzip.
-func compress(next http.Handler) http.Handler {
-	compressing := middleware.Compress(5, "application/json")(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
-			compressing.ServeHTTP(w, r)
-			return
-		}
-		w.Header().Add("Vary", "Accept-Encoding") // chi adds it to what it compresses
-		next.ServeHTTP(w, r)
-	})
-}
-
-// acceptsGzip evaluates Accept-Encoding with its weights. chi ignores them and would
-// accept "gzip;q=0".
-func acceptsGzip(accepted []string) bool {
-	for _, coding := range strings.Split(strings.Join(accepted, ","), ",") {
-		name, parameters, _ := strings.Cut(coding, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			continue
-		}
-		weight, _ := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
-		return strings.Trim(weight, "0.") != "" || weight == ""
-	}
-	return false
 }

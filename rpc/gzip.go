@@ -8,8 +8,8 @@ import (
 	"connectrpc.com/connect"
 )
 
-// gzipCodec compresses messages with gzip. Its error for a broken message does not
-// depend on the gzip library.
+// gzipCodec compresses messages of gRPC with gzip, and decompresses those of all protocols.
+// Its error for a broken message does not depend on the gzip library.
 func gzipCodec() connect.HandlerOption {
 	return connect.WithCompression("gzip",
 		func() connect.Decompressor { return &unzipper{} },

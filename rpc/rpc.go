@@ -29,8 +29,8 @@ type Options struct {
 	Ready func(context.Context) error
 }
 
-// The largest message, and the smallest response that is compressed for clients that
-// accept it, in bytes.
+// The largest message, and the smallest message that gRPC compresses for clients that accept
+// it, in bytes.
 const (
 	maxMessageBytes  = 1 << 20
 	minCompressBytes = 1 << 10
@@ -156,7 +156,8 @@ func currentName(name string) string {
 }
 
 // withRequestID passes the request id to the interceptor, which cannot see the response
-// headers, and routes v2beta1 to v2.
+// headers, and routes v2beta1 to v2. It hides Accept-Encoding, since the caller of the handler
+// compresses answers of Connect, as those of other protocols.
 func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		own := *r
@@ -167,6 +168,7 @@ func withRequestID(next http.Handler) http.Handler {
 		if path := currentName(r.URL.Path); path != r.URL.Path {
 			own.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
 		}
+		delete(own.Header, "Accept-Encoding")
 		own.Header[edge.RequestIDHeader] = []string{w.Header().Get(edge.RequestIDHeader)}
 		next.ServeHTTP(w, &own)
 	})

@@ -8,7 +8,6 @@ import (
 	"regexp"
 
 	"atrium/edge"
-	"atrium/platform"
 	"atrium/rest"
 )
 
@@ -25,7 +24,7 @@ func addOuterLayers(next http.Handler, o rest.Options, r *recorder, trusted prox
 // addGuards adds the layers that apply to every request to this service, but not to
 // requests that are proxied to another service.
 func addGuards(next http.Handler, origins []string, o rest.Options) http.Handler {
-	return wrapHandler(next, sameOrigin(origins, newErrorWriter(o)), crossOrigin(origins), setPrivateHeaders)
+	return wrapHandler(next, crossOrigin(origins, newErrorWriter(o)), setPrivateHeaders)
 }
 
 func wrapHandler(next http.Handler, layers ...layer) http.Handler {
@@ -60,7 +59,7 @@ func setPrivateHeaders(next http.Handler) http.Handler {
 }
 
 // All responses share these values of headers.
-var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
+var noStore, noSniff, varyByEncoding = []string{"no-store"}, []string{"nosniff"}, []string{"Accept-Encoding"}
 
 // maxLoggedPath limits logged paths, in bytes, because clients choose them.
 const maxLoggedPath = 512
@@ -86,20 +85,4 @@ func recoverPanics(refuse errorWriter, logger *slog.Logger) layer {
 			next.ServeHTTP(w, r)
 		})
 	}
-}
-
-// sameOrigin rejects requests that a browser sends for a page of another origin, unless
-// it is one of origins.
-func sameOrigin(origins []string, refuse errorWriter) layer {
-	protection := http.NewCrossOriginProtection()
-	for _, origin := range origins {
-		_ = protection.AddTrustedOrigin(origin) // a nil error means that no browser rejects the request
-	}
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, &platform.Error{
-			Code: platform.CodePermissionDenied, Reason: "PERMISSION_DENIED",
-			Message: "Permission denied: a page of another origin may not send this request",
-		})
-	}))
-	return protection.Handler
 }

@@ -30,7 +30,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	measured := countMemory(c.Answers) // one limit for all protocols
 	// A request is admitted before anything of it is read. Then it is authenticated.
 	admitted := func(next http.Handler) http.Handler {
-		return wrapHandler(next, measured, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
+		return wrapHandler(next, measured, compressAnswers, admitting.IdentifyCallers, auth.Middleware(verifier, refuse), admitting.AdmitRequests)
 	}
 	endpoints := admitted(rest.New(p, options))
 	remote := rpcOptions(options)
@@ -42,7 +42,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	if !c.NoConsole {
 		console = c.console(dev)
 	}
-	description := rest.Description(options)
+	description := compressAnswers(rest.Description(options))
 	byPath := map[string]http.Handler{
 		"/":               playground,
 		graphPath:         admitted(c.graphql(p, verifier, admitting, closing)),
