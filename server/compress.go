@@ -27,8 +27,11 @@ func compressAnswers(next http.Handler) http.Handler {
 		case r.Header["Upgrade"] != nil, strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"):
 			next.ServeHTTP(w, r)
 		case r.Header["Accept-Encoding"] == nil:
-			h := w.Header()
-			h["Vary"] = append(h["Vary"], varyByEncoding...)
+			if h := w.Header(); h["Vary"] == nil {
+				h["Vary"] = varyByEncoding
+			} else {
+				h.Add("Vary", varyByEncoding[0])
+			}
 			next.ServeHTTP(w, r)
 		default:
 			compressing(w, r)
