@@ -18,6 +18,7 @@ type Trace struct {
 
 	ID      string // request id, as the response and its errors show it
 	TraceID string // id of the distributed trace; "" means none
+	Remote  string // host:port of the client, with port 0 if a proxy tells only its host; "" means unknown
 	Parent  string // W3C traceparent that outgoing requests and events carry; "" means none
 	Shared  bool   // whether the request is a connection with many operations, which have traces of their own
 

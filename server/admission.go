@@ -63,6 +63,6 @@ func (s *refusals) log(logger *slog.Logger, f finished) {
 	if time.Since(s.last) < refusalInterval {
 		return
 	}
-	logger.Warn("requests are refused; this is the latest of them", "limit", f.facts.Limit, "refused", s.number, "request_id", f.trace.ID, "identity", joinUIDs(f.facts.Identities))
+	logger.Warn("requests are refused; this is the latest of them", "limit", f.facts.Limit, "refused", s.number, "request_id", f.trace.ID, "remote", f.trace.Remote, "identity", joinUIDs(f.facts.Identities))
 	s.last, s.number = time.Now(), 0
 }

@@ -101,4 +101,9 @@ func TestTheLimitsAndTheLogKnowTheClientOfAProxy(t *testing.T) {
 			t.Errorf("the log does not name %s: %s", client, log)
 		}
 	}
+	for line := range strings.Lines(log.String()) {
+		if !strings.Contains(line, `"remote":"192.0.2.`) {
+			t.Errorf("a line of the log names no client: %s", line)
+		}
+	}
 }

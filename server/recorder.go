@@ -46,7 +46,7 @@ func (c *Config) newRecorder() *recorder {
 func (r *recorder) recordRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		e := &exchange{recorder: r, request: request, start: time.Now(), protocol: protocolOf(request), trace: &platform.Trace{}}
-		e.trace.ID = w.Header().Get(edge.RequestIDHeader)
+		e.trace.ID, e.trace.Remote = w.Header().Get(edge.RequestIDHeader), request.RemoteAddr
 		ctx := e.beginSpan(platform.WithTrace(request.Context(), e.trace))
 		e.trace.Shared = strings.EqualFold(request.Header.Get("Upgrade"), "websocket")
 		seen := &observed{ResponseWriter: w, streaming: e.streams}
@@ -118,7 +118,7 @@ func (e *exchange) end(seen *observed) {
 	path := e.request.URL.EscapedPath()
 	e.finish(f,
 		slog.String("method", e.request.Method), slog.String("path", path[:min(len(path), maxLoggedPath)]),
-		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes), slog.String("remote", e.request.RemoteAddr))
+		slog.Int("status", seen.code()), slog.Int64("bytes", seen.bytes))
 }
 
 // cancelled is the code of a request whose client did not wait for the answer.
@@ -219,6 +219,7 @@ func appendFacts(attributes []slog.Attr, f finished) []slog.Attr {
 			attributes = append(attributes, slog.Int64(name, value))
 		}
 	}
+	text("remote", f.trace.Remote)
 	text("operation", f.facts.Operation)
 	text("kind", f.facts.Kind)
 	text("uid", string(f.facts.UID[:min(len(f.facts.UID), maxLoggedPath)]))
@@ -280,7 +281,7 @@ func (r *recorder) observe(ctx context.Context, o graphql.Operation) (context.Co
 	own := trace
 	if trace.Shared {
 		start, stream := time.Now(), o.IsSubscription
-		own = &platform.Trace{ID: trace.ID, TraceID: trace.TraceID, Parent: trace.Parent}
+		own = &platform.Trace{ID: trace.ID, Remote: trace.Remote, TraceID: trace.TraceID, Parent: trace.Parent}
 		ctx = platform.WithTrace(ctx, own)
 		own.NoteCaller(platform.ActorOf(ctx))
 		context.AfterFunc(ctx, func() {

@@ -141,6 +141,11 @@ func TestAnIssuerWithPlainHTTPMustBeNamed(t *testing.T) {
 	if exitCode(err) != 2 || !strings.Contains(err.Error(), "--console-issuer (") || !strings.Contains(err.Error(), "--trust-issuer (") || !strings.Contains(err.Error(), "--private-issuer must name its host and port") {
 		t.Errorf("without the host: %v, want faults of --console-issuer and --trust-issuer", err)
 	}
+	for _, own := range [][]string{{"--addr", "127.0.0.1:3010"}, {"--metrics-addr", "127.0.0.1:3010"}} {
+		if err := check(append(own, "--private-sink", "127.0.0.1:3010")...); exitCode(err) != 2 || !strings.Contains(err.Error(), "--private-sink (ATRIUM_PRIVATE_SINK): \"127.0.0.1:3010\" is an address of this server itself") {
+			t.Errorf("%v: %v, want a fault of --private-sink", own, err)
+		}
+	}
 	for _, args := range [][]string{{plain, "--private-issuer", "127.0.0.1:3010"}, {"https://login.example.com"}} {
 		if err := check(append([]string{"--console-issuer"}, args...)...); err != nil {
 			t.Errorf("%v: %v, want no error", args, err)

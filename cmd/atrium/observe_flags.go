@@ -38,15 +38,21 @@ func (o *observeFlags) check(f *faults) {
 	}
 }
 
-// metrics returns the metrics and their address, or nil if they are off.
-func (o *observeFlags) metrics(dev bool) (_ *telemetry.Metrics, address string) {
+// metricsAddress returns the address of the metrics, or "" if they are off.
+func (o *observeFlags) metricsAddress(dev bool) string {
 	switch {
 	case o.MetricsAddr != nil:
-		address = *o.MetricsAddr
+		return *o.MetricsAddr
 	case dev:
-		address = developmentMetrics
+		return developmentMetrics
+	default:
+		return ""
 	}
-	if address == "" {
+}
+
+// metrics returns the metrics and their address, or nil if they are off.
+func (o *observeFlags) metrics(dev bool) (_ *telemetry.Metrics, address string) {
+	if address = o.metricsAddress(dev); address == "" {
 		return nil, ""
 	}
 	return telemetry.New(version), address

@@ -92,10 +92,9 @@ func (c *serveCommand) checkPlainIssuer(f *faults, flag, issuer string) {
 // checkPrivate rejects texts that are no host:port, and the addresses of this process,
 // which no issuer and no sink may have.
 func (c *serveCommand) checkPrivate(f *faults, flag string, hosts []string) {
-	_, metrics := c.metrics(c.Dev)
 	for _, host := range hosts {
 		checkHost(f, flag, host)
-		if host != "" && (host == c.Addr || host == metrics) {
+		if host != "" && (host == c.Addr || host == c.metricsAddress(c.Dev)) {
 			f.add(flag, "%.200q is an address of this server itself, to which it sends no requests", host)
 		}
 	}
