@@ -24,6 +24,8 @@ type Advisory struct {
 	Events               []AdvisoryEvent `json:"events,omitempty"`
 	LegacyAdvisoryID     string          `json:"legacyAdvisoryId,omitempty"`
 	Severities           []Severity      `json:"severities,omitempty"`
+	Upstream             []string        `json:"-"` // ids of vulnerabilities of the software that the artifact is made from
+	Related              []string        `json:"-"` // ids of similar vulnerabilities
 	Origin               string          `json:"-"` // the feed from which it came
 	SourceTime           Time            `json:"-"` // time of the last change by the feed, if it is known
 
@@ -276,13 +278,13 @@ func (a *Advisory) State() AdvisoryState {
 type AdvisoryFilter struct {
 	AdvisoryIDs           []string      `json:",omitempty"`
 	LegacyAdvisoryIDs     []string      `json:",omitempty"`
-	ArtifactNames         []string      `json:",omitempty"`
+	ArtifactNames         []string      `json:",omitempty"` // names as the ecosystem of the artifact compares them
 	ArtifactTypes         []string      `json:",omitempty"`
 	ArtifactArchitectures []string      `json:",omitempty"`
 	ComponentNames        []string      `json:",omitempty"`
 	ComponentTypes        []string      `json:",omitempty"`
 	ComponentLocations    []string      `json:",omitempty"`
-	Aliases               []string      `json:",omitempty"`
+	Aliases               []string      `json:",omitempty"` // an alias or an upstream id is one of these
 	Origin                string        `json:",omitempty"`
 	EventReviewStates     []ReviewState `json:",omitempty"`
 	EventAuthors          []string      `json:",omitempty"`
@@ -290,7 +292,7 @@ type AdvisoryFilter struct {
 	EventReviewers        []string      `json:",omitempty"`
 	EventTypes            []EventType   `json:",omitempty"`
 	LatestEventType       EventType     `json:",omitempty"`
-	Query                 string        `json:",omitempty"` // substring of id, alias, artifact or component name; case is ignored
+	Query                 string        `json:",omitempty"` // substring of the artifact or component name, the id, or the id of another vulnerability that the advisory names; case is ignored
 
 	Severities []SeverityRating `json:",omitempty"` // the rating is one of these
 	States     []AdvisoryState  `json:",omitempty"` // the state is one of these

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // An AdvisoryDocument combines the advisories of one artifact. It is a view that
@@ -22,7 +21,7 @@ type DocumentAdvisory struct {
 	Events  []DocumentEvent `json:"events,omitempty"`
 	Aliases []string        `json:"aliases,omitempty"`
 	// PackageNamespace distinguishes artifacts with the same name. It is the
-	// ecosystem of the artifact without a release (Debian for Debian:12).
+	// ecosystem of the artifact with its release (Debian:12).
 	PackageNamespace string `json:"packageNamespace,omitempty"`
 }
 
@@ -76,14 +75,14 @@ type DocumentScanV1 struct {
 // several groups have an advisory about the same artifact, the one that changed
 // last counts. Only this package can make a FeedQuery.
 type FeedQuery struct {
-	artifacts []string
+	artifacts []ArtifactKey
 	names     []string
 	fixed     bool
 	limit     int
 }
 
-// Artifacts returns the names of artifacts to match; nil matches any.
-func (q FeedQuery) Artifacts() []string { return q.artifacts }
+// Artifacts returns the keys of artifacts to match; nil matches any.
+func (q FeedQuery) Artifacts() []ArtifactKey { return q.artifacts }
 
 // Names returns the advisory ids and aliases to match; nil matches any.
 func (q FeedQuery) Names() []string { return q.names }
@@ -141,7 +140,7 @@ func (s AdvisoryDocuments) list(ctx context.Context, req DocumentRequest) ([]*Ad
 	}
 	q := FeedQuery{names: req.CVEs}
 	if req.ID != "" {
-		q.artifacts = []string{req.ID}
+		q.artifacts = ArtifactKeys(req.ID)
 	}
 	documents, err := s.read(ctx, q)
 	if errors.Is(err, ErrTooMany) {
@@ -190,7 +189,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 	byID := map[string]*AdvisoryDocument{}
 	if wanted := slices.DeleteFunc(slices.Clone(ids), isUnstorable); err == nil && len(wanted) > 0 {
 		var found []*AdvisoryDocument
-		if found, err = s.read(ctx, FeedQuery{artifacts: wanted}); errors.Is(err, ErrTooMany) {
+		if found, err = s.read(ctx, FeedQuery{artifacts: ArtifactKeys(wanted...)}); errors.Is(err, ErrTooMany) {
 			err = Invalid(Violation{"id", fmt.Sprintf("must be fewer at once: the documents hold more than %d advisories", maxDocumentAdvisories)})
 		}
 		for _, d := range found {
@@ -208,8 +207,7 @@ func (s AdvisoryDocuments) GetMany(ctx context.Context, ids []string) ([]*Adviso
 
 // toDocument converts an advisory into its form in a document.
 func (a *Advisory) toDocument() DocumentAdvisory {
-	namespace, _, _ := strings.Cut(a.ArtifactType, ":")
-	d := DocumentAdvisory{ID: a.AdvisoryID, Aliases: a.Aliases, PackageNamespace: namespace}
+	d := DocumentAdvisory{ID: a.AdvisoryID, Aliases: a.Aliases, PackageNamespace: a.ArtifactType}
 	for i := range a.Events {
 		if e := &a.Events[i]; e.Patched == nil { // documents have no patched events
 			d.Events = append(d.Events, e.toDocument(a.eventTime(e)))

@@ -133,7 +133,7 @@ func TestADocumentShowsEventsInItsOwnWords(t *testing.T) {
 			`{` + at(19) + `"detection":{"manual":{}}}`,
 			`{` + at(20) + `"detection":{"scanv1":{"scanner":"s","subpackageName":"sp","componentId":"ci","componentName":"c","componentVersion":"cv",` +
 				`"componentType":"ct","componentLocation":"cl","artifactVersion":"av","scannerVersion":"sv","grypeDbBuilt":"gb","grypeDbChecksum":"gc"}}}`,
-		}, ",") + `],"aliases":["CVE-1"],"packageNamespace":"Debian"}]}`
+		}, ",") + `],"aliases":["CVE-1"],"packageNamespace":"Debian:12"}]}`
 		if text := compact(string(got)); text != want {
 			t.Errorf("got\n%s\nwant\n%s", text, want)
 		}

@@ -7,9 +7,10 @@ import (
 )
 
 // An advisory applies to its own group and everything below. There it matches
-// the repos with the name of its artifact. It matches a tag if the artifact names
-// the digest of the tag, or a package of the tag's image. If the packages of an
-// image are not known, the name of the repo is used as the package.
+// the repos with the name of its artifact, as its ecosystem compares names. It
+// matches a tag if the artifact names the digest of the tag, or a package of the
+// tag's image. If the packages of an image are not known, the name of the repo is
+// used as the package.
 
 // A matchTarget is a resource that advisories are matched with.
 type matchTarget struct {
@@ -19,9 +20,10 @@ type matchTarget struct {
 
 // narrow reduces a branch to the advisories that match the target.
 func (a matchTarget) narrow(b Branch) []Branch {
-	branches := make([]Branch, len(a.names))
-	for i, name := range a.names {
-		branches[i] = Branch{Relation: OfArtifact, Name: name, Inside: b.UID, Around: a.uid}
+	keys := ArtifactKeys(a.names...)
+	branches := make([]Branch, len(keys))
+	for i, key := range keys {
+		branches[i] = Branch{Relation: OfArtifact, Name: key.Name, Rule: key.Rule, Inside: b.UID, Around: a.uid}
 	}
 	return branches
 }

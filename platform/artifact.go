@@ -10,7 +10,7 @@ import (
 // organisation. They are imported and read only.
 type Artifact struct {
 	UID           UID       `json:"uid"`  // has one segment
-	Name          string    `json:"name"` // unique in its ecosystem
+	Name          string    `json:"name"` // unique in its ecosystem, and normalised as the ecosystem does it
 	Description   string    `json:"description,omitempty"`
 	Ecosystem     Ecosystem `json:"ecosystem"`
 	LatestVersion string    `json:"latestVersion,omitempty"` // the first of its versions in the default order
@@ -37,6 +37,15 @@ var ecosystems = []Ecosystem{EcosystemJava, EcosystemPython}
 // Values lists the constants.
 func (Ecosystem) Values() []string { return textsOf(ecosystems) }
 
+// normalName returns the form of a name by which the ecosystem compares it: for Python that of
+// PEP 503. Java compares names as they are.
+func (e Ecosystem) normalName(name string) string {
+	if e == EcosystemPython {
+		return normalizePythonName(name)
+	}
+	return name
+}
+
 func (v *violations) checkEcosystems(asked []Ecosystem) {
 	if len(asked) == 0 || slices.Contains(asked, "") {
 		v.add("ecosystems", "is required: one or more of %s, %s", EcosystemJava, EcosystemPython)
@@ -61,7 +70,7 @@ func ecosystemBranch(e Ecosystem) Branch { return Branch{Relation: OfEcosystem, 
 // ArtifactFilter restricts a list of artifacts.
 type ArtifactFilter struct {
 	Ecosystems  []Ecosystem // the ecosystem is one of these, of which at least one is required
-	Query       string      `json:",omitempty"` // substring of name or description; case is ignored
+	Query       string      `json:",omitempty"` // substring of name or description; case is ignored, and runs of dots, hyphens and underscores are the same
 	CudaVersion string      `json:",omitempty"` // exact CUDA version
 	Remediated  bool        `json:",omitempty"` // whether only remediated artifacts are listed
 
@@ -73,6 +82,10 @@ func (f *ArtifactFilter) check(v *violations) {
 	v.checkLine("query", f.Query) // SQLite refuses patterns of more than 50,000 bytes
 	v.checkFilter("cuda_version", f.CudaVersion)
 }
+
+// ArtifactText returns the form of a text of artifacts, or of a query for them, in which one
+// contains the other. All spellings of the name of a Python package have one form.
+func ArtifactText(text string) string { return normalizePythonName(text) }
 
 var artifactKind = Kind[*Artifact]{
 	Name: "Artifact", Plural: "artifacts", Area: areaLibraries, Number: 15, List: CapLibrariesArtifactsList, Shared: true,

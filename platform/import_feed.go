@@ -12,15 +12,15 @@ import (
 // one.
 const feedLock UID = "feed"
 
-// Import stores advisories in a group by advisory id and artifact name. An
-// existing advisory is replaced unless its update time is later. A record without
-// times gets the time of the import.
+// Import stores advisories in a group by advisory id and artifact: one for each ecosystem and
+// package of a record. An existing advisory is replaced unless its update time is later. A
+// record without times gets the time of the import.
 func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisory) (Imported, error) {
 	if err := s.p.requireImport(ctx, group); err != nil {
 		return Imported{}, err
 	}
 	in := importPlan[*Advisory, AdvisoryName]{
-		key: advisoryNameOf,
+		key: (*Advisory).Key,
 		check: func(a *Advisory, v *violations) {
 			a.SourceTime = a.UpdateTime
 			slices.SortStableFunc(a.Events, func(x, y AdvisoryEvent) int { return x.CreateTime.Compare(y.CreateTime.Time) })
@@ -32,7 +32,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			}
 			names := make([]AdvisoryName, len(rows))
 			for i, a := range rows {
-				names[i] = advisoryNameOf(a)
+				names[i] = a.Key()
 			}
 			return tx.AdvisoriesByName(ctx, AdvisoryNames{group, names})
 		},
@@ -44,8 +44,8 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 			if err := s.setInherited(ctx, tx, a); err != nil {
 				return err
 			}
-			return tx.AdvisoryWriter().Update(ctx, a, "deleteTime", "author", "artifactType", "artifactArchitecture",
-				"componentName", "componentLocation", "componentType", "legacyAdvisoryId", "aliases", "events", "severities", "origin", "sourceTime")
+			return tx.AdvisoryWriter().Update(ctx, a, "deleteTime", "author", "artifactName", "artifactArchitecture", "componentName", "componentLocation",
+				"componentType", "legacyAdvisoryId", "aliases", "upstream", "related", "events", "severities", "origin", "sourceTime")
 		},
 		insert: func(ctx context.Context, tx Tx, added []*Advisory) error {
 			var series uidSeries
@@ -71,11 +71,12 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 }
 
 // setInherited sets, with one read, the severities that advisories inherit from their
-// vulnerabilities. They count for those without a valid CVSS severity of their own.
+// vulnerabilities. They count for those without a valid CVSS severity of their own. The upstream
+// vulnerabilities count for those whose id and aliases have no CVSS severity either.
 func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) error {
 	var names []string
 	for _, a := range all {
-		names = append(append(names, a.AdvisoryID), a.Aliases...)
+		names = slices.Concat(names, a.names(), a.Upstream)
 	}
 	if len(names) == 0 {
 		return nil
@@ -91,14 +92,22 @@ func (s Advisories) setInherited(ctx context.Context, tx Tx, all ...*Advisory) e
 			byName[name] = append(byName[name], v.Severities...)
 		}
 	}
+	severitiesOf := func(names []string) (severities []Severity) {
+		for _, name := range names {
+			severities = append(severities, byName[name]...)
+		}
+		return severities
+	}
 	for _, a := range all {
-		a.Inherited = slices.Clone(byName[a.AdvisoryID])
-		for _, alias := range a.Aliases {
-			a.Inherited = append(a.Inherited, byName[alias]...)
+		if a.Inherited = severitiesOf(a.names()); len(cvssSeverities(a.Inherited)) == 0 {
+			a.Inherited = append(a.Inherited, severitiesOf(a.Upstream)...)
 		}
 	}
 	return err
 }
+
+// names returns the id and the aliases of an advisory.
+func (a *Advisory) names() []string { return append([]string{a.AdvisoryID}, a.Aliases...) }
 
 // names returns the id and the aliases of a vulnerability, each once.
 func (vuln *Vulnerability) names() []string {
@@ -133,9 +142,12 @@ func (s Advisories) rerateInheriting(ctx context.Context, tx Tx, changed []*Vuln
 }
 
 // An AdvisoryName identifies an advisory in a group.
-type AdvisoryName struct{ AdvisoryID, ArtifactName string }
+type AdvisoryName struct{ AdvisoryID, ArtifactType, NormalName string }
 
-func advisoryNameOf(a *Advisory) AdvisoryName { return AdvisoryName{a.AdvisoryID, a.ArtifactName} }
+// Key returns what identifies the advisory.
+func (a *Advisory) Key() AdvisoryName {
+	return AdvisoryName{a.AdvisoryID, a.ArtifactType, a.NormalName()}
+}
 
 // AdvisoryNames are advisories of a group that the caller may read.
 type AdvisoryNames struct {
@@ -187,7 +199,7 @@ func (a *Advisory) check(v *violations) {
 		a.Events[i].check(fmt.Sprintf("events[%d]", i), v)
 	}
 	checkSeverities(a.Severities, v)
-	checkAliases(a.Aliases, v)
+	checkNames(v, a.Aliases, a.Upstream, a.Related)
 }
 
 // Limits of a record of a feed. Real records have far fewer: at most a dozen aliases, 3 KB of
@@ -199,10 +211,12 @@ const (
 	maxDetailsBytes = 256 << 10
 )
 
-// checkAliases checks aliases, which are indexed. PostgreSQL refuses long index entries, and
-// thereby the whole batch.
-func checkAliases(all []string, v *violations) {
-	v.checkLabelList("aliases", all, maxAliases)
+// checkNames checks the ids of other vulnerabilities, which are indexed. PostgreSQL refuses long
+// index entries, and thereby the whole batch.
+func checkNames(v *violations, aliases, upstream, related []string) {
+	v.checkLabelList("aliases", aliases, maxAliases)
+	v.checkLabelList("upstream", upstream, maxAliases)
+	v.checkLabelList("related", related, maxAliases)
 }
 
 func checkSeverities(all []Severity, v *violations) {
@@ -263,7 +277,7 @@ func (a *Advisory) sourceContent() any {
 	for i := range bare.Events {
 		bare.Events[i].UID = ""
 	}
-	return []any{a.Origin, bare}
+	return []any{a.Origin, a.Upstream, a.Related, bare}
 }
 
 // Import stores vulnerability metadata by id, as Advisories.Import does.
@@ -281,7 +295,7 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 				checkOneOf(v, fmt.Sprintf("references[%d].type", i), r.Type, referenceTypes)
 			}
 			checkSeverities(vuln.Severities, v)
-			checkAliases(vuln.Aliases, v)
+			checkNames(v, vuln.Aliases, vuln.Upstream, vuln.Related)
 		},
 		existing: func(ctx context.Context, tx Tx, rows []*Vulnerability) ([]*Vulnerability, error) {
 			if err := tx.Lock(ctx, feedLock); err != nil {
@@ -294,11 +308,11 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 			return tx.Vulnerabilities().Get(ctx, Keys{uids: ids})
 		},
 		isUnchanged: func(known, vuln *Vulnerability) bool {
-			return equalJSON(vuln, known) && slices.Equal(vuln.Aliases, known.Aliases) || isOlder(vuln.UpdateTime, known.UpdateTime)
+			return equalJSON(vuln.sourceContent(), known.sourceContent()) || isOlder(vuln.UpdateTime, known.UpdateTime)
 		},
 		replace: func(ctx context.Context, tx Tx, known, vuln *Vulnerability) error {
 			changed := []*Vulnerability{known, {ID: vuln.ID, Aliases: vuln.Aliases, Severities: vuln.Severities}}
-			if err := tx.VulnerabilityWriter().Update(ctx, vuln, "summary", "details", "references", "severities", "aliases"); err != nil {
+			if err := tx.VulnerabilityWriter().Update(ctx, vuln, "summary", "details", "references", "severities", "aliases", "upstream", "related"); err != nil {
 				return err
 			}
 			return s.p.Advisories.rerateInheriting(ctx, tx, changed)
@@ -316,4 +330,8 @@ func (s Vulnerabilities) Import(ctx context.Context, vulnerabilities []*Vulnerab
 		},
 	}
 	return in.run(ctx, s.p.store, vulnerabilities)
+}
+
+func (vuln *Vulnerability) sourceContent() any {
+	return []any{vuln.Aliases, vuln.Upstream, vuln.Related, vuln}
 }

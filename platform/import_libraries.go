@@ -13,7 +13,7 @@ type ImportedArtifact struct {
 	Versions []*ArtifactVersion
 }
 
-// Import stores artifacts by ecosystem and name, and their versions by version.
+// Import stores artifacts by ecosystem and normal name, and their versions by version.
 // It replaces existing ones, and keeps versions that a record does not name. It
 // counts artifacts and versions; an artifact counts as updated when one of its
 // versions changes.
@@ -22,8 +22,8 @@ func (s Artifacts) Import(ctx context.Context, artifacts []*ImportedArtifact) (d
 		return done, versions, err
 	}
 	l := libraries{p: s.p, now: s.p.now()}
-	in := importPlan[*ImportedArtifact, artifactName]{
-		key: artifactNameOf, check: (*ImportedArtifact).check, existing: l.readExisting,
+	in := importPlan[*ImportedArtifact, ArtifactName]{
+		key: (*ImportedArtifact).Key, check: (*ImportedArtifact).check, existing: l.readExisting,
 		isUnchanged: func(_, a *ImportedArtifact) bool { return l.changes[a].isEmpty() },
 		replace:     func(ctx context.Context, tx Tx, _, a *ImportedArtifact) error { return l.replace(ctx, tx, a) },
 		insert:      l.insert,
@@ -32,17 +32,22 @@ func (s Artifacts) Import(ctx context.Context, artifacts []*ImportedArtifact) (d
 	return done, l.versions, err
 }
 
-type artifactName struct {
-	ecosystem Ecosystem
-	name      string
+// An ArtifactName identifies an artifact.
+type ArtifactName struct {
+	Ecosystem Ecosystem
+	Name      string // as Ecosystem.normalName returns it
 }
 
-func artifactNameOf(a *ImportedArtifact) artifactName { return artifactName{a.Ecosystem, a.Name} }
+// Key returns what identifies the artifact.
+func (a *ImportedArtifact) Key() ArtifactName {
+	return ArtifactName{a.Ecosystem, a.Ecosystem.normalName(a.Name)}
+}
 
 func (a *ImportedArtifact) check(v *violations) {
 	if checkOneOf(v, "ecosystem", a.Ecosystem, ecosystems); a.Ecosystem == "" {
 		v.add("ecosystem", "is required")
 	}
+	a.Name = a.Ecosystem.normalName(a.Name)
 	v.checkLabel("name", a.Name)
 	v.checkLine("description", a.Description)
 	v.checkLine("cudaVersion", a.CudaVersion)
@@ -90,13 +95,13 @@ func (l *libraries) readExisting(ctx context.Context, tx Tx, rows []*ImportedArt
 	if err != nil {
 		return nil, err
 	}
-	byName := make(map[artifactName]*ImportedArtifact, len(stored))
+	byName := make(map[ArtifactName]*ImportedArtifact, len(stored))
 	for _, a := range stored {
-		byName[artifactNameOf(a)] = a
+		byName[a.Key()] = a
 	}
 	l.changes, l.versions = make(map[*ImportedArtifact]*artifactChange, len(rows)), Imported{}
 	for _, a := range rows {
-		l.changes[a] = l.compare(byName[artifactNameOf(a)], a)
+		l.changes[a] = l.compare(byName[a.Key()], a)
 	}
 	return stored, nil
 }

@@ -110,7 +110,8 @@ func TestAnImportUpdatesEveryChangedFieldOfAnAdvisory(t *testing.T) {
 		put("new", mustSucceed(1, 0, 0, 0), a)
 		for what, change := range map[string]func(*platform.Advisory){
 			"author":       func(a *platform.Advisory) { a.Author = "x" },
-			"type":         func(a *platform.Advisory) { a.ArtifactType = "x" },
+			"upstream":     func(a *platform.Advisory) { a.Upstream = []string{"CVE-2"} },
+			"related":      func(a *platform.Advisory) { a.Related = []string{"CVE-3"} },
 			"architecture": func(a *platform.Advisory) { a.ArtifactArchitecture = "x" },
 			"component":    func(a *platform.Advisory) { a.ComponentName = "x" },
 			"location":     func(a *platform.Advisory) { a.ComponentLocation = "x" },

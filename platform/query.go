@@ -56,11 +56,12 @@ func (s Scope) Branches() []Branch { return s.branches }
 // A Branch is a set of rows, defined by their relation to a UID or a name.
 type Branch struct {
 	Relation Relation
-	UID      UID    // the UID that Relation refers to
-	UIDs     []UID  // the UIDs of Listed
-	Name     string // the name of OfArtifact or OfEcosystem
-	Inside   UID    // UID within which the rows must lie; "" means anywhere
-	Around   UID    // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
+	UID      UID      // the UID that Relation refers to
+	UIDs     []UID    // the UIDs of Listed
+	Name     string   // the normal name of OfArtifact, or the name of OfEcosystem
+	Rule     NameRule // the rule of OfArtifact; "" means any
+	Inside   UID      // UID within which the rows must lie; "" means anywhere
+	Around   UID      // UID that the groups of the rows must enclose, for OfArtifact; "" means any groups
 }
 
 // A Relation defines how rows relate to a UID.
@@ -76,7 +77,7 @@ const (
 	BuiltIn                     // rows that belong to no organisation
 	OfIdentity                  // role bindings of the identity
 	OfRole                      // role bindings of the role
-	OfArtifact                  // advisories about the artifact Name
+	OfArtifact                  // advisories about the artifacts with the normal name Name
 	OfEcosystem                 // artifacts of the ecosystem Name
 )
 

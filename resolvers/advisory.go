@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"atrium/graph"
 	"atrium/graph/scalar"
@@ -47,7 +48,7 @@ func (advisories) Group(ctx context.Context, all []*platform.Advisory) ([]*platf
 // vulnerabilityIDs returns the ids under which the vulnerability of an advisory may be
 // known.
 func vulnerabilityIDs(a *platform.Advisory) []string {
-	return append([]string{a.AdvisoryID}, a.Aliases...)
+	return slices.Concat([]string{a.AdvisoryID}, a.Aliases, a.Upstream)
 }
 
 // Vulnerabilities looks a vulnerability up by all of its ids in the advisory and

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,12 +19,12 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		return order == "advisory_id" || len(f.AdvisoryIDs) > 0
 	},
 	aliasTable: "advisory_alias",
-	aliases:    func(a *platform.Advisory) []string { return a.Aliases },
+	aliases:    func(a *platform.Advisory) []string { return slices.Concat(a.Aliases, a.Upstream) },
 	columns: []column[*platform.Advisory]{
 		{"t.uid", "", func(a *platform.Advisory) any { return keyOf(&a.UID) }},
 		{"t.advisory_id", "", func(a *platform.Advisory) any { return &a.AdvisoryID }},
-		{"t.artifact_name", "", func(a *platform.Advisory) any { return &a.ArtifactName }},
-		{"t.artifact_type", "artifactType", func(a *platform.Advisory) any { return &a.ArtifactType }},
+		{"t.artifact_name", "artifactName", func(a *platform.Advisory) any { return &a.ArtifactName }},
+		{"t.artifact_type", "", func(a *platform.Advisory) any { return &a.ArtifactType }},
 		{"t.artifact_architecture", "artifactArchitecture", func(a *platform.Advisory) any { return &a.ArtifactArchitecture }},
 		{"t.component_name", "componentName", func(a *platform.Advisory) any { return &a.ComponentName }},
 		{"t.component_location", "componentLocation", func(a *platform.Advisory) any { return &a.ComponentLocation }},
@@ -32,6 +33,8 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 		{"t.author", "author", func(a *platform.Advisory) any { return &a.Author }},
 		{"t.origin", "origin", func(a *platform.Advisory) any { return &a.Origin }},
 		{"t.aliases", "aliases", func(a *platform.Advisory) any { return jsonColumn{&a.Aliases} }},
+		{"t.upstream", "upstream", func(a *platform.Advisory) any { return jsonColumn{&a.Upstream} }},
+		{"t.related", "related", func(a *platform.Advisory) any { return jsonColumn{&a.Related} }},
 		{"t.events", "events", func(a *platform.Advisory) any { return jsonColumn{&a.Events} }},
 		{"t.severities", "severities", func(a *platform.Advisory) any { return jsonColumn{&a.Severities} }},
 		{"t.severity", "severities", func(a *platform.Advisory) any { return severityColumn{&a.Severity} }},
@@ -45,6 +48,8 @@ var advisories = newTable(&table[*platform.Advisory, *platform.AdvisoryFilter]{
 	},
 	costly: map[string]costlyColumn{"t.events": {field: platform.AdvisoryEvents}},
 	writeOnly: []column[*platform.Advisory]{
+		{"t.normal_name", "", func(a *platform.Advisory) any { name := a.NormalName(); return &name }},
+		{"t.name_rule", "", func(a *platform.Advisory) any { rule := string(a.NameRule()); return &rule }},
 		{"t.search", "aliases", func(a *platform.Advisory) any { text := searchText(a); return &text }},
 		{"t.event_types", "events", func(a *platform.Advisory) any { return eventWords(a, eventType) }},
 		{"t.event_authors", "events", func(a *platform.Advisory) any { return eventWords(a, eventAuthor) }},
@@ -73,7 +78,7 @@ func (tx *transaction) AdvisoryWriter() platform.RowWriter[*platform.Advisory] {
 func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	addAnyOf(s, "advisory_id", f.AdvisoryIDs)
 	addAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
-	addAnyOf(s, "artifact_name", f.ArtifactNames)
+	addAnyArtifact(s, platform.ArtifactKeys(f.ArtifactNames...))
 	addAnyOf(s, "artifact_type", f.ArtifactTypes)
 	addAnyOf(s, "artifact_architecture", f.ArtifactArchitectures)
 	addAnyOf(s, "component_name", f.ComponentNames)
@@ -116,21 +121,41 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	}
 }
 
-// AdvisoriesByName reads advisories of a group by advisory id and artifact name,
-// with one index lookup each. Thus the cost of an import batch does not depend on
+// addAnyArtifact adds the condition that one of keys finds the artifact of an advisory.
+func addAnyArtifact(s *statement, keys []platform.ArtifactKey) {
+	byRule := map[platform.NameRule]valueList{}
+	for _, k := range keys {
+		byRule[k.Rule] = append(byRule[k.Rule], k.Name)
+	}
+	for n, rule := range slices.Sorted(maps.Keys(byRule)) { // that of any artifact first
+		if n == 0 {
+			s.add(" AND (t.normal_name ?", byRule[rule])
+			continue
+		}
+		s.add(" OR t.normal_name ?", byRule[rule])
+		s.add(" AND t.name_rule = ?", string(rule))
+	}
+	if len(keys) > 0 {
+		s.add(")")
+	}
+}
+
+// AdvisoriesByName reads advisories of a group by advisory id and artifact, with
+// one index lookup each. Thus the cost of an import batch does not depend on
 // the size of the group.
 func (s tables) AdvisoriesByName(ctx context.Context, names platform.AdvisoryNames) ([]*platform.Advisory, error) {
 	group, wanted := names.Names()
-	ids, artifacts := make([]string, len(wanted)), make([]string, len(wanted))
+	ids, normal, types := make([]string, len(wanted)), make([]string, len(wanted)), make([]string, len(wanted))
 	for i, n := range wanted {
-		ids[i], artifacts[i] = n.AdvisoryID, n.ArtifactName
+		ids[i], normal[i], types[i] = n.AdvisoryID, n.NormalName, n.ArtifactType
 	}
-	return readPairs(ctx, s, advisories.table, textPairs(ids, artifacts), "t.parent = ? AND t.advisory_id = p.k AND t.artifact_name = p.inside", group)
+	columns := append(textPairs(ids, normal), ParentColumn{Name: "type", Texts: types})
+	return readPairs(ctx, s, advisories.table, columns, "t.parent = ? AND t.advisory_id = p.k AND t.normal_name = p.inside AND t.artifact_type = p.type", group)
 }
 
 // searchText returns the text that a free-text query searches.
 func searchText(a *platform.Advisory) string {
-	parts := append([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases...)
+	parts := slices.Concat([]string{a.AdvisoryID, a.ArtifactName, a.ComponentName}, a.Aliases, a.Upstream, a.Related)
 	return foldText(strings.Join(parts, "\n"))
 }
 

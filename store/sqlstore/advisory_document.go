@@ -23,7 +23,7 @@ func (s tables) ListFeed(ctx context.Context, q platform.FeedQuery) ([]*platform
 	err := s.reads.Run(ctx, s.feedRows(q, names).build(func(scan func(...any) error) error {
 		a := new(platform.Advisory)
 		found = append(found, a)
-		return scan(&outOf, &a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
+		return scan(&outOf, &a.AdvisoryID, &a.ArtifactName, &a.ArtifactType, jsonColumn{&a.Aliases}, jsonColumn{&a.Upstream}, jsonColumn{&a.Events}, jsonColumn{&a.Severities}, timeColumn{&a.CreateTime})
 	}))
 	switch {
 	case err != nil:
@@ -39,11 +39,11 @@ func (s tables) ListFeed(ctx context.Context, q platform.FeedQuery) ([]*platform
 // feedRows selects the latest of each advisory that q asks for.
 func (s tables) feedRows(q platform.FeedQuery, names valueList) *statement {
 	f := s.dialect.statement()
-	f.addSlow("SELECT k.n, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.events, t.severities, t.create_time" +
-		" FROM (SELECT c.artifact_name, c.advisory_id, COUNT(*) OVER () AS n FROM (")
+	f.addSlow("SELECT k.n, t.advisory_id, t.artifact_name, t.artifact_type, t.aliases, t.upstream, t.events, t.severities, t.create_time" +
+		" FROM (SELECT c.artifact_name, c.advisory_id, c.artifact_type, COUNT(*) OVER () AS n FROM (")
 	feedKeys(f, q, q.Limit()+1)
 	f.add(") c) k JOIN advisory t ON t.uid = (SELECT o.uid FROM advisory o"+
-		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.delete_time = ?"+
+		" WHERE o.artifact_name = k.artifact_name AND o.advisory_id = k.advisory_id AND o.artifact_type = k.artifact_type AND o.delete_time = ?"+
 		" ORDER BY o.update_time DESC, o.uid DESC LIMIT 1) WHERE 1 = 1", platform.Time{})
 	if len(names) > 0 { // the latest version may no longer have the alias
 		f.add(" AND (t.advisory_id ?", names)
@@ -52,19 +52,19 @@ func (s tables) feedRows(q platform.FeedQuery, names valueList) *statement {
 	if q.Fixed() {
 		addHasWord(f, "event_types", []platform.EventType{platform.EventTypeFixed})
 	}
-	return f.add(" ORDER BY t.artifact_name, t.advisory_id")
+	return f.add(" ORDER BY t.artifact_name, t.advisory_id, t.artifact_type")
 }
 
-// feedKeys adds a select of the advisories that q asks for, by artifact and id.
+// feedKeys adds a select of the advisories that q asks for, by artifact, id and ecosystem.
 func feedKeys(f *statement, q platform.FeedQuery, limit int) {
 	var none platform.Time
-	f.add("SELECT DISTINCT t.artifact_name, t.advisory_id FROM advisory t WHERE t.delete_time = ?", none)
-	addAnyOf(f, "artifact_name", q.Artifacts())
+	f.add("SELECT DISTINCT t.artifact_name, t.advisory_id, t.artifact_type FROM advisory t WHERE t.delete_time = ?", none)
+	addAnyArtifact(f, q.Artifacts())
 	if names := valueList(q.Names()); len(names) > 0 {
 		f.add(" AND t.uid IN (SELECT a.uid FROM advisory_alias a WHERE a.alias ?", names)
 		f.add(" UNION SELECT n.uid FROM advisory n WHERE n.advisory_id ?)", names)
 	}
-	f.add(" ORDER BY t.artifact_name, t.advisory_id LIMIT ?", int64(limit))
+	f.add(" ORDER BY t.artifact_name, t.advisory_id, t.artifact_type LIMIT ?", int64(limit))
 }
 
 // checkFits fails if a query finds more advisories than its limit.

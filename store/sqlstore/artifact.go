@@ -20,7 +20,7 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 	},
 	writeOnly: []column[*platform.Artifact]{
 		{"t.search", "description", func(a *platform.Artifact) any {
-			text := foldText(a.Name + "\n" + a.Description)
+			text := foldText(platform.ArtifactText(a.Name + "\n" + a.Description))
 			return &text
 		}},
 	},
@@ -34,7 +34,7 @@ var artifacts = newTable(&table[*platform.Artifact, *platform.ArtifactFilter]{
 			s.add(" AND t.remediated") // the index of remediated artifacts has the same condition
 		}
 		if f.Query != "" {
-			s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(f.Query)))
+			s.addSlow(` AND t.search LIKE ? ESCAPE '\'`, likePattern(foldText(platform.ArtifactText(f.Query))))
 		}
 	},
 })

@@ -57,6 +57,7 @@ type part struct {
 	scopes []int          // indices in the list of scopes
 	uids   []platform.UID // values that column is compared with
 	names  []string       // values that column is compared with, if they are not UIDs
+	rules  []string       // rules of the names
 	within []platform.UID // counter scopes of the rows
 	around []platform.UID // UIDs that the parents of the rows must enclose
 	bases  []platform.UID // bases of the tiebreakers
@@ -76,6 +77,9 @@ func (p *part) columns() []ParentColumn {
 		columns = append(columns, ParentColumn{Name: "k", Bytes: mapAll(p.uids, scopeKey)})
 	default:
 		columns = append(columns, ParentColumn{Name: "k", Bytes: packAllUIDs(p.uids)})
+	}
+	if p.ruled {
+		columns = append(columns, ParentColumn{Name: "rule", Texts: p.rules})
 	}
 	if p.prefix != "" {
 		columns = append(columns, ParentColumn{Name: "rest", Bytes: mapAll(p.uids, restOf)})
@@ -120,7 +124,7 @@ func mapAll(uids []platform.UID, convert func(platform.UID) []byte) [][]byte {
 // A partKey holds what the branches of a part have in common.
 type partKey struct {
 	column                       string
-	named                        bool // whether column holds names, not UIDs
+	named, ruled                 bool // whether column holds names, not UIDs, and whether the reach has a rule
 	root, inside, below, exclude bool // whether the reach has root, inside, strictlyBelow and exclude
 	isAround                     bool // whether the reach has around
 	single                       bool // whether each scope has no other branch
@@ -147,7 +151,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			if how.isElsewhere() {
 				continue
 			}
-			k := partKey{how.column, how.uid == "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey, how.tie.base != "", how.tie.column, how.prefix()}
+			k := partKey{how.column, how.uid == "", how.rule != "", how.root != "", how.inside != "", how.strictlyBelow, how.exclude != "", how.around != "", len(branches) == 1, how.hasKey, how.tie.base != "", how.tie.column, how.prefix()}
 			p := last // mostly all scopes have one shape
 			if len(parts) == 0 || p.partKey != k {
 				p = byShape[k]
@@ -161,6 +165,7 @@ func (r *reader[T, F]) parts(scopes []platform.Scope, by approach) (parts []*par
 			p.scopes = append(p.scopes, i)
 			p.uids = append(p.uids, how.uid)
 			p.names = append(p.names, how.name)
+			p.rules = append(p.rules, how.rule)
 			p.within = append(p.within, platform.UID(how.scope(b)))
 			p.around = append(p.around, how.around)
 			p.bases = append(p.bases, how.tie.base)
@@ -206,6 +211,9 @@ func (p *part) addParentCondition(s *statement) {
 	if p.column != "" {
 		s.add("t." + p.column + " = p.k")
 		and = " AND "
+	}
+	if p.ruled {
+		s.add(" AND t.name_rule = p.rule")
 	}
 	switch {
 	case p.root && p.tied:

@@ -18,6 +18,7 @@ type reach struct {
 	hasKey        bool   // whether the column contains keys of scopes
 	uid           platform.UID
 	name          string       // value that column is compared with, if that is not a UID
+	rule          string       // rule of the normal name; "" means any
 	root          platform.UID // organisation that the rows must belong to; "" means any
 	inside        platform.UID // UID within which the rows must lie; "" means anywhere
 	strictlyBelow bool         // whether the row of inside itself is left out
@@ -80,7 +81,7 @@ func (t *table[T, F]) reachByUID(b platform.Branch, walk bool) (reach, bool) {
 	case platform.OfRole: // a built-in role belongs to all organisations
 		return reach{column: "role", uid: b.UID, root: b.Inside.Root(), inside: b.Inside}, true
 	case platform.OfArtifact:
-		return reach{column: "artifact_name", name: b.Name, root: b.Inside.Root(), inside: b.Inside, around: b.Around}, true
+		return reach{column: "normal_name", name: b.Name, rule: string(b.Rule), root: b.Inside.Root(), inside: b.Inside, around: b.Around}, true
 	case platform.OfEcosystem:
 		return reach{column: "ecosystem", name: b.Name}, true
 	case platform.Within, platform.Below:
@@ -184,6 +185,9 @@ func (t *table[T, F]) addBranch(s *statement, b platform.Branch, how approach, o
 			s.add(" AND t.uid <> ?", r.exclude)
 		}
 		s.addAround(r.around)
+		if r.rule != "" {
+			s.add(" AND t.name_rule = ?", r.rule)
+		}
 		if how.byWords && !r.hasKey {
 			s.add(" AND t.root = ?", b.UID.Root())
 		}

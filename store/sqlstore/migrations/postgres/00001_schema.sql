@@ -374,11 +374,12 @@ CREATE TABLE advisory (
     root bytea NOT NULL, parent bytea NOT NULL REFERENCES grp (uid),
     advisory_id text COLLATE "C" NOT NULL,
     artifact_name text COLLATE "C" NOT NULL, artifact_type text COLLATE "C" NOT NULL, artifact_architecture text COLLATE "C" NOT NULL,
+    normal_name text COLLATE "C" NOT NULL, name_rule text COLLATE "C" NOT NULL, -- by which the ecosystem compares names: artifact_key.go
     component_name text COLLATE "C" NOT NULL, component_location text COLLATE "C" NOT NULL, component_type text COLLATE "C" NOT NULL,
     legacy_advisory_id text COLLATE "C" NOT NULL,
     author text COLLATE "C" NOT NULL,
     origin text COLLATE "C" NOT NULL,
-    aliases text COLLATE "C" NOT NULL,
+    aliases text COLLATE "C" NOT NULL, upstream text COLLATE "C" NOT NULL, related text COLLATE "C" NOT NULL,
     events text COLLATE "C" NOT NULL,
     severities text COLLATE "C" NOT NULL,
     delete_time timestamptz NOT NULL, source_time timestamptz NOT NULL, create_time timestamptz NOT NULL, update_time timestamptz NOT NULL,
@@ -394,11 +395,12 @@ CREATE TABLE advisory (
     fix_time timestamptz,
     root_key bytea, parent_key bytea, g2_key bytea, g3_key bytea, rest bytea, local bytea
 );
--- A group has one advisory with an id for an artifact.
-CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, artifact_name);
+-- A group has one advisory with an id for a package of an ecosystem.
+CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, normal_name, artifact_type);
 -- Documents and reports read the advisories of all organisations, by artifact or by id. Of those that many
 -- organisations have, the one that is not withdrawn and changed last is the end of a range.
-CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, delete_time, update_time, uid);
+CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, artifact_type, delete_time, update_time, uid);
+CREATE INDEX advisory_normal_name ON advisory (normal_name, artifact_name, advisory_id, artifact_type, delete_time, name_rule);
 CREATE INDEX advisory_id ON advisory (advisory_id);
 -- Lists of an organisation, of a group, and below a group.
 CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
@@ -410,9 +412,11 @@ CREATE INDEX advisory_g2_key_id ON advisory (g2_key, advisory_id, rest) WHERE g2
 CREATE INDEX advisory_g3_key_id ON advisory (g3_key, advisory_id, rest) WHERE g3_key IS NOT NULL;
 -- The advisories of an artifact by id. Without this index, a list in this order reads all advisories that
 -- other organisations have of the artifact, or sorts its own.
-CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, artifact_name, advisory_id, rest) WHERE count_class > 0;
+CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, normal_name, advisory_id, rest) WHERE count_class > 0;
 -- How many advisories of each class an artifact has: counting reads this index alone.
-CREATE INDEX advisory_root_key_artifact ON advisory (root_key, artifact_name, rest, count_class);
+CREATE INDEX advisory_root_key_artifact ON advisory (root_key, normal_name, rest, count_class, name_rule);
+-- Lists of an organisation by artifact.
+CREATE INDEX advisory_root_key_name ON advisory (root_key, artifact_name, rest);
 -- Lists by severity: of all advisories, and of the open ones, which are few in most organisations.
 CREATE INDEX advisory_root_key_severity ON advisory (root_key, severity, rest);
 CREATE INDEX advisory_g2_key_severity ON advisory (g2_key, severity, rest) WHERE g2_key IS NOT NULL;
@@ -438,7 +442,7 @@ CREATE TABLE vulnerability (
     summary text COLLATE "C" NOT NULL, details text COLLATE "C" NOT NULL,
     refs text COLLATE "C" NOT NULL,
     severities text COLLATE "C" NOT NULL,
-    aliases text COLLATE "C" NOT NULL,
+    aliases text COLLATE "C" NOT NULL, upstream text COLLATE "C" NOT NULL, related text COLLATE "C" NOT NULL,
     update_time timestamptz NOT NULL
 );
 

@@ -384,11 +384,12 @@ CREATE TABLE advisory (
     root BLOB NOT NULL, parent BLOB NOT NULL REFERENCES grp (uid),
     advisory_id TEXT NOT NULL,
     artifact_name TEXT NOT NULL, artifact_type TEXT NOT NULL, artifact_architecture TEXT NOT NULL,
+    normal_name TEXT NOT NULL, name_rule TEXT NOT NULL, -- by which the ecosystem compares names: artifact_key.go
     component_name TEXT NOT NULL, component_location TEXT NOT NULL, component_type TEXT NOT NULL,
     legacy_advisory_id TEXT NOT NULL,
     author TEXT NOT NULL,
     origin TEXT NOT NULL,
-    aliases TEXT NOT NULL,
+    aliases TEXT NOT NULL, upstream TEXT NOT NULL, related TEXT NOT NULL,
     events TEXT NOT NULL,
     severities TEXT NOT NULL,
     delete_time INTEGER NOT NULL, source_time INTEGER NOT NULL, create_time INTEGER NOT NULL, update_time INTEGER NOT NULL,
@@ -404,11 +405,12 @@ CREATE TABLE advisory (
     fix_time INTEGER,
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
 );
--- A group has one advisory with an id for an artifact.
-CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, artifact_name);
+-- A group has one advisory with an id for a package of an ecosystem.
+CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, normal_name, artifact_type);
 -- Documents and reports read the advisories of all organisations, by artifact or by id. Of those that many
 -- organisations have, the one that is not withdrawn and changed last is the end of a range.
-CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, delete_time, update_time, uid);
+CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, artifact_type, delete_time, update_time, uid);
+CREATE INDEX advisory_normal_name ON advisory (normal_name, artifact_name, advisory_id, artifact_type, delete_time, name_rule);
 CREATE INDEX advisory_id ON advisory (advisory_id);
 -- Lists of an organisation, of a group, and below a group.
 CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
@@ -420,9 +422,11 @@ CREATE INDEX advisory_g2_key_id ON advisory (g2_key, advisory_id, rest) WHERE g2
 CREATE INDEX advisory_g3_key_id ON advisory (g3_key, advisory_id, rest) WHERE g3_key IS NOT NULL;
 -- The advisories of an artifact by id. Without this index, a list in this order reads all advisories that
 -- other organisations have of the artifact, or sorts its own.
-CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, artifact_name, advisory_id, rest) WHERE count_class > 0;
+CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, normal_name, advisory_id, rest) WHERE count_class > 0;
 -- How many advisories of each class an artifact has: counting reads this index alone.
-CREATE INDEX advisory_root_key_artifact ON advisory (root_key, artifact_name, rest, count_class);
+CREATE INDEX advisory_root_key_artifact ON advisory (root_key, normal_name, rest, count_class, name_rule);
+-- Lists of an organisation by artifact.
+CREATE INDEX advisory_root_key_name ON advisory (root_key, artifact_name, rest);
 -- Lists by severity: of all advisories, and of the open ones, which are few in most organisations.
 CREATE INDEX advisory_root_key_severity ON advisory (root_key, severity, rest);
 CREATE INDEX advisory_g2_key_severity ON advisory (g2_key, severity, rest) WHERE g2_key IS NOT NULL;
@@ -448,7 +452,7 @@ CREATE TABLE vulnerability (
     summary TEXT NOT NULL, details TEXT NOT NULL,
     refs TEXT NOT NULL,
     severities TEXT NOT NULL,
-    aliases TEXT NOT NULL,
+    aliases TEXT NOT NULL, upstream TEXT NOT NULL, related TEXT NOT NULL,
     update_time INTEGER NOT NULL
 );
 

@@ -1,0 +1,158 @@
+package platform_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"atrium/platform"
+)
+
+// packagesOf returns a list of advisories as texts: id, ecosystem and artifact.
+func packagesOf(all []*platform.Advisory) string {
+	var texts []string
+	for _, a := range all {
+		texts = append(texts, strings.Join([]string{a.AdvisoryID, a.ArtifactType, a.ArtifactName}, " "))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ", ")
+}
+
+func TestArtifactsMatchByTheNamesThatTheirEcosystemTakesForTheSame(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		for _, a := range []platform.Advisory{
+			{ArtifactType: "PyPI", ArtifactName: "zope-interface"}, {ArtifactType: "npm", ArtifactName: "zope-interface"}, {ArtifactType: "Go", ArtifactName: "zope-interface"},
+			{ArtifactType: "NuGet", ArtifactName: "Newtonsoft.Json"}, {ArtifactType: "Maven", ArtifactName: "Newtonsoft.Json"}, {ArtifactType: "Go", ArtifactName: "newtonsoft.json"},
+			{ArtifactType: "npm", ArtifactName: "@Scope/Name"}, {ArtifactType: "Maven", ArtifactName: "com.example:Parser"}, {ArtifactType: "Debian:12", ArtifactName: "zlib"},
+			{ArtifactType: "Debian:11", ArtifactName: "zlib"}, {ArtifactName: digest(1)},
+		} {
+			a.AdvisoryID = "A"
+			done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{&a})
+			expectImported(t, a.ArtifactName, done, err, mustSucceed(1, 0, 0, 0))
+		}
+		for _, x := range []struct{ name, want string }{
+			{"zope-interface", "A Go zope-interface, A PyPI zope-interface, A npm zope-interface"}, {"Zope_Interface", "A PyPI zope-interface"},
+			{"zope.-_interface", "A PyPI zope-interface"}, {"ZOPE-interface", "A PyPI zope-interface, A npm zope-interface"}, {"zope interface", ""},
+			{"Newtonsoft.Json", "A Maven Newtonsoft.Json, A NuGet Newtonsoft.Json"}, {"newtonsoft.json", "A Go newtonsoft.json, A NuGet Newtonsoft.Json"}, {"newtonsoft-json", ""},
+			{"@scope/name", "A npm @Scope/Name"}, {"com.example:parser", ""}, {"com.example:Parser", "A Maven com.example:Parser"},
+			{"zlib", "A Debian:11 zlib, A Debian:12 zlib"}, {digest(1), "A  " + digest(1)},
+		} {
+			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: &platform.AdvisoryFilter{ArtifactNames: []string{x.name}}})
+			must(t, err)
+			if got := packagesOf(page.Items); got != x.want || page.TotalCount != int64(len(page.Items)) {
+				t.Errorf("%q finds %s (total %d), want %s", x.name, got, page.TotalCount, x.want)
+			}
+			repo := w.repo(acme.uid)
+			must(t, importImages(w, &platform.Image{Repo: repo, Digest: digest(9), Packages: []string{"other", x.name}}))
+			tag, err := w.p.Tags.Create(acme.owner, repo, body[*platform.Tag](`{"name": "latest", "digest": %q}`, digest(9)))
+			must(t, err)
+			pages, errs := w.p.Advisories.ListOfTags(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{}, []*platform.Tag{tag})
+			must(t, errs[0])
+			if got := packagesOf(pages[0].Items); got != x.want {
+				t.Errorf("an image with %q has %s, want %s", x.name, got, x.want)
+			}
+			summaries, errs := w.p.Advisories.SummarizeTags(acme.owner, []*platform.Tag{tag})
+			must(t, errs[0])
+			if got := summaries[0].Open.Total; got != int64(len(pages[0].Items)) {
+				t.Errorf("an image with %q counts %d advisories, want %d", x.name, got, len(pages[0].Items))
+			}
+		}
+		both := platform.ArtifactKeys("Zope_Interface", "zope-interface", "ZOPE-INTERFACE")
+		if want := []platform.ArtifactKey{{Name: "ZOPE-INTERFACE"}, {Name: "Zope_Interface"}, {Name: "zope-interface"}, {Name: "zope_interface", Rule: "anycase"}}; !slices.Equal(both, want) {
+			t.Errorf("keys %v, want %v: a row must have one of them only", both, want)
+		}
+		again, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{{AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "Zope.Interface", Author: "x"}, {AdvisoryID: "A", ArtifactType: "PyPI", ArtifactName: "zope_interface"}})
+		expectImported(t, "another spelling", again, err, mustSucceed(0, 1, 0, 1))
+	})
+}
+
+func TestRecordsAreFoundAndRatedByTheirUpstreamVulnerabilities(t *testing.T) {
+	const critical, low = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:P/AC:H/PR:H/UI:R/S:U/C:L/I:N/A:N"
+	rated := func(id, vector string, aliases ...string) *platform.Vulnerability {
+		return &platform.Vulnerability{ID: id, Aliases: aliases, Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: vector}}}
+	}
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		vulnerabilities := func(all ...*platform.Vulnerability) {
+			_, err := w.p.Vulnerabilities.Import(w.operator(), all)
+			must(t, err)
+		}
+		vulnerabilities(rated("CVE-1", critical), rated("CVE-3", low), &platform.Vulnerability{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-8"}})
+		done, err := w.p.Advisories.Import(w.operator(), acme.uid, []*platform.Advisory{
+			{AdvisoryID: "DSA-1", ArtifactName: "a", Upstream: []string{"CVE-1"}, Related: []string{"CVE-8"}}, {AdvisoryID: "DSA-2", ArtifactName: "a", Upstream: []string{"CVE-2"}},
+			{AdvisoryID: "DSA-3", ArtifactName: "a", Aliases: []string{"CVE-3"}, Upstream: []string{"CVE-1"}},
+			{AdvisoryID: "DSA-4", ArtifactName: "a", Upstream: []string{"CVE-1"}, Severities: []platform.Severity{{Type: "TYPE_CVSS_V3", Score: low}}}, {AdvisoryID: "DSA-5", ArtifactName: "a", Related: []string{"CVE-1"}},
+		})
+		expectImported(t, "advisories", done, err, mustSucceed(5, 0, 0, 0))
+		vulnerabilities(rated("GHSA-2", critical, "CVE-2")) // after the advisory
+		list := func(f platform.AdvisoryFilter) string {
+			page, err := w.p.Advisories.List(acme.owner, platform.ListRequest[*platform.AdvisoryFilter]{Filter: &f, OrderBy: "advisory_id"})
+			must(t, err)
+			var found []string
+			for _, a := range page.Items {
+				found = append(found, fmt.Sprint(a.AdvisoryID, " ", strings.TrimPrefix(string(a.Severity.Rating), "SEVERITY_RATING_")))
+			}
+			return strings.Join(found, ", ")
+		}
+		for _, x := range []struct {
+			filter platform.AdvisoryFilter
+			want   string
+		}{
+			{platform.AdvisoryFilter{}, "DSA-1 CRITICAL, DSA-2 CRITICAL, DSA-3 LOW, DSA-4 LOW, DSA-5 UNKNOWN"},
+			{platform.AdvisoryFilter{Aliases: []string{"CVE-1"}}, "DSA-1 CRITICAL, DSA-3 LOW, DSA-4 LOW"}, {platform.AdvisoryFilter{Aliases: []string{"CVE-8"}}, ""},
+			{platform.AdvisoryFilter{Query: "cve-8"}, "DSA-1 CRITICAL"}, {platform.AdvisoryFilter{Query: "cve-2"}, "DSA-2 CRITICAL"},
+		} {
+			if got := list(x.filter); got != x.want {
+				t.Errorf("%+v finds %s, want %s", x.filter, got, x.want)
+			}
+		}
+		documents, err := w.p.AdvisoryDocuments.List(acme.owner, platform.DocumentRequest{CVEs: []string{"CVE-2"}})
+		must(t, err)
+		if len(documents) != 1 || len(documents[0].Advisories) != 1 || documents[0].Advisories[0].ID != "DSA-2" {
+			t.Errorf("documents of CVE-2: %+v, want DSA-2", documents)
+		}
+		found, err := w.p.Vulnerabilities.List(acme.owner, platform.ListRequest[*platform.VulnerabilityFilter]{Filter: &platform.VulnerabilityFilter{ID: "CVE-1"}})
+		must(t, err)
+		if len(found.Items) != 2 || found.Items[0].ID != "CVE-1" || found.Items[1].ID != "DSA-1" {
+			t.Errorf("metadata of CVE-1: %+v, want CVE-1 and DSA-1", found.Items)
+		}
+		one, err := w.p.Vulnerabilities.Get(acme.owner, "CVE-1")
+		if err != nil || one.ID != "CVE-1" {
+			t.Errorf("CVE-1 is %+v (%v)", one, err)
+		}
+		again, err := w.p.Vulnerabilities.Import(w.operator(), []*platform.Vulnerability{{ID: "DSA-1", Upstream: []string{"CVE-1"}, Related: []string{"CVE-9"}}, rated("CVE-1", critical)})
+		expectImported(t, "metadata with another related id", again, err, mustSucceed(0, 1, 1, 0))
+	})
+}
+
+func TestSpellingsOfAPythonPackageAreOneLibrary(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		acme := w.found("acme")
+		library := func(e platform.Ecosystem, name, version string) *platform.ImportedArtifact {
+			return &platform.ImportedArtifact{Artifact: platform.Artifact{Ecosystem: e, Name: name}, Versions: []*platform.ArtifactVersion{{Version: version}}}
+		}
+		for _, a := range []*platform.ImportedArtifact{
+			library(platform.EcosystemPython, "Bug_Norm.Lib", "1.0"), library(platform.EcosystemPython, "bug-norm-lib", "2.0"),
+			library(platform.EcosystemJava, "com.example:Bug_Norm", "1.0"), library(platform.EcosystemJava, "com.example:bug-norm", "1.0"),
+		} {
+			_, _, err := w.p.Artifacts.Import(w.operator(), []*platform.ImportedArtifact{a})
+			must(t, err)
+		}
+		for query, want := range map[string]string{
+			"":             "bug-norm-lib 2 2.0, com.example:Bug_Norm 1 1.0, com.example:bug-norm 1 1.0",
+			"bug__NORM.li": "bug-norm-lib 2 2.0", "example:bug-norm": "com.example:Bug_Norm 1 1.0, com.example:bug-norm 1 1.0", "bugnorm": "",
+		} {
+			page, err := w.p.Artifacts.List(acme.owner, platform.ListRequest[*platform.ArtifactFilter]{Filter: &platform.ArtifactFilter{Ecosystems: []platform.Ecosystem{platform.EcosystemJava, platform.EcosystemPython}, Query: query}})
+			must(t, err)
+			var found []string
+			for _, a := range page.Items {
+				found = append(found, fmt.Sprint(a.Name, " ", a.VersionCount, " ", a.LatestVersion))
+			}
+			if got := strings.Join(found, ", "); got != want {
+				t.Errorf("query %q finds %s, want %s", query, got, want)
+			}
+		}
+	})
+}
