@@ -1,6 +1,6 @@
 module atrium
 
-go 1.26.0
+go 1.26.3
 
 require (
 	connectrpc.com/connect v1.21.1
@@ -41,6 +41,8 @@ require (
 	google.golang.org/protobuf v1.36.12
 	modernc.org/sqlite v1.57.0
 )
+
+require github.com/google/osv-scalibr v0.5.3
 
 require (
 	github.com/agnivade/levenshtein v1.2.2 // indirect
@@ -83,7 +85,7 @@ require (
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.opentelemetry.io/otel/metric v1.47.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
-	go.yaml.in/yaml/v2 v2.4.2 // indirect
+	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	golang.org/x/mod v0.40.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect

@@ -13,7 +13,8 @@ import (
 //	{"ecosystem": "JAVA", "name": "com.google.guava:guava", "description": "...", "remediated": false,
 //	 "cudaVersion": "", "versions": [{"version": "33.4.8-jre", "sizeBytes": 3042362, "time": "2025-04-14T20:30:00Z"}]}
 //
-// The ecosystem is JAVA or PYTHON, or its wire name. A line is imported completely
+// The ecosystem is JAVA or PYTHON, or its wire name. Lines with different spellings of the name
+// of a Python package (PEP 503) are about one library. A line is imported completely
 // or not at all. Fields that a version leaves out keep their stored values;
 // stored versions that a line does not name stay.
 func ImportArtifacts(ctx context.Context, p *platform.Platform, file string, o Options) (Summary, error) {
@@ -29,7 +30,7 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 		c.versions.Updated += versions.Updated
 		c.versions.Unchanged += versions.Unchanged
 		return artifacts, err
-	}, func(a *platform.ImportedArtifact) [2]string { return [2]string{string(a.Ecosystem), a.Name} })
+	}, (*platform.ImportedArtifact).Key)
 	err := c.reporter.readLines(ctx, file, 1, c.reporter.reportUnreadable, func(at Place, line []byte) error { return c.importLine(ctx, at, line) })
 	if err == nil {
 		err = c.artifacts.flush(ctx)
@@ -41,7 +42,7 @@ func importArtifacts(ctx context.Context, d destination, file string, o Options)
 // An artifactImport is the import of one file of artifacts.
 type artifactImport struct {
 	reporter        *reporter
-	artifacts       *batch[platform.ImportedArtifact, [2]string]
+	artifacts       *batch[platform.ImportedArtifact, platform.ArtifactName]
 	versions        KindCounts
 	versionsInBatch int
 }

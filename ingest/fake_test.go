@@ -76,7 +76,9 @@ func (c *fakeCore) destination() destination {
 			return put(c, c.images, rows, func(i *platform.Image) string { return string(i.Repo) + "@" + i.Digest })
 		},
 		advisories: func(_ context.Context, rows []*platform.Advisory) (platform.Imported, error) {
-			return put(c, c.advisories, rows, func(a *platform.Advisory) string { return a.AdvisoryID + " " + a.ArtifactName })
+			return put(c, c.advisories, rows, func(a *platform.Advisory) string {
+				return strings.TrimSpace(a.AdvisoryID + " " + a.ArtifactName + " " + a.ArtifactType)
+			})
 		},
 		vulnerabilities: func(_ context.Context, rows []*platform.Vulnerability) (platform.Imported, error) {
 			return put(c, c.vulnerabilities, rows, func(v *platform.Vulnerability) string { return v.ID })

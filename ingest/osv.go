@@ -8,8 +8,8 @@ import (
 
 // ImportOSV imports OSV records (https://ossf.github.io/osv-schema) from JSON and YAML files,
 // folders, tar archives (plain or gzip) and zip archives. Each record becomes the
-// metadata of a vulnerability and one advisory per affected package. Other files
-// in folders and archives are ignored. A path without any record counts as a
+// metadata of a vulnerability and one advisory for each ecosystem and package that it
+// affects. Other files in folders and archives are ignored. A path without any record counts as a
 // failure.
 func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Options) (Summary, error) {
 	return importOSV(ctx, newDestination(p, o, platform.ImportOptions{}), paths, o)
@@ -18,9 +18,7 @@ func ImportOSV(ctx context.Context, p *platform.Platform, paths []string, o Opti
 // importOSV is ImportOSV with a destination.
 func importOSV(ctx context.Context, d destination, paths []string, o Options) (Summary, error) {
 	l := &reporter{options: o}
-	advisories := newBatch("advisories", l, d.advisories, func(a *platform.Advisory) [2]string {
-		return [2]string{a.AdvisoryID, a.ArtifactName}
-	})
+	advisories := newBatch("advisories", l, d.advisories, (*platform.Advisory).Key)
 	vulnerabilities := newBatch("vulnerability metadata", l, d.vulnerabilities, func(v *platform.Vulnerability) string {
 		return v.ID
 	})

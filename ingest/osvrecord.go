@@ -18,6 +18,8 @@ type osvRecord struct {
 	Published  string        `json:"published"`
 	Withdrawn  string        `json:"withdrawn"`
 	Aliases    []string      `json:"aliases"`
+	Upstream   []string      `json:"upstream"`
+	Related    []string      `json:"related"`
 	Summary    string        `json:"summary"`
 	Details    string        `json:"details"`
 	Severity   []osvSeverity `json:"severity"`
@@ -34,9 +36,10 @@ type osvRecord struct {
 		Severity     string `json:"severity"` // GitHub, Bitnami: the feed's own rating
 	}] `json:"database_specific"`
 
-	// Before version 0.8 a record affected one package, given here.
-	Package *osvPackage `json:"package"`
-	Affects osvAffected `json:"affects"`
+	// Before version 0.8 of the schema a record was about one package, given here.
+	Package   *osvPackage        `json:"package"`
+	Affects   *osvAffected       `json:"affects"`
+	Ecosystem ecosystemSpecifics `json:"ecosystem_specific"`
 
 	published, modified, withdrawn platform.Time
 }
@@ -52,18 +55,21 @@ type osvPackage struct {
 }
 
 type osvAffected struct {
-	Package   *osvPackage   `json:"package"`
-	Severity  []osvSeverity `json:"severity"`
-	Ranges    []osvRange    `json:"ranges"`
-	Ecosystem lenient[struct {
-		// Go: versions in the numbering of the project, if the versions of the
-		// module differ.
-		Ranges  []osvRange `json:"custom_ranges"`
-		Imports []struct {
-			Path string `json:"path"` // Go: a package of the module
-		} `json:"imports"`
-	}] `json:"ecosystem_specific"`
+	Package   *osvPackage        `json:"package"`
+	Severity  []osvSeverity      `json:"severity"`
+	Ranges    []osvRange         `json:"ranges"`
+	Ecosystem ecosystemSpecifics `json:"ecosystem_specific"`
 }
+
+// ecosystemSpecifics are defined by each ecosystem for itself.
+type ecosystemSpecifics = lenient[struct {
+	// Go: versions in the numbering of the project, if the versions of the
+	// module differ.
+	Ranges  []osvRange `json:"custom_ranges"`
+	Imports []struct {
+		Path string `json:"path"` // Go: a package of the module
+	} `json:"imports"`
+}]
 
 // A lenient reads a part of a record that each database defines for itself. It
 // ignores members whose type is not the expected one.
@@ -72,22 +78,6 @@ type lenient[T any] struct{ value T }
 func (l *lenient[T]) UnmarshalJSON(b []byte) error {
 	_ = json.Unmarshal(b, &l.value)
 	return nil
-}
-
-type osvRange struct {
-	Type   string     `json:"type"`
-	Repo   string     `json:"repo"` // if the range is one of commits
-	Events []osvEvent `json:"events"`
-}
-
-type osvEvent struct {
-	Introduced string `json:"introduced"`
-	Fixed      string `json:"fixed"`
-}
-
-// hasNoEnd reports whether the latest versions are affected.
-func (r osvRange) hasNoEnd() bool {
-	return len(r.Events) > 0 && r.Events[len(r.Events)-1].Introduced != ""
 }
 
 // remainsAffected reports whether the latest versions of the package are affected, even if
@@ -131,9 +121,8 @@ func parseOSV(document []byte) (*osvRecord, error) {
 			return nil, fmt.Errorf("%s: %w", t.field, err)
 		}
 	}
-	if r.Package != nil && len(r.Affected) == 0 {
-		r.Affects.Package = r.Package
-		r.Affected = []osvAffected{r.Affects}
+	if err := r.readOldForm(); err != nil {
+		return nil, err
 	}
 	// A record may affect code that is in no package. Its metadata is imported.
 	r.Affected = slices.DeleteFunc(r.Affected, func(a osvAffected) bool { return a.Package == nil })
@@ -143,11 +132,35 @@ func parseOSV(document []byte) (*osvRecord, error) {
 			return nil, fmt.Errorf("affected[%d].package has no name", i)
 		}
 		severities += len(r.severitiesOf(a))
+		for _, ranges := range [][]osvRange{a.Ranges, a.Ecosystem.value.Ranges} {
+			for n := range ranges {
+				ranges[n].normalize(a.Package.Ecosystem)
+			}
+		}
 	}
 	if severities > maxElements {
 		return nil, errTooManySeverities
 	}
 	return &r, nil
+}
+
+// readOldForm reads what a record says about its package in the form before version 0.8 of the
+// schema. A record can have both forms; then the new one counts.
+func (r *osvRecord) readOldForm() error {
+	switch {
+	case len(r.Affected) > 0 || r.Package == nil && r.Affects == nil:
+		return nil
+	case r.Package == nil:
+		return errors.New("affects: needs a package beside it, or use affected")
+	case r.Affects == nil: // all versions are affected
+		r.Affects = &osvAffected{}
+	}
+	r.Affects.Package = r.Package
+	if len(r.Affects.Ecosystem.value.Imports)+len(r.Affects.Ecosystem.value.Ranges) == 0 {
+		r.Affects.Ecosystem = r.Ecosystem
+	}
+	r.Affected = []osvAffected{*r.Affects}
+	return nil
 }
 
 var errTooManySeverities = fmt.Errorf("has more than %d severities for all of its packages together; those of the record count for each package that has none", maxElements)
@@ -168,52 +181,57 @@ func describeJSONError(err error) error {
 	}
 }
 
-// advisories returns one advisory per package name. Several entries for the same
+// A packageAdvisory is an advisory that is being made from the entries of a record for one
+// package.
+type packageAdvisory struct {
+	*platform.Advisory
+	parts  []string
+	fixes  map[string]bool            // versions that fix it
+	scores map[platform.Severity]bool // its severities
+	open   bool                       // whether its latest versions are affected
+}
+
+// advisories returns one advisory for each ecosystem and package. Several entries for the same
 // package become one advisory.
 func (r *osvRecord) advisories() []*platform.Advisory {
-	var all []*platform.Advisory
-	byName := map[string]*platform.Advisory{}
-	parts := map[string][]string{}
-	fixes := map[[2]string]bool{}                     // packages with the versions that fix them
-	scores := map[string]map[platform.Severity]bool{} // packages with their severities
-	open := map[string]bool{}                         // packages whose latest versions are affected
+	var all []*packageAdvisory
+	byName := map[platform.AdvisoryName]*packageAdvisory{}
 	for _, affected := range r.Affected {
-		name := affected.Package.Name
-		a := byName[name]
-		if a == nil {
-			a = &platform.Advisory{
-				AdvisoryID: r.ID, CreateTime: r.published, UpdateTime: r.modified, DeleteTime: r.withdrawn,
-				Author: osvAuthor, Origin: originName(r.ID), Aliases: r.Aliases,
-				ArtifactName: name, ArtifactType: affected.Package.Ecosystem,
-			}
-			a.Events = append(a.Events, r.newEvent(platform.AdvisoryEvent{Detection: &platform.Detection{Manual: &struct{}{}}}))
-			byName[name], all = a, append(all, a)
+		a := &packageAdvisory{Advisory: r.newAdvisory(affected.Package), fixes: map[string]bool{}, scores: map[platform.Severity]bool{}}
+		if known := byName[a.Key()]; known != nil {
+			a = known
+		} else {
+			byName[a.Key()], all = a, append(all, a)
 		}
-		a.ArtifactType = commonEcosystem(a.ArtifactType, affected.Package.Ecosystem)
 		for _, part := range affected.Ecosystem.value.Imports {
-			parts[name] = append(parts[name], part.Path)
+			a.parts = append(a.parts, part.Path)
 		}
-		r.addFixes(a, affected, fixes)
-		open[name] = open[name] || affected.remainsAffected()
-		if scores[name] == nil {
-			scores[name] = map[platform.Severity]bool{}
-		}
-		addSeverities(a, r.severitiesOf(affected), scores[name])
+		r.addFixes(a, affected)
+		a.open = a.open || affected.remainsAffected()
+		a.addSeverities(r.severitiesOf(affected))
 	}
-	if word := r.Database.value.Severity; word != "" {
-		for _, a := range all {
-			if len(a.Severities) == 0 {
-				a.Severities = []platform.Severity{{Type: "TYPE_UNSPECIFIED", Score: word}}
-			}
+	advisories := make([]*platform.Advisory, len(all))
+	for i, a := range all {
+		advisories[i] = a.Advisory
+		if word := r.Database.value.Severity; word != "" && len(a.Severities) == 0 {
+			a.Severities = []platform.Severity{{Type: "TYPE_UNSPECIFIED", Score: word}}
 		}
-	}
-	for _, a := range all {
-		setComponents(a, parts[a.ArtifactName])
-		if open[a.ArtifactName] { // the detection comes after the fixes, because the last event is the state
+		setComponents(a.Advisory, a.parts)
+		if a.open { // the detection comes after the fixes, because the last event is the state
 			a.Events = append(a.Events[1:], a.Events[0])
 		}
 	}
-	return all
+	return advisories
+}
+
+// newAdvisory returns an advisory about a package, with its detection.
+func (r *osvRecord) newAdvisory(of *osvPackage) *platform.Advisory {
+	return &platform.Advisory{
+		AdvisoryID: r.ID, CreateTime: r.published, UpdateTime: r.modified, DeleteTime: r.withdrawn,
+		Author: osvAuthor, Origin: originName(r.ID), Aliases: r.Aliases, Upstream: r.Upstream, Related: r.Related,
+		ArtifactName: of.Name, ArtifactType: of.Ecosystem,
+		Events: []platform.AdvisoryEvent{r.newEvent(platform.AdvisoryEvent{Detection: &platform.Detection{Manual: &struct{}{}}})},
+	}
 }
 
 // newEvent completes an event of the record with author, time and review state.
@@ -258,27 +276,14 @@ func originName(id string) string {
 	return prefix
 }
 
-// commonEcosystem drops the release after the colon (Debian:12) if a and b are
-// releases of the same ecosystem.
-func commonEcosystem(a, b string) string {
-	base, _, _ := strings.Cut(a, ":")
-	other, _, _ := strings.Cut(b, ":")
-	if a != b && base == other {
-		return base
-	}
-	return a
-}
-
-// addFixes adds the versions that fix the package, each once. known are the packages with
-// their fixes that have been added.
-func (r *osvRecord) addFixes(a *platform.Advisory, affected osvAffected, known map[[2]string]bool) {
+// addFixes adds the versions that fix the package, each once.
+func (r *osvRecord) addFixes(a *packageAdvisory, affected osvAffected) {
 	for _, versions := range slices.Concat(affected.Ranges, affected.Ecosystem.value.Ranges) {
 		for _, event := range versions.Events {
-			key := [2]string{a.ArtifactName, event.Fixed}
-			if event.Fixed == "" || known[key] {
+			if event.Fixed == "" || a.fixes[event.Fixed] {
 				continue
 			}
-			known[key] = true
+			a.fixes[event.Fixed] = true
 			fixed := &platform.Fixed{FixedVersion: event.Fixed}
 			if versions.Type == "GIT" {
 				fixed.Note = strings.TrimSpace("A commit of " + versions.Repo)
@@ -296,11 +301,11 @@ func (r *osvRecord) severitiesOf(affected osvAffected) []osvSeverity {
 	return affected.Severity
 }
 
-// addSeverities adds the scores of the package, each once. known are those that have been added.
-func addSeverities(a *platform.Advisory, scores []osvSeverity, known map[platform.Severity]bool) {
+// addSeverities adds the scores of the package, each once.
+func (a *packageAdvisory) addSeverities(scores []osvSeverity) {
 	for _, s := range toSeverities(scores) {
-		if !known[s] {
-			known[s] = true
+		if !a.scores[s] {
+			a.scores[s] = true
 			a.Severities = append(a.Severities, s)
 		}
 	}
@@ -317,7 +322,7 @@ func toSeverities(list []osvSeverity) []platform.Severity {
 // vulnerability returns the metadata of the record, without the affected packages.
 func (r *osvRecord) vulnerability() *platform.Vulnerability {
 	v := &platform.Vulnerability{
-		ID: r.ID, Summary: r.Summary, Details: r.Details, Aliases: r.Aliases,
+		ID: r.ID, Summary: r.Summary, Details: r.Details, Aliases: r.Aliases, Upstream: r.Upstream, Related: r.Related,
 		UpdateTime: r.modified, Severities: toSeverities(r.Severity),
 	}
 	for _, reference := range r.References {

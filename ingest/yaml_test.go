@@ -50,7 +50,7 @@ func TestRecordsInYAMLAreReadAsThoseInJSON(t *testing.T) {
 		sum, r := importOSVFile(t, c, path)
 		r.check(t)
 		checkKinds(t, sum, KindCounts{Name: "advisories", Added: 1}, KindCounts{Name: "vulnerability metadata", Added: 2})
-		a := c.advisories["PYSEC-2021-1 pillow"]
+		a := c.advisories["PYSEC-2021-1 pillow PyPI"]
 		if a == nil {
 			t.Fatalf("%s: imported %v", path, keysOf(c.advisories))
 		}

@@ -36,11 +36,12 @@ type importOSVCommand struct {
 // Help returns the detailed help.
 func (c *importOSVCommand) Help() string {
 	return `Each record (https://ossf.github.io/osv-schema) is a document, in JSON or YAML. It becomes the metadata of a vulnerability and
-one advisory for each package that it names. An older record does not replace a newer one.
+one advisory for each package of each ecosystem that it names. An older record does not replace a newer one.
 
   id                              name of the vulnerability; required
   modified, published, withdrawn  times
   aliases                         other names, such as CVE-2026-12345
+  upstream, related               ids of other vulnerabilities: those it comes from, and similar ones
   summary, details                a line, and Markdown
   severity                        CVSS vectors
   affected                        packages, with the versions that fix them; each can have a severity of its own
