@@ -279,10 +279,10 @@ func TestTheFirstVersionsOfTheSchemaAreRead(t *testing.T) {
 func TestRangesOfTheOldestFormAreRead(t *testing.T) {
 	t.Parallel()
 	for affects, want := range map[string]string{
-		`{"ranges": [{"type": "ECOSYSTEM", "introduced": "1.0.0", "fixed": "1.2.0"}]}`:                          "1.2.0 ADVISORY_STATE_FIXED",
-		`{"ranges": [{"type": "SEMVER", "fixed": "1.2.0"}]}`:                                                    "1.2.0 ADVISORY_STATE_FIXED",
-		`{"ranges": [{"type": "SEMVER", "fixed": "1.2.0"}, {"type": "SEMVER", "introduced": "2.0.0"}]}`:         "1.2.0 ADVISORY_STATE_OPEN",
-		`{"ranges": [{"type": "GIT", "repo": "r", "introduced": "abc", "fixed": "def"}], "versions": ["1.0"]}`:  "def ADVISORY_STATE_FIXED",
+		`{"ranges": [{"type": "ECOSYSTEM", "introduced": "1.0.0", "fixed": "1.2.0"}]}`:                           "1.2.0 ADVISORY_STATE_FIXED",
+		`{"ranges": [{"type": "SEMVER", "fixed": "1.2.0"}]}`:                                                     "1.2.0 ADVISORY_STATE_FIXED",
+		`{"ranges": [{"type": "SEMVER", "fixed": "1.2.0"}, {"type": "SEMVER", "introduced": "2.0.0"}]}`:          "1.2.0 ADVISORY_STATE_OPEN",
+		`{"ranges": [{"type": "GIT", "repo": "r", "introduced": "abc", "fixed": "def"}], "versions": ["1.0"]}`:   "def ADVISORY_STATE_FIXED",
 		`{"ranges": [{"type": "SEMVER", "introduced": "1", "events": [{"introduced": "1"}, {"fixed": "1.3"}]}]}`: "1.3 ADVISORY_STATE_FIXED",
 	} {
 		c := newFakeCore()
