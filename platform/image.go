@@ -3,7 +3,6 @@ package platform
 import (
 	"context"
 	"slices"
-	"strings"
 )
 
 // An Image is the image that a digest identifies in a repo.
@@ -18,40 +17,6 @@ type Image struct {
 type Architecture struct {
 	Name string `json:"name"` // a name as ArchitectureName spells it, such as amd64, arm64 or armv7
 	Size int64  `json:"size"` // bytes of config and layers; 0 means that they are unknown
-}
-
-// ArchitectureName converts the name of an architecture into the one that the API
-// documents: the OCI architecture with its variant if it has one (amd64, arm64,
-// armv7, 386), after the operating system if that is not Linux (windows-amd64).
-// Official images use arm64v8, arm32v7 and i386 for some of them.
-func ArchitectureName(name string) string {
-	at := strings.LastIndexByte(name, '-') + 1
-	system, hardware := name[:at], name[at:]
-	switch version, arm32 := strings.CutPrefix(hardware, "arm32"); {
-	case hardware == "arm64v8":
-		hardware = "arm64"
-	case hardware == "i386":
-		hardware = "386"
-	case arm32:
-		hardware = "arm" + version
-	}
-	return system + hardware
-}
-
-// spellArchitectures replaces the names of architectures by those that the API
-// documents. Sources may have others.
-// If several have the same name, it keeps the first.
-func (i *Image) spellArchitectures() {
-	seen := make(map[string]bool, len(i.Architectures))
-	i.Architectures = slices.DeleteFunc(i.Architectures, func(a Architecture) bool {
-		name := ArchitectureName(a.Name)
-		duplicate := seen[name]
-		seen[name] = true
-		return duplicate
-	})
-	for n := range i.Architectures {
-		i.Architectures[n].Name = ArchitectureName(i.Architectures[n].Name)
-	}
 }
 
 // ArchitectureNames lists the names of the architectures in the order of the

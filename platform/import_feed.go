@@ -23,6 +23,7 @@ func (s Advisories) Import(ctx context.Context, group UID, advisories []*Advisor
 		key: (*Advisory).Key,
 		check: func(a *Advisory, v *violations) {
 			a.SourceTime = a.UpdateTime
+			a.ArtifactArchitecture = ArchitectureName(a.ArtifactArchitecture)
 			slices.SortStableFunc(a.Events, func(x, y AdvisoryEvent) int { return x.CreateTime.Compare(y.CreateTime.Time) })
 			a.check(v)
 		},

@@ -29,7 +29,7 @@ var _ = newKind(kind{
 		filters: []filterCase{
 			{fields{"advisory_ids": []string{"GO-1", "GO-2", "nope"}}, "c d"}, {fields{"legacy_advisory_ids": []string{"OLD-2"}}, "c"},
 			{fields{"artifact_names": []string{"stdlib"}}, "a c"}, {fields{"artifact_names": []string{"net", "openssl"}}, "b d"},
-			{fields{"artifact_types": []string{"go", "deb"}}, "a b"}, {fields{"artifact_architectures": []string{"arm64"}}, "b"},
+			{fields{"artifact_types": []string{"go", "deb"}}, "a b"}, {fields{"artifact_architectures": []string{"arm64"}}, "b"}, {fields{"artifact_architectures": []string{"linux/AArch64"}}, "b"},
 			{fields{"component_names": []string{"libssl"}}, "b"}, {fields{"component_types": []string{"library"}}, "b"},
 			{fields{"component_locations": []string{"/lib/libssl"}}, "b"}, {fields{"aliases": []string{"CVE-4"}}, "a d"}, {fields{"aliases": []string{"CVE"}}, ""},
 			{fields{"origin": "osv"}, "a"}, {fields{"origin": "OSV"}, ""},

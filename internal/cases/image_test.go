@@ -25,6 +25,8 @@ var _ = newKind(kind{
 			instead: onlySize("7")},
 		{name: "size of an architecture by its name among the official images", do: size("{image}", digest(1), "arm64v8"),
 			want: resource(fields{"size": "7", "architecture": "arm64"}), instead: onlySize("7")},
+		{name: "size of an architecture by its name among kernels", do: size("{image}", digest(1), "AARCH64"),
+			want: resource(fields{"size": "7", "architecture": "arm64"}), instead: onlySize("7")},
 		{name: "size that is not known", do: size("{image}", digest(1), "riscv64"), want: notFound("registry/Size", "{image}@"+digest(1)), instead: noSize},
 		{name: "size of another architecture", do: size("{image}", digest(1), "s390x"), want: notFound("registry/Size", "{image}@"+digest(1)), instead: noSize},
 		{name: "size of an unknown image", do: size("{image}", digest(2), ""), want: notFound("registry/Image", "{image}@"+digest(2)), instead: noSize},

@@ -80,7 +80,7 @@ func whereAdvisory(f *platform.AdvisoryFilter, s *statement) {
 	addAnyOf(s, "legacy_advisory_id", f.LegacyAdvisoryIDs)
 	addAnyArtifact(s, platform.ArtifactKeys(f.ArtifactNames...))
 	addAnyOf(s, "artifact_type", f.ArtifactTypes)
-	addAnyOf(s, "artifact_architecture", f.ArtifactArchitectures)
+	addAnyOf(s, "artifact_architecture", platform.ArchitectureNames(f.ArtifactArchitectures))
 	addAnyOf(s, "component_name", f.ComponentNames)
 	addAnyOf(s, "component_type", f.ComponentTypes)
 	addAnyOf(s, "component_location", f.ComponentLocations)
