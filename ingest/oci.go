@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"syscall"
 	"time"
@@ -25,6 +26,8 @@ type OCISource struct {
 	// Prune removes the tags that came from the registry and that it no longer
 	// has, in repos that vanished or were read without an error.
 	Prune bool
+
+	limits ociLimits // the default if it is zero
 }
 
 // ImportOCI imports repos, tags and images from registries that speak the OCI (or
@@ -151,32 +154,51 @@ func (r *ociImport) importRepos(ctx context.Context, repos []*ociRepo) error {
 	if err := r.listTags(ctx, repos); err != nil {
 		return err
 	}
-	var tags []*ociTag
-	for _, repo := range repos {
-		if repo.record.UID == "" {
-			continue // listTags has reported it
-		}
-		for _, tag := range repo.tags {
-			tags = append(tags, &ociTag{repo: repo, name: tag})
-		}
-	}
 	r.seen = map[platform.ImageKey]bool{}
 	before := r.reporter.progress.Read
-	done := 0
-	for chunk := range slices.Chunk(tags, tagChunk) {
+	done, all := 0, 0
+	for _, repo := range repos {
+		all += len(repo.tags)
+	}
+	for chunk := range chunkTags(repos) {
 		if err := r.importTags(ctx, chunk); err != nil {
 			return err
 		}
 		done += len(chunk)
-		r.reporter.progress.Read = before + int64(progressPerRepo*len(repos)*done/len(tags))
+		r.reporter.progress.Read = before + int64(progressPerRepo*len(repos)*done/all)
 	}
 	return r.prune(ctx, repos)
 }
 
+// chunkTags yields the tags of the repos that listTags has imported, in chunks.
+func chunkTags(repos []*ociRepo) iter.Seq[[]*ociTag] {
+	return func(yield func([]*ociTag) bool) {
+		var chunk []*ociTag
+		for _, repo := range repos {
+			if repo.record.UID == "" {
+				continue // listTags has reported it
+			}
+			for _, tag := range repo.tags {
+				if chunk = append(chunk, &ociTag{repo: repo, name: tag}); len(chunk) < tagChunk {
+					continue
+				}
+				if !yield(chunk) {
+					return
+				}
+				chunk = nil
+			}
+		}
+		if len(chunk) > 0 {
+			yield(chunk)
+		}
+	}
+}
+
 // listTags lists the tags of repos, and imports the repos for which that succeeds.
 func (r *ociImport) listTags(ctx context.Context, repos []*ociRepo) error {
+	limit := r.client.newTagLimit()
 	err := runParallel(ctx, r.source.Concurrency, repos, func(ctx context.Context, repo *ociRepo) {
-		repo.tags, repo.err = r.client.listTags(ctx, repo.Repository)
+		repo.tags, repo.err = r.client.listTags(ctx, repo.Repository, limit)
 	}, func(repo *ociRepo) error {
 		r.reporter.countRecord()
 		return r.checkAvailable(repo.err)
@@ -252,7 +274,10 @@ func (r *ociImport) importImages(ctx context.Context, tags []*ociTag) error {
 		return err
 	}
 	for _, t := range missing {
-		architectures, err := all.architectures(t.manifest())
+		architectures, omitted, err := all.architectures(t.manifest())
+		for _, reason := range omitted {
+			r.reporter.reportProblem(t.place(), reason)
+		}
 		if err != nil {
 			r.images.fail(t.place(), err)
 			r.failed[t.repo.record.UID] = true

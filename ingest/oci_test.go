@@ -8,9 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"atrium/platform"
@@ -60,7 +63,7 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 	if o.err != nil {
 		t.Fatal(o.err)
 	}
-	o.checkReports(t)
+	o.checkReports(t, [2]string{"HUB/r:ancient: ", "schema 1, which is not supported"})
 	all := fmt.Sprintf("amd64=%d armv7=%d arm64=%d 386=%d windows-amd64=%d", h.sizeOf(amd), h.sizeOf(arm7), h.sizeOf(arm64), h.sizeOf(i386), h.sizeOf(windows))
 	for tag, want := range map[string]string{
 		"multi": all, "alias": all, "mistold": all,
@@ -69,14 +72,14 @@ func TestEveryKindOfImageIsReadWithItsArchitecturesAndSizes(t *testing.T) {
 		"single":  fmt.Sprintf("armv7=%d", h.sizeOf(arm7)),
 		"mirror":  fmt.Sprintf("ppc64le=0 amd64=%d", h.sizeOf(amd)),
 		"chart":   "",
-		"ancient": "",
+		"ancient": "no image",
 		"sha256-" + strings.Repeat("a", 64) + ".sig": "",
 	} {
 		if got := describeImage(t, c, "r", tag); got != want {
 			t.Errorf("%s runs on %q, want %q", tag, got, want)
 		}
 	}
-	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 10}, KindCounts{Name: "images", Added: 8})
+	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 10}, KindCounts{Name: "images", Added: 7, Failed: 1})
 	for request, n := range h.requests() {
 		// A manifest may be read once without its platform and once with it.
 		if most := 2; strings.Contains(request, "/manifests/sha256:") && n > most {
@@ -133,6 +136,99 @@ func TestAnImageStoredWithoutSizesIsCompleted(t *testing.T) {
 	checkKinds(t, o.Summary, KindCounts{Name: "repos", Added: 1}, KindCounts{Name: "tags", Added: 1}, KindCounts{Name: "images", Updated: 1})
 	if got := c.images[key]; got.Architectures[0].Size != h.sizeOf(image) || !slices.Equal(got.Packages, []string{"bash"}) {
 		t.Errorf("got %+v, want Packages %v", got, []string{"bash"})
+	}
+}
+
+// An odd entry of an index is left out, and its siblings are kept.
+func TestOddManifestsInAnIndexAreLeftOutAndNamed(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newFakeCore()
+	good, other := h.image("linux/amd64"), h.image("linux/arm64")
+	h.push("r:good", good)
+	h.push("r:other", other)
+	h.push("r:nothing", h.image(""))
+	h.putManifest("r:old", string(types.DockerManifestSchema1), `{"schemaVersion": 1}`)
+	h.putManifest("r:artifact", string(types.OCIManifestSchema1), `{"config": {"mediaType": "application/x"}}`)
+	entry := func(tag, platform string) string {
+		ref, err := name.ParseReference(h.host + "/r:" + tag)
+		h.check(err)
+		described, err := remote.Head(ref)
+		h.check(err)
+		return fmt.Sprintf(`{"digest": %q, "size": 1, "platform": %s}`, described.Digest, platform)
+	}
+	index := func(tag string, entries ...string) {
+		h.putManifest("r:"+tag, string(types.OCIImageIndex), `{"schemaVersion": 2, "manifests": [`+strings.Join(append(entries, entry("good", `{"os": "linux", "architecture": "amd64"}`)), ",")+`]}`)
+	}
+	index("capital", entry("other", `{"os": "Linux", "architecture": "ARM64"}`))
+	index("empty", entry("other", `{"os": "", "architecture": ""}`))
+	index("none", entry("other", `null`))
+	index("slash", entry("other", `{"os": "linux", "architecture": "arm/v7"}`))
+	index("whole", entry("other", `{"os": "linux", "architecture": "linux/arm/v6"}`))
+	index("invalid", entry("other", `{"os": "li nux", "architecture": "arm64"}`))
+	index("nowhere", entry("nothing", `{}`))
+	index("schema1", entry("old", `{"os": "linux", "architecture": "arm64"}`))
+	index("artifact", entry("artifact", `{"os": "linux", "architecture": "arm64"}`))
+	o := h.pull(c, nil, "r")
+	if o.err != nil {
+		t.Fatal(o.err)
+	}
+	o.checkReports(t, [2]string{"HUB/r:old: ", "schema 1, which is not supported"},
+		[2]string{"HUB/r:invalid: manifest sha256:", `has the platform "li nux/arm64", which is not valid, and is left out`},
+		[2]string{"HUB/r:nowhere: manifest sha256:", "has no platform, and is left out"}, [2]string{"HUB/r:schema1: manifest sha256:", "schema 1"},
+		[2]string{"HUB/r:artifact: manifest sha256:", "is neither an image nor an index, and is left out"})
+	amd64, second := fmt.Sprint("amd64=", h.sizeOf(good)), fmt.Sprint("=", h.sizeOf(other))
+	for tag, want := range map[string]string{
+		"capital": "arm64" + second + " " + amd64, "empty": "arm64" + second + " " + amd64, "none": "arm64" + second + " " + amd64,
+		"slash": "armv7" + second + " " + amd64, "whole": "armv6" + second + " " + amd64,
+		"invalid": amd64, "nowhere": amd64, "schema1": amd64, "artifact": amd64,
+	} {
+		if got := describeImage(t, c, "r", tag); got != want {
+			t.Errorf("%s runs on %q, want %q", tag, got, want)
+		}
+	}
+}
+
+func TestTheLinkToTheNextPageIsFoundAmongOthers(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		headers []string
+		want    string
+	}{
+		{nil, ""},
+		{[]string{`</a?last=1>; rel="next"`}, `</a?last=1>; rel="next"`},
+		{[]string{`</a?last=1>;rel=next`}, `</a?last=1>; rel="next"`},
+		{[]string{`</a?last=1>; title="x"; REL="prefetch NEXT"`}, `</a?last=1>; rel="next"`},
+		{[]string{`</a?last=1>`}, `</a?last=1>; rel="next"`},
+		{[]string{`</a?last=0>; rel="prev"`}, ""},
+		{[]string{`</a>; rel="first", </a?last=1>; rel="next"`}, `</a?last=1>; rel="next"`},
+		{[]string{`</a>; rel="first"`, `</a?last=1>; rel="next"`}, `</a?last=1>; rel="next"`},
+		{[]string{`</a?last=1,b;c>; title="a, \"b; rel=prev"; rel="next"`}, `</a?last=1,b;c>; rel="next"`},
+		{[]string{`nonsense`, `<`, `>;;,"`, `<a; rel="next"`}, ""},
+		{[]string{`<` + strings.Repeat("a", maxLinkBytes+1) + `>; rel="next"`}, "error"},
+	} {
+		answer := &http.Response{Header: http.Header{"Link": x.headers}}
+		err := keepNextLink(answer)
+		got := strings.Join(answer.Header.Values("Link"), "|")
+		if err != nil {
+			got = "error"
+		}
+		if got != x.want {
+			t.Errorf("%q leads to %q, want %q", x.headers, got, x.want)
+		}
+	}
+}
+
+func TestRetryAfterIsReadAsSecondsAndAsADate(t *testing.T) {
+	t.Parallel()
+	const now = "Thu, 26 Nov 2026 18:00:00 GMT"
+	for after, want := range map[string]time.Duration{
+		"": 0, "7": 7 * time.Second, "Thu, 26 Nov 2026 18:00:09 GMT": 9 * time.Second, "Thursday, 26-Nov-26 18:01:00 GMT": time.Minute,
+		"Thu, 26 Nov 2026 17:59:59 GMT": -time.Second, "soon": 0, "9999999999999": 0,
+	} {
+		answer := &http.Response{Header: http.Header{"Retry-After": {after}, "Date": {now}}}
+		if got := parseRetryAfter(answer); got != want {
+			t.Errorf("%q asks to wait %v, want %v", after, got, want)
+		}
 	}
 }
 
@@ -381,6 +477,7 @@ func TestArchitecturesAreSpelledAsTheAPIDocumentsThem(t *testing.T) {
 		"linux/arm64": "arm64", "linux/arm64/v8": "arm64", "linux/arm64/8": "arm64", "linux/arm64/v9": "arm64v9",
 		"linux/ppc64le": "ppc64le", "linux/s390x": "s390x", "linux/riscv64": "riscv64", "linux/mips64le": "mips64le",
 		"windows/amd64": "windows-amd64", "freebsd/arm64": "freebsd-arm64", "linux": "", "unknown/unknown": "", "": "",
+		"Linux/ARM64": "arm64", "linux/x86_64": "amd64", "linux/aarch64": "arm64", "linux/armhf": "armv7", "windows/x86_64": "windows-amd64",
 		"linux/a\x00b": "error", "linux/" + strings.Repeat("a", 40): "error", "Li\nnux/amd64": "error",
 	} {
 		p, err := v1.ParsePlatform(config)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -21,16 +23,29 @@ import (
 // callTimeout limits one call with all its retries.
 const callTimeout = 3 * time.Minute
 
+// ociLimits limits what is read from the lists of a registry.
+type ociLimits struct {
+	pages int // of one list
+	repos int // of a catalogue
+	tags  int // of the repos of a chunk together
+}
+
+var defaultOCILimits = ociLimits{pages: 10_000, repos: 100_000, tags: 1_000_000}
+
+// maxListedName is how many bytes of a name in a list are kept. Longer names are invalid.
+const maxListedName = 300
+
 // An ociClient reads from registries. It signs in with the credentials that the
 // container tools of this machine have stored (docker login), or anonymously.
 type ociClient struct {
 	puller      *remote.Puller
 	nameOptions []name.Option
+	limits      ociLimits
 }
 
 // newOCIClient returns a client with the pause before its first retry.
 func newOCIClient(source OCISource, pause time.Duration) (*ociClient, error) {
-	c := &ociClient{}
+	c := &ociClient{limits: cmp.Or(source.limits, defaultOCILimits)}
 	if source.Insecure {
 		c.nameOptions = append(c.nameOptions, name.Insecure)
 	}
@@ -64,14 +79,40 @@ func (c *ociClient) parseName(text string) (registry name.Registry, repo *name.R
 // listRepos lists the catalogue of a registry. If it fails, it returns the repos
 // read so far together with the error.
 func (c *ociClient) listRepos(ctx context.Context, registry name.Registry) ([]string, error) {
-	return readPages(ctx, c, func(ctx context.Context) (*remote.Catalogger, error) { return c.puller.Catalogger(ctx, registry) },
+	limit := newNameLimit(c.limits.repos, "the catalogue lists more than %d repos; name the repos to import (REGISTRY/REPO)")
+	return readPages(ctx, c, limit, func(ctx context.Context) (*remote.Catalogger, error) { return c.puller.Catalogger(ctx, registry) },
 		func(page *remote.Catalogs) ([]string, string) { return page.Repos, page.Next })
 }
 
-// listTags lists the tags of a repo, like listRepos.
-func (c *ociClient) listTags(ctx context.Context, repo name.Repository) ([]string, error) {
-	return readPages(ctx, c, func(ctx context.Context) (*remote.Lister, error) { return c.puller.Lister(ctx, repo) },
+// listTags lists the tags of a repo, like listRepos. The limit is shared by the repos of a
+// chunk.
+func (c *ociClient) listTags(ctx context.Context, repo name.Repository, limit *nameLimit) ([]string, error) {
+	return readPages(ctx, c, limit, func(ctx context.Context) (*remote.Lister, error) { return c.puller.Lister(ctx, repo) },
 		func(page *remote.Tags) ([]string, string) { return page.Tags, page.Next })
+}
+
+func (c *ociClient) newTagLimit() *nameLimit {
+	return newNameLimit(c.limits.tags, "the repos that are read together list more than %d tags; import fewer repos at once")
+}
+
+// A nameLimit limits how many names lists have together, because they are kept in memory.
+type nameLimit struct {
+	left atomic.Int64
+	err  error // when there are more
+}
+
+func newNameLimit(most int, message string) *nameLimit {
+	l := &nameLimit{err: fmt.Errorf(message, most)}
+	l.left.Store(int64(most))
+	return l
+}
+
+// take counts n names, and fails if there are too many.
+func (l *nameLimit) take(n int) error {
+	if l.left.Add(-int64(n)) < 0 {
+		return l.err
+	}
+	return nil
 }
 
 // A pager reads a list of a registry page by page.
@@ -82,7 +123,7 @@ type pager[P any] interface {
 
 // readPages reads all pages of a list. split returns the items of a page and the
 // address of the next one.
-func readPages[P any, L pager[P]](ctx context.Context, c *ociClient, open func(context.Context) (L, error), split func(*P) (items []string, next string)) (all []string, err error) {
+func readPages[P any, L pager[P]](ctx context.Context, c *ociClient, limit *nameLimit, open func(context.Context) (L, error), split func(*P) (items []string, next string)) (all []string, err error) {
 	var list L
 	err = c.call(ctx, func(ctx context.Context) (err error) {
 		list, err = open(ctx)
@@ -95,18 +136,26 @@ func readPages[P any, L pager[P]](ctx context.Context, c *ociClient, open func(c
 				return err
 			}
 			items, next := split(page)
-			all = append(all, items...)
-			return noteNext(read, next)
+			if err := limit.take(len(items)); err != nil {
+				return err
+			}
+			for _, item := range items { // not those of the page, which keep all of it in memory
+				all = append(all, strings.Clone(item[:min(len(item), maxListedName)]))
+			}
+			return noteNext(read, next, c.limits.pages)
 		})
 	}
 	return all, err
 }
 
 // noteNext adds the address of the next page to those that have been read. It refuses one
-// that has been read already.
-func noteNext(read map[string]bool, next string) error {
-	if next != "" && read[next] {
+// that has been read already, and more than most of them.
+func noteNext(read map[string]bool, next string, most int) error {
+	switch {
+	case next != "" && read[next]:
 		return errors.New("the registry's list does not end: a page links to itself or to an earlier one")
+	case len(read) == most:
+		return fmt.Errorf("the registry's list does not end: it has more than %d pages", most)
 	}
 	read[next] = true
 	return nil
@@ -159,7 +208,7 @@ func (c *ociClient) readManifest(ctx context.Context, key manifestKey) (m manife
 		}
 		m.platform = new(v1.Platform) // a config has the same fields
 		if err := json.Unmarshal(config, m.platform); err != nil {
-			return fmt.Errorf("config: %w", describeJSONError(err))
+			return contentError{fmt.Errorf("config: %w", describeJSONError(err))}
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -15,14 +16,31 @@ import (
 
 // Limits of the manifests of one image.
 const (
-	maxNesting  = 4    // levels of indexes within indexes
-	maxChildren = 1000 // manifests in one index
+	maxNesting   = 4    // levels of indexes within indexes
+	maxManifests = 1000 // manifests in all indexes together
 )
+
+var (
+	errTooManyManifests = fmt.Errorf("has more than %d manifests in its indexes", maxManifests)
+	errSchema1          = errors.New("is a manifest of schema 1, which is not supported; push the image again with a current tool")
+)
+
+// A contentError is the error of a manifest that was read but cannot be used. It stays, while
+// other errors may be gone at the next import.
+type contentError struct{ error }
+
+func (e contentError) Unwrap() error { return e.error }
+
+// A childManifest is an entry of an index.
+type childManifest struct {
+	digest   v1.Hash
+	platform *v1.Platform // nil if the index does not name it
+}
 
 // A manifest has the imported parts of a manifest: the children of an index, or
 // the size of an image. Both are empty for an artifact that is neither.
 type manifest struct {
-	children []v1.Descriptor
+	children []childManifest
 	isImage  bool
 	size     int64        // bytes of the config and the layers of an image
 	platform *v1.Platform // platform of an image whose config was read
@@ -33,29 +51,47 @@ type manifest struct {
 // decides which, because the media types that registries send are not always right.
 func parseManifest(content []byte) (manifest, error) {
 	var m struct {
-		Config    v1.Descriptor   `json:"config"`
-		Layers    []v1.Descriptor `json:"layers"`
-		Manifests []v1.Descriptor `json:"manifests"`
+		SchemaVersion int             `json:"schemaVersion"`
+		Config        v1.Descriptor   `json:"config"`
+		Layers        []v1.Descriptor `json:"layers"`
+		Manifests     []v1.Descriptor `json:"manifests"`
 	}
 	if err := decodeJSON(content, &m); err != nil {
-		return manifest{}, err
+		return manifest{}, contentError{err}
 	}
 	isImage := m.Config.MediaType.IsConfig()
 	switch {
+	case m.SchemaVersion == 1:
+		return manifest{}, contentError{errSchema1}
 	case isImage && len(m.Manifests) > 0:
-		return manifest{}, errors.New("is both an index and an image")
-	case len(m.Manifests) > maxChildren:
-		return manifest{}, fmt.Errorf("is an index of more than %d manifests", maxChildren)
+		return manifest{}, contentError{errors.New("is both an index and an image")}
+	case len(m.Manifests) > maxManifests:
+		return manifest{}, contentError{errTooManyManifests}
 	case !isImage:
-		return manifest{children: slices.DeleteFunc(m.Manifests, isAttestation)}, nil
+		return manifest{children: childrenOf(m.Manifests)}, nil
 	}
 	size := int64(0)
 	for _, part := range append(m.Layers, m.Config) {
 		if size += part.Size; part.Size < 0 || size < 0 {
-			return manifest{}, errors.New("has a size that is negative or too large")
+			return manifest{}, contentError{errors.New("has a size that is negative or too large")}
 		}
 	}
 	return manifest{isImage: true, size: size}, nil
+}
+
+// childrenOf returns the imported parts of the entries of an index, without attestations.
+func childrenOf(entries []v1.Descriptor) (children []childManifest) {
+	for _, d := range entries {
+		if isAttestation(d) {
+			continue
+		}
+		child := childManifest{digest: d.Digest}
+		if p := d.Platform; p != nil && p.Architecture != "" {
+			child.platform = &v1.Platform{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant}
+		}
+		children = append(children, child)
+	}
+	return children
 }
 
 // isAttestation reports whether a manifest is a statement about an image and not an
@@ -80,16 +116,19 @@ type manifests map[manifestKey]*manifest
 // onRead returns an error.
 func (all manifests) readTree(ctx context.Context, n int, c *ociClient, roots []manifestKey, onRead func(error) error) error {
 	type reading struct {
-		key manifestKey
+		key  manifestKey
+		root int // index of the root above it
 		manifest
 	}
-	next := roots
+	next, counts := make([]*reading, len(roots)), make([]int, len(roots))
+	for i, key := range roots {
+		next[i] = &reading{key: key, root: i}
+	}
 	for range maxNesting {
 		var level []*reading
-		for _, key := range next {
-			if all[key] == nil {
-				r := &reading{key: key}
-				all[key] = &r.manifest
+		for _, r := range next {
+			if all[r.key] == nil {
+				all[r.key] = &r.manifest
 				level = append(level, r)
 			}
 		}
@@ -97,8 +136,12 @@ func (all manifests) readTree(ctx context.Context, n int, c *ociClient, roots []
 		err := runParallel(ctx, n, level, func(ctx context.Context, r *reading) {
 			r.manifest, r.err = c.readManifest(ctx, r.key)
 		}, func(r *reading) error {
+			if counts[r.root]+len(r.children) > maxManifests {
+				r.manifest = manifest{err: contentError{errTooManyManifests}}
+			}
+			counts[r.root] += len(r.children)
 			for _, child := range r.children {
-				next = append(next, childKey(r.key.repo, child))
+				next = append(next, &reading{key: childKey(r.key.repo, child), root: r.root})
 			}
 			return onRead(r.err)
 		})
@@ -106,33 +149,36 @@ func (all manifests) readTree(ctx context.Context, n int, c *ociClient, roots []
 			return err
 		}
 	}
-	for _, key := range next { // one level too deep
-		if all[key] == nil {
-			all[key] = &manifest{err: fmt.Errorf("indexes are nested more than %d deep", maxNesting)}
+	for _, r := range next { // one level too deep
+		if all[r.key] == nil {
+			all[r.key] = &manifest{err: contentError{fmt.Errorf("indexes are nested more than %d deep", maxNesting)}}
 		}
 	}
 	return nil
 }
 
-func childKey(repo name.Repository, d v1.Descriptor) manifestKey {
-	return manifestKey{repo, d.Digest, d.Platform == nil}
+func childKey(repo name.Repository, child childManifest) manifestKey {
+	return manifestKey{repo, child.digest, child.platform == nil}
 }
 
-// architectures lists the architectures of an image, in the order of its index.
-func (all manifests) architectures(root manifestKey) ([]platform.Architecture, error) {
+// architectures lists the architectures of an image, in the order of its index. omitted has
+// the reasons why manifests in the index are left out.
+func (all manifests) architectures(root manifestKey) (found []platform.Architecture, omitted []error, err error) {
 	if m := all[root]; m.err != nil {
-		return nil, m.err
+		return nil, nil, m.err
 	}
-	c := collector{all: all, indexes: map[manifestKey]bool{}}
-	err := c.collect(root, nil)
-	return c.architectures, err
+	c := collector{all: all, root: root, indexes: map[manifestKey]bool{}}
+	err = c.collect(root, nil)
+	return c.architectures, c.omitted, err
 }
 
 // A collector gathers the architectures of one image.
 type collector struct {
 	all           manifests
+	root          manifestKey
 	indexes       map[manifestKey]bool // indexes that were collected already
 	architectures []platform.Architecture
+	omitted       []error
 }
 
 // collect adds the architectures of a manifest. declared is the platform that the
@@ -140,35 +186,53 @@ type collector struct {
 // Windows, the first one counts.
 func (c *collector) collect(key manifestKey, declared *v1.Platform) error {
 	m := c.all[key]
+	var odd contentError
 	switch {
 	case isNotFound(m.err):
 		// A mirror may leave out manifests that it does not need. The size is unknown.
+	case errors.As(m.err, &odd):
+		c.omit(key, odd)
+		return nil
 	case m.err != nil:
 		return fmt.Errorf("manifest %s: %w", key.digest, m.err)
+	case !m.isImage && declared != nil && len(m.children) == 0:
+		c.omit(key, errors.New("is neither an image nor an index"))
+		return nil
 	case !m.isImage:
 		return c.collectIndex(key, m.children)
 	case declared == nil:
 		declared = m.platform
 	}
 	if declared == nil {
-		return nil
+		declared = &v1.Platform{}
 	}
 	name, err := architectureName(*declared)
-	isKnown := slices.ContainsFunc(c.architectures, func(a platform.Architecture) bool { return a.Name == name })
-	if err == nil && name != "" && !isKnown {
+	switch {
+	case err != nil:
+		c.omit(key, err)
+	case name == "":
+		if key != c.root { // a single image without an architecture is often no program
+			c.omit(key, errors.New("has no platform"))
+		}
+	case !slices.ContainsFunc(c.architectures, func(a platform.Architecture) bool { return a.Name == name }):
 		c.architectures = append(c.architectures, platform.Architecture{Name: name, Size: m.size})
 	}
-	return err
+	return nil
+}
+
+// omit records why a manifest is left out.
+func (c *collector) omit(key manifestKey, reason error) {
+	c.omitted = append(c.omitted, fmt.Errorf("manifest %s %w, and is left out", key.digest, reason))
 }
 
 // collectIndex adds the architectures of the manifests in an index.
-func (c *collector) collectIndex(index manifestKey, children []v1.Descriptor) error {
+func (c *collector) collectIndex(index manifestKey, children []childManifest) error {
 	if c.indexes[index] {
 		return nil
 	}
 	c.indexes[index] = true
 	for _, child := range children {
-		if err := c.collect(childKey(index.repo, child), child.Platform); err != nil {
+		if err := c.collect(childKey(index.repo, child), child.platform); err != nil {
 			return err
 		}
 	}
@@ -181,31 +245,18 @@ var platformPart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
 // architectureName returns the name of a platform's architecture, in the spelling
 // of platform.ArchitectureName. It returns "" for a manifest that is for no platform.
 func architectureName(p v1.Platform) (string, error) {
-	for _, part := range []string{p.OS, p.Architecture, p.Variant} {
-		if part != "" && !platformPart.MatchString(part) {
-			return "", fmt.Errorf("%.100q is not a valid platform", p.String())
-		}
-	}
-	name, variant := p.Architecture, prefixVariant(p.Variant)
-	switch name + variant {
-	case "", "unknown":
+	if p.Architecture == "" || p.Architecture == "unknown" {
 		return "", nil
-	case "amd64v1", "arm64v8":
-		variant = "" // the default variant
-	case "arm":
-		variant = "v7"
 	}
-	name = platform.ArchitectureName(name + variant)
-	if p.OS != "" && p.OS != "linux" {
-		name = p.OS + "-" + name
+	parts := strings.Split(strings.ToLower(p.Architecture), "/") // some tools write arm/v7, or linux/arm/v7
+	if os := strings.ToLower(p.OS); os != "" && parts[0] != os {
+		parts = append([]string{os}, parts...)
 	}
-	return name, nil
-}
-
-// prefixVariant writes the variant 7 as v7.
-func prefixVariant(variant string) string {
-	if variant != "" && variant[0] >= '0' && variant[0] <= '9' {
-		return "v" + variant
+	if p.Variant != "" {
+		parts = append(parts, strings.ToLower(p.Variant))
 	}
-	return variant
+	if len(parts) > 3 || slices.ContainsFunc(parts, func(part string) bool { return !platformPart.MatchString(part) }) {
+		return "", fmt.Errorf("has the platform %.100q, which is not valid", p.String())
+	}
+	return platform.ArchitectureName(strings.Join(parts, "/")), nil
 }

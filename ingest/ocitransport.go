@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// A retryTransport retries requests that may succeed later, and limits the body of
-// an answer to MaxRecord bytes. Unlike the retries of the client library, it stops
-// waiting when the context ends and obeys Retry-After.
+// A retryTransport retries requests that may succeed later, limits the body of an
+// answer to MaxRecord bytes, and keeps only the link to the next page of a list. Unlike
+// the retries of the client library, it stops waiting when the context ends and obeys
+// Retry-After.
 type retryTransport struct {
 	inner http.RoundTripper
 	pause time.Duration // pause before the second try; the third one waits three times as long
@@ -32,7 +33,7 @@ func (t *retryTransport) RoundTrip(request *http.Request) (*http.Response, error
 		answer, err := t.inner.RoundTrip(request)
 		wait := max(pause, parseRetryAfter(answer))
 		if try == maxTries || request.Body != nil || !isRetryable(answer, err) || wait > maxPause {
-			return limitBody(answer), err
+			return prepareAnswer(answer, err)
 		}
 		if answer != nil {
 			_ = answer.Body.Close()
@@ -77,24 +78,37 @@ func isConnectionError(err error) bool {
 	return false
 }
 
-// parseRetryAfter returns the seconds of the Retry-After header, or 0.
+// parseRetryAfter returns the pause that the Retry-After header asks for, as seconds or as a
+// date, or 0. A date counts from the date of the answer, because clocks can differ.
 func parseRetryAfter(answer *http.Response) time.Duration {
 	if answer == nil {
 		return 0
 	}
-	seconds, err := strconv.ParseInt(answer.Header.Get("Retry-After"), 10, 32)
+	after := answer.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseInt(after, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	until, err := http.ParseTime(after)
 	if err != nil {
 		return 0
 	}
-	return time.Duration(seconds) * time.Second
+	if now, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		return until.Sub(now)
+	}
+	return time.Until(until)
 }
 
-// limitBody makes reading the body fail after MaxRecord bytes.
-func limitBody(answer *http.Response) *http.Response {
-	if answer != nil && answer.Body != nil {
-		answer.Body = &limitedBody{answer.Body, MaxRecord}
+// prepareAnswer makes reading the body fail after MaxRecord bytes, and keeps only the link to
+// the next page.
+func prepareAnswer(answer *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		return answer, err
 	}
-	return answer
+	if err := keepNextLink(answer); err != nil {
+		return nil, errors.Join(err, answer.Body.Close())
+	}
+	answer.Body = &limitedBody{answer.Body, MaxRecord}
+	return answer, nil
 }
 
 // A limitedBody fails once more than left bytes were read.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -175,6 +176,77 @@ func TestAnInterruptedImportStopsAtOnceAndReportsNothing(t *testing.T) {
 	o.Summary, o.err = importOCI(ctx, c.destination(), OCISource{Names: []string{h.host + "/r"}, Concurrency: 3}, o.options(), time.Minute)
 	if o.checkReports(t); !errors.Is(o.err, context.Canceled) || o.Failed() != 0 || len(c.tags) != 0 {
 		t.Errorf("error %v, want %v, %+v", o.err, context.Canceled, o.Summary)
+	}
+}
+
+// A registry may invent names and manifests without end.
+func TestListsAndIndexesOfARegistryHaveLimits(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	var invented atomic.Int64
+	h.setHandler(func(w http.ResponseWriter, r *http.Request) bool {
+		n := invented.Add(1)
+		names := fmt.Sprintf(`["n%d", "m%d"]`, n, n)
+		if strings.Contains(r.URL.Path, "empty") {
+			names = "[]"
+		}
+		w.Header().Set("Link", fmt.Sprintf(`<%s?last=%d>; rel="next"`, r.URL.Path, n))
+		switch {
+		case r.URL.Path == "/v2/":
+		case r.URL.Path == "/v2/_catalog":
+			fmt.Fprint(w, `{"repositories": `+names+`}`)
+		case strings.HasSuffix(r.URL.Path, "/one/tags/list"):
+			w.Header().Del("Link")
+			fmt.Fprint(w, `{"tags": ["t"]}`)
+		case strings.HasSuffix(r.URL.Path, "/tags/list"):
+			fmt.Fprint(w, `{"tags": `+names+`}`)
+		case r.Method == http.MethodHead:
+			w.Header().Set("Docker-Content-Digest", "sha256:"+strings.Repeat("0", 64))
+			w.Header().Set("Content-Type", string(types.OCIImageIndex))
+			w.Header().Set("Content-Length", "2")
+		default:
+			return false
+		}
+		return true
+	})
+	limited := func(from *OCISource) { from.Concurrency, from.limits = 2, ociLimits{pages: 50, repos: 40, tags: 60} }
+	for _, x := range []struct{ repo, want string }{
+		{"many", "list more than 60 tags"}, {"empty", "has more than 50 pages"},
+	} {
+		o := h.pull(newFakeCore(), limited, x.repo)
+		if o.checkReports(t, [2]string{"HUB/" + x.repo + ": ", x.want}); o.err != nil {
+			t.Error(o.err)
+		}
+	}
+	o := h.pull(newFakeCore(), func(from *OCISource) { limited(from); from.limits.tags = 1 })
+	if len(o.reports) == 0 || !strings.Contains(strings.Join(o.reports, "\n"), "HUB: its catalogue cannot be read: the catalogue lists more than 40 repos") {
+		t.Errorf("reports %q", o.reports)
+	}
+}
+
+func TestAnImageHasALimitedNumberOfManifests(t *testing.T) {
+	t.Parallel()
+	h, c := newHub(t), newFakeCore()
+	entries := func(n, from int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf(`{"digest": "sha256:%064x", "size": 1, "platform": {"os": "linux", "architecture": "a%d"}}`, from+i, from+i)
+		}
+		return `{"schemaVersion": 2, "manifests": [` + strings.Join(all, ",") + `]}`
+	}
+	index := string(types.OCIImageIndex)
+	put := func(content string) string { // without a tag
+		digest := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(content)))
+		h.putManifest("r:"+digest, index, content)
+		return digest
+	}
+	const half = maxManifests * 3 / 5
+	h.putManifest("r:large", index, entries(maxManifests+1, 0))
+	h.putManifest("r:nested", index, `{"manifests": [{"digest": "`+put(entries(half, 1))+`"}, {"digest": "`+put(entries(half, maxManifests))+`"}]}`)
+	o := h.pull(c, nil, "r")
+	o.checkReports(t, [2]string{"HUB/r:large: ", "has more than 1000 manifests in its indexes"}, [2]string{"HUB/r:nested: manifest sha256:", "has more than 1000 manifests in its indexes, and is left out"})
+	if got := strings.Count(describeImage(t, c, "r", "nested"), "="); got != half || o.err != nil {
+		t.Errorf("%d architectures, want %d (%v)", got, half, o.err)
 	}
 }
 
