@@ -412,3 +412,21 @@ func TestASlowReaderOfAWebsocketIsDisconnected(t *testing.T) {
 func TestAClientWithoutPongsIsDisconnected(t *testing.T) {
 	testSlowReader(t, transport.Bounds{WriteWait: 5 * time.Second, KeepAlive: 12 * time.Second}, "subscription{countdown(n: 1, delayMs: 60000)}")
 }
+
+func TestTextThatIsNoUTF8ClosesAWebsocket(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"in a ping": "{\"type\":\"ping\",\"payload\":{\"a\":\"\xff\"}}", "in a document": "{\"id\":\"1\",\"type\":\"subscribe\",\"payload\":{\"query\":\"{ping}#\xc3\"}}",
+		"in no JSON": "\xff", "half a surrogate pair": "{\"type\":\"ping\",\"payload\":{\"a\":\"\xed\xa0\x80\"}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := dialAs(t, serveStage(t, stageOptions{}), "ann")
+			p.say(text)
+			p.expectClose(websocket.StatusInvalidFramePayloadData)
+		})
+	}
+	p := dial(t, serveStage(t, stageOptions{}), nil)
+	p.say("{\"type\":\"connection_init\",\"payload\":{\"a\":\"\xff\"}}")
+	p.expectClose(websocket.StatusInvalidFramePayloadData)
+}

@@ -34,7 +34,8 @@ type AuditRequest struct {
 
 	After    string // an event id; the page begins after it
 	Backward bool   // whether the page ends before After
-	PageSize int
+	PageSize int    // as in a ListRequest, like Empty
+	Empty    bool
 	Without  CostlyFields
 
 	Malformed []Violation // violations that the adapter found while decoding
@@ -189,12 +190,9 @@ func (r AuditRequest) buildQuery(v *violations) AuditQuery {
 	if r.After != "" && !IsEventID(r.After) {
 		v.add("page_token", "is not a cursor of this log")
 	}
-	q := AuditQuery{Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: selectedTypes(r.Types, r.Kinds), Denied: r.Denied, After: r.After, Backward: r.Backward, Limit: min(r.PageSize, MaxPageSize), Without: r.Without}
-	switch {
-	case r.PageSize < 0:
-		v.add("page_size", "must not be negative")
-	case r.PageSize == 0:
-		q.Limit = DefaultPageSize
+	q := AuditQuery{
+		Actor: r.Actor, Subject: r.Subject, Target: r.Target, Types: selectedTypes(r.Types, r.Kinds), Denied: r.Denied,
+		After: r.After, Backward: r.Backward, Limit: pageLimit(r.PageSize, r.Empty, v), Without: r.Without,
 	}
 	if !r.Since.IsZero() {
 		q.From = FirstEventID(r.Since)

@@ -157,7 +157,7 @@ func (r *resources[T, F]) removeBatch(ctx context.Context, uids []UID, check fun
 		}
 		return nil
 	})
-	return r.kind.addArea(addIndex(r.removeError(uids[failing], err), listOfUIDs, failing))
+	return r.kind.addArea(addIndex(r.removeError(ctx, uids[failing], err), listOfUIDs, failing))
 }
 
 // allowChange accepts every change.

@@ -43,6 +43,7 @@ var externalGroupRoleMappingKind = Kind[*ExternalGroupRoleMapping]{
 		{"scope", AtCreation}, {"createTime", OutputOnly},
 	},
 	Required: []string{"externalGroupId", "roleUid"},
+	Unique:   []string{"externalGroupId", "roleUid", "scope"},
 	Orders: []OrderField[*ExternalGroupRoleMapping]{
 		{"uid", nil, func(m *ExternalGroupRoleMapping) any { return string(m.UID) }},
 		{"create_time", createTimeSpellings, func(m *ExternalGroupRoleMapping) any { return m.CreateTime }},

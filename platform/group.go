@@ -79,6 +79,7 @@ var groupKind = Kind[*Group]{
 		{"createTime", OutputOnly}, {"updateTime", Volatile}, {"kind", OutputOnly}, {"status", OutputOnly},
 	},
 	Required: []string{"name"},
+	Unique:   []string{"name"},
 	Orders: []OrderField[*Group]{
 		{"name", nil, func(g *Group) any { return g.Name }},
 		{"create_time", createTimeSpellings, func(g *Group) any { return g.CreateTime }},
@@ -271,7 +272,7 @@ func (s Groups) nameOrganisation(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	existing := newAlreadyExists("Group", "")
+	existing := newAlreadyExists("Group", "", "name")
 	for _, group := range groups.Items {
 		if group.UID.IsRoot() {
 			existing.Resource.Name = string(group.UID)
@@ -318,7 +319,7 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 		return nil
 	})
 	if errors.Is(err, ErrDuplicate) {
-		return nil, newAlreadyExists("Group", "") // do not reveal which organisation has the name
+		return nil, newAlreadyExists("Group", "", "name") // do not reveal which organisation has the name
 	}
 	if err != nil {
 		return nil, err

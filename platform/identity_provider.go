@@ -115,6 +115,7 @@ var identityProviderKind = Kind[*IdentityProvider]{
 		{"issuerVerified", Volatile}, {"issuerVerifyTime", Volatile},
 	},
 	Required: []string{"name", "defaultRole"},
+	Unique:   []string{"name"},
 	Orders: []OrderField[*IdentityProvider]{
 		{"name", nil, func(p *IdentityProvider) any { return p.Name }},
 		{"create_time", createTimeSpellings, func(p *IdentityProvider) any { return p.CreateTime }},

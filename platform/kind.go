@@ -31,6 +31,7 @@ type Kind[T any] struct {
 
 	Fields       []Field
 	Required     []string // fields that a creation must set
+	Unique       []string // fields that no two resources with one parent have in common
 	Orders       []OrderField[T]
 	DefaultOrder Order
 
@@ -152,10 +153,16 @@ func newNotFoundBecause(kind, name, description string) *Error {
 	}
 }
 
-func newAlreadyExists(kind string, uid UID) *Error {
+// newAlreadyExists returns the error for a resource whose fields named unique are those of
+// another one, which has the UID.
+func newAlreadyExists(kind string, uid UID, unique ...string) *Error {
 	description := fmt.Sprintf("the %s exists already", spellKind(kind))
+	var v violations
+	for _, field := range unique {
+		v.add(field, "is that of another %s, and must be different", spellKind(kind))
+	}
 	return &Error{
-		Code: CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: " + description,
+		Code: CodeAlreadyExists, Reason: "ALREADY_EXISTS", Message: "Already exists: " + description, Violations: v,
 		Resource: &ResourceInfo{Kind: kind, Area: kindArea[kind], Name: string(uid), Description: description},
 	}
 }

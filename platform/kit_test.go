@@ -214,7 +214,7 @@ func refusal(t testing.TB, what string, err error, code platform.Code, narrower 
 // violationFields returns the fields that an error names as invalid.
 func violationFields(err error) string {
 	var e *platform.Error
-	if !errors.As(err, &e) || e.Code != platform.CodeInvalidArgument {
+	if !errors.As(err, &e) || len(e.Violations) == 0 {
 		return fmt.Sprintf("no violation but %v", err)
 	}
 	fields := make([]string, len(e.Violations))

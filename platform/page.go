@@ -99,6 +99,7 @@ type ListRequest[F any] struct {
 	UIDP      UIDFilter
 	Filter    F
 	PageSize  int          // 0 means DefaultPageSize; a size above MaxPageSize means MaxPageSize
+	Empty     bool         // whether the page has no items, whatever PageSize is; its total and whether items follow are read
 	PageToken string       // the end of the previous page, or the start of the next page if Backward
 	OrderBy   string       // a field, then optionally asc or desc; "" means the default of the kind
 	Skip      int          // number of rows to skip after the token
@@ -109,6 +110,21 @@ type ListRequest[F any] struct {
 	// Malformed holds violations that the adapter found while decoding. They are
 	// reported together with those of validation.
 	Malformed []Violation
+}
+
+// pageLimit returns the number of items that a request allows, and checks it.
+func pageLimit(size int, isEmpty bool, v *violations) int {
+	switch {
+	case size < 0:
+		v.add("page_size", "must not be negative")
+		return 0
+	case isEmpty:
+		return 0
+	case size == 0:
+		return DefaultPageSize
+	default:
+		return min(size, MaxPageSize)
+	}
 }
 
 // A Page is one page of a list, in the requested order.

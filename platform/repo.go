@@ -98,6 +98,7 @@ var repoKind = Kind[*Repo]{
 		{"sync_config.gracePeriod", OutputOnly},
 	},
 	Required: []string{"name"},
+	Unique:   []string{"name"},
 	Orders: []OrderField[*Repo]{
 		{"name", nil, func(r *Repo) any { return r.Name }},
 		{"create_time", createTimeSpellings, func(r *Repo) any { return r.CreateTime }},

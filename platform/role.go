@@ -106,6 +106,7 @@ var roleKind = Kind[*Role]{
 		{"createTime", OutputOnly}, {"updateTime", Volatile},
 	},
 	Required: []string{"name"},
+	Unique:   []string{"name"},
 	Orders: []OrderField[*Role]{
 		{"name", nil, func(r *Role) any { return r.Name }},
 		{"create_time", createTimeSpellings, func(r *Role) any { return r.CreateTime }},

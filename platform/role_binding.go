@@ -72,6 +72,7 @@ var roleBindingKind = Kind[*RoleBinding]{
 		{"identityUid", Updatable}, {"roleUid", Updatable},
 	},
 	Required: []string{"identityUid", "roleUid"},
+	Unique:   []string{"identityUid", "roleUid"},
 	Orders: []OrderField[*RoleBinding]{
 		{"create_time", createTimeSpellings, func(b *RoleBinding) any { return b.CreateTime }},
 		{"uid", nil, func(b *RoleBinding) any { return string(b.UID) }},
@@ -208,7 +209,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent UID, ins []Input[*Ro
 	})
 	switch {
 	case errors.Is(err, ErrDuplicate):
-		return nil, s.findDuplicate(ctx, parent, bindings)
+		return nil, s.findDuplicate(ctx, parent, bindings, place)
 	case errors.Is(err, ErrNoParent):
 		return nil, newNotFound("Group", parent)
 	}
@@ -291,13 +292,20 @@ func (s RoleBindings) checkMayBind(ctx context.Context, tx Tx, group UID, b *Rol
 	return identity, s.p.Roles.requireMayGrant(ctx, tx, "roleUid", b.RoleUID, group)
 }
 
-// findDuplicate returns the error that names the binding which exists already.
-func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding) error {
+// findDuplicate returns the error that names the binding which exists already. place returns
+// the prefix of the fields of a binding.
+func (s RoleBindings) findDuplicate(ctx context.Context, parent UID, bindings []*RoleBinding, place func(i int) string) error {
 	var err error
-	for _, b := range bindings {
+	for i, b := range bindings {
 		err = s.alreadyExists(ctx, parent, b)
 		var e *Error
-		if !errors.As(err, &e) || e.Resource.Name != "" {
+		if !errors.As(err, &e) {
+			return err
+		}
+		for j := range e.Violations {
+			e.Violations[j].Field = place(i) + e.Violations[j].Field
+		}
+		if e.Resource.Name != "" {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,10 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 			put(group)
 			err := p.Groups.Delete(owner, group)
 			e := refusal(t, "a group with a "+what, err, platform.CodeFailedPrecondition, "RESOURCE_NOT_EMPTY")
+			kind := map[string]string{"advisory": "advisory", "binding": "role binding"}[what]
+			if want := fmt.Sprintf("the group still holds 1 %s", cmp.Or(kind, what)); e.Preconditions[0].Description != want {
+				t.Errorf("a group with a %s: %q, want %q", what, e.Preconditions[0].Description, want)
+			}
 			if e.Preconditions[0].Subject != string(group) || !strings.HasPrefix(e.Message, "Precondition failed: ") || e.Reason != "FAILED_PRECONDITION" {
 				t.Errorf("got %+v, want Subject %v and Reason 'FAILED_PRECONDITION'", e, group)
 			}
@@ -41,8 +46,17 @@ func TestADeletionIsBlockedByDependentResources(t *testing.T) {
 		must(t, p.Repos.Delete(owner, repo))
 		role, identity := w.role(acme.uid), w.member(acme.uid, "x")
 		bound := w.bind(acme.uid, identity, role)
-		expectRefused(t, "a bound role", p.Roles.Delete(owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
-		expectRefused(t, "a bound identity", p.Identities.Delete(owner, identity), platform.CodeFailedPrecondition, "RESOURCE_IN_USE")
+		invited, err := p.GroupInvites.Create(owner, acme.uid, body[*platform.GroupInvite](`{"roleUid": %q, "ttl": "3600s"}`, role))
+		must(t, err)
+		boundBelow := w.bind(w.group(acme.uid), identity, role)
+		if e := refusal(t, "a bound role", p.Roles.Delete(owner, role), platform.CodeFailedPrecondition, "RESOURCE_IN_USE"); e.Preconditions[0].Description != "the role is in use by 2 role bindings and 1 group invite" {
+			t.Errorf("a bound role: %s", e.Message)
+		}
+		if e := refusal(t, "a bound identity", p.Identities.Delete(owner, identity), platform.CodeFailedPrecondition, "RESOURCE_IN_USE"); e.Preconditions[0].Description != "the identity is in use by 2 role bindings" {
+			t.Errorf("a bound identity: %s", e.Message)
+		}
+		must(t, p.GroupInvites.Delete(owner, invited.UID))
+		must(t, p.RoleBindings.Delete(owner, boundBelow))
 		must(t, p.RoleBindings.Delete(owner, bound))
 		must(t, p.Roles.Delete(owner, role))
 		must(t, p.Identities.Delete(owner, identity))
@@ -59,6 +73,9 @@ func TestADuplicateNamesTheOneThatIsThere(t *testing.T) {
 		named := func(what string, err error, kind, area string, uid platform.UID) {
 			t.Helper()
 			e := refusal(t, what, err, platform.CodeAlreadyExists, "ALREADY_EXISTS")
+			if unique := map[string]string{"RoleBinding": "identityUid roleUid", "Subscription": "sink"}[kind]; violationFields(e) != cmp.Or(unique, "name") {
+				t.Errorf("%s: it blames %q, want %q", what, violationFields(e), cmp.Or(unique, "name"))
+			}
 			resource := e.Status("atrium.dev", "").Details[len(e.Status("atrium.dev", "").Details)-1]
 			if resource["resourceType"] != area+".atrium.dev/"+kind || resource["resourceName"] != string(uid) {
 				t.Errorf("%s: %v, want %s %s", what, resource, kind, uid)

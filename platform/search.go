@@ -86,7 +86,8 @@ type SearchRequest struct {
 	Query     string
 	Kinds     []SearchKind // the only kinds; nil means all
 	Within    UID          // the group below which resources are found
-	PageSize  int          // as in a ListRequest
+	PageSize  int          // as in a ListRequest, like Empty
+	Empty     bool
 	PageToken string
 
 	Malformed []Violation // violations that the adapter found while decoding
@@ -196,17 +197,11 @@ func (req SearchRequest) check(v *violations) {
 	if req.Within != "" {
 		v.checkUID("within", req.Within)
 	}
-	if req.PageSize < 0 {
-		v.add("page_size", "must not be negative")
-	}
 }
 
 // query converts a request into a query without scopes.
 func (s Search) query(ctx context.Context, req SearchRequest, v *violations) (SearchQuery, error) {
-	q := SearchQuery{query: req.Query, limit: min(req.PageSize, MaxPageSize)}
-	if req.PageSize == 0 {
-		q.limit = DefaultPageSize
-	}
+	q := SearchQuery{query: req.Query, limit: pageLimit(req.PageSize, req.Empty, v)}
 	if req.PageToken == "" || len(*v) > 0 {
 		return q, nil
 	}

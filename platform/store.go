@@ -44,6 +44,10 @@ type Store interface {
 	// the request. It always finds out from the database itself who the caller is.
 	AllowStandby(ctx context.Context) context.Context
 
+	// Dependents counts the rows that refer to a row of a kind, by their kind. Kinds without
+	// such rows are left out.
+	Dependents(ctx context.Context, kind string, uid UID) ([]Dependents, error)
+
 	// MarkSeen sets the last seen time of identities. It changes no update time
 	// and records no event.
 	MarkSeen(ctx context.Context, identities []UID, at Time) error

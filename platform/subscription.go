@@ -44,6 +44,7 @@ var subscriptionKind = Kind[*Subscription]{
 		{"createTime", OutputOnly}, {"updateTime", OutputOnly},
 	},
 	Required: []string{"sink"},
+	Unique:   []string{"sink"},
 	Orders: []OrderField[*Subscription]{
 		{"uid", nil, func(s *Subscription) any { return string(s.UID) }},
 		{"create_time", createTimeSpellings, func(s *Subscription) any { return s.CreateTime }},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // authorizeCreate authorises and checks a creation below parent and returns the
@@ -259,7 +260,7 @@ func (r *resources[T, F]) remove(ctx context.Context, uid UID) error {
 func (r *resources[T, F]) removeChecked(ctx context.Context, uid UID, check func(Tx, UID) error) error {
 	err := r.authorizeRemove(ctx, uid)
 	if err == nil {
-		err = r.removeError(uid, r.p.store.Write(ctx, func(tx Tx) error { return r.removeInTx(ctx, tx, uid, check) }))
+		err = r.removeError(ctx, uid, r.p.store.Write(ctx, func(tx Tx) error { return r.removeInTx(ctx, tx, uid, check) }))
 	}
 	return r.recordIfDenied(ctx, "deleted", uid, err)
 }
@@ -291,21 +292,64 @@ func (r *resources[T, F]) removeInTx(ctx context.Context, tx Tx, uid UID, check 
 }
 
 // removeError converts an error of the store into that of a deletion.
-func (r *resources[T, F]) removeError(uid UID, err error) error {
+func (r *resources[T, F]) removeError(ctx context.Context, uid UID, err error) error {
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r.kind.notFound(uid)
 	case errors.Is(err, ErrReferenced):
-		return failedPrecondition(r.kind.Blocked, string(uid), r.kind.blockedBecause())
+		blocking, err := r.p.store.Dependents(ctx, r.kind.Name, uid)
+		if err != nil {
+			return err
+		}
+		return failedPrecondition(r.kind.Blocked, string(uid), r.kind.blockedBecause(blocking))
 	}
 	return err
 }
 
-func (k *Kind[T]) blockedBecause() string {
-	if k.Blocked == "RESOURCE_IN_USE" {
-		return fmt.Sprintf("the %s is in use by other resources", spellKind(k.Name))
+// MaxDependents is how many dependents of one kind are counted.
+const MaxDependents = 1000
+
+// Dependents are the rows of a kind that refer to a row, so that it cannot be deleted.
+type Dependents struct {
+	Kind  string
+	Count int // at most MaxDependents + 1
+}
+
+// spell writes how many dependents there are, such as 2 role bindings.
+func (d Dependents) spell() string {
+	kind := spellKind(d.Kind)
+	switch {
+	case d.Count == 1:
+		return "1 " + kind
+	case strings.HasSuffix(kind, "y"):
+		kind = strings.TrimSuffix(kind, "y") + "ies"
+	default:
+		kind += "s"
 	}
-	return fmt.Sprintf("the %s still holds other resources", spellKind(k.Name))
+	if d.Count > MaxDependents {
+		return fmt.Sprintf("more than %d %s", MaxDependents, kind)
+	}
+	return fmt.Sprintf("%d %s", d.Count, kind)
+}
+
+// blockedBecause says which rows prevent a deletion.
+func (k *Kind[T]) blockedBecause(blocking []Dependents) string {
+	verb := "still holds"
+	if k.Blocked == "RESOURCE_IN_USE" {
+		verb = "is in use by"
+	}
+	said := "other resources" // all of them were deleted in the meantime
+	for i, d := range blocking {
+		switch {
+		case i == 0:
+			said = d.spell()
+		case i == len(blocking)-1:
+			said += " and " + d.spell()
+		default:
+			said += ", " + d.spell()
+		}
+	}
+	return fmt.Sprintf("the %s %s %s", spellKind(k.Name), verb, said)
 }
 
 // alreadyExists returns the error that names the resource in parent with the unique key of a
@@ -320,5 +364,5 @@ func (r *resources[T, F]) alreadyExists(ctx context.Context, parent UID, row T) 
 	if len(rows.Items) > 0 { // it can have been deleted in the meantime
 		uid = r.kind.UID(rows.Items[0])
 	}
-	return newAlreadyExists(r.kind.Name, uid)
+	return newAlreadyExists(r.kind.Name, uid, r.kind.Unique...)
 }

@@ -19,6 +19,7 @@ func (q queries) AuditLog(ctx context.Context, descendantsOf *platform.UID, acto
 		DescendantsOf: valueOrZero(descendantsOf), Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: types, Kinds: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
 	}
 	w := window{first: first, after: after, last: last, before: before}
+	req.Empty = w.isEmpty()
 	req.PageSize, req.After, req.Backward, req.Malformed = w.page()
 	page, err := q.p.AuditLog.List(ctx, req)
 	if err != nil {

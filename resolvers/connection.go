@@ -25,7 +25,7 @@ type window struct {
 
 // request builds the list request that the core takes.
 func request[F any](ctx context.Context, scope platform.UIDFilter, filter F, w window) platform.ListRequest[F] {
-	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: valueOrZero(w.skip), Parts: partsOf(ctx), Without: readsOf(ctx).without}
+	req := platform.ListRequest[F]{UIDP: scope, Filter: filter, OrderBy: w.orderBy.OrderBy(), Skip: valueOrZero(w.skip), Parts: partsOf(ctx), Without: readsOf(ctx).without, Empty: w.isEmpty()}
 	req.PageSize, req.PageToken, req.Backward, req.Malformed = w.page()
 	return req
 }
@@ -42,6 +42,11 @@ func (w window) page() (size int, cursor string, isBackward bool, malformed []pl
 	default:
 		return valueOrZero(w.first), valueOrZero(w.after), false, nil
 	}
+}
+
+// isEmpty reports whether a page without items is requested, for example to read the total.
+func (w window) isEmpty() bool {
+	return w.first != nil && *w.first == 0 || w.last != nil && *w.last == 0
 }
 
 // givenArgument returns the name of the first argument that was given, or "".

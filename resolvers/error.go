@@ -50,7 +50,7 @@ func (o *Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	switch {
 	case cause == nil: // the error has no cause, and the log needs its text
 		cause = errors.New(presented.Message)
-	case isRepresentation(ctx) && !isPlatform(cause):
+	case isRepresentation(ctx) && !isPlatform(cause) && !isRefusal(cause):
 		cause = platform.Invalid(platform.Violation{Field: "representations", Description: cause.Error()})
 	}
 	e := edge.Show(coreError(cause), areaOf(ctx))
@@ -100,6 +100,11 @@ func coreError(err error) *platform.Error {
 
 func isPlatform(err error) bool {
 	var e *platform.Error
+	return errors.As(err, &e)
+}
+
+func isRefusal(err error) bool {
+	var e *refusal.Error
 	return errors.As(err, &e)
 }
 
@@ -162,9 +167,11 @@ func renameFields(err error, name func(field string) string) error {
 
 // withViolations returns a copy of e with other violations.
 func withViolations(violations []platform.Violation, e *platform.Error) *platform.Error {
-	replaced := platform.Invalid(violations...)
-	replaced.Area, replaced.Reason, replaced.Metadata = e.Area, e.Reason, e.Metadata
-	return replaced
+	replaced := *e
+	if replaced.Violations = violations; e.Code == platform.CodeInvalidArgument {
+		replaced.Message = platform.Invalid(violations...).Message
+	}
+	return &replaced
 }
 
 func isBackward(arguments map[string]any) bool {

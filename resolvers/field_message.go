@@ -32,6 +32,9 @@ func fieldMessages(violations []platform.Violation) []fieldMessage {
 func sentence(v platform.Violation) string {
 	description := strings.TrimSuffix(v.Words(), ".")
 	if first, _ := utf8.DecodeRuneInString(description); unicode.IsUpper(first) {
+		if strings.HasSuffix(description, "?") { // it suggests a name
+			return description
+		}
 		return description + "."
 	}
 	parts := strings.Split(v.Field, ".")

@@ -22,9 +22,10 @@ func TestAViolationReadsAsASentence(t *testing.T) {
 			t.Errorf("%s: %q, want %q", field, got, want)
 		}
 	}
-	said := `Cannot query field "nam" on type "Repo".`
-	if got := sentence(platform.Violation{Field: "query", Description: said}); got != said {
-		t.Errorf("query: %q, want %q", got, said)
+	for _, said := range []string{`Cannot query field "nam" on type "Repo".`, `Cannot query field "nam" on type "Repo". Did you mean "name"?`} {
+		if got := sentence(platform.Violation{Field: "query", Description: said}); got != said {
+			t.Errorf("query: %q, want %q", got, said)
+		}
 	}
 }
 

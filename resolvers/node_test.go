@@ -184,23 +184,30 @@ func TestInvalidRepresentationsAreRejected(t *testing.T) {
 		representations []any
 		want            []string
 	}{
-		"an empty key":           {[]any{group(""), group(w.org)}, []string{"INVALID_ARGUMENT _entities.0"}},
-		"the text null":          {[]any{group(w.org), group("null")}, []string{"INVALID_ARGUMENT _entities.1"}},
-		"null beside a good one": {[]any{group(w.org), group(nil)}, []string{"INVALID_ARGUMENT _entities.1"}},
-		"null alone":             {[]any{group(nil)}, []string{"INVALID_ARGUMENT _entities"}},
-		"a number":               {[]any{group(12)}, []string{"INVALID_ARGUMENT _entities.0"}},
-		"an object":              {[]any{group(map[string]any{})}, []string{"INVALID_ARGUMENT _entities"}},
-		"no key":                 {[]any{map[string]any{"__typename": "Group"}}, []string{"INVALID_ARGUMENT _entities"}},
-		"no type":                {[]any{map[string]any{"uid": w.org}}, []string{"INVALID_ARGUMENT _entities"}},
-		"an unknown type":        {[]any{map[string]any{"__typename": "Planet", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities"}},
-		"a type that is none":    {[]any{map[string]any{"__typename": "Image", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities"}},
-		"too many":               {slices.Repeat([]any{group(w.org)}, 201), []string{"INVALID_ARGUMENT _entities"}},
-		"none":                   {[]any{}, nil},
+		"an empty key":             {[]any{group(""), group(w.org)}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"the text null":            {[]any{group(w.org), group("null")}, []string{"INVALID_ARGUMENT _entities.1"}},
+		"null beside a good one":   {[]any{group(w.org), group(nil)}, []string{"INVALID_ARGUMENT _entities.1"}},
+		"null alone":               {[]any{group(nil)}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"a number":                 {[]any{group(12)}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"an object":                {[]any{group(map[string]any{})}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"no key":                   {[]any{map[string]any{"__typename": "Group"}}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"no type":                  {[]any{map[string]any{"uid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"an unknown type":          {[]any{map[string]any{"__typename": "Planet", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"a type that is none":      {[]any{map[string]any{"__typename": "Image", "uid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"no key before a good one": {[]any{map[string]any{"__typename": "Group"}, group(w.org)}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"half a key":               {[]any{map[string]any{"__typename": "TermsAcceptance", "orgUid": w.org}}, []string{"INVALID_ARGUMENT _entities.0"}},
+		"too many":                 {slices.Repeat([]any{group(w.org)}, 201), []string{"INVALID_ARGUMENT _entities"}},
+		"none":                     {[]any{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := w.askAs(theOwner, query, "r", c.representations)
 			got.t = t
 			got.expectErrors(c.want...)
+			for i, r := range c.representations { // What is well-formed is read.
+				if members := r.(map[string]any); members["uid"] == w.org && members["__typename"] == "Group" && len(c.representations) < 200 {
+					got.expect(fmt.Sprintf("_entities.%d.__typename", i), "Group")
+				}
+			}
 		})
 	}
 }

@@ -139,3 +139,34 @@ func TestOrdersAreKept(t *testing.T) {
 		w.ask(`{ ` + list + ` { nodes { id } } }`)
 	}
 }
+
+// A page of no rows is for who wants only the total.
+func TestAPageOfNoRowsHasTheTotal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addRegistry(w.org, 3, 2)
+	const page = ` { totalCount nodes { name } edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`
+	cursor := w.ask(`{ repos(first: 2) { pageInfo { endCursor } } }`).text("repos.pageInfo.endCursor")
+	for arguments, more := range map[string]string{
+		"(first: 0)": "true false", "(last: 0)": "false true", "(first: 0, skip: 2)": "true false", "(first: 0, skip: 3)": "false false", "(first: 0, after: $cursor)": "true true",
+		"(last: 0, before: $cursor)": "true true", `(first: 0, where: {name: "none"})`: "false false", "(first: 0, skip: 2000)": "false false",
+	} {
+		got := w.ask("query($cursor: String, $zero: Int = 0) { repos"+arguments+page+" groups(first: $zero) { nodes { name } } now: repos(before: null, after: null) { skipped } unused: repos(first: 1, after: $cursor) { skipped } }", "cursor", cursor)
+		total := "3"
+		if strings.Contains(arguments, "none") {
+			total = "0"
+		}
+		if got.text("repos.totalCount") != total || got.text("repos.nodes.*.name") != "" || len(got.value("repos.edges").([]any)) > 0 || len(got.value("groups.nodes").([]any)) > 0 {
+			t.Errorf("%s: %s", arguments, got.Data)
+		}
+		if shown := got.text("repos.pageInfo.hasNextPage") + " " + got.text("repos.pageInfo.hasPreviousPage"); shown != more || got.value("repos.pageInfo.endCursor") != nil {
+			t.Errorf("%s: before and after it there is %s, want %s: %s", arguments, shown, more, got.Data)
+		}
+	}
+	got := w.ask(`{ repos { nodes { tags(first: 0) { totalCount nodes { name } pageInfo { hasNextPage } } } } auditLog(first: 0) { nodes { id } pageInfo { hasNextPage } } search(query: "r0", first: 0) { edges { cursor } pageInfo { hasNextPage } } }`)
+	got.expect("repos.nodes.0.tags.totalCount", 2).expect("repos.nodes.*.tags.pageInfo.hasNextPage", "true true true").
+		expect("auditLog.nodes", []any{}).expect("auditLog.pageInfo.hasNextPage", true).expect("search.edges", []any{}).expect("search.pageInfo.hasNextPage", true)
+	if tags := strings.TrimSpace(got.text("repos.nodes.*.tags.nodes.*.name")); tags != "" {
+		t.Errorf("pages of no tags have %s", tags)
+	}
+}

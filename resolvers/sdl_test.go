@@ -75,3 +75,27 @@ func sortLines(names []string) string {
 	slices.Sort(names)
 	return strings.Join(names, " ")
 }
+
+// The specification says of each kind of type which lists are null.
+func TestATypeHasTheListsOfItsKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, want := range map[string]string{
+		"DateTime": "", "Capability": "enumValues", "RepoFilter": "inputFields", "Repo": "fields interfaces", "PageInfo": "fields interfaces", "Node": "fields interfaces possibleTypes",
+	} {
+		got := w.ask(`query($name: String!) { __type(name: $name) { fields { name } interfaces { name } possibleTypes { name } enumValues { name } inputFields { name } } }`, "name", name)
+		shown, _ := got.value("__type").(map[string]any)
+		var lists []string
+		for list, members := range shown {
+			if members != nil {
+				lists = append(lists, list)
+			}
+		}
+		slices.Sort(lists)
+		sorted := strings.Fields(want)
+		slices.Sort(sorted)
+		if !slices.Equal(lists, sorted) {
+			t.Errorf("%s has %v, want %v", name, lists, sorted)
+		}
+	}
+}

@@ -233,7 +233,7 @@ func withDetails(errs gqlerror.List) gqlerror.List {
 		// The path of such an error leads to a variable. In a response, a path has another
 		// meaning.
 		if len(err.Path) > 0 {
-			field, err.Path = err.Path.String(), nil
+			field, err.Path = nameOf(err.Path), nil
 		}
 		e := refusal.NewInvalid(field, err.Message)
 		e.Message = err.Message
@@ -243,4 +243,20 @@ func withDetails(errs gqlerror.List) gqlerror.List {
 		err.Err = e
 	}
 	return errs
+}
+
+// nameOf returns the name of a field to which a path in the variables leads. A member of an
+// input is named as operations name it, such as claimMatch.issuer, whatever the name of the
+// variable is.
+func nameOf(path ast.Path) string {
+	if path[0] != ast.PathName("variable") {
+		return path.String()
+	}
+	path = path[1:]
+	if len(path) > 1 {
+		if _, isMember := path[1].(ast.PathName); isMember {
+			path = path[1:]
+		}
+	}
+	return path.String()
 }

@@ -1,9 +1,7 @@
 package limit
 
 import (
-	"encoding/json"
 	"reflect"
-	"strconv"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -19,11 +17,10 @@ func (p *pricing) rows(f *ast.Field) int {
 	if p.isNamed(f) {
 		return 1
 	}
-	asked := max(p.number(f, "first"), p.number(f, "last"))
-	if asked <= 0 {
+	if p.argument(f, "first") == nil && p.argument(f, "last") == nil {
 		return p.DefaultPage
 	}
-	return min(asked, p.MaxPage)
+	return min(max(0, p.number(f, "first"), p.number(f, "last")), p.MaxPage)
 }
 
 // isNamed reports whether a list is filtered by a name that is unique in it.
@@ -103,14 +100,6 @@ func (p *pricing) number(f *ast.Field, name string) int {
 		return int(min(n, maxCount))
 	case int:
 		return n
-	case float64:
-		return int(max(0, min(n, maxCount)))
-	case json.Number:
-		asked, _ := strconv.Atoi(n.String())
-		return asked
-	case string: // a string is accepted where a number is expected
-		asked, _ := strconv.Atoi(n)
-		return asked
 	default:
 		return 0
 	}

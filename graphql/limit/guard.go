@@ -86,14 +86,15 @@ func (g *Guard) Accept(ctx context.Context, raw *graphql.RawParams, operation *g
 	operation.RawQuery, operation.OperationName, operation.Extensions, operation.Headers = raw.Query, raw.OperationName, raw.Extensions, raw.Headers
 	operation.Doc, operation.Operation = document, document.Operations.ForName(raw.OperationName)
 	if operation.Operation == nil {
-		return invalid(gqlerror.Errorf("operation %s not found", raw.OperationName))
+		return invalid(unknownOperation(document, raw.OperationName))
 	}
-	variables, err := validator.VariableValues(g.schema, operation.Operation, raw.Variables)
+	given, invalidVariable := g.coerceVariables(operation.Operation, raw.Variables)
+	if invalidVariable != nil {
+		return invalid(invalidVariable)
+	}
+	variables, err := validator.VariableValues(g.schema, operation.Operation, given)
 	if err != nil {
 		return invalid(gqlerror.WrapIfUnwrapped(err))
-	}
-	if err := g.checkEnums(operation.Operation, variables); err != nil {
-		return invalid(err)
 	}
 	operation.Variables = variables
 	g.named.keep(ctx, operation)
@@ -107,6 +108,16 @@ func (g *Guard) Accept(ctx context.Context, raw *graphql.RawParams, operation *g
 		return invalid(err)
 	}
 	return nil
+}
+
+// unknownOperation returns the error for a request that does not choose one of the operations
+// in its document.
+func unknownOperation(document *ast.QueryDocument, name string) *gqlerror.Error {
+	path := ast.Path{ast.PathName("operationName")}
+	if name == "" {
+		return gqlerror.ErrorPathf(path, "give operationName: the document has %d operations, and the request names none of them", len(document.Operations))
+	}
+	return gqlerror.ErrorPathf(path, "the document has no operation named %q", name)
 }
 
 // checkStreams rejects subscriptions without exactly one root field. Validation compares
@@ -173,6 +184,7 @@ func withCode(code string, errs ...*gqlerror.Error) gqlerror.List {
 // errors suggest no names, because suggestions would reveal it bit by bit.
 func validationRules(hideSchema bool) *rules.Rules {
 	all := rules.NewDefaultRules()
+	all.AddRule("IntegersOf32Bits", checkIntegers)
 	if !hideSchema {
 		return all
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"atrium/graphql/refusal"
 
@@ -240,6 +241,8 @@ func (s *socket) receive(ctx context.Context) (received message, refused *closur
 	switch {
 	case err != nil: // for example a message that is too large, which the library has answered
 		return received, &closure{}
+	case kind == websocket.MessageText && !utf8.Valid(data): // RFC 6455, section 8.1
+		return received, &closure{websocket.StatusInvalidFramePayloadData, "Invalid UTF-8"}
 	case kind != websocket.MessageText || json.Unmarshal(data, &received) != nil:
 		return received, &closure{closeInvalid, "Invalid message received"}
 	}

@@ -83,7 +83,11 @@ func (g generator) get(f *codegen.Field) string {
 	if strings.HasPrefix(held, "&") {
 		give = "execute.Pointer"
 	}
-	return fmt.Sprintf("Get: func(parent any, %s map[string]any) any { return %s(%s) },\n", named, give, held)
+	check := ""
+	if f.Object.Name == "__Type" && f.TypeReference.IsSlice() { // gqlgen returns an empty list for every kind
+		check = fmt.Sprintf("if !hasMembers(parent.(%s), %q) { return nil }; ", ref(f.Object.Reference()), f.Name)
+	}
+	return fmt.Sprintf("Get: func(parent any, %s map[string]any) any { %sreturn %s(%s) },\n", named, check, give, held)
 }
 
 // constructorOf returns the name of the function that converts a Go value to the value of a
@@ -132,11 +136,15 @@ func (g generator) resolve(f *codegen.Field) string {
 	if f.Object.Root {
 		gives = "execute.One"
 	}
+	called := f.GoFieldName
+	if called == "__resolve_entities" {
+		called = "resolveEntities" // instead of that of gqlgen
+	}
 	if !f.IsResolver && f.NoErr {
 		returned, assigned = "values", "var err error\n"
 	}
 	code := fmt.Sprintf("Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {\n%s := %s.%s(%s)\n%sreturn %s(values, err, %s)\n},\n",
-		returned, receiver, f.GoFieldName, strings.Join(arguments, ", "), assigned, gives, constructorOf(f.TypeReference))
+		returned, receiver, called, strings.Join(arguments, ", "), assigned, gives, constructorOf(f.TypeReference))
 	if isLeaf(f.TypeReference) {
 		value := fmt.Sprintf("value.(%s)", ref(f.TypeReference.GO))
 		code += fmt.Sprintf("AppendValue: func(b []byte, value any) []byte { return %s },\n", g.appendCode(f, f.TypeReference, value))

@@ -1,0 +1,166 @@
+package limit
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator/core"
+)
+
+// coerceVariables returns the variables of a request, with each scalar and enum in the form
+// that the specification demands of its type. gqlparser accepts other values, such as "1" as
+// an Int and a value of an enum in another case, refuses the integer 1.0, and names a wrong
+// value in its errors. It checks everything else afterwards.
+func (g *Guard) coerceVariables(operation *ast.OperationDefinition, given map[string]any) (map[string]any, *gqlerror.Error) {
+	coerced := make(map[string]any, len(given))
+	for _, variable := range operation.VariableDefinitions {
+		value, isGiven := given[variable.Variable]
+		if !isGiven {
+			continue
+		}
+		var err *gqlerror.Error
+		path := ast.Path{ast.PathName("variable"), ast.PathName(variable.Variable)}
+		if coerced[variable.Variable], err = g.coerce(value, variable.Type, path); err != nil {
+			return nil, err
+		}
+	}
+	return coerced, nil
+}
+
+// coerce returns a value as its type demands. path leads to the value.
+func (g *Guard) coerce(value any, declared *ast.Type, path ast.Path) (any, *gqlerror.Error) {
+	definition := g.schema.Types[declared.Name()]
+	switch {
+	case value == nil || definition == nil:
+		return value, nil // gqlparser checks whether it may be null
+	case declared.Elem != nil:
+		return g.coerceList(value, declared.Elem, path)
+	case definition.Kind == ast.InputObject:
+		return g.coerceObject(value, definition, path)
+	default:
+		coerced, fault := coerceLeaf(value, definition)
+		if fault != "" {
+			return nil, gqlerror.ErrorPathf(path, fault, show(value))
+		}
+		return coerced, nil
+	}
+}
+
+// coerceList coerces the elements of a list. A single value counts as a list of one.
+func (g *Guard) coerceList(value any, element *ast.Type, path ast.Path) (any, *gqlerror.Error) {
+	list, isList := value.([]any)
+	if !isList {
+		return g.coerce(value, element, path)
+	}
+	coerced := make([]any, len(list))
+	for i := range list {
+		var err *gqlerror.Error
+		if coerced[i], err = g.coerce(list[i], element, append(path, ast.PathIndex(i))); err != nil {
+			return nil, err
+		}
+	}
+	return coerced, nil
+}
+
+// coerceObject coerces the members of an input. gqlparser refuses those that are unknown.
+func (g *Guard) coerceObject(value any, definition *ast.Definition, path ast.Path) (any, *gqlerror.Error) {
+	members, isObject := value.(map[string]any)
+	if !isObject {
+		return nil, gqlerror.ErrorPathf(path, "Expected value of type %q to be an object: %s", definition.Name, show(value))
+	}
+	coerced := make(map[string]any, len(members))
+	for name, member := range members {
+		field := definition.Fields.ForName(name)
+		if field == nil {
+			coerced[name] = member
+			continue
+		}
+		var err *gqlerror.Error
+		if coerced[name], err = g.coerce(member, field.Type, append(path, ast.PathName(name))); err != nil {
+			return nil, err
+		}
+	}
+	return coerced, nil
+}
+
+// coerceLeaf returns a value as a scalar or enum, or what is wrong with it: a format whose
+// argument is the value, in the words that are used of literals. Custom scalars check their
+// values themselves.
+func coerceLeaf(value any, definition *ast.Definition) (coerced any, fault string) {
+	number, isNumber := value.(json.Number)
+	text, isText := value.(string)
+	integer, isInteger := wholeNumber(number)
+	switch {
+	case definition.Kind == ast.Enum:
+		if !isText || definition.EnumValues.ForName(text) == nil {
+			return nil, `Value %s does not exist in "` + definition.Name + `" enum.`
+		}
+	case definition.Name == "Int" && !isInteger:
+		return nil, "Int cannot represent non-integer value: %s"
+	case definition.Name == "Int":
+		if integer < math.MinInt32 || integer > math.MaxInt32 {
+			return nil, tooLong
+		}
+		return int64(integer), ""
+	case definition.Name == "Float":
+		fraction, err := number.Float64()
+		if err != nil {
+			return nil, "Float cannot represent non numeric value: %s"
+		}
+		return fraction, ""
+	case definition.Name == "String" && !isText:
+		return nil, "String cannot represent a non string value: %s"
+	case definition.Name == "Boolean":
+		if _, isBoolean := value.(bool); !isBoolean {
+			return nil, "Boolean cannot represent a non boolean value: %s"
+		}
+	case definition.Name == "ID" && isNumber && !strings.ContainsAny(string(number), ".eE"):
+		return string(number), ""
+	case definition.Name == "ID" && isInteger && math.Abs(integer) < maxWhole:
+		return strconv.FormatFloat(integer, 'f', -1, 64), ""
+	case definition.Name == "ID" && !isText:
+		return nil, "ID cannot represent a non-string and non-integer value: %s"
+	}
+	return value, ""
+}
+
+const tooLong = "Int cannot represent non 32-bit signed integer value: %s"
+
+// maxWhole is the largest integer below which no two integers have the same float64.
+const maxWhole = 1 << 53
+
+// wholeNumber returns the value of a number, and reports whether it is an integer, also one
+// that is written as 1.0 or 1e0.
+func wholeNumber(n json.Number) (value float64, isInteger bool) {
+	value, err := n.Float64()
+	return value, err == nil && value == math.Trunc(value)
+}
+
+// maxShown limits the bytes of a value in an error.
+const maxShown = 100
+
+// show returns a value of a variable as JSON, for errors.
+func show(value any) string {
+	text, _ := json.Marshal(value) // it was JSON
+	if len(text) > maxShown {
+		return strings.ToValidUTF8(string(text[:maxShown]), "") + "..."
+	}
+	return string(text)
+}
+
+// checkIntegers is the rule of validation that integers in a document have 32 bits. gqlparser
+// allows 64.
+func checkIntegers(observers *core.Events, addError core.AddErrFunc) {
+	observers.OnValue(func(_ *core.Walker, value *ast.Value) {
+		if value.Kind != ast.IntValue || value.Definition == nil || value.Definition.Name != "Int" {
+			return
+		}
+		if n, err := strconv.ParseInt(value.Raw, 10, 64); err == nil && (n < math.MinInt32 || n > math.MaxInt32) {
+			addError(core.Message(tooLong, value.Raw), core.At(value.Position))
+		}
+	})
+}
