@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
-import { site } from './lib.mjs';
+import { patience, site } from './lib.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -14,9 +14,16 @@ export const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 
+/** Returns a new context of the browser. */
+export async function newContext(options) {
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...options });
+  context.setDefaultTimeout(patience * 1000);
+  return context;
+}
+
 /** Opens a page in a new context and passes it to a function. Fails if the page has errors or sends requests to other hosts. */
 export async function open(path, use, { failing, ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'], ...options });
+  const context = await newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const faults = [];
   await context.route((url) => url.origin !== site, (route) => { faults.push('request to another host: ' + route.request().url()); return route.abort(); });
   const page = await context.newPage();

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { browser } from './browser.mjs';
-import { run, site } from './lib.mjs';
+import { newContext } from './browser.mjs';
+import { patience, run, site } from './lib.mjs';
 
 export const program = process.env.ATRIUM_PROGRAM ?? assert.fail('ATRIUM_PROGRAM is not set');
 const pictures = process.env.ATRIUM_PICTURES; // Screenshots of the pages are stored in this folder.
@@ -13,7 +13,7 @@ export const maxRequests = 3;
 
 /** Opens a page in a new context of the browser. The page records its faults and its requests. */
 export async function newPage(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'], reducedMotion: 'reduce', ...options });
+  const context = await newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options });
   return watchPage(await context.newPage());
 }
 
@@ -27,7 +27,7 @@ export function watchPage(page) {
 }
 
 export const reads = (page) => page.asked.filter((text) => text.startsWith('query'));
-export const loaded = (page) => page.waitForFunction(() => document.querySelector('#main h1, #main .empty, .sign-in') && !document.querySelector('.lines, .blank, [aria-busy=true]'), undefined, { timeout: 15_000 });
+export const loaded = (page) => page.waitForFunction(() => document.querySelector('#main h1, #main .empty, .sign-in') && !document.querySelector('.lines, .blank, [aria-busy=true]'));
 export const text = (page) => page.locator('#main').innerText();
 
 export async function open(page, path) {
@@ -49,8 +49,8 @@ export async function look(page, name) {
   if (pictures) await page.screenshot({ path: `${pictures}/console-${name}.png` });
 }
 
-export async function eventually(holds, otherwise, seconds = 8) {
-  for (const end = Date.now() + seconds * 1000; ; await new Promise((go) => setTimeout(go, 50))) {
+export async function eventually(holds, otherwise) {
+  for (const end = Date.now() + patience * 1000; ; await new Promise((go) => setTimeout(go, 50))) {
     const value = await holds();
     if (value) return value;
     assert.ok(Date.now() < end, typeof otherwise === 'function' ? await otherwise() : otherwise);
@@ -80,7 +80,7 @@ export async function startServer(database) {
   process.on('exit', () => server.kill('SIGKILL'));
   let said = '';
   for (const stream of [server.stdout, server.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
-  const [, url] = await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said, 20);
+  const [, url] = await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said);
   const { code, out, text: output } = await run(program, ['token', '--database-url', database]);
   assert.equal(code, 0, output);
   const ask = async (path, options) => {

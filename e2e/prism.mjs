@@ -34,7 +34,7 @@ export async function prism(wrong) {
   process.on('exit', () => proxy.kill());
   let text = '';
   for (const stream of [proxy.stdout, proxy.stderr]) stream.on('data', (chunk) => { text = (text + chunk).slice(-5000); });
-  for (const end = Date.now() + 60_000; Date.now() < end && proxy.exitCode === null; await new Promise((go) => setTimeout(go, 200))) {
+  for (const end = Date.now() + 120_000; Date.now() < end && proxy.exitCode === null; await new Promise((go) => setTimeout(go, 200))) {
     if ((await fetch(address + '/ping/v2/ping').catch(() => undefined))?.ok) return address;
   }
   assert.fail('Prism did not start: ' + text);

@@ -292,7 +292,7 @@ func (p *process) watch(ctx context.Context) *watch {
 	w := &watch{}
 	var running sync.WaitGroup
 	running.Go(func() {
-		client := &http.Client{Timeout: 5 * time.Second}
+		client := &http.Client{Timeout: time.Minute}
 		for ctx.Err() == nil {
 			for _, probe := range []string{"http://" + p.address + "/livez", "http://" + p.address + "/readyz", "http://" + p.metrics + "/metrics"} {
 				began := time.Now()

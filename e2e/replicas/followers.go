@@ -146,7 +146,7 @@ func (f *follower) take(content []byte) error {
 	return nil
 }
 
-var streaming = &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: 20 * time.Second}}
+var streaming = &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: time.Minute}}
 
 // readStream reads server-sent events.
 func (f *follower) readStream(ctx context.Context, at int, body any) error {
@@ -182,7 +182,7 @@ func (f *follower) readStream(ctx context.Context, at int, body any) error {
 
 // readSocket reads from a websocket, by the protocol graphql-transport-ws.
 func (f *follower) readSocket(ctx context.Context, at int, body any) error {
-	opening, cancel := context.WithTimeout(ctx, 20*time.Second)
+	opening, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	socket, _, err := websocket.Dial(opening, f.w.running[at].url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
 	if err != nil {

@@ -147,7 +147,7 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 func execute(url, statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

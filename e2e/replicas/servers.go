@@ -37,7 +37,7 @@ type server struct {
 
 // startServers starts a process for each list of flags.
 func startServers(ctx context.Context, program, database string, flags [][]string) (*servers, error) {
-	s := &servers{program: program, database: database, client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
+	s := &servers{program: program, database: database, client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
 	var err error
 	if s.folder, err = os.MkdirTemp("", "atrium-replicas-"); err != nil {
 		return s, err

@@ -14,13 +14,17 @@ const addGroup = async (name, parent) => (await data('mutation M($i: CreateGroup
 const addRepo = async (name, parent) => (await data('mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { name, parent } })).createRepo.repo.uid;
 const addTags = async (repo, names) => { for (const name of names) await ask(`/registry/v2/tags/${repo}`, { method: 'POST', body: JSON.stringify({ name, digest: 'sha256:' + 'ab'.repeat(32) }) }); };
 const lead = (page) => page.locator('.lead').innerText();
-const pause = (ms) => new Promise((go) => setTimeout(go, ms));
 
-/** Delays the answers to some requests of a page. */
-const delay = (page, name, ms) => page.route(site + '/graphql', async (route) => {
-  if (new RegExp(`^query ${name}\\b`).test(route.request().postDataJSON().query)) await pause(ms);
-  await route.continue().catch(() => undefined);
-});
+/** Holds back some requests of a page. Returns a function that lets them go. */
+async function hold(page, name) {
+  let release;
+  const released = new Promise((go) => { release = go; });
+  await page.route(site + '/graphql', async (route) => {
+    if (new RegExp(`^query ${name}\\b`).test(route.request().postDataJSON().query)) await released;
+    await route.continue().catch(() => undefined);
+  });
+  return release;
+}
 
 let acme;
 await check('a server starts', async () => {
@@ -101,10 +105,11 @@ await check('a form sends only what the reader changed, also if the page is read
   await page.getByRole('link', { name: 'Repos', exact: true }).click();
   await loaded(page);
   await data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid, description: 'of somebody else' } });
-  await delay(page, 'Overview', 1000);
+  const answerOverview = await hold(page, 'Overview');
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await page.getByRole('dialog').getByLabel(/^Name$/).fill('edited-2');
+  answerOverview();
   await page.getByText('of somebody else').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.waitForURL(/edited-2$/);
@@ -117,10 +122,11 @@ await check('the answer to a question is not shown for the next question', async
   await page.goto(`${site}/console/acme/~access?do=REPO_LIST`);
   await loaded(page);
   assert.match(await page.locator('.verdict').innerText(), /^Yes\s*You may read repos/);
-  await delay(page, 'Can', 1500);
+  const answerCan = await hold(page, 'Can');
   await page.getByLabel('Do what').selectOption('GROUPS_DELETE');
   await page.waitForURL(/GROUPS_DELETE/);
   assert.equal(await page.locator('.verdict').count(), 0, 'an answer is shown before there is one');
+  answerCan();
   await page.locator('.verdict').waitFor();
   assert.match(await page.locator('.verdict').innerText(), /may delete groups/);
   await page.context().close();
@@ -133,9 +139,10 @@ await check('Enter in the search waits for the answer to what was typed', async 
   await page.keyboard.press('Control+k');
   await page.keyboard.type('billing');
   await page.getByRole('option').filter({ hasText: 'billing' }).first().waitFor();
-  await delay(page, 'Search', 1000);
+  const answerSearch = await hold(page, 'Search');
   await page.getByRole('combobox', { name: 'Search' }).fill('decoy');
   await page.keyboard.press('Enter');
+  answerSearch();
   await page.waitForURL(/\/console\/acme\/decoy$/);
   await page.context().close();
 });
@@ -147,7 +154,7 @@ await check('nothing leads away from a form but the form itself', async () => {
   await page.getByRole('button', { name: 'New group' }).click();
   await page.getByRole('dialog').getByLabel(/^Description/).fill('typed');
   await page.keyboard.press('Control+k');
-  await pause(200);
+  await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
   assert.equal(await page.locator('dialog[open]').count(), 1, 'the search opens above the form');
   assert.equal(await page.getByRole('dialog').getByLabel(/^Description/).inputValue(), 'typed');
   await page.context().close();
@@ -308,8 +315,8 @@ await check('tabs that nobody sees take no connection from the others, and conti
   for (let i = 0; i < 8; i++) {
     const page = pages[i] ?? watchPage(await pages[0].context().newPage());
     pages[i] = page;
-    await page.goto(`${site}/console/acme`, { timeout: 5000 });
-    await page.locator('.live.live').waitFor({ timeout: 5000 });
+    await page.goto(`${site}/console/acme`);
+    await page.locator('.live.live').waitFor();
     await loaded(page);
     await see(page, 'hidden');
   }

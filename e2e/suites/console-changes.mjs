@@ -30,7 +30,6 @@ function watchChanges(page) {
 
 const { group: { uid: acme } } = await data('{ group(path: "acme") { uid } }');
 const page = watchChanges(await newPage());
-page.setDefaultTimeout(8000);
 
 await check('a form tells what is wrong before it is sent, and the server the rest, at the field', async () => {
   await open(page, '/console/acme');

@@ -36,7 +36,7 @@ await check('a server with the real data starts', async () => {
   server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [server.stdout, server.stderr]) stream.setEncoding('utf8').on('data', (chunk) => { said += chunk; });
-  site = (await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said, 20))[1];
+  site = (await eventually(() => said.match(/"msg":"serving","url":"([^"]+)"/), () => said))[1];
   const group = said.match(/acme is ([0-9a-f]{40})/)[1];
   await runProgram('import', 'registry', '--group', group, registry);
   await runProgram('import', 'osv', '--group', group, advisories);

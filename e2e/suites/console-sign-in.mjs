@@ -33,11 +33,11 @@ await check('a server with a provider for the console and with trusted documents
   for (const [before] of refreshing) assert.ok(block.includes(before), before);
   writeFileSync(module, refreshing.reduce((text, [before, after]) => text.replace(before, after), block.replace('127.0.0.1:8080', `127.0.0.1:${port}`)));
   const provider = start(process.execPath, [module], { ISSUER: issuer });
-  await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said, 15);
+  await eventually(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), () => provider.said);
   const trusted = temporary('trusted.json', JSON.stringify({ mine: 'query Mine { ping }' }));
   const server = start(program, ['serve', '--audience', audience, '--private-issuer', host, '--addr', `127.0.0.1:${port}`, '--metrics-addr=', '--log-format', 'json', '--database-url', database, '--rate-limit', '0',
     '--console-issuer', issuer, '--console-client-id', 'console', '--trusted-documents', trusted]);
-  other = (await eventually(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), () => server.said, 15))[1];
+  other = (await eventually(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), () => server.said))[1];
 }, 40);
 
 let bearer;
@@ -249,7 +249,7 @@ await check('a refresh token renews the token before it expires, without a loss 
     await tab.clock.fastForward((lives - 59) * 1000);
     await eventually(() => grants.length === count, `the token is renewed ${grants.length - 1} times`);
     assert.equal(grants[count - 1].asked.get('refresh_token'), grants[1].answer.refresh_token);
-    await new Promise((go) => setTimeout(go, 200)); // The page reads the answer.
+    await new Promise((go) => setTimeout(go, 2000)); // The page reads the answer.
   }
   // Somebody who uses a refresh token a second time may have stolen it, so the provider ends the session.
   const again = await fetch(issuer + '/token', { method: 'POST', body: new URLSearchParams({ client_id: 'console', grant_type: 'refresh_token', refresh_token: grants[0].answer.refresh_token }) });

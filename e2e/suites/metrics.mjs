@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { ask, check, data, endpoint, finish, headers, run, site, temporary, temporaryFolder } from '../lib.mjs';
+import { ask, check, data, endpoint, finish, headers, patience, run, site, temporary, temporaryFolder } from '../lib.mjs';
 import { startSink } from '../receiver.mjs';
 
 const deploy = join(import.meta.dirname, '../../deploy');
@@ -75,14 +75,16 @@ async function query(expression) {
   return answer.data.result;
 }
 
-/** Waits until a query finds a value above zero. */
-async function waitUntilAbove(expression, seconds = 30) {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(500)) {
+/** Waits until a query finds what is wanted. */
+async function waitUntil(expression, isWanted, otherwise) {
+  for (const end = Date.now() + patience * 1000; Date.now() < end; await pause(500)) {
     const found = await query(expression).catch(() => []);
-    if (found.some(({ value }) => Number(value[1]) > 0)) return found;
+    if (isWanted(found)) return;
   }
-  assert.fail(`${expression} is not above zero`);
+  assert.fail(`${expression} ${otherwise}`);
 }
+
+const waitUntilAbove = (expression) => waitUntil(expression, (found) => found.some(({ value }) => Number(value[1]) > 0), 'is not above zero');
 
 const sink = await startSink(({ path }, seen) => path === '/flaky' && seen === 0 ? { status: 500 } : {});
 let stop = false;
@@ -150,13 +152,11 @@ for (const name of new Set([...declared, ...families])) {
   await check(`${name} is above zero`, async () => { await waitUntilAbove(specials[name] ?? `max_over_time(${name}[1m])`); }, 40);
 }
 
-await pause(3000);
 const dashboard = JSON.parse(readFileSync(`${deploy}/grafana/atrium.json`, 'utf8'));
 for (const panel of dashboard.panels.filter(({ targets }) => targets)) {
   await check(`the dashboard's panel "${panel.title}" shows data`, async () => {
     for (const { expr } of panel.targets) {
-      const found = await query(expr.replaceAll('$job', 'atrium').replaceAll('$__rate_interval', '30s'));
-      assert.ok(found.length > 0, expr);
+      await waitUntil(expr.replaceAll('$job', 'atrium').replaceAll('$__rate_interval', '30s'), (found) => found.length > 0, 'finds nothing');
     }
   });
 }

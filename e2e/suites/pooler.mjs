@@ -39,7 +39,7 @@ async function serve(name, ...flags) {
   const output = join(folder, `${name}.out`), log = join(folder, `${name}.log`);
   server = spawn(program, ['serve', '--dev', '--addr', '127.0.0.1:0', '--metrics-addr=', '--database-url', pooled, ...sinkFlags, ...flags],
     { stdio: ['ignore', openSync(output, 'w'), openSync(log, 'w')] });
-  for (const end = Date.now() + 30_000; Date.now() < end && server.exitCode === null; await new Promise((go) => setTimeout(go, 100))) {
+  for (const end = Date.now() + 120_000; Date.now() < end && server.exitCode === null; await new Promise((go) => setTimeout(go, 100))) {
     const [site] = readFileSync(output, 'utf8').match(/http:\/\/[0-9.:]+/) ?? [];
     if (site && (await fetch(site + '/readyz').catch(() => undefined))?.ok) return { site, said: () => readFileSync(log, 'utf8') };
   }

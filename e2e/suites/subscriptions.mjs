@@ -143,19 +143,27 @@ await check('a change arrives at open streams', async () => {
   const stop = new AbortController();
   const response = await stream(endless, { signal: stop.signal });
   assert.equal(response.status, 200);
-  await sleep(300); // Now the stream is open and live.
-  const { createRepo } = await data('mutation ($input: CreateRepoInput!) { createRepo(input: $input) { repo { uid } } }',
-    { input: { parent: groups.nodes[0].uid, name: `e2e-${Date.now()}` } });
-  try {
+  const made = [];
+  let type;
+  const reading = (async () => {
     let text = '';
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
       text += chunk;
-      if (text.includes(createRepo.repo.uid)) return text.match(/"type":"([^"]*)"/)?.[1];
+      if (made.some((uid) => text.includes(uid))) return text.match(/"type":"([^"]*)"/)?.[1];
     }
     assert.fail(`the stream ended: ${text}`);
+  })().then((found) => { type = found; });
+  try {
+    while (!type) { // The first change may come before the stream is live.
+      const { createRepo } = await data('mutation ($input: CreateRepoInput!) { createRepo(input: $input) { repo { uid } } }',
+        { input: { parent: groups.nodes[0].uid, name: `e2e-${Date.now()}` } });
+      made.push(createRepo.repo.uid);
+      await Promise.race([reading, sleep(300)]);
+    }
+    return type;
   } finally {
     stop.abort();
-    await ask('mutation ($input: DeleteRepoInput!) { deleteRepo(input: $input) { deletedUid } }', { input: { uid: createRepo.repo.uid } });
+    for (const uid of made) await ask('mutation ($input: DeleteRepoInput!) { deleteRepo(input: $input) { deletedUid } }', { input: { uid } });
   }
 });
 finish();
